@@ -1,4 +1,4 @@
-"""The currencies in which releases are made equally private to a record."""
+"""Measures of the privacy of one record, at equal values of which releases are compared."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -16,15 +16,21 @@ from tcdp_sim.privacy import ApproxDP
 from tcdp_sim.releases import AdditiveRelease, Release
 from tcdp_sim.releases.families import ACCOUNTINGS
 
-_CLOSE, _CLOSE_PROFILE = 1e-6, 1e-3  # relative: bounds of values, and of delta, beyond which nothing is calibrated
+_CLOSE, _CLOSE_PROFILE = 1e-6, 1e-3  # relative width of a bracket of a value, and of delta, that calibration accepts
 
 
 @dataclass(frozen=True)
 class Accounting:
-    """What of a record's privacy is counted, in nats.
+    """A measure of what a release reveals about one record, in nats.
 
-    "printed": the zCDP policy as printed; "zcdp": the exact one; "approx_dp": the exact epsilon at 0 < delta < 1;
-    "pure": the largest privacy loss, of additive noise alone. ValueError for other names and for delta out of range.
+    The measures are
+
+    - "printed": the zCDP policy as printed in the paper,
+    - "zcdp": the exact zCDP policy,
+    - "approx_dp": the exact epsilon at 0 < delta < 1,
+    - "pure": the largest privacy loss, for additive noise alone.
+
+    The constructor raises ValueError for another name and for a delta out of range.
     """
 
     name: str
@@ -36,11 +42,11 @@ class Accounting:
 
     @property
     def by_largest_loss(self) -> bool:
-        """Whether the value of additive noise of bounded loss is a function of its largest loss alone."""
+        """True if the value of additive noise of bounded loss is a function of its largest loss alone."""
         return self.name in ("printed", "pure")
 
     def bounds(self, release: Release, influence: float) -> Bounds:
-        """Return bounds on what a record of that influence, >= 0, gives away; a formula's value stands for itself."""
+        """Return bounds on the measure for a record of influence >= 0. A formula's value serves as all three ends."""
         if self.name == "zcdp":
             return exact.record_policy(release, influence)
         if self.name == "approx_dp":
@@ -50,29 +56,38 @@ class Accounting:
         return Bounds(value, value, value)
 
     def value(self, release: Release, influence: float) -> float:
-        """Return the most that a record of that influence, >= 0, gives away."""
+        """Return the upper end of the measure for a record of influence >= 0."""
         return _upper(self.bounds(release, influence))
 
     def ratio(self, release: Release, influence: float, value: float) -> float:
-        """Above 1 where the record gives away more than `value`, in currencies that take quadrature."""
+        """Return a number above 1 if and only if the record's measure exceeds `value`.
+
+        It is for measures by quadrature.
+        """
         if self.name == "approx_dp":
             bounds = exact.record_profile(release, influence, value)
             return _upper(bounds, _CLOSE_PROFILE, 0.1 * self.delta) / self.delta
         return self.value(release, influence) / value
 
     def gaussian_shift(self, value: float) -> float:
-        """The shift of N(0, 1) that gives away `value` > 0; not for "pure"."""
+        """Return the shift of N(0, 1) at which the measure is `value` > 0. The measure "pure" has none."""
         if self.name == "approx_dp":
             noise: Any = calibrate("gaussian", ApproxDP(value, self.delta)).noise
             return 1 / float(noise.scale)
         return sqrt(2 * value)
 
     def least_loss(self, value: float) -> float:
-        """The largest loss of additive noise that gives away `value` > 0: what it is at least, in exact currencies."""
+        """Return the largest loss of additive noise whose measure is `value` > 0.
+
+        For exact measures it is a lower bound.
+        """
         return _printed_loss(value) if self.name in ("printed", "zcdp") else value
 
     def deviations(self, release: Release, influence: float) -> float:
-        """The shift of a Gaussian by its scale: the printed one, which may be larger, or what the record makes."""
+        """Return the shift of a Gaussian in units of its scale.
+
+        "printed" takes the shift of the printed policy, which may be larger than the shift that the record makes.
+        """
         if self.name == "printed":
             return sqrt(2 * float(release.policy(influence)))
         gaussian, shift = release.worst_shift(influence)
@@ -80,22 +95,25 @@ class Accounting:
 
 
 def largest_loss(release: Release, influence: float) -> float:
-    """The largest privacy loss of additive noise, in nats; ValueError for other releases."""
+    """Return the largest privacy loss of additive noise, in nats. Raises ValueError for other releases."""
     if not isinstance(release, AdditiveRelease):
-        raise ValueError("accounting = 'pure' is not valid; valid for additive noise alone")
+        raise ValueError("accounting = 'pure' is not valid here: it is defined for additive noise alone")
     return float(release.pure_policy(influence))
 
 
 def _upper(bounds: Bounds, apart: float = _CLOSE, small: float = 0.0) -> float:
-    """The upper end, if it is at most `small` or near the lower one; ValueError where quadrature sees too little."""
+    """Return the upper end if it is at most `small` or close to the lower end.
+
+    Raises ValueError if the bracket is wide.
+    """
     if bounds.upper > max(small, bounds.lower * (1 + apart)):
-        raise ValueError(f"bounds = {bounds.lower:g}, {bounds.upper:g} are too far apart; valid: a less extreme noise")
+        raise ValueError(f"bounds = {bounds.lower:g}, {bounds.upper:g} are too far apart; choose a less extreme noise")
     return float(bounds.upper)
 
 
 @cache
 def _printed_loss(value: float) -> float:
-    """The P with P tanh(P / 2) = value > 0; x / (1 + x) <= tanh x <= min(x, 1) brackets it."""
+    """Return the P with P tanh(P / 2) = value > 0. The bracket comes from x / (1 + x) <= tanh x <= min(x, 1)."""
     low, high = max(value, sqrt(2 * value)), 0.5 * (value + sqrt(value) * sqrt(value + 8))
     return float(
         brentq(lambda p: p * tanh(p / 2) - value, low * (1 - 1e-14), high * (1 + 1e-14), xtol=1e-300, rtol=1e-15)

@@ -1,8 +1,8 @@
-"""Does a noise keep a concentrated guarantee at all orders? Finitely many upper ends of divergences answer it.
+"""A check that a noise keeps a concentrated guarantee at all orders, from finitely many upper ends of divergences.
 
-s D_(1+s), s = order - 1, is convex in s and zero at s = 0, so between two orders it lies below its chord. The guarantee
-allows rho s (s + 1), and every chord must stay below that parabola. The upper ends are those of
-`exact.renyi_divergence`: they rest on the agreement of two Gauss rules and on the accuracy of the density.
+With s = order - 1 the curve s D_(1+s) is convex in s and zero at s = 0. Between two orders it lies below its chord. The
+guarantee allows rho s (s + 1), so every chord must stay below that parabola. The upper ends are those of
+`exact.renyi_divergence`. They rest on the agreement of two Gauss rules and on the accuracy of the density.
 """
 
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.noise import Noise
 
-SLACK = 1e-4  # how much of rho the chords may leave unused: 5e-5 of the scale
+SLACK = 1e-4  # share of rho that the chords may leave unused, which costs 5e-5 of the scale
 
 
-def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
-    """Return True if finitely many bounds prove D_a <= rho a for ALL orders 1 < a < omega and all smaller shifts.
+def holds_at_all_orders(noise: Noise, shift: float, rho: float, omega: float) -> bool:
+    """Return True if finitely many upper ends give D_a <= rho a for ALL orders 1 < a < omega and all smaller shifts.
 
-    A noise that is not log-concave is refused, since a smaller shift may be worse.
+    A noise that is not log-concave is refused, because a smaller shift may be worse.
     """
     if not noise.max_order(shift) > omega or not np.isfinite(omega):
         return False
@@ -31,8 +31,9 @@ def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
 def below_parabola(curve: Callable[[Floats], Floats], rho: float, omega: float) -> bool:
     """Return True if a convex curve of s, zero at 0, stays below rho s (s + 1) for all 0 < s < omega - 1.
 
-    curve: upper bounds of it, vectorised; omega: finite, above 1. Intervals whose chord rises above the parabola are
-    halved, until they are so short that a chord of the parabola itself would rise above it by less than SLACK.
+    The vectorised function `curve` gives upper bounds of the curve. omega is finite and above 1. Intervals whose chord
+    rises above the parabola are halved. The search gives up once the intervals are so short that a chord of the
+    parabola itself would rise above it by less than SLACK.
     """
     ends = (omega - 1) * np.geomspace(1e-3, 1, 13)
     left, right = np.concatenate([[0.0], ends[:-1]]), ends

@@ -1,8 +1,8 @@
-"""Noise with the smallest error that meets (epsilon, delta)-DP exactly, by its privacy profile; or epsilon-DP.
+"""Noise with the smallest error that meets (epsilon, delta)-DP by its privacy profile, or epsilon-DP.
 
-A family with a scale alone has one such noise; of the log-concave ones with a scale and a knee it is the one that
-minimises an objective. A fast profile searches, then the upper end of `exact.product_profile` certifies, and the scale
-grows until it does. Log-concavity makes the largest shift, in all coordinates at once, the worst one.
+A family with a scale alone has one such noise. Among the log-concave noises of a family with a scale and a knee, it is
+the one that minimises an objective. A fast profile searches first. Then the scale grows until the upper end of
+`exact.product_profile` meets delta. Log-concavity makes the largest shift, in all coordinates at once, the worst one.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from tcdp_sim.calibration.candidates import (
     need_monotone_loss,
     rounded_up,
     searched_over,
-    uncertified,
+    unconfirmed,
     without_largest_loss,
 )
 from tcdp_sim.exact.products import product_profile
@@ -27,8 +27,8 @@ from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.objectives import Objective
 
-_WIDEST = 1e3  # knees beyond this many scales of the family's limit are that limit for every purpose
-_LARGEST_LOG = 300.0  # no scale beyond e^300 counts is looked at
+_WIDEST = 1e3  # in scales of the family's limit: noise with a larger knee hardly differs from that limit
+_LARGEST_LOG = 300.0  # largest log of a scale in counts that the search tries
 ROUNDING = (1e-12, 1e-13)  # epsilon, delta: the fast profile is a difference of probabilities, good to about 1e-16
 
 Falling = Callable[[float], float]  # a falling function of the log of a scale or a knee
@@ -45,15 +45,16 @@ def profile_calibrated(
 ) -> Noise:
     """Return the noise with delta(epsilon) <= delta when each of `coordinates` coordinates changes by `sensitivity`.
 
-    epsilon >= 0 in nats, 0 < delta < 1; coordinates: any number for isotropic noise, else 1 or 2; objective: decides
-    between noises of several parameters. Raises ValueError beyond that, and where no noise is known to meet it.
+    The ranges are epsilon >= 0 in nats and 0 < delta < 1. Isotropic noise takes any number of coordinates, other noise
+    1 or 2. The objective decides between noises of several parameters. Raises ValueError outside these ranges, and if
+    no noise is known to meet the guarantee.
     """
     if searched_over(noise_class) == SCALE_AND_KNEE:
         noise = _least_knee_family(noise_class, epsilon, delta, coordinates, objective, sensitivity)
     else:
         noise = _least_scale_family(noise_class, epsilon, delta, coordinates)
     where = f"epsilon = {epsilon:g}, delta = {delta:g}"
-    met = _certified(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
+    met = _widened_until_met(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
     return met.scaled(sensitivity)
 
 
@@ -61,7 +62,7 @@ def profile_calibrated(
 def loss_calibrated(noise_class: type[Noise], epsilon: float) -> Noise:
     """Return the noise of a family with a scale alone whose loss never exceeds epsilon > 0 nats at a move by one.
 
-    Raises ValueError where the largest loss is infinite, or not certified.
+    Raises ValueError if the largest loss is infinite or has no finite upper end.
     """
     if searched_over(noise_class) == SCALE_AND_KNEE:
         raise ValueError(f"{noise_class.family} cannot be calibrated to {epsilon:g}-DP; valid: TCDP, ApproxDP")
@@ -76,16 +77,16 @@ def loss_calibrated(noise_class: type[Noise], epsilon: float) -> Noise:
 
     noise = _at_root(noise_class, excess)
     met = lambda it: renyi_divergence(it, 1.0, np.inf).upper <= epsilon  # noqa: E731
-    return _certified(noise, met, f"epsilon = {epsilon:g}, delta = 0")
+    return _widened_until_met(noise, met, f"epsilon = {epsilon:g}, delta = 0")
 
 
-def _certified(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
-    """The noise, wider by as little as it takes to meet the guarantee."""
+def _widened_until_met(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
+    """Return the noise, widened by as little as necessary until its upper end meets the guarantee."""
     for attempt in range(40):
         if met(noise):
             return noise
         noise = noise.widened(1 + 1e-9 * 2**attempt)
-    raise uncertified(noise, where)
+    raise unconfirmed(noise, where)
 
 
 def _least_scale_family(noise_class: Any, epsilon: float, delta: float, coordinates: int) -> Any:
@@ -127,14 +128,17 @@ def _least_knee_family(
 
     best = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-3})
     knee = rounded_up(np.exp(best.x), KNEE_DIGITS)
-    scale = least_scale(knee) * (1 + 1e-7)  # one certificate costs more than that
+    scale = least_scale(knee) * (1 + 1e-7)  # saves a second check, which costs more than this widening
     scale = rounded_up(scale, SCALE_DIGITS)
     noise: Noise = noise_class(scale, max(knee, scale / noise_class.widest))
     return noise
 
 
 def _least_scale(noise_class: Any, knee: float, epsilon: float, delta: float, coordinates: int) -> float:
-    """The smallest scale at which the fast profile meets delta, if it is met at the widest one."""
+    """Return the smallest scale at which the fast profile meets delta.
+
+    If even the widest scale does not meet delta, the widest one is returned.
+    """
 
     def excess(log_scale: float) -> float:
         return float(noise_class(np.exp(log_scale), knee).fast_profile(epsilon, delta, coordinates)) - delta
@@ -149,7 +153,7 @@ def _least_scale(noise_class: Any, knee: float, epsilon: float, delta: float, co
 
 
 def _bracket(falling: Falling, start: float, family: str) -> tuple[float, float]:
-    """An interval on which a falling function changes its sign."""
+    """Return an interval on which a falling function changes its sign."""
     low = high = start
     while falling(low) <= 0 and low > -_LARGEST_LOG:
         low -= 2

@@ -1,10 +1,10 @@
 """Noise with the smallest error that meets a concentrated guarantee at every order, by quadrature.
 
-For sinh-normal noise the theorems' constants are about four times too large (Theorem 17 of Bun-Dwork-Rothblum-Steinke
-2018 is tight up to a factor 9.6 in rho). Here the scale is searched for directly, or scale and knee: a fast divergence
-finds them, then the guarantee is certified with the upper ends of `exact.renyi_divergence`, and the scale grows until
-it holds. Certified means: for all orders, by convexity, from upper ends that rest on the agreement of two
-Gauss rules and on the accuracy of the density; it is not interval arithmetic.
+For sinh-normal noise the constants of the theorems are about four times too large. Theorem 17 of
+Bun-Dwork-Rothblum-Steinke 2018 is tight up to a factor 9.6 in rho. Here a fast divergence finds the scale, or the scale
+and the knee. Then the scale grows until the upper ends of `exact.renyi_divergence` meet the guarantee. These upper ends
+cover all orders by convexity. They rest on the agreement of two Gauss rules and on the accuracy of the density, so they
+are no interval arithmetic.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq, minimize_scalar
 
-from tcdp_sim.calibration.all_orders import SLACK, is_certified
+from tcdp_sim.calibration.all_orders import SLACK, holds_at_all_orders
 from tcdp_sim.calibration.candidates import (
     KNEE_DIGITS,
     SCALE_AND_KNEE,
@@ -23,7 +23,7 @@ from tcdp_sim.calibration.candidates import (
     need_monotone_loss,
     rounded_up,
     searched_over,
-    uncertified,
+    unconfirmed,
     without_largest_loss,
 )
 from tcdp_sim.core.arrays import Floats
@@ -31,17 +31,18 @@ from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.objectives import Objective
 
-_FRONTIER = 28  # knees: interpolated between them, the error is at most 1e-4 above the best
+_FRONTIER = 28  # number of knees: interpolation between them costs at most 1e-4 of the error
 _SHARES = np.array([1e-3, 0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.0])
-_WIDEST = 1e3  # knees beyond this many Gaussian scales are Gaussian noise for every purpose
-_LEAST_EPSILON = 1e-130  # one over the largest scale that is looked at
-LARGEST = 1e7  # omega sqrt(rho) beyond which double precision certifies nothing
+_WIDEST = 1e3  # in Gaussian scales: noise with a larger knee hardly differs from Gaussian noise
+_LEAST_EPSILON = 1e-130  # one over the largest scale that the search tries
+LARGEST = 1e7  # omega sqrt(rho) beyond which double precision is too coarse
 
 
 def calibrated(noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:
-    """The noise of a family with D_a <= rho a for all 1 < a < omega (inf: zCDP) when an answer moves by `sensitivity`.
+    """Return the noise of a family with D_a <= rho a for all 1 < a < omega when an answer moves by `sensitivity`.
 
-    rho: of one coordinate. Raises ValueError if no certificate can be had.
+    rho is the share of one coordinate. An infinite omega stands for zCDP. Raises ValueError if quadrature confirms no
+    noise.
     """
     if searched_over(noise_class) == SCALE_AND_KNEE:
         return least_knee_family(noise_class, rho, omega, sensitivity, objective)
@@ -50,13 +51,14 @@ def calibrated(noise_class: Any, rho: float, omega: float, sensitivity: float, o
 
 @lru_cache(maxsize=4096)
 def least_knee_family(noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:
-    """The noise minimising `objective` among the log-concave ones of a family with scale and knee; omega finite.
+    """Return the noise that minimises `objective` among the log-concave noises of a family with scale and knee.
 
-    rho, omega: of one coordinate; sensitivity: its shift. Log-concavity (knee >= scale) makes the largest shift the
-    worst one, so the certificate covers every smaller shift. Raises ValueError if the certificate cannot be had.
+    rho and the finite omega belong to one coordinate, which moves by `sensitivity`. Log-concavity (knee >= scale) makes
+    the largest shift the worst one, so every smaller shift is covered. Raises ValueError if quadrature confirms no
+    noise.
     """
     if omega * np.sqrt(rho) > LARGEST:
-        raise _uncertified(noise_class.family, rho, omega)
+        raise _unconfirmed(noise_class.family, rho, omega)
     log_knee, log_scale = _frontier(noise_class, rho, omega)
 
     def error(x: float) -> float:
@@ -66,26 +68,27 @@ def least_knee_family(noise_class: Any, rho: float, omega: float, sensitivity: f
     knee = rounded_up(np.exp(best.x), KNEE_DIGITS)
     scale = rounded_up(_least_scale(noise_class, rho, omega, knee) * (1 + SLACK / 2), SCALE_DIGITS)  # room for chords
     for attempt in range(12):
-        if is_certified(noise_class(scale, knee), 1.0, rho, omega):
+        if holds_at_all_orders(noise_class(scale, knee), 1.0, rho, omega):
             noise: Noise = noise_class(sensitivity * scale, sensitivity * knee)
             return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
         knee = max(knee, scale / noise_class.widest)
-    raise _uncertified(noise_class.family, rho, omega)
+    raise _unconfirmed(noise_class.family, rho, omega)
 
 
-def _uncertified(family: str, rho: float, omega: float) -> ValueError:
-    message = f"{family}: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
+def _unconfirmed(family: str, rho: float, omega: float) -> ValueError:
+    message = f"{family}: quadrature confirms no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
     return ValueError(f"{message}; valid: omega sqrt(rho) <= {LARGEST:g}, or method 'paper'")
 
 
 @lru_cache(maxsize=1024)
 def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
-    """The noise of smallest scale with D_a <= rho a at shift one for all 1 < a < omega (inf: zCDP).
+    """Return the noise of smallest scale with D_a <= rho a at shift one for all 1 < a < omega (inf for zCDP).
 
-    rho: of one coordinate. D_a never exceeds the largest loss, which goes with 1 / scale where it is finite (it is the
-    slope of a log-concave noise's tail), so orders beyond largest loss / rho need no look. For Laplace noise the scale
-    is slightly less than that of Bun-Steinke 2016, Proposition 4, which is tight for small rho only.
+    rho is the share of one coordinate. D_a never exceeds the largest loss. If that is finite it is proportional to 1 /
+    scale, because it is the slope of a log-concave noise's tail, so orders beyond largest loss / rho need no check. For
+    Laplace noise the scale is slightly smaller than that of Bun-Steinke 2016, Proposition 4, which is tight for small
+    rho only.
     """
     unit: Noise = noise_class(1.0)
     need_monotone_loss(unit)
@@ -103,14 +106,14 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
     for attempt in range(12):
         noise: Noise = noise_class(scale)
         largest = renyi_divergence(noise, 1.0, np.inf).upper
-        if is_certified(noise, 1.0, rho, min(omega, max(2.0, largest / rho))):
+        if holds_at_all_orders(noise, 1.0, rho, min(omega, max(2.0, largest / rho))):
             return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
-    raise uncertified(unit, f"rho = {rho:g} a coordinate, omega = {omega:g}")
+    raise unconfirmed(unit, f"rho = {rho:g} a coordinate, omega = {omega:g}")
 
 
 def _root(rising: Callable[[float], float], guess: float, family: str) -> float:
-    """Where a rising function of 1 / scale is zero."""
+    """Return the zero of a rising function of 1 / scale."""
     low, high = guess / 2, 2 * guess
     while rising(low) > 0:
         low /= 16
@@ -123,7 +126,7 @@ def _root(rising: Callable[[float], float], guess: float, family: str) -> float:
 
 @lru_cache(maxsize=1024)
 def _frontier(noise_class: Any, rho: float, omega: float) -> tuple[Floats, PchipInterpolator]:
-    """The noises to choose from, whatever the objective: log knees and, interpolated, the log of the least scale."""
+    """Return the candidate noises of every objective: log knees, and an interpolation of the log of the least scale."""
     least = noise_class.least_knee(omega)  # the divergence of order omega is finite for larger knees only
     gaussian = 1 / np.sqrt(2 * rho)
     low, high = np.log(max(least * 1.0001, gaussian)), np.log(_WIDEST * max(gaussian, least))
@@ -134,7 +137,7 @@ def _frontier(noise_class: Any, rho: float, omega: float) -> tuple[Floats, Pchip
 
 
 def _least_log_knee(noise_class: Any, rho: float, omega: float, low: float, high: float) -> float:
-    """The smallest log knee at which some noise meets the target: the widest one for its knee."""
+    """Return the smallest log knee at which the widest noise for that knee meets the target."""
 
     def slack(log_knee: float) -> float:
         return _excess(noise_class, noise_class.widest * np.exp(log_knee), np.exp(log_knee), rho, omega)
@@ -143,9 +146,12 @@ def _least_log_knee(noise_class: Any, rho: float, omega: float, low: float, high
 
 
 def _least_scale(noise_class: Any, rho: float, omega: float, knee: float) -> float:
-    """The smallest scale at which the target is met, by the fast divergence, if it is met at the widest one."""
+    """Return the smallest scale at which the fast divergence meets the target.
 
-    @cache  # the two ends are looked at here, and again by brentq
+    If even the widest scale does not meet the target, the widest one is returned.
+    """
+
+    @cache  # brentq evaluates the two ends again
     def excess(scale: float) -> float:
         return _excess(noise_class, scale, knee, rho, omega)
 
@@ -158,7 +164,7 @@ def _least_scale(noise_class: Any, rho: float, omega: float, knee: float) -> flo
 
 
 def _excess(noise_class: Any, scale: float, knee: float, rho: float, omega: float) -> float:
-    """Return by how much log(D_a / (rho a)) exceeds 0 at the worst of a few orders; shift one, without bounds."""
+    """Return the largest log(D_a / (rho a)) over a few orders, at shift one and without bounds."""
     s = (omega - 1) * _SHARES
     worst = (noise_class(scale, knee).fast_divergences(s) / (rho * s * (s + 1))).max()
     return float(np.log(worst)) if np.isfinite(worst) else np.inf

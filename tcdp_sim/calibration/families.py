@@ -28,48 +28,50 @@ def calibrate(
     Parameters
     ----------
     family : str
-        The name of a noise, such as "laplace"; plug-ins count.
+        The name of a noise, such as "laplace". The noises of plug-ins are included.
     guarantee : Guarantee
-        What neighbours are promised.
+        The guarantee for neighbouring data sets.
     sensitivity : float
-        The most that one coordinate changes between neighbours, > 0, in counts.
+        The largest change of one coordinate between neighbours, in counts, > 0.
     method : {"tight", "paper"}
-        "paper" uses a theorem's constants; "tight" searches with the divergence of the noise itself.
+        "paper" uses the constants of a theorem. "tight" searches with the divergence of the noise itself.
     coordinates : int
-        The number of coordinates that change at once. For a histogram under substitution of one record sensitivity
-        is 1 and coordinates is 2.
+        The number of coordinates that change at once, from 1 to MOST_COORDINATES. A histogram under substitution of one
+        record has sensitivity 1 and coordinates 2.
     objective : callable
-        What "tight" makes small where several noises of the family meet the guarantee (sinh_squared: scale and knee;
-        sinh_normal: with knee >= scale). It is `VARIANCE`, a `LargestError`, or any hashable function of a noise;
-        noise on lattices takes one of the first two.
+        The function of a noise that "tight" minimises if several noises of the family meet the guarantee. This concerns
+        sinh_squared (scale and knee) and sinh_normal (scale and knee >= scale). It is `VARIANCE`, a `LargestError`, or
+        any hashable function of a noise. Noise on lattices takes one of the first two.
 
     Returns
     -------
     Calibrated
-        The noise, its guarantee, the objective's value and the method in words. Searches are cached.
+        The noise, its guarantee, the objective's value and the method in words. Results of a search are cached.
 
     Raises
     ------
     ValueError
-        For an unknown name, a guarantee that the family cannot meet, or a parameter outside the theorem's
-        preconditions, with the reason.
+        If a name is unknown, the family cannot meet the guarantee, or a parameter violates the preconditions of the
+        theorem.
 
     Notes
     -----
     | family | guarantee | paper | tight |
     |---|---|---|---|
-    | laplace | PureDP | epsilon = coordinates sensitivity / scale | the same: it is sharp |
-    | laplace | ZCDP, TCDP | epsilon = sqrt(2 rho) (Bun-Steinke 2016, Proposition 4) | certified quadrature |
-    | laplace | ApproxDP | its epsilon-DP noise | exact profile, 1 or 2 coordinates |
+    | laplace | PureDP | epsilon = coordinates sensitivity / scale | the same, which is sharp |
+    | laplace | ZCDP, TCDP | epsilon = sqrt(2 rho) (Bun-Steinke 2016, Proposition 4) | quadrature |
+    | laplace | ApproxDP | the noise for epsilon-DP | exact profile, 1 or 2 coordinates |
     | truncated_laplace | ApproxDP | exact for the scale sensitivity / epsilon | the same |
-    | gaussian | ZCDP, TCDP | Bun-Steinke 2016, Proposition 6 | the same: it is sharp |
+    | gaussian | ZCDP, TCDP | Bun-Steinke 2016, Proposition 6 | the same, which is sharp |
     | gaussian | ApproxDP | by rho-zCDP (Bun-Steinke 2016, Lemma 21) | exact profile |
-    | sinh_normal | TCDP | Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (Corollary 18) | certified quadrature |
+    | sinh_normal | TCDP | Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (Corollary 18) | quadrature |
     | sinh_normal | ApproxDP | none | exact profile, 1 or 2 coordinates |
-    | sinh_squared | TCDP | Corollary 18 of the same paper, from its whole window on | certified, by a closed form |
+    | sinh_squared | TCDP | Corollary 18 of the same paper, with its whole window | closed form of the divergence |
     | sinh_squared | ApproxDP | none | exact profile, 1 or 2 coordinates |
-    | lattice, dithered_lattice | all, ApproxDP for 1 coordinate | none | `optimal.optimal_noise`: the best there is |
-    | any other with a scale | what its `can_meet` admits | its `by_theorem` | certified search over the scale |
+    | lattice, dithered_lattice | all (ApproxDP for 1 coordinate) | none | `optimal.optimal_noise`, the best noise |
+    | any other with a scale | the guarantees of its `can_meet` | its `by_theorem` | search over the scale |
+
+    For ZCDP and TCDP the upper ends of the divergences cover all orders by convexity.
 
     References
     ----------
@@ -94,7 +96,7 @@ def calibrate(
     if by_theorem:
         noise, how = noise_class.by_theorem(guarantee, sensitivity, coordinates), "the constants of a theorem"
     else:
-        from tcdp_sim.calibration.search import least  # exact divergences, which workers do without
+        from tcdp_sim.calibration.search import least  # imports exact divergences, which workers do not need
 
         noise, how = least(noise_class, guarantee, sensitivity, coordinates, objective)
     value = float(objective(noise))
@@ -115,20 +117,32 @@ def equal_privacy(family: str, rho: float, omega: float | None = None, delta: fl
     omega : float, optional
         omega of the common target, > 1.
     delta : float, optional
-        delta, in (0, 1), for families whose guarantee has one.
+        delta in (0, 1), for families whose guarantee has one.
 
     Returns
     -------
     Guarantee
-        laplace: epsilon-DP with epsilon^2 / 2 = rho, which implies rho-zCDP; truncated_laplace: (epsilon, delta)-DP
-        with the same epsilon; sinh_normal and sinh_squared: (rho, omega)-tCDP; gaussian, and a noise that says nothing
-        else: rho-zCDP. rho-zCDP implies (rho, omega)-tCDP for every omega. (epsilon, delta)-DP implies neither: it is
-        shown for comparison.
+        One of the guarantees in the table below.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, or missing.
+        If a parameter is out of range or missing.
+
+    Notes
+    -----
+    | family | guarantee |
+    |---|---|
+    | laplace | epsilon-DP with epsilon^2 / 2 = rho, which implies rho-zCDP |
+    | truncated_laplace | (epsilon, delta)-DP with the same epsilon |
+    | sinh_normal, sinh_squared | (rho, omega)-tCDP |
+    | gaussian, and noise that declares nothing else | rho-zCDP |
+
+    rho-zCDP implies (rho, omega)-tCDP for every omega. (epsilon, delta)-DP implies neither and is shown for comparison.
+
+    References
+    ----------
+    Bun, Steinke (2016), Proposition 4, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

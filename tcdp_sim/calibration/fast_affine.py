@@ -1,4 +1,4 @@
-"""Divergences of stretched noise by one trapezoid rule: fast, to search with, and not certified."""
+"""Fast divergences of stretched noise by one trapezoid rule. They guide a search and have no error bounds."""
 
 from functools import lru_cache
 
@@ -12,12 +12,15 @@ from tcdp_sim.noise import Noise
 _POINTS = 1201
 _DEEPEST = 1e-250
 COARSE = np.array([1e-3, 0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 20.0, 35.0, 60.0, 100.0, 300.0])
-FINE = np.geomspace(1e-4, 600, 40)  # orders less one, both
+FINE = np.geomspace(1e-4, 600, 40)  # COARSE and FINE are orders minus one
 _LARGEST_EXPONENT = 300.0
 
 
 class Grid:
-    """Points x = c sinh(u), evenly spaced in u, out to tails of 1e-250, and the log mass that each stands for."""
+    """Points x = c sinh(u), evenly spaced in u, with the log mass of each.
+
+    The points reach into the tails to probabilities of 1e-250.
+    """
 
     def __init__(self, noise: Noise) -> None:
         middle, far = float(noise.isf(0.3)), min(float(noise.isf(_DEEPEST)), 1e280)
@@ -28,12 +31,12 @@ class Grid:
         self.mass = np.exp(self.log_mass)
 
     def loss(self, pair: Pair) -> Floats:
-        """log(P / Q) at the points."""
+        """Return log(P / Q) at the points."""
         tau, shift = pair
         return self.log_p - np.asarray(self.noise.logpdf((self.x - shift) * np.exp(-tau))) + tau
 
     def worst_ratio(self, pairs: list[Pair], omega: float, orders: Floats) -> float:
-        """The largest D_a / a of the pairs over the orders a, less one, below omega, and omega itself."""
+        """Return the largest D_a / a of the pairs over a = omega and the given smaller a = 1 + order."""
         s = np.append(orders[orders < omega - 1], omega - 1) if np.isfinite(omega) else orders
         worst = 0.0
         for pair in pairs:
@@ -42,7 +45,10 @@ class Grid:
         return worst
 
     def _scaled(self, s: Floats, loss: Floats) -> Floats:
-        """s D_(1+s): from E[e^(sL) - 1 + s (e^-L - 1)], which forgives errors of the rule, where that is a float."""
+        """Return s D_(1+s).
+
+        Where it is a float, E[e^(sL) - 1 + s (e^-L - 1)] is used, because errors of the rule nearly cancel in it.
+        """
         near = s * np.abs(loss).max() < _LARGEST_EXPONENT
         value = np.empty(len(s))
         rise = np.expm1(np.multiply.outer(s[near], loss)) + np.multiply.outer(s[near], np.expm1(-loss))
@@ -51,12 +57,12 @@ class Grid:
         return value
 
     def worst_delta(self, pairs: list[Pair], epsilon: float) -> float:
-        """The largest delta(epsilon) of the pairs."""
+        """Return the largest delta(epsilon) of the pairs."""
         losses = [self.loss(pair) for pair in pairs]
         return max(float(self.mass @ np.maximum(-np.expm1(epsilon - loss), 0.0)) for loss in losses)
 
 
 @lru_cache(maxsize=64)
 def grid(noise: Noise) -> Grid:
-    """The grid of a noise, made once."""
+    """Return the grid of a noise. Grids are cached."""
     return Grid(noise)

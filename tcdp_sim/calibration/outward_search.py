@@ -1,6 +1,6 @@
-"""Roots and minima of functions that are costly, and not computable everywhere: searched from a start outwards.
+"""Roots and minima of costly functions that are not computable everywhere, by a search from a start outwards.
 
-A function may raise ValueError where it is not computable; what lies beyond is not looked at.
+A function may raise ValueError at a point where it is not computable. Points beyond such a point are not tried.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 Function = Callable[[float], float]
 _FIRST_STEP, _GROWTH, _LEAST_STEP = 0.4, 1.6, 0.02
 _XTOL, _XTOL_LOWEST = 1e-11, 1e-3
-_ZERO = 1e-7  # a value as near as that is zero: a jump is no root
+_ZERO = 1e-7  # largest size of a function at its root, so that a jump is not taken for a root
 
 
 class _Point(NamedTuple):
@@ -22,14 +22,17 @@ class _Point(NamedTuple):
 
 
 def increasing_root(function: Function, start: float, low: float, high: float) -> float | None:
-    """The root on [low, high] of an increasing function, also at an end; None without one."""
+    """Return the root of an increasing function on [low, high], ends included, or None if there is none."""
     if function(start) > 0:
         return _root(function, _walk(function, start, low, lambda old, new: new <= 0))
     return _root(function, _walk(function, start, high, lambda old, new: new >= 0))
 
 
 def largest_root(function: Function, start: float, low: float, high: float) -> float | None:
-    """The largest root on [low, high] of a function that falls and then rises, or does only one; None without one."""
+    """Return the largest root on [low, high] of a function that falls and then rises, or None if there is none.
+
+    A function that only falls or only rises is valid too.
+    """
     here, top = function(start), function(high)
     if here < 0 and top < -_ZERO:
         return _root(function, _walk(function, start, low, lambda old, new: new >= 0))
@@ -41,7 +44,7 @@ def largest_root(function: Function, start: float, low: float, high: float) -> f
 
 
 def lowest(function: Function, start: float, low: float, high: float, enough: float = -inf) -> _Point:
-    """Where such a function is smallest, and its value there; or a place where it is below `enough`."""
+    """Return the minimum of a function that falls and then rises, or a place where it is below `enough`."""
     ends = []
     for end in (low, high):
         path = _walk(function, start, end, lambda old, new: new >= old or new < enough)
@@ -56,7 +59,10 @@ def lowest(function: Function, start: float, low: float, high: float, enough: fl
 
 
 def first_computable(function: Function, places: list[float]) -> float:
-    """The first of the places at which the function is computable; if it is nowhere, the ValueError of the last one."""
+    """Return the first place at which the function is computable.
+
+    If there is none, raises the ValueError of the last place.
+    """
     for place in places[:-1]:
         try:
             function(place)
@@ -68,13 +74,16 @@ def first_computable(function: Function, places: list[float]) -> float:
 
 
 def extremes(function: Function, start: float, low: float, high: float) -> tuple[float, float]:
-    """The least and the largest value of such a function, as far as it is computable."""
+    """Return the least and the largest value of a function that falls and then rises, as far as it is computable."""
     ends = (_walk(function, start, end, lambda old, new: False)[-1].value for end in (low, high))
     return lowest(function, start, low, high).value, max(ends)
 
 
 def _walk(function: Function, start: float, end: float, done: Callable[[float, float], bool]) -> list[_Point]:
-    """Steps from start towards end, until `done` of two successive values, the end, or what is not computable."""
+    """Return the steps from start towards end.
+
+    The walk ends when `done` holds for two successive values, at the end, or at a place where nothing is computable.
+    """
     path, step, growth = [_Point(start, function(start))], _FIRST_STEP, _GROWTH
     side = 1 if end > start else -1
     while (at := path[-1].at) != end and step > _LEAST_STEP:
@@ -92,7 +101,7 @@ def _walk(function: Function, start: float, end: float, done: Callable[[float, f
 
 
 def _root(function: Function, path: list[_Point]) -> float | None:
-    """The root in the last step of a walk, or at its end."""
+    """Return the root in the last step of a walk, or at its end."""
     for before, last in pairwise(path[-2:]):
         if min(before.value, last.value) <= 0 <= max(before.value, last.value):
             root = float(brentq(function, before.at, last.at, xtol=_XTOL))

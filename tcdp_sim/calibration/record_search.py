@@ -1,4 +1,7 @@
-"""The scale and the shape of a release that meet anchors (influence, value), values certified from above."""
+"""The search for the scale and the shape of a release that meets anchors (influence, value).
+
+Upper ends of the values are compared with the anchors.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -14,20 +17,20 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.releases import BoundedLossFamily, Release, ReleaseFamily
 from tcdp_sim.releases.families import Anchor, Parameters, Shapes
 
-_FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative, fourfold each time: at most 1e-6
-_LEAST_RATIO = 1e-6  # of a value to its target: below, only that it is too small matters
+_FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative; it grows fourfold each time, to 1e-6 at most
+_LEAST_RATIO = 1e-6  # least ratio of a value to its target that is told apart from 0
 _LEAST_VALUE = 1e-300
 _NEWTON, _MET, _STEP = {"xtol": 1e-11, "maxfev": 40}, 1e-8, 1e-4
-_DIGITS = 36.0  # log of the ratios of floats that still add up
+_DIGITS = 36.0  # log of the largest ratio of two floats whose sum differs from the larger one
 
 
 class NoShapeError(ValueError):
-    """No shape meets both anchors."""
+    """An error for two anchors that no shape meets."""
 
 
 @dataclass(frozen=True)
 class Search(ABC):
-    """For the releases of one family, by their parameters without scale and shape, in one currency."""
+    """A search among the releases of one family with fixed other parameters, under one accounting."""
 
     family: type[ReleaseFamily]
     accounting: Accounting
@@ -35,22 +38,23 @@ class Search(ABC):
 
     @abstractmethod
     def scale(self, anchor: Anchor, shape: Parameters) -> float:
-        """The scale at which the anchor is met."""
+        """Return the scale at which the anchor is met."""
 
     @abstractmethod
     def excess(self, release: Release, anchor: Anchor) -> float:
-        """An increasing function of the value at the anchor, zero where it is met."""
+        """Return an increasing function of the value at the anchor, which is zero if the anchor is met."""
 
     def build(self, scale: float, shape: Parameters) -> Release:
-        """The release of that scale; ValueError for one that is not a float to compute with."""
+        """Return the release of that scale. Raises ValueError if the scale is too extreme for floats."""
         if not 1e-300 < scale < 1e300:
-            raise ValueError(f"scale = {scale:g} would meet the anchors, but is not a float to compute with")
+            raise ValueError(f"scale = {scale:g} would meet the anchors but is outside (1e-300, 1e300)")
         return self.family.release(scale, **self.parameters, **shape)
 
     def release(self, anchors: tuple[Anchor, ...], shape: Parameters) -> Release:
-        """The release that meets one anchor with that shape, {} for none, or two with a shape of its own; certified.
+        """Return the release that meets one anchor with the given shape, or two anchors with a shape of its own.
 
-        Its scale is larger than it needs to be by as little as it takes. NoShapeError as `shape`.
+        Pass {} for a family without a shape. The scale is widened by as little as necessary until the upper ends meet
+        the anchors. Raises NoShapeError if no shape meets two anchors.
         """
         if len(anchors) == 2:
             shape = {self.family.shape: self.shape(*anchors)}
@@ -59,10 +63,13 @@ class Search(ABC):
             release = self.build(scale * (1 + (_FIRST_WIDENING * 4**attempt if attempt else 0.0)), shape)
             if all(self.accounting.value(release, t) <= value for t, value in anchors):
                 return release
-        raise ValueError(f"nothing is certified at anchors = {anchors} (accounting = {self.accounting.name})")
+        raise ValueError(f"no release is confirmed to meet anchors = {anchors} (accounting = {self.accounting.name})")
 
     def shape(self, first: Anchor, second: Anchor, start: float | None = None) -> float:
-        """The largest shape with which both anchors are met, searched from `start`; NoShapeError if none does."""
+        """Return the largest shape that meets both anchors, searched from `start`.
+
+        Raises NoShapeError if there is none.
+        """
         shapes = self._shapes(first, second)
 
         @cache
@@ -95,7 +102,7 @@ class Search(ABC):
 
 
 class ByShift(Search):
-    """Gaussian noise that a record shifts: the value is known from the shift in scales."""
+    """A search for Gaussian noise that a record shifts. The value follows from the shift in units of the scale."""
 
     def scale(self, anchor: Anchor, shape: Parameters) -> float:
         t, value = anchor
@@ -107,7 +114,7 @@ class ByShift(Search):
 
 
 class ByLoss(Search):
-    """Additive noise in a currency that is a function of its largest loss."""
+    """A search for additive noise under an accounting that is a function of its largest loss."""
 
     family: type[BoundedLossFamily]
 
@@ -120,15 +127,21 @@ class ByLoss(Search):
         return log(largest_loss(release, t) / self.accounting.least_loss(value))
 
     def _distance(self, loss: float, shape: Parameters) -> float:
-        """The influence in scales at which the largest loss is `loss`; ValueError if that is not a float."""
+        """Return the influence in scales at which the largest loss is `loss`.
+
+        Raises ValueError if it is no usable float.
+        """
         distance = self.family.reach(loss, {**self.parameters, **shape})
         if not 1e-300 < distance < 1e300:
-            raise ValueError(f"a largest loss of {loss:g} is met at {distance:g} scales, too far to compute with")
+            raise ValueError(f"a largest loss of {loss:g} is met at {distance:g} scales, outside (1e-300, 1e300)")
         return distance
 
 
 class ByValue(ByLoss):
-    """Additive noise in a currency that takes quadrature: its largest loss is searched, from the least one on."""
+    """A search for additive noise under an accounting by quadrature.
+
+    The search is over the largest loss, from the least one up.
+    """
 
     def scale(self, anchor: Anchor, shape: Parameters) -> float:
         t, value = anchor
@@ -139,7 +152,7 @@ class ByValue(ByLoss):
 
         log_more = increasing_root(excess, log(least) - 1, log(least) - _DIGITS, log(least) + _DIGITS)
         if log_more is None:
-            raise ValueError(f"value = {value:g} is out of reach for {unit}: quadrature does not see it")
+            raise ValueError(f"value = {value:g} is out of reach for {unit}: quadrature finds no such loss")
         return t / self._distance(least + exp(log_more), shape)
 
     def excess(self, release: Release, anchor: Anchor) -> float:
@@ -147,7 +160,10 @@ class ByValue(ByLoss):
         return log(max(self.accounting.ratio(release, t, value), _LEAST_RATIO))
 
     def shape(self, first: Anchor, second: Anchor, start: float | None = None) -> float:
-        """From the shape that would do if the value were a function of the largest loss."""
+        """Return the largest shape that meets both anchors.
+
+        The search starts at the shape that would be right if the value were a function of the largest loss.
+        """
         closed = Accounting("printed" if self.accounting.name == "zcdp" else "pure", self.accounting.delta)
         try:
             start = ByLoss(self.family, closed, self.parameters).shape(first, second)
@@ -155,12 +171,15 @@ class ByValue(ByLoss):
             start = self._shapes(first, second).start
         try:
             shape = self._both_at_once(first, second, start)
-        except ValueError:  # out of reach
+        except ValueError:  # some release on the way is out of reach
             shape = None
         return super().shape(first, second, start) if shape is None else shape
 
     def _both_at_once(self, first: Anchor, second: Anchor, start: float) -> float | None:
-        """The largest shape, by Newton's method in shape and largest loss: several times as fast; None if it fails."""
+        """Return the largest shape by Newton's method in shape and largest loss, or None if the method fails.
+
+        It is several times as fast as the nested search.
+        """
         (t, value), ratio = first, second[0] / first[0]
         shapes, least = self._shapes(first, second), self.accounting.least_loss(value)
 
@@ -177,7 +196,7 @@ class ByValue(ByLoss):
         if max(map(abs, excesses(found.x))) > _MET or not low < found.x[0] < high:
             return None
         slopes = [np.subtract(excesses(found.x + step), excesses(found.x)) / _STEP for step in _STEP * np.eye(2)]
-        rises = np.linalg.det(slopes) * slopes[1][0] < 0  # the second excess along the line on which the first is zero
+        rises = np.linalg.det(slopes) * slopes[1][0] < 0  # sign of the second excess's slope where the first stays 0
         return shapes.at(float(found.x[0])) if rises else None
 
 

@@ -1,4 +1,4 @@
-"""Releases that promise records of chosen influence what they should: calibration at equal privacy."""
+"""Calibration of releases that protect records of chosen influence, for comparisons at equal privacy."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,45 +13,46 @@ from tcdp_sim.releases.families import Anchor, Parameters
 def calibrate_records(
     family: str, anchors: Iterable[Anchor], accounting: str = "approx_dp", delta: float = 1e-6, **fixed: Any
 ) -> Calibrated[Noise | None, Release]:
-    """Return the release of a family that gives away v of a record of influence t, at one anchor (t, v) or at two.
+    """Return the release of a family whose privacy measure at influence t is v, at one anchor (t, v) or at two.
 
     Parameters
     ----------
     family : str
         A row of the table below.
     anchors : iterable of pairs
-        One pair (influence, value) or two, in the units of the answer and in nats, both > 0. The second one has more
-        of both. Anchors that are read from confidential data tell of that data: such a release illustrates, and is
-        not private.
+        One pair or two of (influence, value), both > 0. Influences are in the units of the answer and values in nats.
+        The second pair is larger in both. Anchors that are read from confidential data reveal something about that
+        data. Such a release is an illustration and not private.
     accounting : {"approx_dp", "zcdp", "printed", "pure"}
-        "printed": the zCDP policy as printed; "zcdp": the exact one; "approx_dp": the exact epsilon at `delta`, the
-        only one that means the same for all releases; "pure": the largest privacy loss, of additive noise alone.
+        The measure of what a release reveals about one record. "approx_dp" is the exact epsilon at `delta`, the only
+        measure with the same meaning for all releases. "zcdp" is the exact zCDP policy, and "printed" is the policy as
+        printed in the paper. "pure" is the largest privacy loss, for additive noise alone.
     delta : float
         delta of "approx_dp", in (0, 1).
     **fixed
-        Other parameters of the family; None counts as not given.
+        Other parameters of the family. None counts as not given.
 
     Returns
     -------
     Calibrated
-        The `release`, and its `noise` where it adds one. No value is above its anchor, and where rounding allows each
-        is within 1e-6 of it (relative). The bounds are those of the value at the last anchor. Of two shapes that meet
-        both anchors the release has the larger one: epsilon at `delta` may fall and then rise with the shape.
+        The `release`, and its `noise` if it adds one. No value is above its anchor. If rounding allows it each value is
+        within 1e-6 of its anchor (relative). The bounds are those of the value at the last anchor. If two shapes meet
+        both anchors the release has the larger one, since epsilon at `delta` may fall and then rise with the shape.
 
     Raises
     ------
     ValueError
-        For another family, parameter or number of anchors, and for two anchors that no shape meets, with the interval
-        of second values that it can meet.
+        If the family, a parameter or the number of anchors is not valid. If no shape meets two anchors, the message
+        gives the interval of second values that are possible.
 
     Notes
     -----
-    | family | one anchor and | two anchors, for scale and |
+    | family | parameters with one anchor | parameter that two anchors determine with the scale |
     |---|---|---|
-    | gaussian, laplace | nothing | |
+    | gaussian, laplace | none | |
     | generalized_gaussian | power | power |
-    | exponential_polylogarithmic | power, rate; offset, or e^(power - 1) | rate, given power |
-    | square_root, fourth_root, root given degree | offset, or 0 | offset |
+    | exponential_polylogarithmic | power, rate; offset (default e^(power - 1)) | rate, given power |
+    | square_root, fourth_root, root given degree | offset (default 0) | offset |
     | log | offset | offset |
     | clipped | clip | |
     | unit_splitting | threshold; rule, pieces, exponent | |
@@ -73,18 +74,18 @@ def calibrate_records(
     given = {name: value for name, value in fixed.items() if value is not None}
     shape = _given_shape(family, kind, given, len(checked))
     parameters = _parameters(family, kind, given)
-    from tcdp_sim.calibration import record_search  # exact values, which workers do without
+    from tcdp_sim.calibration import record_search  # imports exact values, which workers do not need
 
     search = record_search.search(kind, accounting, delta, parameters)
     example = shape or ({kind.shape: kind.example} if kind.shape else {})
-    search.build(1.0, example)  # says what is wrong with a parameter
+    search.build(1.0, example)  # raises ValueError for a parameter that is not valid
     release = search.release(checked, shape)
     noise = release.noise if isinstance(release, AdditiveRelease) else None
     return Calibrated(noise, checked, search.accounting.bounds(release, checked[-1][0]), accounting, release)
 
 
 def _anchors(anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:
-    """One pair of floats or two, ascending in both; ValueError for others."""
+    """Return one pair of floats or two that ascend in both parts. Raises ValueError for anything else."""
     try:
         pairs = [(t, value) for t, value in anchors]
     except (TypeError, ValueError):
@@ -101,7 +102,7 @@ def _anchors(anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:
 
 
 def _given_shape(family: str, kind: type[ReleaseFamily], given: dict[str, Any], anchors: int) -> dict[str, Any]:
-    """The shape that is given or a default with one anchor, taken out of what is given; {} if there is none to give."""
+    """Return the given or default shape for one anchor and remove it from `given`, or {} if there is none to give."""
     if not kind.shape:
         if anchors == 2:
             raise ValueError(f"2 anchors are not valid for {family}, which has nothing but a scale; valid: 1 anchor")
@@ -115,7 +116,7 @@ def _given_shape(family: str, kind: type[ReleaseFamily], given: dict[str, Any], 
 
 
 def _parameters(family: str, kind: type[ReleaseFamily], given: Parameters) -> Parameters:
-    """All other parameters of the family, with defaults; ValueError for unknown and missing ones."""
+    """Return all other parameters of the family with defaults. Raises ValueError for unknown or missing ones."""
     names = (*kind.required, *kind.optional())
     for name in given:
         if name not in names:

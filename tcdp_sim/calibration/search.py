@@ -1,6 +1,6 @@
-"""The search for the noise of a family that meets a guarantee: one way for each kind of guarantee.
+"""The search for the noise of a family that meets a guarantee, with one method for each kind of guarantee.
 
-Workers never come here: they are given finished noises.
+Workers never import this module, because they receive finished noises.
 """
 
 from functools import lru_cache
@@ -22,7 +22,7 @@ from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
 def least(
     noise_class: Any, guarantee: Guarantee, sensitivity: float, coordinates: int, objective: Objective
 ) -> tuple[Noise, str]:
-    """Return the noise of a family that makes the objective least under the guarantee, and how that was found.
+    """Return the noise of a family with the least objective under the guarantee, and the method in words.
 
     Arguments and errors are those of `calibration.calibrate`.
     """

@@ -1,4 +1,4 @@
-"""Noise whose scale is a smooth sensitivity: the least that meets a guarantee, certified, or by published formulas."""
+"""The smallest noise for smooth sensitivity that meets a guarantee, by quadrature or by published formulas."""
 
 from typing import Any
 
@@ -32,25 +32,31 @@ def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method
     family : str
         The name of a noise.
     guarantee : Guarantee
-        TCDP, ZCDP with xi = 0, ApproxDP with epsilon > 0 and delta from some 1e-13 on; PureDP of student_t by "paper".
+        TCDP, ZCDP with xi = 0, or ApproxDP with epsilon > 0 and delta of about 1e-13 or more. "paper" also takes PureDP
+        for student_t.
     smoothing : float
-        S is a `smoothing`-smooth sensitivity of f, as `data.smooth_sensitivity` gives: S(x') <= e^smoothing S(x) and
-        |f(x) - f(x')| <= S(x) for all neighbours. 0 < smoothing <= 2.
+        The smoothing of S, with 0 < smoothing <= 2. `data.smooth_sensitivity` gives such an S. It has
+        S(x') <= e^smoothing S(x) and |f(x) - f(x')| <= S(x) for all neighbours.
     method : {"tight", "box", "paper"}
         "tight" covers all pairs of scale and shift that neighbours can have (`neighbouring_scales`) and all orders, by
-        quadrature. "box" covers every shift up to the largest at every log-scale up to the smoothing, which is more
-        than neighbours can have, and to which the literature reduces the problem. "paper" uses published formulas.
+        quadrature. "box" covers every shift up to the largest at every log-scale up to the smoothing. That is more than
+        neighbours can have, and the literature reduces the problem to it. "paper" uses published formulas.
 
     Returns
     -------
     Calibrated
-        The noise Z, per unit of S. The bounds are those of its variance. One over its `scale` is the largest move of
-        the answer in units of the noise's own scale. Results are cached.
+        The noise Z, per unit of S, with bounds on its variance. One over its `scale` is the largest move of the answer
+        in units of the noise's own scale. Results are cached.
 
     Raises
     ------
     ValueError
-        If a family cannot keep the guarantee, with the reason: sinh-normal noise never can.
+        If a family cannot keep the guarantee. The message gives the reason. Sinh-normal noise never can.
+
+    References
+    ----------
+    Bun, Steinke (2019), Average-case averages: private algorithms for smooth sensitivity and mean estimation,
+    https://arxiv.org/abs/1906.02830. The set of pairs that "tight" covers is derived here.
 
     Examples
     --------
@@ -80,12 +86,16 @@ def standard_deviation(calibrated: Calibrated) -> float:
     Parameters
     ----------
     calibrated : Calibrated
-        What `calibrate_smooth` returns.
+        A result of `calibrate_smooth`.
 
     Returns
     -------
     float
         The standard deviation, in units of the smooth sensitivity.
+
+    References
+    ----------
+    Definition: the root of the noise's variance.
 
     Examples
     --------
@@ -103,13 +113,13 @@ def _searched(noise_class: Any, guarantee: Guarantee, smoothing: float, box: boo
         real("delta", guarantee.delta, 0, 1)
     elif not concentrated(guarantee):
         raise ValueError(f"{guarantee} is not valid here; valid: TCDP, ZCDP with xi = 0, ApproxDP")
-    from tcdp_sim.calibration import smooth_search  # workers never come here: they are given finished noises
+    from tcdp_sim.calibration import smooth_search  # workers never need it, because they receive finished noises
 
     return smooth_search.least(noise_class, guarantee, smoothing, box)
 
 
 def _published(noise_class: Any, guarantee: Guarantee, smoothing: float) -> tuple[Noise, float]:
-    """Return the noise of unit scale and the largest shift, by its formula."""
+    """Return the noise of unit scale and the largest shift, by a published formula."""
 
     def shift(unit: Noise) -> float:
         return max(float(unit.smooth_shift(guarantee, smoothing)), 0.0)

@@ -1,4 +1,4 @@
-"""The largest shift, in units of its scale, at which noise for smooth sensitivity keeps a guarantee: certified."""
+"""The largest shift, in units of its scale, at which noise for smooth sensitivity keeps a guarantee, by quadrature."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,17 +25,17 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
-_SHIFT_DIGITS = 7  # few enough that every machine ends at the same noise
+_SHIFT_DIGITS = 7  # few enough that every machine finds the same noise
 _LEAST_SHIFT, _MOST_SHIFT = 1e-6, 50.0
-_STEP = 1e-4  # of the shift, by which it falls until it is certified; doubled every time
+_STEP = 1e-4  # first relative fall of the shift; it doubles until quadrature confirms the shift
 _ATTEMPTS = 12
-_LARGEST_ORDERS = (60.0, 20.0, 1e4)  # up to which zCDP is certified order by order; the lighter the tail, the higher
-_HIGH_ORDERS = 1e3  # beyond which a tCDP is first taken for the zCDP that implies it
+_LARGEST_ORDERS = (60.0, 20.0, 1e4)  # last orders that zCDP checks one by one; lighter tails need higher ones
+_HIGH_ORDERS = 1e3  # omega beyond which the zCDP that implies a tCDP guarantee is tried first
 
 
 @dataclass(frozen=True)
 class _Target:
-    """A guarantee, the smoothing, whether the whole box counts, and the last order that may be looked at."""
+    """A guarantee and the smoothing, with the region of pairs and the largest order of the search."""
 
     guarantee: Guarantee
     smoothing: float
@@ -43,15 +43,16 @@ class _Target:
     largest_order: float
 
     def pairs(self, some: bool = False) -> Callable[[float, float], list[Pair]]:
-        """Those that stand for all; some: only the worst of them, or nearly so."""
+        """Return the pairs that stand for all pairs, or with `some` only the worst of them or nearly so."""
         return box_pairs if self.box else main_pairs if some else covering_pairs
 
 
 @lru_cache(maxsize=1024)
 def least(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -> tuple[Noise, float]:
-    """(noise of unit scale, the largest shift): the noise of a family with the least standard deviation per shift.
+    """Return the noise of unit scale with the least standard deviation per shift, and its largest shift.
 
-    box: whether every scale and shift counts, or those of neighbours. ValueError if nothing is certified.
+    `box` covers every scale and shift up to the largest instead of the pairs of neighbours. Raises ValueError if
+    quadrature confirms no shift.
     """
     for target in _targets(guarantee, smoothing, box):
         if (best := _least_of(noise_class, target)) is not None:
@@ -62,12 +63,15 @@ def least(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -
         needed = needed[:1]  # a tail bound serves orders without end
     lacking = undefined(noise_class, *needed)
     raise cannot(
-        goal, "no scale is certified, however large", *lacking, instead="less smoothing, or a weaker guarantee"
+        goal, "quadrature confirms no scale, however large", *lacking, instead="less smoothing, or a weaker guarantee"
     )
 
 
 def _targets(guarantee: Guarantee, smoothing: float, box: bool) -> list[_Target]:
-    """What may be certified, in the order in which it is tried: zCDP implies tCDP, and needs no look at high orders."""
+    """Return the targets in the order in which they are tried.
+
+    zCDP implies tCDP and needs no check of high orders, so it serves as a target too.
+    """
     own = _Target(guarantee, smoothing, box, getattr(guarantee, "omega", np.inf))
     if isinstance(guarantee, ApproxDP):
         return [own]
@@ -79,7 +83,7 @@ def _targets(guarantee: Guarantee, smoothing: float, box: bool) -> list[_Target]
 
 
 def _least_of(noise_class: Any, target: _Target) -> tuple[Noise, float] | None:
-    """Among noises that need no look at orders beyond the target's largest; None if none is certified."""
+    """Return the noise and its shift for one target, or None if quadrature confirms no shift."""
 
     def shift(unit: Noise) -> float:
         return _largest_shift(unit, target, target.pairs(some=True), COARSE)
@@ -88,19 +92,19 @@ def _least_of(noise_class: Any, target: _Target) -> tuple[Noise, float] | None:
     start = _largest_shift(unit, target, target.pairs(), FINE)
 
     def holds(shift: float) -> bool:
-        return is_certified(unit, shift, target.guarantee, target.smoothing, target.box)
+        return keeps_guarantee(unit, shift, target.guarantee, target.smoothing, target.box)
 
     for attempt in range(_ATTEMPTS if start > 0 else 0):
         if attempt == 1 and not holds(0.5 * start):
-            break  # quadrature does not reach the orders that it takes, at any shift
+            break  # quadrature does not reach the necessary orders at any shift
         certain = _rounded_down(start * (1 - _STEP * 2**attempt))
         if holds(certain):
             return unit, certain
     return None
 
 
-def is_certified(noise: Noise, shift: float, guarantee: Guarantee, smoothing: float, box: bool = False) -> bool:
-    """Whether f(x) + (S(x) / shift) X keeps the guarantee for X the noise: for all pairs, and all orders, in bounds."""
+def keeps_guarantee(noise: Noise, shift: float, guarantee: Guarantee, smoothing: float, box: bool = False) -> bool:
+    """Return True if upper ends show that f(x) + (S(x) / shift) X keeps the guarantee for all pairs and all orders."""
     if not noise.log_concave_size:
         return False
     if isinstance(guarantee, ApproxDP):
@@ -119,7 +123,7 @@ def is_certified(noise: Noise, shift: float, guarantee: Guarantee, smoothing: fl
 
 
 def _last_order(noise: Noise, shift: float, guarantee: Any, smoothing: float) -> float:
-    """The order up to which the guarantee has to be looked at: beyond, the noise's own bound is enough."""
+    """Return the order up to which the guarantee needs a check. Beyond it the noise's own tail bound is enough."""
     if isinstance(guarantee, TCDP) and np.isfinite(guarantee.omega):
         return float(guarantee.omega)
     tail = noise.affine_tail(smoothing, shift)
@@ -129,7 +133,10 @@ def _last_order(noise: Noise, shift: float, guarantee: Any, smoothing: float) ->
 
 
 def _largest_shift(unit: Noise, target: _Target, pairs: Callable[[float, float], list[Pair]], orders: Floats) -> float:
-    """The largest shift at which the pairs meet the target at these orders, less one, by the fast divergences; or 0."""
+    """Return the largest shift at which the fast divergences of the pairs meet the target, or 0 if there is none.
+
+    `orders` are orders minus one.
+    """
     guarantee, smoothing = target.guarantee, target.smoothing
     points = grid(unit)
     if isinstance(guarantee, ApproxDP):

@@ -1,4 +1,4 @@
-"""The second parameter of a noise for smooth sensitivity: how heavy its tails are."""
+"""The choice of the second parameter of a noise for smooth sensitivity, which says how heavy its tails are."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,12 +9,12 @@ from scipy.optimize import minimize_scalar
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.missing import cannot
 
-_DIGITS = 3  # few enough that every machine ends at the same noise
-_COARSE = 12  # values that are looked at first
+_DIGITS = 3  # few enough that every machine finds the same noise
+_COARSE = 12  # number of values of the first, coarse search
 
 
 def best_tail(noise_class: Any, shift: Callable[[Noise], float]) -> Noise:
-    """The noise of unit scale whose second parameter, if it has one, gives the least standard deviation."""
+    """Return the noise of unit scale whose second parameter, if it has one, gives the least standard deviation."""
     if noise_class.tail_range is None:
         if len(noise_class.parameters()) != 1:
             goal = f"calibrate {noise_class.family} over ({', '.join(noise_class.parameters())})"
@@ -38,6 +38,6 @@ def best_tail(noise_class: Any, shift: Callable[[Noise], float]) -> Noise:
 
 
 def _rounded_up(x: float) -> float:
-    """Up, since the best tail may be next to one that is too light."""
+    """Return x rounded up, because the best tail may be next to one that is too light."""
     step = 10.0 ** (np.floor(np.log10(x)) - _DIGITS + 1)
     return float(f"{np.ceil(x / step) * step:.{_DIGITS}g}")

@@ -1,4 +1,4 @@
-"""Exact laws: what the simulations must agree with. Every answer is Bounds(lower, estimate, upper)."""
+"""Exact laws, with which the simulations must agree. Every answer is Bounds(lower, estimate, upper)."""
 
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile

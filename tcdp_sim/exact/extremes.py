@@ -1,4 +1,4 @@
-"""Exact laws of the extremes of k iid draws."""
+"""Exact laws of the extremes of k independent draws."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,18 +12,45 @@ from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.noise.base import Noise
 
 MAX_COUNT = 1e300
-RARE = 1e-290  # a tail below it loses digits, in the end all
+RARE = 1e-290  # a smaller tail loses digits
 TINY = 1e-310
 _ROUNDING = 2.0**-48  # relative error of a tail probability computed here
 
 
 def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
-    """The q-quantile of the maximum of `count` iid draws; count real in [1, 1e300], 0 < q < 1; counts.
+    """Return the q-quantile of the maximum of `count` independent draws.
 
-    Scalars or arrays, which broadcast. Raises ValueError for values out of range.
+    Parameters
+    ----------
+    noise : Noise
+        The law of one draw.
+    count : float or array
+        The number of draws, a real number in [1, 1e300].
+    q : float or array
+        The level of the quantile, in (0, 1). It broadcasts with `count`.
+
+    Returns
+    -------
+    Bounds
+        The quantile in counts, of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+
+    References
+    ----------
+    Closed form: the quantile of one draw at q^(1 / count).
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(float(max_quantile(Gaussian(1.0), 1, 0.975).estimate), 4)
+    1.96
     """
     log_below = _log_below(count, q)
-    low = np.greater(log_below, 0.5)  # then the lower tail: 1 minus it has no digits of it left
+    low = np.greater(log_below, 0.5)  # then take the lower tail, because 1 minus it loses all digits
     tail = np.where(low, np.exp(-log_below), -np.expm1(-log_below))[()]
 
     def at_tail(p: Real) -> Reals:
@@ -34,14 +61,71 @@ def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
 
 
 def max_abs_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
-    """The q-quantile of the largest absolute value of `count` iid draws; arguments as in max_quantile."""
+    """Return the q-quantile of the largest absolute value of `count` independent draws.
+
+    Parameters
+    ----------
+    noise : Noise
+        The law of one draw.
+    count : float or array
+        The number of draws, a real number in [1, 1e300].
+    q : float or array
+        The level of the quantile, in (0, 1). It broadcasts with `count`.
+
+    Returns
+    -------
+    Bounds
+        The quantile in counts, of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+
+    References
+    ----------
+    Closed form: the quantile of one draw's absolute value at q^(1 / count).
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(float(max_abs_quantile(Gaussian(1.0), 1, 0.95).estimate), 4)
+    1.96
+    """
     return _quantile(lambda tail: noise.isf(0.5 * tail), -np.expm1(-_log_below(count, q)))
 
 
 def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[Any]:
-    """P[the largest absolute value of `count` iid draws exceeds threshold >= 0 (counts)]; scalars or arrays.
+    """Return P[the largest absolute value of `count` independent draws exceeds the threshold].
 
-    count: real in [1, 1e300]. Raises ValueError for values out of range.
+    Parameters
+    ----------
+    noise : Noise
+        The law of one draw.
+    count : float or array
+        The number of draws, a real number in [1, 1e300].
+    threshold : float or array
+        The threshold in counts, >= 0. It broadcasts with `count`.
+
+    Returns
+    -------
+    Bounds
+        The probability, of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+
+    References
+    ----------
+    Closed form: 1 - (1 - P[|Z| > threshold])^count.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(float(max_abs_sf(Gaussian(1.0), 2, 1.959964).estimate), 4)
+    0.0975
     """
     draws = _count(count)
     level = real("threshold", threshold, 0, closed=True, finite=False)
@@ -53,12 +137,13 @@ def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[A
 
 
 def log_all_below(noise: Noise, x: Floats, count: Real) -> Floats:
-    """log P[`count` independent draws are all <= x]; also where P[Z > x] is too small for floats, and `count` large.
+    """Return log P[`count` independent draws are all <= x].
 
-    noise: of plain numbers; count: a number, or an array that broadcasts to the shape of x.
+    It holds where P[Z > x] is too small for floats and `count` is large. The noise has plain numbers as parameters. The
+    count is a number, or an array that broadcasts to the shape of x.
     """
     tail = noise.sf(x)
-    high, rare = tail > 0.5, tail <= RARE  # where the lower tail has more digits than 1 minus the upper; where neither
+    high, rare = tail > 0.5, tail <= RARE  # the lower tail has more digits if high, and only the log form if rare
     count = np.broadcast_to(count, tail.shape)
     result: Floats = count * np.log1p(-np.minimum(tail, 0.5))
     with np.errstate(over="ignore"):
@@ -68,7 +153,7 @@ def log_all_below(noise: Noise, x: Floats, count: Real) -> Floats:
 
 
 def _times(count: Real, log_tail: Real) -> Reals:
-    """count e^log_tail, of factors that need not be floats."""
+    """Return count e^log_tail for factors that need not be floats."""
     with np.errstate(divide="ignore"):
         return np.exp(np.minimum(np.log(count) + log_tail, 700.0))
 
@@ -78,12 +163,12 @@ def _count(count: ArrayLike) -> Real:
 
 
 def _log_below(count: ArrayLike, q: ArrayLike) -> Reals:
-    """Minus the log of the distribution function of one draw at the q-quantile of the maximum of `count`."""
+    """Return minus the log of the distribution function of one draw at the q-quantile of the maximum of `count`."""
     return -np.log(real("q", q, 0, 1)) / _count(count)
 
 
 def _quantile(quantile: Callable[[Any], Any], tail: Real) -> Bounds[Any]:
-    """Bounds around quantile(tail), monotone; near zero the rounding of `tail` is what counts."""
+    """Return bounds around quantile(tail), which is monotone. Near zero the rounding of `tail` dominates."""
     value = quantile(tail)
     ends = [quantile(np.minimum(tail * factor, 1.0)) for factor in (1 - _ROUNDING, 1 + _ROUNDING)]
     slack = 1e-11 * np.abs(value)

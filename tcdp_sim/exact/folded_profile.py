@@ -1,4 +1,4 @@
-"""delta(epsilon) of noise whose loss falls away from 0: an integral over the two intervals on which it is exceeded."""
+"""The profile delta(epsilon) of noise whose loss falls away from 0, as an integral over two intervals."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from tcdp_sim.exact.renyi.kernels import share_above
 from tcdp_sim.exact.work import spend
 from tcdp_sim.noise import Noise
 
-_SPAN = 40.0  # of log |y|: what is e^-40 times nearer to 0 than the mass and the crossing adds nothing
+_SPAN = 40.0  # in log |y|; outputs e^-40 times nearer to 0 than the mass and the crossing are negligible
 _WIDTH = 0.8  # of a panel
 _FURTHEST, _NEAREST = 700.0, -745.0  # of log |y|
 _PLACES, _ROUNDS = 200, 6  # of the search for a crossing: 1e-11 in log |y|, which enters squared
@@ -20,14 +20,14 @@ _LOSS_ROUNDING = 4e-15  # relative, of losses
 
 
 class Profile(NamedTuple):
-    """delta(epsilon), and the probability that the loss exceeds epsilon (an estimate)."""
+    """The value of delta(epsilon), and an estimate of the probability that the loss exceeds epsilon."""
 
     delta: Bounds
     exceeded: float
 
 
 class FoldedProfile:
-    """epsilon -> delta(epsilon) of the noise from itself moved by shift > 0, for what `falls_away` admits.
+    """The function epsilon -> delta(epsilon) of the noise from itself moved by shift > 0, if `falls_away` admits it.
 
     The loss exceeds epsilon on -x1 < y < x2, with x2 < shift / 2.
     """
@@ -37,7 +37,7 @@ class FoldedProfile:
         self._peak, self._middle = float(noise.pdf(0.0)), float(np.log(noise.isf(0.25)))
 
     def __call__(self, epsilon: float) -> Profile:
-        """At epsilon >= 0, in nats."""
+        """Return the profile at epsilon >= 0, in nats."""
         if epsilon >= self.largest:
             return Profile(Bounds(0.0, 0.0, 0.0), 0.0)
         halves = [self._half(epsilon, side) for side in (-1.0, 1.0)]
@@ -46,7 +46,7 @@ class FoldedProfile:
         return Profile(Bounds(lower, estimate, upper).clipped(0.0, 1.0), exceeded)
 
     def _half(self, epsilon: float, side: float) -> Profile:
-        """What the outputs on one side of 0 add."""
+        """Return the contribution of the outputs on one side of 0."""
         end = _FURTHEST if side < 0 else min(float(np.log(self.shift / 2)), _FURTHEST)
         cut = self._crossing(epsilon, side, end)
         low = max(min(cut, self._middle, float(np.log(self.shift))) - _SPAN, _NEAREST)
@@ -63,7 +63,7 @@ class FoldedProfile:
         return np.asarray(self.noise.privacy_loss(side * np.exp(log_size), self.shift))
 
     def _crossing(self, epsilon: float, side: float, end: float) -> float:
-        """The largest log |y| on that side, up to `end`, at which the loss exceeds epsilon."""
+        """Return the largest log |y| on that side, up to `end`, at which the loss exceeds epsilon."""
         if self._loss(side, np.array([end]))[0] > epsilon:
             return end
         low, high = _NEAREST, end
@@ -74,7 +74,7 @@ class FoldedProfile:
         return low
 
     def _integral(self, epsilon: float, side: float, edges: Floats, nodes: int) -> tuple[float, float, float]:
-        """Over panels of log |y|: that of f (1 - e^(epsilon - L)), that of f, what the rounding of L may change."""
+        """Return the integrals over log |y| of f (1 - e^(epsilon - L)), of f, and of the rounding of L."""
         x, weight = gauss_panels(edges, nodes)
         spend(x.size)
         size = np.exp(x)

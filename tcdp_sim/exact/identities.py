@@ -1,7 +1,7 @@
-"""What ties privacy loss, privacy profile and Renyi divergence to each other, and profiles for groups.
+"""Identities between privacy loss, privacy profile and Renyi divergence, and profiles for groups.
 
-Source: Balle-Barthe-Gaboardi 2018 (Theorems 5 and 6, Section 5). Each quantity is computed here from another one, so
-that it checks `hockey_stick` and `renyi_divergence`, and serves mechanisms of which only a profile is known.
+The source is Balle-Barthe-Gaboardi 2018 (Theorems 5 and 6, Section 5). Each quantity is computed here from another one.
+So it checks `hockey_stick` and `renyi_divergence`, and serves mechanisms of which only a profile is known.
 """
 
 from collections.abc import Callable
@@ -20,38 +20,95 @@ from tcdp_sim.noise import Noise
 Profile = Callable[[Floats], ArrayBounds]
 METHODS = ("white", "black")
 _ROUNDING = 4e-13  # relative error of a probability from the loss distribution
-_LEVEL = 2e-15  # relative: how far rounding may move a loss
+_LEVEL = 2e-15  # largest relative change of a loss by rounding
 _NEGLIGIBLE = 45.0
-_SMALLEST, _LARGEST = 1e-290, 650.0  # of delta, and of the log of its weight
+_SMALLEST, _LARGEST = 1e-290, 650.0  # least delta and largest log of its weight that are known
 _GRID = np.concatenate([[0.0], np.geomspace(1e-12, 1e4, 129)])
 
 
 def profile_from_losses(noise: Noise, shift: float, epsilon: float) -> Bounds:
-    """delta(epsilon) = P[L > epsilon] - e^epsilon Q[L' < -epsilon], Theorem 5 of Balle-Barthe-Gaboardi 2018.
+    """Return delta(epsilon) = P[L > epsilon] - e^epsilon Q[L' < -epsilon] from tail probabilities of the privacy loss.
 
-    L = log(P / Q) under P, and L' = log(Q / P) under Q, so that Q[L' < -epsilon] = Q[L > epsilon]. The same number as
-    `hockey_stick`, from tail probabilities alone; their difference cancels, and the bounds are as much wider.
-    epsilon: nats, finite, scalar or array. Raises ValueError for NaN or infinite arguments.
+    L = log(P / Q) under P and L' = log(Q / P) under Q, so that Q[L' < -epsilon] = Q[L > epsilon]. The result is the
+    same number as that of `hockey_stick`. The difference of the two terms cancels, so the bounds are wider.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise.
+    shift : float
+        The change of the answer, in counts.
+    epsilon : float or array
+        epsilon in nats, finite.
+
+    Returns
+    -------
+    Bounds
+        delta(epsilon), of the shape of `epsilon`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is NaN or infinite.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorem 5, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(profile_from_losses(Gaussian(1.0), 1.0, 0.0).estimate, 6)
+    0.382925
     """
     epsilons = np.asarray(real("epsilon", epsilon, -np.inf))
     losses = PrivacyLossDistribution(noise, shift)
     ours = losses.sf(epsilons)
     with np.errstate(over="ignore", invalid="ignore"):
         theirs = np.exp(np.minimum(epsilons + losses.logsf(epsilons, under="Q"), 0.0))  # at most P[L > epsilon]
-    most = 2 * losses.sf(epsilons - _LEVEL * np.abs(epsilons))  # with outputs whose loss is epsilon but for rounding
+    most = 2 * losses.sf(epsilons - _LEVEL * np.abs(epsilons))  # includes outputs whose loss is epsilon up to rounding
     delta, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * np.maximum(ours + theirs, most) + 1e-300
     bounds = Bounds(delta - slack, delta, delta + slack).clipped(0.0, 1.0)
     return Bounds(*(part if np.ndim(epsilon) else float(part) for part in bounds))
 
 
 def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None = None) -> Bounds:
-    """The Renyi divergence of a pair (P, Q) from its privacy profiles, Theorem 6 of Balle-Barthe-Gaboardi 2018.
+    """Return the Renyi divergence of a pair (P, Q) from its privacy profiles.
 
-    E e^(sL) = 1 + s (s+1) integral over eps >= 0 of e^(s eps) delta(eps) + e^(-(s+1) eps) delta'(eps), s = order - 1.
-    profile, reverse: epsilons (array) -> Bounds (arrays) of H_eps(P || Q) and of H_eps(Q || P); reverse=None: equal.
-    1 <= order < inf, scalar; at order 1 the limit over s (Kullback-Leibler). There is an upper end only if the
-    profiles are zero from some epsilon on; (lower, inf, inf) where e^(s eps) delta(eps) still counts as delta leaves
-    the range of floats, or at epsilon = 10^4. Raises ValueError for other orders.
+    With s = order - 1 it is E e^(sL) = 1 + s (s+1) times the integral over eps >= 0 of
+    e^(s eps) delta(eps) + e^(-(s+1) eps) delta'(eps). Order 1 is the limit (Kullback-Leibler).
+
+    Parameters
+    ----------
+    profile : callable
+        The map from an array of epsilons to Bounds of arrays with H_eps(P || Q).
+    order : float
+        The order, 1 <= order < inf.
+    reverse : callable, optional
+        The same for delta'(eps) = H_eps(Q || P). None means that both are equal.
+
+    Returns
+    -------
+    Bounds
+        The divergence in nats. The upper end is finite only if the profiles are zero from some epsilon on. The bounds
+        are (lower, inf, inf) if e^(s eps) delta(eps) still counts where delta leaves the range of floats, or at epsilon
+        = 10^4.
+
+    Raises
+    ------
+    ValueError
+        If the order is out of range.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorem 6, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(renyi_from_profile(partial(hockey_stick, Gaussian(2.0), 1.0), 2.0).estimate, 6)
+    0.25
     """
     s = real("order", order, 1, closed=True) - 1
     rising, falling = (lambda eps: s * eps), (lambda eps: -(s + 1) * eps)
@@ -65,12 +122,42 @@ def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None =
 
 
 def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, method: str = "white") -> Bounds[Any]:
-    """delta(epsilon) for groups of `size` >= 1 records, each of which moves the answer by at most `shift`.
+    """Return delta(epsilon) for groups of `size` records, each of which moves the answer by at most `shift`.
 
-    method "white": exact for additive noise, the profile at size * shift. "black": what any mechanism with the same
-    profile for one record promises, (e^eps - 1)/(e^(eps/size) - 1) delta(eps / size), capped at 1; never smaller.
-    epsilon >= 0, finite, nats. White is the worst case where larger shifts are worse: any noise with a monotone loss.
-    Source: Balle-Barthe-Gaboardi 2018, Section 5. Raises ValueError for arguments out of range.
+    Parameters
+    ----------
+    noise : Noise
+        The noise.
+    shift : float
+        The largest change of the answer by one record, in counts.
+    epsilon : float or array
+        epsilon in nats, finite, >= 0.
+    size : int
+        The number of records in a group, >= 1.
+    method : {"white", "black"}
+        "white" is exact for additive noise: the profile at size * shift. It is the worst case for any noise with a
+        monotone loss, for which larger shifts are worse. "black" is the bound for every mechanism with the same profile
+        for one record, (e^eps - 1)/(e^(eps/size) - 1) delta(eps / size), capped at 1. It is never smaller.
+
+    Returns
+    -------
+    Bounds
+        delta(epsilon), of the shape of `epsilon`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Section 5, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(group_profile(Gaussian(2.0), 1.0, 0.0, 2).estimate, 6)
+    0.382925
     """
     choice("method", method, METHODS)
     epsilons = np.asarray(real("epsilon", epsilon, 0, closed=True))
@@ -87,7 +174,7 @@ def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, met
 
 
 def _weighted(profile: Profile, log_weight: RealFunction) -> Bounds:
-    """The integral of e^log_weight(eps) delta(eps) over eps >= 0."""
+    """Return the integral of e^log_weight(eps) delta(eps) over eps >= 0."""
     edges, goes_on, cut = _reach(profile, log_weight)
 
     def weighted(eps: Floats, delta: Floats) -> Floats:
@@ -105,7 +192,10 @@ def _weighted(profile: Profile, log_weight: RealFunction) -> Bounds:
 
 
 def _reach(profile: Profile, log_weight: RealFunction) -> tuple[Floats, bool, bool]:
-    """Where the integrand matters, whether delta goes on beyond, and whether it may still count where floats end."""
+    """Return edges where the integrand matters, and two flags.
+
+    The first says that delta goes on beyond the edges, and the second that it may count where floats end.
+    """
     delta, weight = profile(_GRID), log_weight(_GRID)
     known = (delta.estimate > _SMALLEST) & (weight < _LARGEST)
     if not known.any():

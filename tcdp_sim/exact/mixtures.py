@@ -1,4 +1,4 @@
-"""Finite mixtures of shifted copies of one noise: what a mechanism that subsamples releases."""
+"""Finite mixtures of shifted copies of one noise, which are the outputs of a mechanism that subsamples."""
 
 from dataclasses import dataclass
 from math import fsum
@@ -15,9 +15,32 @@ from tcdp_sim.noise import Noise
 class Mixture:
     """The law of Z + shifts[I], where I = i with probability weights[i], independent of the noise Z.
 
-    shifts: counts, finite, a number or a sequence; weights: >= 0, as many, summing to 1 to within 1e-12. Equal shifts
-    are merged and weights of zero dropped. Methods are vectorised; log forms hold to tails far below 1e-300.
-    Raises ValueError for anything else, and for noises with array-valued parameters.
+    Equal shifts are merged and weights of zero are dropped. Methods are vectorised. The log forms hold to tails far
+    below 1e-300.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise Z, with plain numbers as parameters.
+    shifts : float or sequence of float
+        The shifts in counts, finite.
+    weights : float or sequence of float
+        The probabilities of the shifts, >= 0, summing to 1 to within 1e-12.
+
+    Raises
+    ------
+    ValueError
+        If the noise is no noise or has array-valued parameters, or the shifts and weights are not valid.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647, for the mixtures of subsampling.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> Mixture(Gaussian(1.0), (0.0, 2.0), (0.75, 0.25)).shifts
+    (0.0, 2.0)
     """
 
     noise: Noise
@@ -43,27 +66,27 @@ class Mixture:
         object.__setattr__(self, "weights", tuple(merged[shift] for shift in sorted(merged)))
 
     def pdf(self, x: ArrayLike) -> Reals:
-        """Density at x."""
+        """Return the density at x."""
         return np.exp(self.logpdf(x))
 
     def logpdf(self, x: ArrayLike) -> Reals:
-        """Natural log of the density at x."""
+        """Return the natural log of the density at x."""
         return self._log_sum(self.noise.logpdf, x)
 
     def cdf(self, x: ArrayLike) -> Reals:
-        """P[X <= x]."""
+        """Return P[X <= x]."""
         return np.exp(self.logcdf(x))
 
     def logcdf(self, x: ArrayLike) -> Reals:
-        """log P[X <= x]."""
+        """Return log P[X <= x]."""
         return np.minimum(self._log_sum(self.noise.logcdf, x), 0.0)
 
     def sf(self, x: ArrayLike) -> Reals:
-        """P[X > x]."""
+        """Return P[X > x]."""
         return np.exp(self.logsf(x))
 
     def logsf(self, x: ArrayLike) -> Reals:
-        """log P[X > x]."""
+        """Return log P[X > x]."""
         return np.minimum(self._log_sum(self.noise.logsf, x), 0.0)
 
     def _log_sum(self, f: RealFunction, x: ArrayLike) -> Reals:
@@ -73,11 +96,41 @@ class Mixture:
 
 
 def subsampled(noise: Noise, shift: float, sampling_fraction: float) -> tuple[Mixture, Mixture]:
-    """((1-s) Q + s P, Q), P = law of Z + shift, Q = law of Z: the pair that dominates Poisson subsampling at rate s.
+    """Return the pair of laws that dominates Poisson subsampling of additive noise.
 
-    0 < sampling_fraction <= 1. For add/remove neighbours the worse direction is this one or its reverse (both count);
-    for sampling without replacement under substitution the pair decides the profile (Balle-Barthe-Gaboardi 2018,
-    Theorem 9), but not the Renyi divergences. Raises ValueError for arguments out of range.
+    The pair is ((1-s) Q + s P, Q) with P = law of Z + shift and Q = law of Z. For add/remove neighbours the worse
+    direction is this one or its reverse, and both count. For sampling without replacement under substitution the pair
+    decides the profile but not the Renyi divergences.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise Z.
+    shift : float
+        The change of the answer by one record, in counts.
+    sampling_fraction : float
+        The sampling probability s, in (0, 1].
+
+    Returns
+    -------
+    tuple of two Mixture
+        The output with the record and the output without it.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorems 8 and 9, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> with_record, without = subsampled(Gaussian(1.0), 1.0, 0.25)
+    >>> with_record.weights
+    (0.75, 0.25)
     """
     s = real("sampling_fraction", sampling_fraction, 0, 1, finite=False)
     return Mixture(noise, (0.0, shift), (1 - s, s)), Mixture(noise)

@@ -1,6 +1,6 @@
-"""Privacy profiles of vector queries: independent noise in coordinates that all change by the same shift.
+"""Privacy profiles of vector queries, with independent noise in coordinates that all change by the same shift.
 
-H_eps(P1 x P2 || Q1 x Q2) = E_{x ~ P1}[H_{eps - L1(x)}(P2 || Q2)]: one more quadrature, over one coordinate's profile.
+H_eps(P1 x P2 || Q1 x Q2) = E_{x ~ P1}[H_{eps - L1(x)}(P2 || Q2)] is one more quadrature, over one coordinate's profile.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from tcdp_sim.exact.resolution import need_density, resolved, with_kinks
 from tcdp_sim.exact.work import within
 from tcdp_sim.noise import Noise
 
-NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end counts it
+NEGLIGIBLE = 1e-13  # share of the answer that may be lost in the tails, which the upper end includes
 MOST_COORDINATES = 2
 MOST_POINTS = 80_000_000  # of an answer: some eight seconds for the most expensive noise
 
@@ -26,9 +26,41 @@ def _name(noise: Noise) -> str:
 def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int = 2) -> Bounds:
     """Return delta(epsilon) when `coordinates` coordinates, each with its own draw of a noise, all change by `shift`.
 
-    epsilon: nats, any finite scalar; shift: counts. One-dimensional for isotropic noise (Gaussian: shift times the root
-    of `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them, for a noise
-    that is discrete or gives no privacy loss of its own, and where the quadrature needs more than MOST_POINTS.
+    Isotropic noise and one coordinate reduce to one dimension. For Gaussian noise the shift is multiplied by the root
+    of `coordinates`. Other noise takes quadrature in two dimensions.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise of each coordinate.
+    shift : float
+        The change of each coordinate, in counts.
+    epsilon : float
+        epsilon in nats, finite.
+    coordinates : int
+        The number of coordinates: 1 or 2, and any number for isotropic noise.
+
+    Returns
+    -------
+    Bounds
+        delta(epsilon), in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If there are too many coordinates, the noise is discrete or gives no privacy loss of its own, or the quadrature
+        needs more evaluations than its budget.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647, for the profile of one coordinate. The product is
+    derived here.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(product_profile(Gaussian(2.0), 1.0, 0.0, 4).estimate, 6)
+    0.382925
     """
     if noise.isotropic:
         return hockey_stick(noise, shift * np.sqrt(coordinates), epsilon)
@@ -56,7 +88,7 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
 
         return integrate(integrand, edges, relative=1e-9)
 
-    wider = [0.0]  # by how much more than 1e-10 of itself a profile is known
+    wider = [0.0]  # error of a profile beyond 1e-10 of itself
 
     def profile(rest: Floats) -> Floats:
         low, middle, high = hockey_stick(noise, size, rest)

@@ -1,8 +1,8 @@
 """Privacy profiles: the hockey-stick divergence delta(epsilon) of a noise from its shifted self.
 
-H_eps(P || Q) = E_P[(1 - e^(eps - L))_+], an integral of non-negative terms over the set where the loss L exceeds eps:
-no digits are lost however small it is. The closed form of a noise that has one (`Noise.closed_hockey_stick`); for every
-other noise quadrature from `logpdf`, `sf` and `privacy_loss`.
+H_eps(P || Q) = E_P[(1 - e^(eps - L))_+] is an integral of non-negative terms over the set where the loss L exceeds eps.
+So no digits are lost, however small it is. A noise that has a closed form (`Noise.closed_hockey_stick`) uses it. For
+every other noise quadrature uses `logpdf`, `sf` and `privacy_loss`.
 """
 
 from collections.abc import Callable
@@ -26,17 +26,44 @@ from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.exact.work import spend
 from tcdp_sim.noise import Noise
 
-# Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
+# Decades of lower tails, relative to the one where the loss equals epsilon, at which panels end.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])
 
 
 def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
-    """delta(epsilon) = sup over events of P - e^epsilon Q, P = law of Z, Q = law of Z + shift.
+    """Return delta(epsilon), the supremum over events of P - e^epsilon Q, with P = law of Z and Q = law of Z + shift.
 
-    epsilon: nats, finite, of any sign, scalar or array; shift: counts, of either sign (both directions are equal by
-    symmetry). At epsilon = 0 this is the total variation distance. Bounds hold to about 1e-10 relative, from 1 down
-    to 1e-300, but for what rounding takes where the loss hardly exceeds epsilon; that is more for a noise without its
-    own `privacy_loss`. Raises ValueError for NaN or infinite arguments.
+    At epsilon = 0 this is the total variation distance.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise Z.
+    shift : float
+        The change of the answer in counts, of either sign. Both directions are equal by symmetry.
+    epsilon : float or array
+        epsilon in nats, finite, of any sign.
+
+    Returns
+    -------
+    Bounds
+        delta(epsilon), of the shape of `epsilon`. The ends are about 1e-10 apart (relative), from 1 down to 1e-300.
+        They are further apart where the loss hardly exceeds epsilon, and for a noise without its own `privacy_loss`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is NaN or infinite.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(hockey_stick(Gaussian(1.0), 1.0, 0.0).estimate, 6)
+    0.382925
     """
     epsilons = np.atleast_1d(np.asarray(real("epsilon", epsilon, -np.inf)))
     size = abs(real("shift", shift, -np.inf))
@@ -54,7 +81,7 @@ def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
 
 
 def profile_function(noise: Noise, shift: float) -> Callable[[float], Bounds]:
-    """Return epsilon -> delta(epsilon) for epsilon >= 0 and shift > 0, once what does not depend on epsilon is done."""
+    """Return the function epsilon -> delta(epsilon) for epsilon >= 0 and shift > 0, with the common work done once."""
     if way(noise, shift, Quantity.PROFILE) is Way.FOLDED:
         folded = FoldedProfile(noise, shift)
         return lambda epsilon: folded(epsilon).delta
@@ -78,7 +105,10 @@ def _mixture_profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBound
 
 
 def _loss_profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
-    """Return it by the noise's own loss: by its one crossing if it is monotone, else over every interval above."""
+    """Return delta(epsilon) by the noise's own loss.
+
+    If the loss is monotone its one crossing is enough. Otherwise the integral goes over every interval above epsilon.
+    """
     sets = loss_sets(noise, shift)
     if sets.monotone:
         return _monotone(noise, shift, epsilons, sets.above(epsilons)[1][0])
@@ -98,19 +128,19 @@ WAYS: dict[Way, Callable[[Any, float, Floats], ArrayBounds]] = {
 
 
 def _rounding(epsilons: Floats, mass: Floats) -> Floats:
-    """What the rounding of the loss may change where it hardly exceeds epsilon: there 1 - e^(epsilon - L) cancels."""
+    """Return the effect of the loss's rounding where it hardly exceeds epsilon and 1 - e^(epsilon - L) cancels."""
     return ROUNDING * epsilons * mass
 
 
 def _monotone(noise: Noise, shift: float, epsilons: Floats, crossing: Floats) -> ArrayBounds:
-    """Bounds where the loss falls with x: L > eps to the left of the crossing."""
+    """Return bounds for a loss that falls with x, so that L > eps to the left of the crossing."""
     tail = noise.cdf(crossing)
     edges = np.minimum(noise.ppf(np.maximum(tail[:, None] * 10.0**-_DECADES, 1e-310)), crossing[:, None])[:, ::-1]
     edges = _with_kinks(noise, shift, edges)
     fine, coarse = (_columns(noise, shift, epsilons, edges, nodes) for nodes in (20, 10))
     error = np.abs(fine - coarse) + 1e-12 * fine
     low, high = fine - error, fine + error
-    for i in np.flatnonzero(error > 1e-10 * fine):  # a kink or a jump: halve the panels around it
+    for i in np.flatnonzero(error > 1e-10 * fine):  # at a kink or a jump `integrate` halves the panels around it
         low[i], fine[i], high[i] = integrate(lambda x: _integrand(noise, shift, epsilons[i], x), edges[i])  # noqa: B023
     lost = _rounding(epsilons, tail)
     beyond = noise.cdf(edges[:, 0])  # there the integrand is at most P
@@ -121,7 +151,7 @@ def _with_kinks(noise: Noise, shift: float, edges: Floats) -> Floats:
     """Return the rows of edges with the kinks of both densities among them, cut to the ends of each row.
 
     Between a kink and its image, which is `shift` away, the whole loss may fall. Panels that are much longer than a
-    small shift do not show that: their nodes miss it, and two rules agree on a wrong value.
+    small shift do not show that. Their nodes miss it, and two rules agree on a wrong value.
     """
     kinks = np.concatenate([noise.kinks, noise.kinks + shift])
     return np.sort(np.concatenate([edges, np.clip(kinks, edges[:, :1], edges[:, -1:])], axis=1), axis=1)

@@ -1,4 +1,4 @@
-"""Exact probabilities of who comes out on top of a noisy histogram, by quadrature."""
+"""Exact probabilities of the top bin of a noisy histogram, by quadrature."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,18 +15,46 @@ from tcdp_sim.noise.base import Noise
 # Less is left out than any probability of interest: the top bin of k = 1e100 stays there with about 1e-100.
 _TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
 _ROUNDING = 1e-11  # relative, of the integrand
-_KINKS = 64  # bins next below the top whose kinks are edges
+_KINKS = 64  # number of bins next below the top whose kinks are edges
 
 
 def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: float) -> Bounds:
-    """P[a bin that is truly largest is largest in the release], independent noise in each of `bins` bins.
+    """Return P[a bin that is truly largest is largest in the release], with independent noise in every bin.
 
-    counts: those of the occupied bins, in any order, at least one; bins: size of the domain, >= len(counts).
-    Where several bins share the largest count, any of them will do. A bin that ties with another one's release is not
-    on top of it (noise on a lattice makes ties).
+    If several bins share the largest count, any of them counts. A bin that ties with another one's release is not on
+    top of it. Noise on a lattice makes such ties.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise of each bin.
+    counts : sequence of int
+        The counts of the occupied bins, in any order, at least one.
+    bins : float
+        The size of the domain, at least len(counts).
+
+    Returns
+    -------
+    Bounds
+        The probability.
+
+    Raises
+    ------
+    ValueError
+        If `bins` is out of range.
+
+    References
+    ----------
+    Derived here: an integral over the largest noise among the bins at the top.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(float(top_stays_probability(Gaussian(1.0), [5, 5], 2).estimate), 6)
+    1.0
     """
     gaps, ties, others, empty = _ranked(counts, bins)
-    below = 1.0 if noise.is_discrete else 0.0  # what is strictly below a point of the lattice is at most the one before
+    below = 1.0 if noise.is_discrete else 0.0  # strictly below a lattice point means at most the point before
 
     def winner(z: Floats, log_chance: Floats, top: float) -> Floats:
         loses = log_all_below(noise, z + gaps[:, None] - below, others[:, None])
@@ -39,7 +67,37 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: floa
 
 
 def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: float) -> Bounds:
-    """P[some empty bin overtakes every bin that is truly largest in the release]; arguments as above."""
+    """Return P[some empty bin overtakes every bin that is truly largest in the release].
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise of each bin.
+    counts : sequence of int
+        The counts of the occupied bins, in any order, at least one.
+    bins : float
+        The size of the domain, at least len(counts).
+
+    Returns
+    -------
+    Bounds
+        The probability.
+
+    Raises
+    ------
+    ValueError
+        If `bins` is out of range.
+
+    References
+    ----------
+    Derived here: an integral over the largest noise among the bins at the top.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(float(spurious_wins_probability(Gaussian(1.0), [0], 4).estimate), 6)
+    0.75
+    """
     gaps, ties, _, empty = _ranked(counts, bins)
 
     def overtaken(z: Floats, log_chance: Floats, top: float) -> Floats:
@@ -50,14 +108,14 @@ def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: 
 
 
 def _ranked(counts: Sequence[int] | Ints, bins: float) -> tuple[Floats, int, Floats, float]:
-    """Distinct gaps below the top count with their multiplicities, the ties at the top, the empty bins."""
+    """Return the distinct gaps below the top count, the ties at the top, the gap multiplicities and the empty bins."""
     bins = real("bins", bins, max(len(counts), 1), closed=True)
     values, times = np.unique(np.asarray(counts, dtype=np.float64), return_counts=True)
     return values[-1] - values[:-1], times[-1], times[:-1].astype(float), bins - times.sum()
 
 
 def _log_density(noise: Noise, z: Floats, ties: int) -> Floats:
-    """log density of the largest noise among the `ties` top bins."""
+    """Return the log density of the largest noise among the `ties` top bins."""
     return np.log(ties) + noise.logpdf(z) + _log_power(noise, z, ties - 1)
 
 
@@ -66,7 +124,7 @@ def _log_power(noise: Noise, z: Floats, power: float) -> Floats:
 
 
 def _log_mass(noise: Noise, z: Floats, ties: int) -> Floats:
-    """log P[the largest of `ties` draws is z] at points of a lattice."""
+    """Return log P[the largest of `ties` draws is z] at points of a lattice."""
     with np.errstate(divide="ignore", invalid="ignore"):
         at_most, less = ties * noise.logcdf(z), ties * noise.logcdf(z - 1)
         return np.asarray(np.where(less > -np.inf, at_most + np.log(-np.expm1(less - at_most)), at_most))
@@ -75,9 +133,9 @@ def _log_mass(noise: Noise, z: Floats, ties: int) -> Floats:
 def _expectation(
     noise: Noise, f: Callable[[Floats, Floats, float], Floats], ties: int, counts: Sequence[int] | Ints, gaps: Floats
 ) -> Bounds:
-    """The integral of f(z, log density at z, top) over all but the two tails of the noise beyond the first of _TAILS.
+    """Return the integral of f(z, log density at z, top) over all but the two tails beyond the first of _TAILS.
 
-    f takes the largest noise of the `ties` top bins; of noise on a lattice the integral is a sum.
+    f takes the largest noise z of the `ties` top bins. For noise on a lattice the integral is a sum.
     """
     top = float(np.max(counts))
     if noise.is_discrete:

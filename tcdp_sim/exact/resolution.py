@@ -1,7 +1,8 @@
-"""Panels that are fine enough for any noise, and what rounding does to its privacy loss.
+"""Panels that are fine enough for any noise, and the effect of rounding on its privacy loss.
 
-Quantiles resolve a density with one peak. Between two peaks they say nothing, so for a noise that is not known to be
-log-concave panels are graded, and halved until quadrature of the density finds the mass that the tails say is there.
+Quantiles resolve a density with one peak. They say nothing about the density between two peaks. So for a noise that is
+not known to be log-concave panels are graded, and halved until quadrature of the density finds the mass that the tails
+say is there.
 """
 
 import numpy as np
@@ -10,10 +11,10 @@ from tcdp_sim.core.arrays import Floats, RealFunction
 from tcdp_sim.core.numerics import gauss_panels
 from tcdp_sim.noise import Noise
 
-ROUNDING = 4e-15  # of a log density or a loss: some times what their formulas lose
+ROUNDING = 4e-15  # relative error of a log density or a loss, with a margin over that of the formulas
 _STEEPEST = 3.0  # the ratio of neighbouring panels
-_CLOSE, _LEAST = 1e-8, 1e-10  # of a panel's mass; of that of the panel it was cut from, if a jump lies inside
-_TAIL = 1e-12  # of the tail: what its own rounding leaves of a narrow panel's mass
+_CLOSE, _LEAST = 1e-8, 1e-10  # relative to a panel's mass, and to that of the uncut panel in case of a jump
+_TAIL = 1e-12  # relative to the tail, whose rounding spoils the mass of a narrow panel
 _FAINTEST = 1e-290
 _ROUNDS = 45
 _MOST = 2**15
@@ -22,7 +23,7 @@ _TAILS = np.concatenate([_TAILS, 10.0 ** -np.geomspace(2, 300, 40)])
 
 
 def graded(x: Floats) -> Floats:
-    """Ascending points, with more between them until no panel is over three times as long as one beside it."""
+    """Return ascending points with more in between, until no panel is over three times as long as one beside it."""
     x = np.unique(x)
     while len(x) < _MOST:
         width = np.diff(x)
@@ -49,10 +50,10 @@ def need_density(noise: Noise) -> None:
 
 
 def resolved(noise: Noise, edges: Floats) -> Floats:
-    """The edges, and more of them where the density of a noise that may have several peaks needs them.
+    """Return the edges, with more of them if the density of a noise that may have several peaks needs them.
 
-    A noise that says it is log-concave needs none. What lies beyond the first and the last edge is left out.
-    Raises ValueError where density and tails do not fit together.
+    A noise that says it is log-concave needs none. The mass beyond the first and the last edge is left out. Raises
+    ValueError if density and tails do not fit together.
     """
     if noise.log_concave:
         return edges
@@ -88,7 +89,10 @@ def resolved(noise: Noise, edges: Floats) -> Floats:
 
 
 def sign_changes(f: RealFunction, level: float, edges: Floats, parts: int = 4) -> Floats:
-    """Where f crosses the level, to the last bit, one crossing to each part of a panel; NaN is below."""
+    """Return the points where f crosses the level, to the last bit, one crossing for each part of a panel.
+
+    NaN is below.
+    """
     share = np.arange(parts) / parts
     x = np.append((edges[:-1, None] + share * np.diff(edges)[:, None]).ravel(), edges[-1])
     over = f(x) > level
@@ -102,9 +106,10 @@ def sign_changes(f: RealFunction, level: float, edges: Floats, parts: int = 4) -
 
 
 def loss_error(noise: Noise, x: Floats, shift: float) -> Floats:
-    """By how much rounding may move noise.privacy_loss(x, shift), in nats.
+    """Return the largest change of noise.privacy_loss(x, shift) by rounding, in nats.
 
-    By its last digits, if the noise gives it; as a difference of log densities, by those of the two and of x - shift.
+    If the noise gives its loss, that is the loss's last digits. Otherwise the loss is a difference of log densities,
+    and the last digits of both and of x - shift count.
     """
     with np.errstate(all="ignore"):
         if noise.gives_loss:
@@ -117,13 +122,13 @@ def loss_error(noise: Noise, x: Floats, shift: float) -> Floats:
 
 
 def argument_error(noise: Noise, x: Floats) -> Floats:
-    """By how much rounding of x moves the log density there: what peaks far from zero are sensitive to."""
+    """Return the change of the log density by rounding of x, to which peaks far from zero are sensitive."""
     with np.errstate(all="ignore"):
         moved = np.abs(noise.logpdf(x * (1 + 2.0**-26)) - noise.logpdf(x * (1 - 2.0**-26)))
     return 2.0**-26 * np.where(np.isfinite(moved), moved, 0.0)  # twice the slope times 2^-52 |x|
 
 
 def _between(noise: Noise, left: Floats, right: Floats) -> Floats:
-    """P[left < Z <= right] of panels that do not straddle zero, from the nearer tail."""
+    """Return P[left < Z <= right] of panels that do not straddle zero, from the nearer tail."""
     upper = left >= 0
     return np.where(upper, noise.sf(left) - noise.sf(right), noise.cdf(right) - noise.cdf(left))

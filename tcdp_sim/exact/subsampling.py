@@ -1,6 +1,6 @@
 """Subsampled additive noise: the pairs of laws that decide its privacy, and their divergences in both directions.
 
-Q is the law of Z, P that of Z + shift: the noisy answers without and with the record in question.
+Q is the law of Z and P that of Z + shift. They are the noisy answers without and with the record in question.
 """
 
 from dataclasses import dataclass
@@ -21,17 +21,50 @@ from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, drawn_more_often
 
 DIRECTIONS = ("forward", "reverse")
-_WIDEST = 60.0  # scales: half the side of the square that the plane's quadrature covers
+_WIDEST = 60.0  # half the side of the square that the quadrature in the plane covers, in scales
 
 
 def subsampled_renyi(
     noise: Noise, shift: float, order: ArrayLike, sampling_fraction: float, direction: str = "forward"
 ) -> Bounds[Any]:
-    """D_order in nats of ((1-s) Q + s P, Q), "forward", or of (Q, (1-s) Q + s P), "reverse"; scalar or array orders.
+    """Return the Renyi divergence of subsampled additive noise in one direction.
 
-    shift: counts; order >= 1 (inf: max-divergence), 0 < sampling_fraction <= 1. Under Poisson sampling and add/remove
-    these are the two directions, and decide. Under substitution other pairs may be worse: see `equilateral_renyi`.
-    Raises ValueError for arguments out of range.
+    With P = law of Z + shift and Q = law of Z, the direction "forward" is D_order of ((1-s) Q + s P, Q), and "reverse"
+    is D_order of (Q, (1-s) Q + s P). Under Poisson sampling and add/remove neighbours these two directions decide.
+    Under substitution other pairs may be worse (see `equilateral_renyi`).
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise Z.
+    shift : float
+        The change of the answer by one record, in counts.
+    order : float or array
+        The order, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
+    sampling_fraction : float
+        The sampling probability s, in (0, 1].
+    direction : {"forward", "reverse"}
+        The direction.
+
+    Returns
+    -------
+    Bounds
+        The divergence in nats, of the shape of `order`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(subsampled_renyi(Gaussian(1.0), 1.0, 2.0, 1.0).estimate, 6)
+    1.0
     """
     return renyi_divergence_between(*_directed(noise, shift, sampling_fraction, direction), order)
 
@@ -39,21 +72,85 @@ def subsampled_renyi(
 def subsampled_hockey_stick(
     noise: Noise, shift: float, epsilon: ArrayLike, sampling_fraction: float, direction: str = "forward"
 ) -> Bounds[Any]:
-    """delta(epsilon) of ((1-s) Q + s P, Q), "forward", or of (Q, (1-s) Q + s P), "reverse"; scalar or array epsilon.
+    """Return delta(epsilon) of subsampled additive noise in one direction.
 
-    The forward direction decides for epsilon >= 0 under Poisson sampling (add/remove) and under sampling without
-    replacement (substitution): Balle-Barthe-Gaboardi 2018, Theorems 8 and 9. Raises ValueError as `subsampled_renyi`.
+    The pair is ((1-s) Q + s P, Q) in the direction "forward" and (Q, (1-s) Q + s P) in the direction "reverse", with
+    P = law of Z + shift and Q = law of Z. For epsilon >= 0 the forward direction decides under Poisson sampling
+    (add/remove) and under sampling without replacement (substitution).
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise Z.
+    shift : float
+        The change of the answer by one record, in counts.
+    epsilon : float or array
+        epsilon in nats, finite, of any sign.
+    sampling_fraction : float
+        The sampling probability s, in (0, 1].
+    direction : {"forward", "reverse"}
+        The direction.
+
+    Returns
+    -------
+    Bounds
+        delta(epsilon), of the shape of `epsilon`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorems 8 and 9, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(subsampled_hockey_stick(Gaussian(1.0), 1.0, 0.0, 0.5).estimate, 6)
+    0.191462
     """
     return hockey_stick_between(*_directed(noise, shift, sampling_fraction, direction), epsilon)
 
 
 def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_fraction: float) -> Bounds:
-    """D_order of (s P + (1-s) R, s Q + (1-s) R): Gaussians whose three centres are `shift` apart from each other.
+    """Return D_order of (s P + (1-s) R, s Q + (1-s) R) for Gaussians with three centres `shift` apart.
 
-    What a histogram in the plane of two bins gives under substitution: the record moves from one bin to another, and
-    a third one takes its place where it is not drawn. At small s it is worse than the pair (sP + (1-s)Q, Q).
-    1 < order < inf, scalar. By two-dimensional quadrature; the bounds are the difference between two rules.
-    Raises ValueError for other noises than Gaussian and for arguments out of range.
+    A histogram in the plane of two bins gives this pair under substitution. The record moves from one bin to another,
+    and a third record takes its place if it is not drawn. At small s the pair is worse than (sP + (1-s)Q, Q). The
+    computation is two-dimensional quadrature.
+
+    Parameters
+    ----------
+    noise : Gaussian
+        The noise.
+    shift : float
+        The distance of the centres, in counts.
+    order : float
+        The order, 1 < order < inf.
+    sampling_fraction : float
+        The sampling probability s, in (0, 1].
+
+    Returns
+    -------
+    Bounds
+        The divergence in nats. The ends are the difference between two rules apart.
+
+    Raises
+    ------
+    ValueError
+        If the noise is not Gaussian or an argument is out of range.
+
+    References
+    ----------
+    Derived here.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(equilateral_renyi(Gaussian(1.0), 1.0, 2.0, 1.0).estimate, 6)
+    1.0
     """
     if not noise.isotropic:
         raise ValueError(f"noise = {noise!r} is not valid; valid: Gaussian, whose law in the plane has no axes")
@@ -70,10 +167,10 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_frac
 
 
 def _plane_moment(centres: Floats, order: float, s: float, reach: float, nodes: int) -> tuple[float, float]:
-    """(E_q[e^(aL) - 1 - a (e^L - 1)] e^-top / (a - 1), top) by the trapezoid rule.
+    """Return (E_q[e^(aL) - 1 - a (e^L - 1)] e^-top / (a - 1), top) by the trapezoid rule.
 
-    It converges faster than any power for such integrands. p^a q^(1-a) peaks beyond P, as far away from Q as a - 1
-    times their distance, if it does so at all.
+    The rule converges faster than any power for such integrands. The peak of p^a q^(1-a), if there is one, lies beyond
+    P by a - 1 times the distance between P and Q.
     """
     x = np.linspace(-reach, reach, int(nodes * reach / 12))
     grid = np.stack(np.meshgrid(x, x))
@@ -83,20 +180,41 @@ def _plane_moment(centres: Floats, order: float, s: float, reach: float, nodes: 
     top = max(float((order * at_p + (1 - order) * at_q).max()) - 600, 0.0)
     with np.errstate(all="ignore"):
         rise = np.exp(heights[0] + np.log(s) - at_q) - np.exp(heights[1] + np.log(s) - at_q)
-        loss = np.where(np.abs(rise) < 0.5, np.log1p(rise), at_p - at_q)  # where s is small all digits are in the rise
+        loss = np.where(np.abs(rise) < 0.5, np.log1p(rise), at_p - at_q)  # at small s the rise has all the digits
         terms = excess_over_q(order - 1, loss, at_q - top)
     return terms.sum() * (x[1] - x[0]) ** 2 / (2 * np.pi), top
 
 
 @dataclass(frozen=True)
 class DominatingPair:
-    """Laws that are at least as easy to tell apart as what any two neighbours release, to be composed.
+    """A pair of laws that is at least as easy to tell apart as the outputs of any two neighbours, for composition.
 
-    parts: (probability, p, q): with that probability the label says which mixtures p and q it is to be.
-    symmetric: only losses above 0 are those of the parts; those below mirror them.
-    rest: the probability of labels that are not among the parts, >= 0; upper ends take them to tell everything, lower
-    ends to tell nothing. None: what the parts leave of 1, which is no less than the rounding of their probabilities.
-    Raises ValueError unless all that sums to 1 to within 1e-12.
+    Parameters
+    ----------
+    parts : tuple of (float, Mixture, Mixture)
+        For each label its probability and the mixtures p and q.
+    symmetric : bool
+        True if only losses above 0 are those of the parts, and the losses below mirror them.
+    rest : float or None
+        The probability, >= 0, of labels that are not among the parts. For upper ends these labels reveal everything,
+        for lower ends nothing. None stands for 1 minus the probability of the parts.
+
+    Raises
+    ------
+    ValueError
+        If the probabilities do not sum to 1 to within 1e-12.
+
+    References
+    ----------
+    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
+    https://arxiv.org/abs/2106.08567
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> p, q = subsampled(Gaussian(1.0), 1.0, 0.1)
+    >>> DominatingPair(((1.0, p, q),)).rest
+    0.0
     """
 
     parts: tuple[tuple[float, Mixture, Mixture], ...]
@@ -111,7 +229,10 @@ class DominatingPair:
             raise ValueError(f"parts and rest have probability {fsum([*chances, rest]):.15g}; valid: 1")
 
     def without_rare(self, most: float) -> "DominatingPair":
-        """Without the rarest parts, as many as have no more than that probability: they are added to the rest."""
+        """Return the pair without its rarest parts, whose total probability is at most `most`.
+
+        It is added to the rest.
+        """
         parts = sorted(self.parts, key=lambda part: part[0])
         gone = sum(total <= most for total in accumulate(chance for chance, _, _ in parts[:-1]))
         rest = fsum([self.rest or 0.0, *(chance for chance, _, _ in parts[:gone])])
@@ -121,22 +242,65 @@ class DominatingPair:
 def dominating_pairs(
     noise: Noise, shift: float, sampling_fraction: float, scheme: str, records: int | None = None
 ) -> tuple[DominatingPair, ...]:
-    """The pairs whose compositions bound those of a subsampled query with additive noise; the worst of them counts.
+    """Return the pairs whose compositions bound those of a subsampled query with additive noise.
 
-    shift: the query's sensitivity, in counts: for "poisson" and "poisson_substitution" under add/remove, else under
-    substitution.
-    "poisson" (add/remove): both directions of ((1-s)Q + sP, Q). "without_replacement" (substitution): the same profile
-    for epsilon >= 0, mirrored below. "with_replacement" (substitution) and "hybrid" (add/remove; each of
-    round(s * records) draws from `records`, the larger data set): label k with the chance of drawing the record
-    k times, told or not; white-box group profiles, the noise at k times the shift.
-    These are the profiles of Balle-Barthe-Gaboardi 2018, Theorems 8 to 11, as pairs (Zhu-Dong-Wang 2022): attained
-    without labels, an upper bound with them. "poisson_substitution": ((1-s)Q + sP, (1-s)Q + sP'), the record moves the
-    answer by shift or by -shift; attained, and the worst: of records that move it by a > b only thresholds tell laws
-    with monotone losses apart, the better the higher a is and the lower b; and if 0 < b < a or 0 < a < b, by advanced
-    joint convexity (Theorem 2) no better than P and Q are told apart in place of P and (1-beta)Q + beta P'.
-    Noises must say that they are log-concave (sinh-normal noise: knee >= scale): then losses are monotone, and the
-    largest shift is the worst.
-    Raises ValueError for arguments out of range.
+    The worst of the pairs counts.
+
+    Parameters
+    ----------
+    noise : Noise
+        A noise that says it is log-concave (sinh-normal noise: knee >= scale). Then losses are monotone, and the
+        largest shift is the worst.
+    shift : float
+        The query's sensitivity in counts, > 0. It is that under add/remove for "poisson" and "poisson_substitution",
+        and that under substitution for the other schemes.
+    sampling_fraction : float
+        The sampling probability s, in (0, 1].
+    scheme : str
+        A row of the table below.
+    records : int, optional
+        The number of records of the larger data set, for "with_replacement" and "hybrid".
+
+    Returns
+    -------
+    tuple of DominatingPair
+        One pair, or two directions.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    | scheme | neighbours | pairs |
+    |---|---|---|
+    | poisson | add/remove | both directions of ((1-s)Q + sP, Q) |
+    | poisson_substitution | substitution | ((1-s)Q + sP, (1-s)Q + sP') |
+    | without_replacement | substitution | ((1-s)Q + sP, Q) for losses above 0, mirrored below |
+    | with_replacement | substitution | one label for each number k of draws of the record |
+    | hybrid | add/remove | one label for each number k of draws of the record, both directions |
+
+    The last two schemes make round(s * records) draws with replacement. Their labels have the chance of drawing the
+    record k times, and the noise moves by k times the shift. The profiles of "poisson" and "without_replacement" are
+    attained. With labels they are an upper bound.
+
+    For "poisson_substitution" the record moves the answer by `shift` (P) or by -`shift` (P'). That is attained and the
+    worst case. If two records move the answer by a > b, only thresholds tell laws with monotone losses apart, and they
+    do so better the higher a and the lower b are. If 0 < b < a or 0 < a < b, advanced joint convexity (Theorem 2 of the
+    first reference) shows that the pair is no easier to tell apart than P and Q in place of P and (1-beta)Q + beta P'.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorems 2 and 8 to 11, https://arxiv.org/abs/1807.01647
+    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
+    https://arxiv.org/abs/2106.08567
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> len(dominating_pairs(Gaussian(1.0), 1.0, 0.1, "poisson"))
+    2
     """
     choice("scheme", scheme, SCHEMES)
     s, shift = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False), scalar("shift", shift, 0)

@@ -1,4 +1,4 @@
-"""The best additive noise that there can be, for data that change by whole numbers, and how good it is at most."""
+"""The best of all additive noises for data that change by whole numbers, with bounds on the least cost of any noise."""
 
 from tcdp_sim.core.renamed import renamed
 from tcdp_sim.noise.calibrated import Calibrated

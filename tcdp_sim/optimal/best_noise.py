@@ -1,31 +1,32 @@
-"""The best noise of all under a guarantee, and a lower bound on what any noise costs.
+"""The best of all noises under a guarantee, and a lower bound on the cost of any noise.
 
-Counts of neighbours differ by exactly one, in each of `coordinates` counts. So noise decomposes into its lattices,
-u + integers, which are coupled by the guarantee alone: the average over them of e^((a-1) D_a), or of delta(epsilon), is
-bounded. Three steps lead to the best noise of all, continuous ones included.
+Counts of neighbours differ by exactly one, in each of `coordinates` counts. So noise decomposes into its lattices
+u + integers. The guarantee alone couples them, because it bounds the average over them of e^((a-1) D_a) or of
+delta(epsilon). Three steps lead to the best of all noises, continuous ones included.
 
-1. Mirror images average: a noise and its mirror image keep the same promise and cost the same, and the mean of both
-   keeps it, since e^((a-1) D_a) is jointly convex. So noise is symmetric, and what is promised of several coordinates
-   that move up or down by one each is divided evenly: D_a <= a rho / coordinates for each.
-   The same holds of delta(epsilon).
+1. Mirror images average. A noise and its mirror image have the same guarantee and the same cost. The mean of both has
+   the guarantee too, since e^((a-1) D_a) is jointly convex. So noise is symmetric. If several coordinates move up or
+   down by one each, the guarantee is divided evenly, with D_a <= a rho / coordinates for each. The same holds of
+   delta(epsilon).
 2. The guarantee has a price. Charge every lattice for its part of the average, at any price lambda >= 0 for each order
-   (or for delta): the cost of a noise that keeps the guarantee is at least the mean over its lattices of
-   cost + lambda (part - limit), hence at least the least value L(u) of that over all lattices u + integers (weak
-   duality). That lattices may get unequal parts of the guarantee is allowed for, as the price is the same everywhere.
-3. Where one lattice has the least L at every price, it alone is best, at the prices that belong to its best noise: its
-   least cost is convex in what the guarantee leaves to it, so that prices exist at which L is that cost. That is so for
+   (or for delta). Then the cost of a noise that keeps the guarantee is at least the mean over its lattices of
+   cost + lambda (part - limit). By weak duality it is at least the least value L(u) of that over all lattices
+   u + integers. Lattices may get unequal parts of the guarantee, since the price is the same everywhere.
+3. Where one lattice has the least L at every price, that lattice alone is best, at the prices of its best noise. This
+   holds because its least cost is convex in the part of the guarantee that it gets, so prices exist at which L is that
+   cost. There are three such cases.
 
-   - P[|Z| > t]. It depends on the number of points in [-t, t] alone, shifted as it may be, and more points that cost
-     nothing make L smaller or leave it. floor(2t) + 1 is the most, reached by the integers or the half-integers.
-     The least quantile is the least t with a small enough least tail, so a multiple of 1/2.
+   - P[|Z| > t]. It depends only on the number of points in [-t, t], wherever they lie. More points without cost make L
+     smaller or leave it. The most is floor(2t) + 1, which the integers or the half-integers reach. The least quantile
+     is the least t with a small enough least tail, so it is a multiple of 1/2.
    - E |Z|. With the noise on integers i fixed, the mean of |i + u| is linear in u between 0 and 1, and the guarantee
-     does not depend on u. So L is concave there, and least at an end: on the integers.
-   - costs under pure DP: there every lattice keeps the guarantee alone, and nothing is averaged. The least cost of an
-     error's square on u + integers is u^2 more than on the integers, by the proof in `least_square` without delta.
+     does not depend on u. So L is concave there and least at an end, which is on the integers.
+   - costs under pure DP. There every lattice keeps the guarantee alone, and nothing is averaged. The least mean square
+     on u + integers is u^2 more than on the integers, by the proof in `least_square` without delta.
 
-   For mean squares it is not so. Under (epsilon, delta)-DP integers, half-integers and others take turns as the price
-   falls, and the best noise is a mixture of two lattices, in closed form: see `least_square`. Under zCDP and tCDP the
-   noise is the best one on the integers, and the lower bound is the least L over all lattices: see `every_offset`.
+   Mean squares are different. Under (epsilon, delta)-DP integers, half-integers and others take turns as the price
+   falls. The best noise is a mixture of two lattices in closed form (see `least_square`). Under zCDP and tCDP the noise
+   is the best one on the integers, and the lower bound is the least L over all lattices (see `every_offset`).
 """
 
 from functools import lru_cache
@@ -49,14 +50,14 @@ from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 _HOW = "the best noise of all, by convex duality"
 _ROUNDING = 1e-11  # relative, of costs of a given noise
-_LEAST_UPPER = 1e-300  # costs below it are rounded up
-_LEAST_TAIL = 1e-250  # for which the least quantile is searched
+_LEAST_UPPER = 1e-300  # upper ends of costs are at least this
+_LEAST_TAIL = 1e-250  # least tail of a single error for which a quantile is searched
 
 
 class _Best(NamedTuple):
-    """A noise that keeps the guarantee, and what it costs: no noise on its lattice costs less than `lower`.
+    """A noise that keeps the guarantee, with its cost and a lower bound.
 
-    For a mean square no noise on any lattice does.
+    No noise on its lattice costs less than `lower`. For a mean square no noise on any lattice does.
     """
 
     noise: LatticeNoise
@@ -74,27 +75,28 @@ def optimal_noise(
     guarantee : Guarantee
         PureDP, ZCDP with xi = 0, TCDP, or ApproxDP (one coordinate).
     objective : MeanCost or LargestError
-        `Tail`, `LargestError`, `MeanAbsoluteError` or `MeanSquaredError`. A `LargestError` may leave a single error a
-        tail of 1e-250 at least.
+        `Tail`, `LargestError`, `MeanAbsoluteError` or `MeanSquaredError`. A `LargestError` must leave a single error a
+        tail of at least 1e-250.
     coordinates : int
-        The number of counts that change by exactly one each; 2 for a histogram whose neighbours substitute a record.
+        The number of counts that change by exactly one each, from 1 to 10^6. It is 2 for a histogram whose neighbours
+        substitute a record.
 
     Returns
     -------
     Calibrated
         The noise costs `bounds.upper`, in the objective's unit, and no noise costs less than `bounds.lower`. Tails
-        below 1e-280 are bounded from above only. The noise lies on the integers or the half-integers; for a mean square
-        under ApproxDP it may be a `LatticeMixture`. It hides whole numbers alone: where counts move by fractions it
-        promises nothing.
+        below 1e-280 are bounded from above only. The noise lies on the integers or the half-integers. For a mean square
+        under ApproxDP it may be a `LatticeMixture`. It protects whole numbers alone. For counts that move by fractions
+        it has no guarantee.
 
     Raises
     ------
     ValueError
-        For other guarantees and objectives, and where the noise would take too many points.
+        If the guarantee or the objective is not valid, or the noise would need too many points.
 
-    Notes
-    -----
-    The proof is derived here; it stands at the head of the file.
+    References
+    ----------
+    The proof is derived here. It stands in the docstring of the module `tcdp_sim.optimal.best_noise`.
 
     Examples
     --------
@@ -115,22 +117,30 @@ def best_lattice_noise(
 ) -> Calibrated[LatticeNoise]:
     """Return the noise of least cost among those on the integers and those on the half-integers.
 
-    It is that of `optimal_noise`, but for mean squares under ApproxDP.
+    The result is that of `optimal_noise`, except for mean squares under ApproxDP.
 
     Parameters
     ----------
-    guarantee, objective, coordinates
-        As for `optimal_noise`.
+    guarantee : Guarantee
+        The same guarantees as for `optimal_noise`.
+    objective : MeanCost or LargestError
+        The same objectives as for `optimal_noise`.
+    coordinates : int
+        The number of counts that change by exactly one each, from 1 to 10^6.
 
     Returns
     -------
     Calibrated
-        As of `optimal_noise`: no noise at all costs less than `bounds.lower`.
+        The noise and bounds on the least cost. No noise at all, on whatever lattices, costs less than `bounds.lower`.
 
     Raises
     ------
     ValueError
-        As `optimal_noise`.
+        If the guarantee or the objective is not valid, or the noise would need too many points.
+
+    References
+    ----------
+    The proof is derived here. It stands in the docstring of the module `tcdp_sim.optimal.best_noise`.
 
     Examples
     --------
@@ -167,7 +177,7 @@ def _bounds(lower: float, cost: float) -> Bounds:
 
 
 def _offset(beyond: float) -> float:
-    """The lattice with most points in [-beyond, beyond]."""
+    """Return the offset of the lattice with the most points in [-beyond, beyond]."""
     return 0.0 if floor(2 * beyond) % 2 == 0 else 0.5
 
 
@@ -233,16 +243,19 @@ def _least_quantile(guarantee: Guarantee, objective: LargestError, coordinates: 
 
 @lru_cache(maxsize=1024)
 def least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> Calibrated[LatticeNoise]:
-    """Return the noise of least tail beyond halves / 2; searches for the least quantile meet the same tails again."""
+    """Return the noise of least tail beyond halves / 2.
+
+    Results are cached, since searches for quantiles repeat tails.
+    """
     return _on_best_lattice(guarantee, Tail(halves / 2), coordinates)
 
 
 def quantile_of_a_noise(guarantee: Guarantee, chance: float, coordinates: int) -> float:
-    """What some noise exceeds with about that chance, in counts."""
+    """Return an error in counts that a valid noise exceeds with about that chance, as a start for the search."""
     if isinstance(guarantee, TCDP):
         return quantile_at_start(guarantee.rho / coordinates, guarantee.omega, chance)
     if isinstance(guarantee, ZCDP):
         return quantile_at_start(guarantee.rho / coordinates, inf, chance)
     if isinstance(guarantee, PureDP | ApproxDP) and guarantee.epsilon > 0:
         return float(geometric(guarantee.epsilon / coordinates, 0.0).isf(chance / 2))
-    return 0.0  # refused elsewhere
+    return 0.0  # the search for the tail refuses these guarantees

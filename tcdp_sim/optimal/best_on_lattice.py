@@ -1,7 +1,8 @@
 """The best noise on one lattice under (rho, omega)-tCDP of a shift by one, and a lower bound for all noises on it.
 
-Orders are constrained on a grid. Where the solution comes closest to the limit, or exceeds it, between two orders of
-the grid, that order joins the grid, and the problem is solved again. What little is exceeded then is taken off rho.
+Orders are constrained on a grid. If the solution comes close to the limit, or exceeds it, between two orders of the
+grid, that order joins the grid and the problem is solved again. A small excess that remains is then subtracted from
+rho.
 """
 
 from dataclasses import replace
@@ -21,31 +22,31 @@ from tcdp_sim.optimal.start import spread, start
 from tcdp_sim.releases import AdditiveRelease
 
 _FINE_ORDERS = 400
-_BINDING = 0.98  # of the limit: an order that comes so close between its neighbours joins the grid
-_ADDED = 6  # times that orders join, at most
-_SMALL = 1e-3  # of the cost: what the orders still missing are worth
-_FARTHER = 4.0  # times the grid's last order: as far as orders join
-_TRIALS = 8  # of a rho a little smaller, until the guarantee is certain
+_BINDING = 0.98  # share of the limit from which on a local maximum over the orders joins the grid
+_ADDED = 6  # largest number of rounds in which orders join
+_SMALL = 1e-3  # relative cost of the missing orders that is small enough
+_FARTHER = 4.0  # largest order that may join, in units of the grid's last order
+_TRIALS = 8  # attempts with a slightly smaller rho until the upper end keeps the guarantee
 _MARGIN = 1e-6
 
 
 class Best(NamedTuple):
-    """A noise that keeps the guarantee, and the problem that leaves out orders, with its solution."""
+    """A noise that keeps the guarantee, with the relaxed problem (constrained at some orders only) and its solution."""
 
     noise: LatticeNoise
     relaxed: LatticeProblem
     solution: Solution
 
     def lower_bound(self) -> float:
-        """No noise on the lattice costs less, under the same guarantee; 0 where costs are too small to say."""
+        """Return a lower bound on the cost of every noise on the lattice with the guarantee, or 0 for tiny costs."""
         if self.solution.cost < LEAST_COST:
             return 0.0
         return lower_bound(self.relaxed, self.solution.multipliers, self.solution.cost)
 
     def lower_bound_of_squares(self) -> float:
-        """Return a number that no noise on any lattice has a smaller mean square than; for the mean square alone.
+        """Return a lower bound on the mean square of every noise on any lattice, or 0 for tiny ones.
 
-        It is 0 where mean squares are too small to say.
+        It is valid for the mean square alone.
         """
         if self.solution.cost < LEAST_COST:
             return 0.0
@@ -55,13 +56,14 @@ class Best(NamedTuple):
 def best_on_lattice(rho: float, omega: float, objective: MeanCost, offset: float, inside: float) -> Best:
     """Return the best noise on offset + integers with D_a <= a rho for all orders 1 < a < omega, at a shift by one.
 
-    rho > 0 in nats; omega > 1, may be inf; offset 0 or 1/2; inside: an error below which cost does not change, >= 0.
+    The ranges are rho > 0 in nats, omega > 1 or inf, and offset 0 or 1/2. Costs do not change below the error
+    `inside` >= 0.
     """
     problem, log_p = start(rho, omega, objective, offset, inside)
     solution = solve(problem, log_p)
     policy = _policy(problem, solution, omega)
     for _ in range(_ADDED):
-        price = float(solution.multipliers @ problem.limits)  # what the cost falls by when rho grows by its own size
+        price = float(solution.multipliers @ problem.limits)  # fall of the cost per relative growth of rho
         if price * (policy / rho - 1) <= _SMALL * solution.cost:
             break
         orders = np.union1d(problem.orders, _binding(problem, solution.log_p, omega))
@@ -88,12 +90,12 @@ def _noise(problem: LatticeProblem, solution: Solution) -> LatticeNoise:
 
 
 def _policy(problem: LatticeProblem, solution: Solution, omega: float) -> float:
-    """The largest D_a / a of the solution, certified, in nats."""
+    """Return the upper end of the largest D_a / a of the solution, in nats."""
     return float(record_policy(AdditiveRelease(_noise(problem, solution)), 1.0, omega).upper)
 
 
 def _binding(problem: LatticeProblem, log_p: Floats, omega: float) -> Floats:
-    """Orders at which the noise comes closest to its limit, between others."""
+    """Return the orders, not at an end, at which the noise comes closest to its limit."""
     most = min(omega, _FARTHER * float(problem.orders[-1]))
     orders = spread(most, _FINE_ORDERS)[1:-1]
     fine = replace(problem, orders=orders)

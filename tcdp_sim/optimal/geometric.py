@@ -1,13 +1,13 @@
-"""The best noise on one lattice under pure DP and (epsilon, delta)-DP of a shift by one: in closed form.
+"""The best noise on one lattice under pure DP and (epsilon, delta)-DP of a shift by one, in closed form.
 
-Under pure DP no ratio of neighbours exceeds e^epsilon: probabilities that fall by just that are the smallest far out,
-so that every cost that does not fall with the error is least. Under (epsilon, delta) the sum of what neighbours exceed
-each other by beyond the factor e^epsilon may be delta: against errors beyond t it is best spent at once, on the step
-from the last point inside to the first one outside. Spent further inside it lowers the first point outside by less, and
-raises the others; spent further outside it lowers fewer points.
+Under pure DP no ratio of neighbours exceeds e^epsilon. Probabilities that fall by exactly that factor are the smallest
+far out, so they minimise every cost that does not fall with the error. Under (epsilon, delta)-DP the excesses of
+neighbours over the factor e^epsilon may add up to delta. Against errors beyond t it is best to spend all of delta on
+the step from the last point inside to the first one outside. Spent further inside, it lowers the first point outside
+by less and raises the others. Spent further outside, it lowers fewer points.
 
-With `slack` 0 the masses are those of the closed form. With the slack of `stored_promise`
-the masses keep the promise exactly, as they are stored. Beyond the table the fall is stored as it is: epsilon.
+With `slack` 0 the masses are those of the closed form. With the slack of `stored_promise` the masses keep the guarantee
+exactly as they are stored. Beyond the table the stored fall is epsilon itself.
 """
 
 from math import exp, expm1, log
@@ -28,20 +28,20 @@ def geometric(epsilon: float, offset: float, slack: float = 0.0) -> LatticeNoise
 
 
 def depth_of_geometric(epsilon: float, points: int) -> float:
-    """Return a bound on minus the log of the masses of so many points, of either function here."""
+    """Return a bound on minus the log of the masses of the given number of points, for either function here."""
     return epsilon * (points + 1) + log(points + 1 + 2 / epsilon)
 
 
 def geometric_with_step(epsilon: float, delta: float, offset: float, last: int, slack: float = 0.0) -> LatticeNoise:
-    """Return noise whose probabilities fall by e^epsilon, but by delta more from the point offset + last outwards.
+    """Return noise whose probabilities fall by e^epsilon, and by delta more from the point offset + last outwards.
 
-    Where the last point has no more than delta, the ones beyond it get none (e^-690 of it). Raises ValueError for more
+    If the last point has no more than delta, the points beyond it get none (e^-690 of it). Raises ValueError for more
     than a million points.
     """
     fall, delta = kept(epsilon, delta, slack)
     inside, mass, beyond = _inside(epsilon, fall, offset, last)
     divisor = mass + beyond * inside
-    left = (inside - delta * mass) / divisor  # of the last point's probability, by the step
+    left = (inside - delta * mass) / divisor  # rest of the last point's probability after the step
     falling = -fall * np.arange(last + 1)
     if left <= 0:
         return LatticeNoise(offset, tuple(falling.tolist()), _NEVER)
@@ -52,16 +52,17 @@ def geometric_with_step(epsilon: float, delta: float, offset: float, last: int, 
 
 
 def least_tail_with_step(epsilon: float, delta: float, offset: float, last: int) -> float:
-    """Return a lower bound on P[|Z| > offset + last] for every noise on the lattice: what that noise has there."""
+    """Return a lower bound on P[|Z| > offset + last] for every noise on the lattice."""
     inside, mass, beyond = _inside(epsilon, epsilon, offset, last)
     left = inside * (1 - _ROUNDING) - delta * mass * (1 + _ROUNDING)
     return max(left, 0.0) * beyond / (mass + beyond * inside) * (1 - _ROUNDING)
 
 
 def _inside(epsilon: float, fall: float, offset: float, last: int) -> tuple[float, float, float]:
-    """The probability of the last point inside and of all points inside over that of the first, and what lies beyond.
+    """Return the probabilities of the last point inside, of all points inside and of all points beyond.
 
-    What lies beyond is over what the step leaves of the last point's probability.
+    The first two are relative to the probability of the first point. The third one is relative to the rest that the
+    step leaves of the last point's probability.
     """
     if last > _MOST_POINTS:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Noise on several lattices at once: runs of neighbouring points, each with its mirror image."""
+"""Noise on several lattices at once, as runs of neighbouring points with their mirror images."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,18 +14,40 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import Guarantee
 
 _ROUNDING = 1e-13  # relative, of sums of non-negative terms
-_LOG_ROUNDING = 1e-15  # relative, of the logs that losses are differences of
+_LOG_ROUNDING = 1e-15  # relative, of the logs whose differences are losses
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LatticeMixture(Noise):
     """A mixture of runs of points at distance one, each of which is mirrored at zero with probability 1/2.
 
-    Run j has probability e^log_mass[j][i] at first[j] + i. first: the leftmost points, in counts; log_mass: a tuple of
-    finite numbers for each run, normalised here over all runs together. Runs and their mirror images lie on lattices of
-    their own, so that a move by a whole number of counts never leads from one to another; on the integers and the
-    half-integers a run has to be its own mirror image. At any other move the supports are disjoint. `pdf` and `logpdf`
-    are of the probability of a point. ValueError outside of that.
+    Run j has probability e^log_mass[j][i] at first[j] + i. Runs and their mirror images lie on lattices of their own,
+    so a move by a whole number of counts never leads from one to another. On the integers and the half-integers a run
+    has to be its own mirror image. At any other move the supports are disjoint. `pdf` and `logpdf` give the probability
+    of a point.
+
+    Parameters
+    ----------
+    first : tuple of float
+        The leftmost point of each run, in counts.
+    log_mass : tuple of tuple of float
+        The log probabilities of each run's points, finite. They are normalised over all runs together.
+
+    Raises
+    ------
+    ValueError
+        If a table is empty or not finite, two runs share a lattice (mirrored or not), or a run on the integers or
+        half-integers is not its own mirror image.
+
+    References
+    ----------
+    Derived here. `tcdp_sim.optimal.least_square` proves that such noise has the least mean square under (epsilon,
+    delta)-DP.
+
+    Examples
+    --------
+    >>> round(float(LatticeMixture((-0.75,), ((0.0, 0.0),)).var()), 4)
+    0.3125
     """
 
     first: tuple[float, ...]
@@ -76,7 +98,7 @@ class LatticeMixture(Noise):
             return np.log(self.cdf(x))
 
     def isf(self, p: ArrayLike) -> Reals:
-        """The least point x with P[Z > x] <= p."""
+        """Return the least point x with P[Z > x] <= p."""
         p = np.asarray(p, dtype=np.float64)
         points = np.concatenate([-self._sizes[::-1], self._sizes])
         i = np.searchsorted(-np.asarray(self.sf(points)), -p)
@@ -86,12 +108,12 @@ class LatticeMixture(Noise):
         return float(self._mass @ self._sizes**2)
 
     def mean_abs(self) -> float:
-        """E |Z|, in counts."""
+        """Return E |Z|, in counts."""
         return float(self._mass @ self._sizes)
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         shape = np.empty(() if size is None else size).shape
-        depth = rng.standard_exponential(shape)  # minus the log of P[|Z| >= |draw|] falls below it
+        depth = rng.standard_exponential(shape)  # the draw is the largest size whose -log P[|Z| >= size] is below it
         sign = rng.random(shape) - 0.5
         with np.errstate(divide="ignore"):
             depths = -np.log(self._at_least[:-1] / self._at_least[0])
@@ -99,7 +121,7 @@ class LatticeMixture(Noise):
 
     @property
     def bounded_slope(self) -> bool:
-        """True: its probabilities have steps and no cusps."""
+        """True, because the probabilities have steps and no cusps."""
         return True
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
@@ -107,11 +129,11 @@ class LatticeMixture(Noise):
             return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
 
     def largest_loss(self, shift: float) -> float:
-        """Infinite: the last point of a run has no neighbour."""
+        """Return infinity, because the last point of a run has no neighbour."""
         return np.inf
 
     def closed_hockey_stick(self, shift: float, epsilons: Floats) -> ArrayBounds:
-        """Return delta(epsilon): the mean over the runs and their mirror images. It is 1 unless the shift is whole."""
+        """Return delta(epsilon), the mean over the runs and their mirror images. It is 1 unless the shift is whole."""
         if shift != round(shift):
             return Bounds(*(np.ones(epsilons.shape) for _ in range(3)))
         delta, error = np.zeros(epsilons.shape), np.zeros(epsilons.shape)
@@ -126,7 +148,7 @@ class LatticeMixture(Noise):
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
-        """False: no search over a scale finds it."""
+        """Return False, because no search over a scale finds this noise."""
         return False
 
     def scaled(self, factor: float) -> Self:
@@ -137,7 +159,7 @@ class LatticeMixture(Noise):
     def _identity(self) -> tuple[Any, ...]:
         return type(self), self.first, self.log_mass
 
-    # Tables of |Z|, from the smallest size to the largest; a size may stand there twice.
+    # Tables of |Z| in ascending order of sizes, which may repeat.
 
     @cached_property
     def _order(self) -> Floats:
@@ -149,7 +171,7 @@ class LatticeMixture(Noise):
 
     @cached_property
     def _close(self) -> float:
-        """How far from a point of a run a number is still that point: a few roundings of a difference."""
+        """The largest distance from a point of a run at which a number still counts as that point."""
         return 2.0**-50 * (1 + float(self._sizes[-1]))
 
     @cached_property
@@ -158,16 +180,16 @@ class LatticeMixture(Noise):
 
     @cached_property
     def _at_least(self) -> Floats:
-        """P[|Z| >= size] of every size, summed from outside inwards; 0 beyond the last."""
+        """P[|Z| >= size] for every size, summed from outside inwards, with 0 beyond the last."""
         return np.append(np.cumsum(self._mass[::-1])[::-1], 0.0)
 
     def _beyond(self, size: Floats, side: Any) -> Floats:
-        """P[|Z| > size] for side "right", P[|Z| >= size] for "left"; size >= 0."""
+        """Return P[|Z| > size] for side "right" or P[|Z| >= size] for side "left", for size >= 0."""
         near = np.maximum(size, 0.0) + (self._close if side == "right" else -self._close)
         return np.asarray(self._at_least[np.searchsorted(self._sizes, near, side=side)])
 
     def _mass_at(self, run: int, x: Floats) -> Floats:
-        """The probability of x in one run, before it is mirrored."""
+        """Return the probability of x in one run before it is mirrored."""
         table = np.array(self.log_mass[run])
         steps = x - self.first[run]
         i = np.round(steps)

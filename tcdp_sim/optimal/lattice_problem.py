@@ -1,13 +1,13 @@
-"""The convex problem of the best noise on one lattice: linear objective, Renyi divergences of neighbours bounded.
+"""The convex problem of the best noise on one lattice, with a linear objective and bounded Renyi divergences.
 
-The unknowns are the probabilities p_0, p_1, ... of the points x_i = offset + i >= 0 (mirror images have the same); from
-p_last on they fall by a fixed ratio, so that everything stays linear in p_last. With d_i = log(p_(i-1) / p_i) and
+The unknowns are the probabilities p_0, p_1, ... of the points x_i = offset + i >= 0. Mirror images have the same. From
+p_last on they fall by a fixed ratio, so that everything stays linear in p_last. Let d_i = log(p_(i-1) / p_i) and
 
     H_a(p) = sum over neighbours of p_(i-1) (e^((a-1) d_i) - 1) (1 - e^(-a d_i)) = E[e^((a-1) L)] - 1,
 
-which is convex and homogeneous in p, the noise moved by one has D_a <= a rho iff H_a <= e^((a-1) a rho) - 1; both sides
-are taken e^(-(a-1) a rho) times, so that no order overflows. Everything is written in the relative changes v_i = dp_i /
-p_i: then nothing is lost at probabilities of 1e-30.
+which is convex and homogeneous in p. The noise moved by one has D_a <= a rho iff H_a <= e^((a-1) a rho) - 1. Both sides
+are multiplied by e^(-(a-1) a rho), so that no order overflows. Everything is written in the relative changes
+v_i = dp_i / p_i, so that no digits are lost at probabilities of 1e-30.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,20 @@ from tcdp_sim.core.arrays import Floats
 
 @dataclass(frozen=True)
 class LatticeProblem:
-    """Minimise the mean cost over the points x = offset + i of both signs, offset 0 or 1/2.
+    """The problem to minimise the mean cost over the points x = offset + i of both signs, with offset 0 or 1/2.
 
-    cost: of the points x_0 .. x_last; tail_cost: the sum of cost(x) ratio^(x - x_last) over x >= x_last; fall: minus
-    the log of the ratio. orders: >= 1; rho: of one coordinate, in nats.
+    Attributes
+    ----------
+    cost : array
+        The costs of x_0 .. x_last.
+    tail_cost : float
+        The sum of cost(x) ratio^(x - x_last) over x >= x_last.
+    fall : float
+        Minus the log of the ratio.
+    orders : array
+        The constrained orders, >= 1.
+    rho : float
+        The bound for one coordinate, in nats.
     """
 
     offset: float
@@ -39,7 +49,7 @@ class LatticeProblem:
 
     @cached_property
     def weights(self) -> Floats:
-        """How much mass p_i stands for: two points, but for 0; the last one also for those beyond."""
+        """The mass per p_i: 2 points (1 for the point 0), and for the last one also the points beyond."""
         weights = np.full(self.size, 2.0)
         weights[0] = 1.0 if self.offset == 0 else 2.0
         weights[-1] /= -np.expm1(-self.fall)
@@ -47,24 +57,24 @@ class LatticeProblem:
 
     @cached_property
     def costs(self) -> Floats:
-        """Of p_i, as `weights`."""
+        """The cost per p_i, with all the points that `weights` counts."""
         costs = self.weights * self.cost
         costs[-1] = 2 * self.tail_cost
         return costs
 
     @cached_property
     def limits(self) -> Floats:
-        """1 - e^(-(a-1) a rho), which H_a e^(-(a-1) a rho) must not exceed; rho at order 1."""
+        """The largest valid H_a e^(-(a-1) a rho), which is 1 - e^(-(a-1) a rho), or rho at order 1."""
         return np.where(self.orders == 1, self.rho, -np.expm1(-lift(self.orders, self.rho)))
 
     def excess(self, log_p: Floats) -> Floats:
-        """How far each order is above its limit; inf where that is no float."""
+        """Return the excess of each order over its limit, or inf if it is no float."""
         with np.errstate(over="ignore"):
             pairs = _values(self.orders, -np.diff(log_p), log_p[:-1], self.rho).sum(axis=1)
             return np.asarray(pairs + self._beyond(log_p) - self.limits)
 
     def derivatives(self, log_p: Floats) -> tuple[Floats, Floats]:
-        """Of every order in v: the gradient (orders, size), and the bend of every pair (orders, size - 1)."""
+        """Return the gradient (orders, size) in v and the second derivative of every pair (orders, size - 1)."""
         d, inner = -np.diff(log_p), log_p[:-1]
         slope, bend = _slopes(self.orders, d, inner, self.rho)
         gradient = np.zeros((len(self.orders), self.size))
@@ -74,15 +84,16 @@ class LatticeProblem:
         return gradient, bend
 
     def _beyond(self, log_p: Floats) -> Floats:
-        """What the points from the last one on add."""
+        """Return the contribution of the points from the last one on."""
         first = _values(self.orders, np.array([self.fall]), log_p[-1:], self.rho)[:, 0]
         return np.asarray(first / -np.expm1(-self.fall))
 
 
 def _values(orders: Floats, d: Floats, log_p: Floats, rho: float) -> Floats:
-    """p h_a(d), h_a(d) = (e^((a-1) d) - 1)(1 - e^(-a d)), e^(-(a-1) a rho) times; shape (orders, len(d)).
+    """Return p h_a(d) e^(-(a-1) a rho) with h_a(d) = (e^((a-1) d) - 1)(1 - e^(-a d)), shape (orders, len(d)).
 
-    p: of the inner point; no factor is left alone, as it may be no float. At order 1 it is divided by a - 1 first.
+    p is the probability of the inner point. The factors are computed together because one alone may be no float. At
+    order 1 the value is divided by a - 1 first.
     """
     a = orders[:, None]
     t, scaled = (a - 1) * d, log_p - lift(orders, rho)[:, None]
@@ -93,7 +104,7 @@ def _values(orders: Floats, d: Floats, log_p: Floats, rho: float) -> Floats:
 
 
 def _slopes(orders: Floats, d: Floats, log_p: Floats, rho: float) -> tuple[Floats, Floats]:
-    """p h_a'(d) and the second derivative in the logarithms of p, scaled as the values."""
+    """Return p h_a'(d) and the second derivative in the logarithms of p, scaled as in `_values`."""
     a = orders[:, None]
     s, scaled = a - 1, log_p - lift(orders, rho)[:, None]
     up, down = np.exp(s * d + scaled), np.exp(-a * d + scaled)
@@ -106,5 +117,5 @@ def _slopes(orders: Floats, d: Floats, log_p: Floats, rho: float) -> tuple[Float
 
 
 def lift(orders: Floats, rho: float) -> Floats:
-    """(a-1) a rho, the log of the most that E[e^((a-1) L)] may be."""
+    """Return (a-1) a rho, the log of the largest valid E[e^((a-1) L)]."""
     return (orders - 1) * orders * rho

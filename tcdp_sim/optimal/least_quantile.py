@@ -1,4 +1,4 @@
-"""The least error that noise exceeds no more often than allowed: a search over the multiples of 1/2."""
+"""The least error that noise exceeds with at most a given chance, by a search over the multiples of 1/2."""
 
 from collections.abc import Callable
 from math import log, sqrt
@@ -9,10 +9,11 @@ Tails = Callable[[int], Bounds]
 
 
 def least_halves(tail: Tails, allowed: float, guess: int) -> Bounds[int]:
-    """Certified bounds on the least number h of halves with tail(h) <= allowed; the upper one has tail(h).upper so.
+    """Return bounds on the least number h of halves with tail(h) <= allowed.
 
-    tail: bounds on the least chance of an error beyond h/2, which falls with h; dear, so it is asked for few h.
-    allowed: 0 < allowed < 1. guess: where the search starts, >= 0.
+    The upper end h has tail(h).upper <= allowed. `tail` gives bounds on the least chance of an error beyond h/2, which
+    falls with h. It is expensive, so the search calls it for few h. The chance `allowed` is in (0, 1). The search
+    starts at `guess` >= 0.
     """
     low, high = _bracket(tail, allowed, guess)
     halved = True
@@ -27,7 +28,7 @@ def least_halves(tail: Tails, allowed: float, guess: int) -> Bounds[int]:
 
 
 def _bracket(tail: Tails, allowed: float, guess: int) -> tuple[int, int]:
-    """Two places, where the tail exceeds what is allowed (-1 if none is known), and where it does not."""
+    """Return two places: one where the tail exceeds what is allowed (-1 if none is known) and one where it does not."""
     low, high, step = -1, guess, 1
     while tail(high).upper > allowed:
         low, high, step = high, high + step, 2 * step
@@ -35,7 +36,10 @@ def _bracket(tail: Tails, allowed: float, guess: int) -> tuple[int, int]:
 
 
 def _between(low: int, high: int, tail: Tails, allowed: float) -> int:
-    """Where the tail would be as allowed if the root of its logarithm were linear, as a normal's nearly is."""
+    """Return the place where the tail would be as allowed if the root of its logarithm were linear.
+
+    For a normal tail that is nearly so.
+    """
     below, above = (0.0 if h < 0 else _depth(tail(h).upper) for h in (low, high))
     share = (_depth(allowed) - below) / (above - below) if above > below else 0.5
     return min(max(round(low + share * (high - low)), low + 1), high - 1)

@@ -1,4 +1,4 @@
-"""A barrier method for the lattice problem: Newton steps in the relative changes of the probabilities."""
+"""A barrier method for the lattice problem, with Newton steps in the relative changes of the probabilities."""
 
 from typing import NamedTuple
 
@@ -7,17 +7,20 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
 
-_GAP = 1e-4  # of the cost, relative, at which the barrier is given up
-_FASTER = 8.0  # the barrier's weight falls so much at a time
+_GAP = 1e-4  # duality gap relative to the cost at which the method ends
+_FASTER = 8.0  # factor by which the barrier's weight falls at a time
 _CENTRED = 0.05  # the squared Newton decrement at which a centre is good enough
 _LAST_CENTRED = 1e-20
 _STEPS = 1000
 _HALVINGS = 40
-LEAST_COST = 1e-280  # a cost that is not made smaller: its relative changes are soon no floats
+LEAST_COST = 1e-280  # smaller costs are not minimised, because their relative changes underflow
 
 
 class Solution(NamedTuple):
-    """log p_0, log p_1, ..., with the points of both signs summing to one, and the multiplier of every order."""
+    """A solution: log p_0, log p_1, ...
+
+    with the points of both signs summing to one, and the multiplier of every order.
+    """
 
     log_p: Floats
     multipliers: Floats
@@ -25,7 +28,10 @@ class Solution(NamedTuple):
 
 
 def solve(problem: LatticeProblem, log_p: Floats) -> Solution:
-    """The least cost, from probabilities that are strictly inside of all constraints; any below 1e-280 will do."""
+    """Return the solution of least cost, from probabilities strictly inside all constraints.
+
+    Costs below 1e-280 end the search.
+    """
     log_p = _normalised(problem, log_p)
     cost = float(problem.costs @ np.exp(log_p))
     if cost < LEAST_COST:
@@ -52,7 +58,7 @@ def _normalised(problem: LatticeProblem, log_p: Floats) -> Floats:
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floats, float]:
-    """The step in v, and its decrement squared; NaN where terms are no floats."""
+    """Return the step in v and its squared decrement, with NaN where terms are no floats."""
     multipliers = -1 / problem.excess(log_p)
     gradient, bend = problem.derivatives(log_p)
     p = np.exp(log_p)
@@ -78,7 +84,7 @@ def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floa
 
 
 def _search(problem: LatticeProblem, log_p: Floats, weight: float, change: Floats) -> Floats | None:
-    """The first of ever shorter steps that lowers the barrier function; None if there is none."""
+    """Return the first of ever shorter steps that lowers the barrier function, or None if there is none."""
     now = _barrier(problem, log_p, weight)
     length = min(1.0, 1.0 / max(float(np.abs(change).max()), 1e-300))
     for _ in range(_HALVINGS):

@@ -1,8 +1,9 @@
-"""Where the search for the best noise on a lattice starts: its table of points, and probabilities that are allowed.
+"""The start of the search for the best noise on a lattice: a table of points, and probabilities that are allowed.
 
-A normal of slightly more variance than it needs, made steeper where its probabilities leave room: a pair of neighbours
-gives E[e^((a-1) L)] at the largest order a no more than p e^((a-1) d), p of the inner one and d the fall from it; so
-the fall may grow as p becomes small, up to the errors that cost.
+The start is a normal of slightly larger variance than necessary, made steeper where its probabilities leave room. A
+pair of neighbours contributes at most p e^((a-1) d) to E[e^((a-1) L)] at the largest order a, where p is the
+probability of the inner point and d the fall from it. So the fall may grow as p becomes small, up to the errors that
+cost.
 """
 
 from dataclasses import replace
@@ -17,22 +18,22 @@ from tcdp_sim.noise.objectives import MeanCost
 from tcdp_sim.optimal.lattice_problem import LatticeProblem, lift
 
 _ORDERS = 20
-_INSIDE = 0.55  # of 1 / rho: the variance of the normal, of which it needs 0.5
-_NEGLIGIBLE = 12.0  # in nats: errors so much less frequent than the first that cost are left to the geometric tail
-_SLACK = 0.05  # of every limit, that the start leaves
+_INSIDE = 0.55  # variance of the normal times rho, which has to be at least 0.5
+_NEGLIGIBLE = 12.0  # in nats; errors rarer by this than the first that costs go to the geometric tail
+_SLACK = 0.05  # share of every limit that the start leaves unused
 _HALVINGS = 30
 _MOST_POINTS = 800
-_SECONDS = 10.0  # of a processor, that a search with so many points takes at most; it grows with their cube
-_NO_FLOAT = 667.0  # minus the log
-_LEAST = 650.0  # minus the log of the least probability that is made steeper
-_BEYOND = 40.0  # in nats: how far costs beyond the table are summed
+_SECONDS = 10.0  # largest CPU time in s of a search with _MOST_POINTS points; it grows with their cube
+_NO_FLOAT = 667.0  # minus the log of the least probability that is a usable float
+_LEAST = 650.0  # minus the log of the least probability at which falls are made steeper
+_BEYOND = 40.0  # in nats; costs beyond the table are summed to this depth
 
 
 def start(rho: float, omega: float, objective: MeanCost, offset: float, inside: float) -> tuple[LatticeProblem, Floats]:
-    """The problem, with a coarse grid of orders, and log probabilities that are strictly inside of all constraints."""
+    """Return the problem, with a coarse grid of orders, and log probabilities strictly inside all constraints."""
     whole, x, log_p = _long_table(rho, omega, offset, inside)
     falls = -np.diff(log_p)
-    first = int(np.searchsorted(x, inside, side="right"))  # that costs
+    first = int(np.searchsorted(x, inside, side="right"))  # the first point that costs
     if log_p[first] < -_NO_FLOAT:
         raise ValueError(
             f"beyond = {inside:g} is not valid here: the tail beyond is below 1e-290, no float; valid: a smaller one"
@@ -42,7 +43,7 @@ def start(rho: float, omega: float, objective: MeanCost, offset: float, inside: 
 
 
 def quantile_at_start(rho: float, omega: float, chance: float) -> float:
-    """The error that the noise the search starts from exceeds with that chance, in counts: a first guess."""
+    """Return the error in counts that the search's starting noise exceeds with that chance, as a first guess."""
     inside, guess = inf, float(Gaussian(sqrt(0.5 / rho)).isf(chance / 2))
     while guess < inside:
         inside = guess
@@ -53,14 +54,14 @@ def quantile_at_start(rho: float, omega: float, chance: float) -> float:
 
 
 def spread(most: float, count: int) -> Floats:
-    """Orders from 1 to the largest one, both ends with them, denser near 1."""
+    """Return orders from 1 to the largest one, both ends included, denser near 1."""
     return 1 + (most - 1) * np.linspace(0, 1, count) ** 2
 
 
 def _long_table(rho: float, omega: float, offset: float, inside: float) -> tuple[LatticeProblem, Floats, Floats]:
-    """Of the normal made steeper: the problem without costs, as many points as the normal needs, log probabilities."""
+    """Return the problem without costs, the necessary points and the log probabilities of the steeper normal."""
     problem, x = _of_normal(variance := _INSIDE / rho, rho, omega, offset, inside)
-    while not _allowed(problem, np.diff(x**2) / (2 * variance)):  # on the half-integers a narrow normal promises less
+    while not _allowed(problem, np.diff(x**2) / (2 * variance)):  # on the half-integers a narrow normal protects less
         problem, x = _of_normal(variance := 1.3 * variance, rho, omega, offset, inside)
     falls = _steepest(problem, np.diff(x**2) / (2 * variance), int(inside - offset) + 1)
     return problem, x, -np.append(0.0, np.cumsum(falls))
@@ -69,7 +70,7 @@ def _long_table(rho: float, omega: float, offset: float, inside: float) -> tuple
 def _of_normal(
     variance: float, rho: float, omega: float, offset: float, inside: float
 ) -> tuple[LatticeProblem, Floats]:
-    """The problem without costs, and its points."""
+    """Return the problem without costs, and its points."""
     last = int(np.sqrt(inside**2 + 2 * _NEGLIGIBLE * variance)) + 2
     if last > _MOST_POINTS:
         raise ValueError(
@@ -90,9 +91,9 @@ def _with_costs(problem: LatticeProblem, objective: MeanCost, x: Floats, fall: f
 
 
 def _steepest(problem: LatticeProblem, normal: Floats, last: int) -> Floats:
-    """The falls of the normal, as steep as allowed up to the one to the point `last`, by halving; then no less."""
+    """Return the falls of the normal, as steep as allowed up to the point `last`, by halving, and no less beyond."""
     a = float(problem.orders[-1])
-    low, high = -lift(np.array([a]), problem.rho)[0], 2 * float(normal.sum())  # at high it is the normal
+    low, high = -lift(np.array([a]), problem.rho)[0], 2 * float(normal.sum())  # high gives the normal itself
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if _allowed(problem, _falls(normal, last, middle, a - 1)) else (middle, high)
@@ -100,7 +101,10 @@ def _steepest(problem: LatticeProblem, normal: Floats, last: int) -> Floats:
 
 
 def _falls(normal: Floats, last: int, depth: float, s: float) -> Floats:
-    """At least those of the normal; p e^(s fall) is e^-depth where it would be less, as long as p is a float."""
+    """Return falls that are at least those of the normal.
+
+    A fall is larger where p e^(s fall) would be less than e^-depth, as long as p is a float.
+    """
     falls, log_p = normal.copy(), 0.0
     for i in range(len(normal)):
         steep = min((-log_p - depth) / s, _LEAST + log_p) if i < last else falls[i - 1]

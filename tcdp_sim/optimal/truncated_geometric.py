@@ -1,18 +1,19 @@
-"""The best noise on one lattice under (epsilon, delta)-DP of a shift by one, where costs rise with every step outwards.
+"""The best noise on one lattice under (epsilon, delta)-DP of a shift by one, for costs that rise outwards.
 
-Let p_0, p_1, ... be the probabilities of x_i = offset + i, mirror images the same, w_i how many points share p_i, c_i
-their cost. What p_(i-1) exceeds e^epsilon p_i by is s_i >= 0, and all s_i together may be delta. This linear program
-has the dual
+Let p_0, p_1, ... be the probabilities of x_i = offset + i, with the same for mirror images. w_i is the number of points
+that share p_i, and c_i their cost. Let s_i >= 0 be the excess of p_(i-1) over e^epsilon p_i. All s_i together may be
+delta. This linear program has the dual
 
     maximise mu - lambda delta,  y_(i+1) >= e^epsilon y_i + w_i (mu - c_i),  0 <= y_i <= lambda,  y_0 = 0.
 
-The noise: p_i falls by e^epsilon a point up to p_(n-1), the last point n has what is left, beyond it there is none; so
-delta is spent on the last two steps. Normalised, with W the weight of the points before n and g = e^(-epsilon (n-1)),
+In the noise p_i falls by e^epsilon a point up to p_(n-1). The last point n has the rest, and there is none beyond it,
+so delta is spent on the last two steps. With W the weight of the points before n and g = e^(-epsilon (n-1)) we have
 
     p_0 = (e^epsilon - 1 + 2 delta) / D,  p_n = (g - delta W) / D,  D = W (e^epsilon - 1) + 2 g,
 
-n being the last one with p_n >= 0. It is the best for all such costs: with y_i from equality up to y_n, and lambda =
-y_n = y_(n+1) from there on, mu follows, and both programs have the same value. As for pure DP, see `geometric`.
+where n is the last one with p_n >= 0. It is the best for all such costs. Take y_i from equality up to y_n, and
+lambda = y_n = y_(n+1) from there on. Then mu follows, and both programs have the same value. For pure DP see
+`geometric`.
 """
 
 from math import expm1, log
@@ -32,7 +33,7 @@ _ROUNDING = 1e-11  # relative, of sums of terms of one sign
 def truncated_geometric(epsilon: float, delta: float, offset: float, slack: float = 0.0) -> LatticeNoise:
     """Return the (epsilon, delta)-DP noise with the least mean of every cost that rises with the size of errors.
 
-    slack: of `stored_promise`, with which the masses keep the promise exactly, as they are stored.
+    With the slack of `stored_promise` the masses keep the guarantee exactly as they are stored.
     """
     epsilon, delta = kept(epsilon, delta, slack)
     weights, mass = _before_last(epsilon, delta, offset)
@@ -44,17 +45,17 @@ def truncated_geometric(epsilon: float, delta: float, offset: float, slack: floa
 
 
 def depth_of_truncated(epsilon: float, delta: float) -> float:
-    """Return a bound on minus the log of the masses of `truncated_geometric`, but for its last one."""
+    """Return a bound on minus the log of the masses of `truncated_geometric`, except for its last one."""
     points = number_of_points(epsilon, delta)
     return epsilon * points + log(2 * points + 2)
 
 
 def least_cost(epsilon: float, delta: float, offset: float, objective: MeanCost) -> float:
-    """A lower bound on the cost of every noise on the lattice: a solution of the dual program."""
+    """Return a lower bound on the cost of every noise on the lattice, from a solution of the dual program."""
     weights, mass = _before_last(epsilon, delta, offset)
     n = len(mass)
     costs = objective.cost(np.arange(n + 1.0) + offset)
-    grown = weights * mass[::-1]  # what is added to y_(i+1) has grown so much in y_n
+    grown = weights * mass[::-1]  # growth of a term of y_(i+1) until y_n
     a, b = float(grown.sum()), float(grown @ costs[:-1])
     mu = (2 * float(costs[-1]) + expm1(epsilon) * b) / (2 + expm1(epsilon) * a) * (1 - _ROUNDING)
     dual = mu - delta * (a * mu - b) - _ROUNDING * delta * (a * mu + b)
@@ -62,7 +63,7 @@ def least_cost(epsilon: float, delta: float, offset: float, objective: MeanCost)
 
 
 def _before_last(epsilon: float, delta: float, offset: float) -> tuple[Floats, Floats]:
-    """How many points share each probability before the last one, and these over the first."""
+    """Return the number of points that share each probability before the last one, and these relative to the first."""
     first = 1.0 if offset == 0 else 2.0
     if delta * first >= 1:  # all mass on the first points
         return np.array([first]), np.ones(1)
@@ -78,6 +79,6 @@ def number_of_points(epsilon: float, delta: float) -> int:
     if most > _MOST_POINTS:
         raise ValueError(
             f"epsilon = {epsilon:g} with delta = {delta:g} is not valid here: the noise would take {most:.3g} points, "
-            f"more than {_MOST_POINTS:g}; valid: larger ones"
+            f"more than {_MOST_POINTS:g}; valid: a larger epsilon or delta"
         )
     return int(most) + 2

@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate
 
 from tcdp_sim.calibration import VARIANCE, LargestError, all_orders, approximate, calibrate, candidates, concentrated
-from tcdp_sim.calibration.all_orders import is_certified
+from tcdp_sim.calibration.all_orders import holds_at_all_orders
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import max_order, renyi_divergence
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
@@ -45,8 +45,8 @@ def test_the_guarantee_holds_by_independent_quadrature(rho, omega, coordinates):
 def test_a_tenth_of_a_percent_less_noise_breaks_it(rho, omega):
     noise = calibrate("sinh_normal", TCDP(rho, omega), objective=LargestError(1e6)).noise
     smaller = SinhNormal(noise.scale * 0.999, noise.knee)
-    assert is_certified(noise, 1.0, rho, omega)
-    assert not is_certified(smaller, 1.0, rho, omega)
+    assert holds_at_all_orders(noise, 1.0, rho, omega)
+    assert not holds_at_all_orders(smaller, 1.0, rho, omega)
     if rho > 1e-6:  # below, the oracle has not the digits
         worst = max(divergence(smaller, a) / (rho * a) for a in 1 + (omega - 1) * np.array([0.01, 0.5, 1 - 1e-9]))
         assert worst > 1
@@ -101,8 +101,8 @@ def test_for_enormous_domains_it_pays_at_large_omega_too():
 
 def test_the_certificate_covers_smaller_shifts_only_if_log_concave():
     assert max_order(SinhNormal(10.0, 9.0), 1.0) > 3
-    assert not is_certified(SinhNormal(10.0, 9.0), 1.0, 10.0, 3.0)
-    assert is_certified(SinhNormal(10.0, 10.0), 1.0, 10.0, 3.0)
+    assert not holds_at_all_orders(SinhNormal(10.0, 9.0), 1.0, 10.0, 3.0)
+    assert holds_at_all_orders(SinhNormal(10.0, 10.0), 1.0, 10.0, 3.0)
 
 
 def test_it_scales_with_the_sensitivity_and_is_cached():
@@ -120,11 +120,11 @@ def test_log_concave_so_that_the_largest_shift_is_the_worst():
 
 def test_the_certificate_on_divergences_known_in_closed_form():
     """Gaussian: D_a = a / (2 sigma^2) exactly. Laplace at epsilon: D_a <= min(epsilon, a epsilon^2 / 2)."""
-    assert is_certified(Gaussian(np.sqrt(1 / 0.2) * 1.001), 1.0, 0.1, 50.0)
-    assert not is_certified(Gaussian(np.sqrt(1 / 0.2) * 0.99999), 1.0, 0.1, 50.0)
-    assert is_certified(Laplace(1.0), 1.0, 0.5, 100.0)
-    assert not is_certified(Laplace(1.0), 1.0, 0.5 * 0.7, 2.0)
-    assert not is_certified(SinhNormal(4.0, 20.0), 1.0, 1e9, 10.6)  # infinite beyond 10.51
+    assert holds_at_all_orders(Gaussian(np.sqrt(1 / 0.2) * 1.001), 1.0, 0.1, 50.0)
+    assert not holds_at_all_orders(Gaussian(np.sqrt(1 / 0.2) * 0.99999), 1.0, 0.1, 50.0)
+    assert holds_at_all_orders(Laplace(1.0), 1.0, 0.5, 100.0)
+    assert not holds_at_all_orders(Laplace(1.0), 1.0, 0.5 * 0.7, 2.0)
+    assert not holds_at_all_orders(SinhNormal(4.0, 20.0), 1.0, 1e9, 10.6)  # infinite beyond 10.51
 
 
 def test_the_certificate_looks_at_small_orders_too():
@@ -133,8 +133,8 @@ def test_the_certificate_looks_at_small_orders_too():
     orders = np.concatenate([[1.0], np.geomspace(1.01, omega, 4000)])
     ratio = renyi_divergence(noise, 1.0, orders).estimate / orders
     assert ratio[-1] < 0.5 * ratio.max()
-    assert is_certified(noise, 1.0, ratio.max() * 1.001, omega)
-    assert not is_certified(noise, 1.0, ratio.max() * 0.999, omega)
+    assert holds_at_all_orders(noise, 1.0, ratio.max() * 1.001, omega)
+    assert not holds_at_all_orders(noise, 1.0, ratio.max() * 0.999, omega)
 
 
 @pytest.mark.parametrize(("ends", "holds"), [((0.5, 0.5, 0.999), True), ((0.5, 0.5, 1.001), False)])
@@ -142,7 +142,7 @@ def test_the_upper_end_of_a_divergence_decides(monkeypatch, ends, holds):
     """A bracket from half of what is allowed to a thousandth above or below it: only what is below all of it holds."""
     told = lambda noise, shift, orders: Bounds(*(share * 0.1 * orders for share in ends))  # noqa: E731
     monkeypatch.setattr(all_orders, "renyi_divergence", told)
-    assert is_certified(Laplace(1.0), 1.0, 0.1, 50.0) == holds
+    assert holds_at_all_orders(Laplace(1.0), 1.0, 0.1, 50.0) == holds
 
 
 @pytest.mark.parametrize("slack", [1e-7, 1e-3])
@@ -183,13 +183,13 @@ def test_a_parameter_is_rounded_up_never_down(x, digits):
 @pytest.mark.parametrize("promise", [TCDP(0.1, 30.0), TCDP(0.01, 1e3), ZCDP(0.5)])
 def test_no_order_is_left_out_of_the_certificate(monkeypatch, promise):
     """Of Laplace noise D_a <= 1 / scale: orders from 1 / (scale rho) on need no look, all before do."""
-    looked, real = [], concentrated.is_certified
+    looked, real = [], concentrated.holds_at_all_orders
 
     def remember(noise, shift, rho, omega):
         looked.append(omega)
         return real(noise, shift, rho, omega)
 
-    monkeypatch.setattr(concentrated, "is_certified", remember)
+    monkeypatch.setattr(concentrated, "holds_at_all_orders", remember)
     omega = getattr(promise, "omega", np.inf)
     noise = concentrated.least_scale_family.__wrapped__(Laplace, promise.rho, omega)
     assert looked[-1] >= min(omega, 1 / (noise.scale * promise.rho)) * (1 - 1e-9)

@@ -13,7 +13,7 @@ from scipy import integrate
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
-from tcdp_sim.calibration.all_orders import is_certified
+from tcdp_sim.calibration.all_orders import holds_at_all_orders
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.mechanisms import OptimalNoise
 from tcdp_sim.noise import SinhSquared
@@ -195,8 +195,8 @@ def test_tight_noise_keeps_the_guarantee_and_a_thousandth_less_does_not(rho, ome
         assert coordinates * divergence(noise, order) <= rho * order * (1 + 1e-6)
     smaller = SinhSquared(noise.scale * 0.999, noise.knee)
     assert coordinates * divergence(smaller, omega) > rho * omega
-    assert is_certified(noise, 1.0, rho / coordinates, omega)
-    assert not is_certified(smaller, 1.0, rho / coordinates, omega)
+    assert holds_at_all_orders(noise, 1.0, rho / coordinates, omega)
+    assert not holds_at_all_orders(smaller, 1.0, rho / coordinates, omega)
 
 
 @pytest.mark.parametrize(("rho", "scaled", "count"), [(0.1, 0.75, 1e6), (0.01, 0.3, 1e12), (0.1, 2.0, 1e3)])

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 from tcdp_sim.calibration import calibrate_smooth, neighbouring_scales, smooth_search, standard_deviation
-from tcdp_sim.calibration.smooth_search import is_certified
+from tcdp_sim.calibration.smooth_search import keeps_guarantee
 from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivity
 from tcdp_sim.noise import ArsinhNormal, Gaussian, LaplaceLogNormal, StudentT, UniformLogNormal
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
@@ -148,9 +148,9 @@ def test_a_little_more_shift_is_not_certified(guarantee):
     noise = calibrate_smooth("arsinh_normal", guarantee, 0.05).noise
     shift = 1 / noise.scale
     unit = noise.scaled(shift)
-    assert is_certified(unit, shift, guarantee, 0.05)
-    assert not is_certified(unit, 1.02 * shift, guarantee, 0.05)
-    assert not is_certified(unit, shift, guarantee, 0.08)
+    assert keeps_guarantee(unit, shift, guarantee, 0.05)
+    assert not keeps_guarantee(unit, 1.02 * shift, guarantee, 0.05)
+    assert not keeps_guarantee(unit, shift, guarantee, 0.08)
 
 
 def test_the_last_orders_of_tcdp_count():
@@ -164,8 +164,8 @@ def test_the_last_orders_of_tcdp_count():
 
     rho = 1.001 * ratio(np.linspace(1.01, 8.5, 200)).max()
     assert ratio(9.3) > 1.2 * rho
-    assert is_certified(Gaussian(1), shift, TCDP(rho, 8.4), t)
-    assert not is_certified(Gaussian(1), shift, TCDP(rho, 9.4), t)
+    assert keeps_guarantee(Gaussian(1), shift, TCDP(rho, 8.4), t)
+    assert not keeps_guarantee(Gaussian(1), shift, TCDP(rho, 9.4), t)
 
 
 def test_what_exceeds_delta_by_an_independent_sum_is_not_certified():
@@ -175,7 +175,7 @@ def test_what_exceeds_delta_by_an_independent_sum_is_not_certified():
     x, weight = np.sinh(u), np.cosh(u) * (u[1] - u[0])
     q = unit.pdf(x * np.exp(t) - shift) * np.exp(t)  # of e^-t X + e^-t shift
     assert np.maximum(unit.pdf(x) - np.exp(epsilon) * q, 0) @ weight > 1.01e-5
-    assert not is_certified(unit, shift, ApproxDP(epsilon, 1e-5), t)
+    assert not keeps_guarantee(unit, shift, ApproxDP(epsilon, 1e-5), t)
 
 
 def test_pairs_and_cells_cover_all_that_neighbours_can_have():
@@ -212,7 +212,7 @@ def test_who_is_refused_and_why():
         ("truncated_laplace", ApproxDP(1.0, 1e-5), 0.05, "nothing is known"),
         ("arsinh_normal", PureDP(1.0), 0.05, "valid: TCDP"),
         ("arsinh_normal", ZCDP(0.1), 0.0, "valid: 0 < smoothing"),
-        ("arsinh_normal", ZCDP(1e-5), 1.9, "no scale is certified, however large. Choose less smoothing"),
+        ("arsinh_normal", ZCDP(1e-5), 1.9, "quadrature confirms no scale, however large. Choose less smoothing"),
         (
             "laplace_log_normal",
             ApproxDP(1.0, 1e-5),
@@ -269,5 +269,5 @@ def test_noise_without_stretching_in_mind_is_caught_by_its_divergence():
     """Calibrated with a tenth of the smoothing, it is not certified at all of it."""
     noise = calibrate_smooth("arsinh_normal", ZCDP(0.02), 0.01).noise
     shift = 1 / noise.scale
-    assert not is_certified(noise.scaled(shift), shift, ZCDP(0.02), 0.1)
+    assert not keeps_guarantee(noise.scaled(shift), shift, ZCDP(0.02), 0.1)
     assert isinstance(noise, ArsinhNormal)

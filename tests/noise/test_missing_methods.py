@@ -281,7 +281,9 @@ def test_smooth_sensitivity_names_at_once_what_a_concentrated_guarantee_needs(mo
 def test_smooth_sensitivity_names_the_bound_that_zcdp_needs(monkeypatch):
     kind = with_methods(["log_concave_size", "affine_max_order"])
     monkeypatch.setitem(FAMILIES, "six", kind)
-    with pytest.raises(ValueError, match=r"no scale is certified.* Define `affine_tail` in the noise class, or choose"):
+    with pytest.raises(
+        ValueError, match=r"quadrature confirms no scale.* Define `affine_tail` in the noise class, or choose"
+    ):
         calibration.calibrate_smooth("six", ZCDP(0.1), 0.05)
 
 
@@ -290,8 +292,8 @@ def test_where_bounds_are_too_wide_the_loss_without_digits_is_named():
         ([], "Define `privacy_loss` in the noise class, or choose a less"),
         (["privacy_loss"], "Choose a"),
     ):
-        with pytest.raises(ValueError, match=f"six at delta = 0: quadrature certifies no noise. {advice}"):
-            approximate._certified(with_methods(names)(1.0), lambda noise: False, "delta = 0")
+        with pytest.raises(ValueError, match=f"six at delta = 0: quadrature confirms no noise. {advice}"):
+            approximate._widened_until_met(with_methods(names)(1.0), lambda noise: False, "delta = 0")
 
 
 def test_a_class_without_the_six_is_refused_by_the_names_of_the_six():

@@ -1,7 +1,7 @@
-"""Privacy losses as finitely many atoms: a law that is easier to tell apart, one that is harder, near each other.
+"""Privacy losses as finitely many atoms, once easier and once harder to tell apart than the truth.
 
-The outputs are cut into cells. What spreads a cell's mass to its two ends, so that P and Q both keep theirs, tells
-more than the truth does; what merges cells tells less. Both differ from the truth by the square of the cells' width.
+The outputs are cut into cells. Spreading a cell's mass to its two ends, so that P and Q both keep theirs, reveals more
+than the truth. Merging cells reveals less. Both differ from the truth by the square of the cells' width.
 """
 
 from dataclasses import dataclass
@@ -21,46 +21,46 @@ DENSITY = 4e-12  # relative error of a mass, from that of the density and of the
 _TAILS = np.concatenate([np.linspace(0.495, 0.02, 140), 10.0 ** -np.linspace(1.72, 20, 260)])
 _TAILS = np.concatenate([_TAILS, 10.0 ** -np.arange(21, 307, 1.0)])
 _HEAVY = 1e-6
-_RARE = 1e-306  # an atom with less is none: where floats end its loss is anything
+_RARE = 1e-306  # atoms with less mass are dropped, because their losses are unreliable where floats end
 _LOG_DENSITY = 4e-15  # error of a log density, relative to 1 + its size
-_LEAST_RATIO = 1e-15  # of Q's mass to P's, over that at the grid: below, rounding decides, and a smaller loss is safe
-_FULL = 6.0  # down to e^-6 of the peak cells are as fine as they get
-_MARGIN = 0.1  # of how far from a line the losses of a cell are, added at each end: covers turns between the nodes
-_FINER = 3.0  # cells to one step of the grid
+_LEAST_RATIO = 1e-15  # of Q's mass to P's, relative to the grid's; below it rounding decides, and less loss is safe
+_FULL = 6.0  # cells have their finest width down to e^-6 of the peak
+_MARGIN = 0.1  # share of the losses' distance from a line that is added at each end to cover turns between nodes
+_FINER = 3.0  # number of cells per step of the grid
 _MOST_CELLS = 2**21
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """Losses with their probabilities under P; `lost`: the probability of an infinite loss, on top of these."""
+    """Finite losses with their probabilities under P, and the probability `lost` of an infinite loss."""
 
     loss: Floats
     mass: Floats
     lost: float
 
     def log_moment(self, theta: float) -> float:
-        """log of the sum of mass e^(theta loss), over the finite losses."""
+        """Return the log of the sum of mass e^(theta loss), over the finite losses."""
         logs = np.log(self.mass) + theta * self.loss
         top = logs.max()
         return float(top + np.log(np.exp(logs - top).sum()))
 
     def top(self, mass: float) -> float:
-        """A loss beyond which there is no more than that mass, with some room; inf if all of it has more."""
+        """Return a loss beyond which there is at most that mass, with a margin, or inf if the largest loss has more."""
         order = np.argsort(-self.loss)
         first = int(np.argmax(np.cumsum(self.mass[order]) > mass))
         loss = self.loss[order][first]
         return float(loss + 0.01 * abs(loss)) if first else np.inf
 
     def without(self, top: float) -> "Atoms":
-        """Losses beyond `top` made infinite: that tells more."""
+        """Return the law with losses beyond `top` made infinite. It reveals more."""
         return self._lose(self.loss > top)
 
     def capped(self, top: float) -> "Atoms":
-        """Losses beyond `top` made `top`: delta only falls."""
+        """Return the law with losses beyond `top` lowered to `top`. delta can only fall."""
         return Atoms(np.minimum(self.loss, top), self.mass, self.lost)
 
     def without_rare(self) -> "Atoms":
-        """Those too rare for floats made infinite: that tells more."""
+        """Return the law with every loss whose probability underflows made infinite. It reveals more."""
         return self._lose(self.mass <= _RARE)
 
     def _lose(self, gone: Bools) -> "Atoms":
@@ -69,10 +69,11 @@ class Atoms:
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of the outputs: P-mass at every node of each, the losses there, and the losses between which they lie.
+    """Cells of the outputs: the P-mass and the loss at every node of each, and the losses between which they lie.
 
-    slack: how far rounding may have moved a cell's losses; lost: the probability of an infinite loss; unknown: that of
-    what is too rare to be looked at, or too close to where the loss becomes infinite: all of it may tell everything.
+    `slack` is the largest change of a cell's losses by rounding, and `lost` the probability of an infinite loss.
+    `unknown` is the probability of outputs that are too rare to evaluate, or too close to where the loss becomes
+    infinite. All of these may reveal everything.
     """
 
     mass: Floats
@@ -85,11 +86,11 @@ class Cells:
     symmetric: bool
 
     def at_nodes(self) -> Atoms:
-        """The nodes themselves: near the truth, on neither side of it."""
+        """Return the nodes themselves as atoms. They are near the truth, on neither side of it."""
         return self._completed(self.loss.ravel(), self.mass.ravel(), 0.0)
 
     def at_ends(self) -> Atoms:
-        """Every cell spread to its ends: tells more."""
+        """Return atoms with every cell spread to its ends. They reveal more."""
         width = self.high - self.low
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.expm1(self.low[:, None] - self.loss) / np.expm1(-width)[:, None]
@@ -100,9 +101,12 @@ class Cells:
         return Atoms(atoms.loss, atoms.mass, atoms.lost + self.unknown).without_rare()
 
     def merged(self, offset: float, step: float) -> Atoms:
-        """The cells around every point of the grid as one atom, where P and Q of them have their ratio: tells less."""
+        """Return atoms with the cells around every point of the grid merged at the ratio of P and Q.
+
+        They reveal less.
+        """
         near = np.rint((0.5 * (self.low + self.high) - offset) / step)
-        with np.errstate(over="ignore", invalid="ignore"):  # a cell so wide that Q's mass in it is beyond floats goes
+        with np.errstate(over="ignore", invalid="ignore"):  # cells whose Q-mass overflows are dropped
             loss = self.loss - self.slack[:, None]
             excess = (self.mass * -np.expm1(offset + step * near[:, None] - loss)).sum(axis=1)
         points, total, excess = gathered(near, self.mass.sum(axis=1), excess)
@@ -112,7 +116,7 @@ class Cells:
 
     @classmethod
     def joined(cls, parts: list["Cells"], unknown: float) -> "Cells":
-        """All cells of several parts."""
+        """Return all cells of several parts."""
         names = ("mass", "loss", "low", "high", "slack")
         mass, loss, low, high, slack = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
         lost = sum(part.lost for part in parts)
@@ -120,7 +124,7 @@ class Cells:
         return cls(mass, loss, low, high, slack, lost, unknown, parts[0].symmetric)
 
     def flat(self) -> Floats:
-        """Losses that have a probability of their own, the heaviest first."""
+        """Return losses that have a probability of their own, the heaviest first."""
         flat = self.high - self.low < 1e-12 * np.maximum(np.abs(self.high), 1e-3)
         points, bins = np.unique(np.round(self.low[flat], 12), return_inverse=True)
         weight = np.bincount(bins, self.mass[flat].sum(axis=1), len(points))
@@ -128,7 +132,7 @@ class Cells:
         return points[order][weight[order] > _HEAVY]
 
     def _completed(self, loss: Floats, mass: Floats, doubt: float) -> Atoms:
-        """With the mirror images, and the rest at a loss of 0: a difference, to which `doubt` is added."""
+        """Return atoms with the mirror images, and the rest plus `doubt` at a loss of 0."""
         if self.symmetric:
             loss, mass = loss[loss > 0], mass[loss > 0]
             mirrored = mass * np.exp(-loss)
@@ -139,7 +143,7 @@ class Cells:
 
 
 def gathered(index: Floats, mass: Floats, *others: Floats) -> tuple[Floats, ...]:
-    """(the whole numbers among `index`, total mass of each, totals of the others), where there is mass."""
+    """Return the whole numbers among `index`, the total mass of each and totals of the others, where there is mass."""
     first = index.min()
     if index.max() - first < 8 * len(index):
         bins = (index - first).astype(np.int64)
@@ -152,9 +156,9 @@ def gathered(index: Floats, mass: Floats, *others: Floats) -> tuple[Floats, ...]
 
 
 def cells(pair: DominatingPair, theta: float, step: float | None, offset: float = 0.0) -> Cells:
-    """The outputs of a pair, cut so that losses are within step / 3 of each other where e^(theta L) has its mass.
+    """Return the outputs of a pair, cut so that losses are within step / 3 where e^(theta L) has its mass.
 
-    They are cut for the grid offset + step Z. step = None: as coarsely as the tails are known.
+    They are cut for the grid offset + step Z. With step = None they are cut as coarsely as the tails are known.
     """
     parts = [_Part(np.log(weight), p, q, pair.symmetric) for weight, p, q in pair.parts]
     if step is not None:
@@ -177,13 +181,13 @@ class _Part:
             return self.p.logpdf(x) - self.q.logpdf(x)
 
     def heights(self, theta: float) -> Floats:
-        """log of the P-density, tilted, at the edges."""
+        """Return the log of the P-density, tilted, at the edges."""
         log_p, loss = self.p.logpdf(self.edges), self.loss(self.edges)
         with np.errstate(all="ignore"):
             return self.log_weight + np.where(np.isfinite(log_p + loss), log_p + np.maximum(theta * loss, 0.0), -np.inf)
 
     def refined(self, theta: float, step: float, top: float) -> "_Part":
-        """With edges in between, so that losses are step / 3 apart; further where there is little mass."""
+        """Return the part with more edges, so that losses are step / 3 apart, or more where there is little mass."""
         height = self.heights(theta)
         with np.errstate(all="ignore"):
             below = (top - np.maximum(height[1:], height[:-1]) - _FULL) / 3
@@ -195,10 +199,10 @@ class _Part:
         return _Part(self.log_weight, self.p, self.q, self.symmetric, np.append(edges, self.edges[-1]))
 
     def aligned(self, offset: float, step: float) -> "_Part":
-        """With edges also where the loss is halfway between two points of the grid, to first order.
+        """Return the part with edges also where the loss is halfway between two points of the grid, to first order.
 
-        Then what is merged around a point is off it by the square of the step, not by a part of a cell. Any edges are
-        sound. Cells in the tails, wider than a step, stay as they are.
+        Then merging around a point has an error of the square of the step, not of a part of a cell. Any edges are
+        sound. Cells in the tails that are wider than a step stay as they are.
         """
         with np.errstate(invalid="ignore"):
             height = (self.loss(self.edges) - offset) / step + 0.5
@@ -228,9 +232,9 @@ class _Part:
         return Cells(mass[known], loss[known], low, high + margin, slack, least, unknown, self.symmetric)
 
     def _lost_mass(self, lost: Bools) -> tuple[float, float]:
-        """The P-mass of cells that Q cannot produce: without, and with, what rounding may do to their ends.
+        """Return the P-mass of cells that Q cannot produce, without and with the effect of rounding on their ends.
 
-        From tails, not from the quadrature, and so to the last digits also where they are 1e-300.
+        It comes from tails and not from the quadrature, so it is exact to the last digits even at 1e-300.
         """
         jumps = np.diff(np.concatenate([[0], lost.astype(int), [0]]))
         left, right = self.edges[jumps == 1], self.edges[jumps == -1]
@@ -243,7 +247,7 @@ class _Part:
         return least, most
 
     def _outside(self) -> float:
-        """What P has beyond the edges; where its support has no end, no less than what floats may hide."""
+        """Return the mass of P beyond the edges. If the support has no end, it is at least what floats may hide."""
         floor = 0.0 if np.isfinite(self.p.noise.isf(0.0)) else TINY
         return max(float(self.p.cdf(self.edges[0]) + self.p.sf(self.edges[-1])), floor)
 
@@ -253,7 +257,7 @@ def _mass(noise: Noise, left: Floats, right: Floats) -> float:
 
 
 def _end(ends: Floats, loss: Floats, f: np.ufunc) -> Floats:
-    """The least or greatest loss of every cell, from its nodes and those ends that are finite."""
+    """Return the least or greatest loss of every cell, from its nodes and its finite ends."""
     finite = np.where(np.isfinite(ends), ends, np.nan)
     beside, inner = f(finite[:-1], finite[1:]), f.reduce(loss, axis=1)
     with np.errstate(invalid="ignore"):  # where the density jumps, the loss at the end is that of the next cell
@@ -262,7 +266,7 @@ def _end(ends: Floats, loss: Floats, f: np.ufunc) -> Floats:
 
 
 def _bend(ends: Floats, loss: Floats) -> Floats:
-    """How far the losses at a cell's nodes are from the line between its ends."""
+    """Return the largest distance of the losses at a cell's nodes from the line between its ends."""
     with np.errstate(invalid="ignore"):
         rise = np.diff(ends)[:, None]
         return np.abs(loss - ends[:-1, None] - rise * _PLACES).max(axis=1)

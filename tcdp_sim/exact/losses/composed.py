@@ -1,8 +1,8 @@
-"""Many releases: epsilon and delta of composed privacy losses, numerically and between certified ends.
+"""The epsilon and delta of many releases, from composed privacy losses, with bounds.
 
-The loss of one release becomes atoms on a grid, once so that they tell more than the truth and once less; the sum of T
-of them is one Fourier transform. It is taken of the law tilted by e^(theta loss), so that the rounding of the transform
-and what wraps around its ends count relative to the answer, and a delta of 1e-30 costs what 1e-3 costs.
+The loss of one release becomes atoms on a grid, once so that they reveal more than the truth and once less. The sum of
+T of them is one Fourier transform. It is taken of the law tilted by e^(theta loss). So the rounding of the transform
+and the wrapped ends are relative to the answer, and a delta of 1e-30 costs as much as one of 1e-3.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,17 +23,17 @@ LONGEST = 2**22  # points of a transform
 MOST_POINTS = 25_000_000  # of all transforms of an answer: some eight seconds
 MOST_RELEASES = 10**7
 _ROUNDS = 12
-_STALLED = 0.9  # of the width before: then not the step is too wide, but the tilt is wrong
-_AIM = 0.7  # of the width that is allowed: widths go with the square of the step, or nearly so
-_FINER = (1 / 16, 0.7)  # of the step before
+_STALLED = 0.9  # relative to the width before; above it the tilt is wrong, not the step
+_AIM = 0.7  # relative to the allowed width; widths grow about as the square of the step
+_FINER = (1 / 16, 0.7)  # range of the factor from one step to the next
 _STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over losses: steeper ones than 40, over one's spread, are of no use
 _FLATTER = (0.6, 0.75, 0.87, 0.94)
 _CLOSE, _SMALL = 1e-3, 1e-6  # of an epsilon: the width of its bounds, relative below 1; below that absolute again
 _NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they count as infinite or are cut down
 _LEAST = 1e-306  # and no less than this in one release: floats end
-_ROUNDING = 1e-14  # of sums of equal losses, relative
+_ROUNDING = 1e-14  # relative error of a sum of equal losses
 _LEAST_SPREAD = 1e-6
-_SPARE = 15.0  # e^15 times delta, times what is outside of the window, is little beside delta
+_SPARE = 15.0  # e^15 times delta times the mass outside the window is small beside delta
 
 
 @within(MOST_POINTS, "valid: fewer releases")
@@ -42,14 +42,42 @@ def composed_epsilon(
 ) -> Bounds:
     """Return the least epsilon >= 0 (nats) of the (epsilon, delta) guarantee of `releases` draws from a pair.
 
-    pairs: of `dominating_pairs`; the answer is that of the worst. 0 < delta < 1. tolerance: the largest distance of the
-    ends, in nats; None: 0.1% of the upper one, and at most 0.001. They lie further apart only where the tolerance would
-    take a transform of more than 2^22 points, or 25 million in all. The truth lies between them in any case: they count
-    discretisation, what wraps around, and rounding (of densities good to 4e-12, and of their logarithms to 4e-15 of
-    1 + their size).
-    (inf, inf, inf) where an infinite loss has a probability above delta; upper = inf where it may, by rounding, or
-    where floats end (`releases` times 1e-306 is not small beside delta).
-    Raises ValueError for arguments out of range.
+    Parameters
+    ----------
+    pairs : iterable of DominatingPair
+        The pairs, such as those of `dominating_pairs`. The answer is that of the worst.
+    releases : int
+        The number of releases, from 1 to 10^7.
+    delta : float
+        delta, in (0, 1).
+    tolerance : float, optional
+        The largest distance of the ends, in nats. The default is 0.1% of the upper end, and at most 0.001.
+
+    Returns
+    -------
+    Bounds
+        epsilon in nats. The truth lies between the ends in any case. They include discretisation, wrapped ends and
+        rounding (of densities with a relative error of 4e-12, and of their logarithms with 4e-15 of 1 + their size).
+        The ends are further apart than the tolerance only if it would need a transform of more than 2^22 points, or 25
+        million in all. The bounds are (inf, inf, inf) if an infinite loss has a probability above delta. The upper end
+        is inf if it may have, by rounding or where floats end (`releases` times 1e-306 is not small beside delta).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
+    https://arxiv.org/abs/2106.08567, for dominating pairs. The error bounds are derived here.
+
+    Examples
+    --------
+    >>> from tcdp_sim.exact import dominating_pairs
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(composed_epsilon(dominating_pairs(Gaussian(2.0), 1.0, 1.0, "poisson"), 1, 1e-6).estimate, 2)
+    2.25
     """
     delta = scalar("delta", delta, 0, 1)
     allowed = _allowed(tolerance)
@@ -87,9 +115,40 @@ def _allowed(tolerance: float | None) -> Callable[[float], float]:
 
 @within(MOST_POINTS, "valid: fewer releases")
 def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: float, tolerance: float = 0.01) -> Bounds:
-    """delta(epsilon) of `releases` draws from a pair; epsilon >= 0, nats. As `composed_epsilon`.
+    """Return delta(epsilon) of `releases` draws from a pair.
 
-    tolerance: of the ends' distance, relative to the upper one.
+    Parameters
+    ----------
+    pairs : iterable of DominatingPair
+        The pairs, such as those of `dominating_pairs`. The answer is that of the worst.
+    releases : int
+        The number of releases, from 1 to 10^7.
+    epsilon : float
+        epsilon in nats, >= 0.
+    tolerance : float
+        The largest distance of the ends, relative to the upper one.
+
+    Returns
+    -------
+    Bounds
+        delta(epsilon). The truth lies between the ends in any case, as for `composed_epsilon`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
+    https://arxiv.org/abs/2106.08567, for dominating pairs. The error bounds are derived here.
+
+    Examples
+    --------
+    >>> from tcdp_sim.exact import dominating_pairs
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(composed_profile(dominating_pairs(Gaussian(2.0), 1.0, 1.0, "poisson"), 4, 0.0).estimate, 2)
+    0.38
     """
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
     share = scalar("tolerance", tolerance, 0)
@@ -98,7 +157,7 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
         theta, exponent = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms, t)
         return theta, epsilon, exponent
 
-    def of_one(atoms: Atoms, t: int) -> float:  # of one release alone: of several it is no smaller
+    def of_one(atoms: Atoms, t: int) -> float:  # one release alone, a lower bound for several
         return atoms.lost + dot(atoms.mass, np.maximum(-np.expm1(np.minimum(epsilon - atoms.loss, 0.0)), 0.0))
 
     def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
@@ -112,13 +171,13 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
 
 @dataclass(frozen=True)
 class _Query:
-    """What is asked of the composed law.
+    """A query of the composed law.
 
-    at_once: (probability of an infinite loss, from below and above; the largest finite sum) -> what they say already,
-    (lower, upper); saddle: (atoms, releases) -> (theta, epsilon, log of what finite sums add to delta) by Chernoff's
-    bound; again: the upper end found -> a saddle that knows it; room: (atoms, releases) -> a delta beside which other
-    ones are small; find: (law, end) -> the answer from laws that tell less (end 0) or more (1); allowed: the upper
-    end -> how far below it the lower one may be.
+    at_once maps the probability of an infinite loss (from below and above) and the largest finite sum to the bounds
+    that follow from them alone. saddle maps atoms and releases to theta, epsilon and the log of what finite sums add to
+    delta, by Chernoff's bound. again maps the upper end found to a saddle that uses it. room maps atoms and releases to
+    a delta beside which others are small. find maps a law that reveals less (end 0) or more (end 1) to the answer.
+    allowed maps the upper end to the largest distance of the lower one.
     """
 
     at_once: Callable[[tuple[float, float], float], tuple[float, float]]
@@ -129,7 +188,7 @@ class _Query:
     allowed: Callable[[float], float]
 
     def close(self, low: float, high: float) -> bool:
-        """Whether the ends are close enough."""
+        """Return True if the ends are close enough."""
         return high - low <= self.allowed(high)
 
 
@@ -147,7 +206,10 @@ def _worst(pairs: Iterable[DominatingPair], releases: int, query: _Query) -> Bou
 
 
 def _bracket(pair: DominatingPair, releases: int, query: _Query, known: float) -> tuple[float, float]:
-    """(lower, upper) of one pair. known: what the answer is no less than, by other pairs: below it ends may be far."""
+    """Return the lower and upper end for one pair.
+
+    Ends below `known`, a lower bound by other pairs, may be far apart.
+    """
     coarse = cells(pair, 1.0, None)
     guide = coarse.at_nodes()
     low, high = _at_once(coarse.lost, coarse.at_ends(), releases, query)
@@ -195,23 +257,26 @@ def _bracket(pair: DominatingPair, releases: int, query: _Query, known: float) -
 
 
 def _finer(width: float, allowed: float) -> float:
-    """What the step is multiplied by, if it gave ends so far apart."""
+    """Return the factor for the step after it gave ends this far apart."""
     if not (np.isfinite(width) and allowed > 0):
         return 0.5
     return float(np.clip(np.sqrt(_AIM * allowed / width), *_FINER))
 
 
 def _at_once(lost: float, ends: Atoms, releases: int, query: _Query) -> tuple[float, float]:
-    """What the infinite losses and the largest finite one say, without any sum. ends: atoms that tell more."""
+    """Return the bounds from the infinite losses and the largest finite one, without a sum.
+
+    The atoms must reveal more.
+    """
     infinite = ever(lost, releases) * (1 - DENSITY), min(ever(ends.lost, releases) * (1 + DENSITY), 1.0)
     most = releases * ends.loss.max(initial=-np.inf)
     return query.at_once(infinite, max(most * (1 - _ROUNDING), most * (1 + _ROUNDING)))
 
 
 def _tilt(atoms: Atoms, releases: int, saddle: Saddle) -> float:
-    """The flattest tilt under which what is outside of a window is still nothing beside delta.
+    """Return the flattest tilt under which the mass outside a window is still negligible beside delta.
 
-    Chernoff's best tilt has windows that are much longer, where losses have heavy tails.
+    Chernoff's best tilt has windows that are much longer if losses have heavy tails.
     """
     best, epsilon, log_delta = saddle(atoms, releases)
     for share in _FLATTER:
@@ -222,9 +287,9 @@ def _tilt(atoms: Atoms, releases: int, saddle: Saddle) -> float:
 
 
 def _least(f: Callable[[float], float], atoms: Atoms, releases: int) -> tuple[float, float]:
-    """(theta, value) where a function that is unimodal in theta > 0 is least, among tilts that fit the atoms.
+    """Return (theta, value) where a function that is unimodal in theta > 0 is least, among tilts that fit the atoms.
 
-    The flattest are flat over the mean of the sum, too: of an epsilon far below it delta is nearly 1.
+    The flattest tilts are flat over the mean of the sum too, because delta is nearly 1 for an epsilon far below it.
     """
     spread = _spread(atoms)
     ends = np.log(_STEEPNESS) - np.log([spread + releases * abs(dot(atoms.mass, atoms.loss)), spread])
@@ -233,13 +298,16 @@ def _least(f: Callable[[float], float], atoms: Atoms, releases: int) -> tuple[fl
 
 
 def _spread(atoms: Atoms) -> float:
-    """Their standard deviation; of losses that are all but the same, for which any tilt will do, a part of the mean."""
+    """Return the standard deviation of the atoms, or a part of the mean if all losses are almost equal."""
     mean = dot(atoms.mass, atoms.loss)
     return max(float(np.sqrt(dot(atoms.mass, (atoms.loss - mean) ** 2))), _LEAST_SPREAD * abs(mean))
 
 
 def _anchors(coarse: Cells) -> tuple[float, float]:
-    """A point of the grid, and the distance to another: losses that have a probability of their own must be on it."""
+    """Return a point of the grid and the distance to another.
+
+    Losses with a probability of their own must be on the grid.
+    """
     flat = coarse.flat()
     apart = np.abs(flat - flat[:1]) > 1e-6 * np.abs(flat[:1])  # a loss that levels off is flat in many cells
     if coarse.symmetric or not apart.any():

@@ -1,7 +1,8 @@
-"""The privacy-loss distribution: the law of L = log(P(Y) / Q(Y)), P = law of Z, Q = law of Z + shift.
+"""The privacy-loss distribution: the law of L = log(P(Y) / Q(Y)), with P = law of Z and Q = law of Z + shift.
 
-Everything follows from the sets {L > l}, so that atoms (Laplace noise has them at +-shift / scale), losses that rise
-and fall, and losses that are infinite with positive probability (truncated Laplace noise) need nothing of their own.
+Everything follows from the sets {L > l}. So three kinds of loss need no case of their own: atoms (Laplace noise has
+them at +-shift / scale), losses that rise and fall, and infinite losses with positive probability (truncated Laplace
+noise).
 """
 
 from collections.abc import Callable
@@ -28,11 +29,35 @@ class PrivacyLossDistribution:
     """The law of the privacy loss L, in nats, of an additive noise at a shift (counts, finite, of either sign).
 
     L = noise.privacy_loss(Y, shift), with Y = Z ("P", the default) or Y = Z + shift (`under="Q"`). As the noises are
-    symmetric, L under Q is distributed like -L under P, and the loss against the other neighbour like L.
-    Methods take scalars or arrays. Probabilities are good to about 1e-12 relative (of the smaller of 1e-290 and
-    themselves); the log forms go on below that. Of a noise without its own `privacy_loss` they are good to 1e-7 or
-    refused, as are quantiles, infinite losses and moments. Raises ValueError for NaN, a shift that is not finite,
-    probabilities outside [0, 1], and noises with array-valued parameters.
+    symmetric, L under Q is distributed like -L under P, and the loss against the other neighbour like L. Methods take
+    scalars or arrays.
+
+    Probabilities down to 1e-290 have a relative error of about 1e-12. The log forms go on below that. For a
+    noise without its own `privacy_loss` the error is 1e-7, or the value is refused. Quantiles, infinite losses and
+    moments are refused for such a noise.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise, with plain numbers as parameters.
+    shift : float
+        The change of the answer in counts, finite, of either sign.
+
+    Raises
+    ------
+    ValueError
+        If the shift is not finite, the noise has array-valued parameters, or an argument of a method is NaN or no
+        probability.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(PrivacyLossDistribution(Gaussian(1.0), 1.0).mean().estimate, 6)
+    0.5
     """
 
     noise: Noise
@@ -48,23 +73,23 @@ class PrivacyLossDistribution:
         object.__setattr__(self, "noise", self.noise.with_density())
 
     def sf(self, loss: ArrayLike, under: str = "P") -> Reals:
-        """P[L > loss]."""
+        """Return P[L > loss]."""
         return np.exp(self.logsf(loss, under))
 
     def logsf(self, loss: ArrayLike, under: str = "P") -> Reals:
-        """log P[L > loss]."""
+        """Return log P[L > loss]."""
         return self._log_mass(loss, under, self._sets.above)
 
     def cdf(self, loss: ArrayLike, under: str = "P") -> Reals:
-        """P[L <= loss]."""
+        """Return P[L <= loss]."""
         return np.exp(self.logcdf(loss, under))
 
     def logcdf(self, loss: ArrayLike, under: str = "P") -> Reals:
-        """log P[L <= loss]."""
+        """Return log P[L <= loss]."""
         return self._log_mass(loss, under, self._sets.below)
 
     def isf(self, p: ArrayLike) -> Reals:
-        """The smallest loss with P[L > loss] <= p, under P; p = 0: the largest loss there is."""
+        """Return the smallest loss with P[L > loss] <= p, under P. At p = 0 it is the largest loss."""
         self.noise.need_loss()
         tails = np.asarray(real("p", p, 0, 1, closed=True, finite=False))
         if not self._sets.monotone:
@@ -72,7 +97,7 @@ class PrivacyLossDistribution:
         return self._loss_at(self.noise.ppf(tails))
 
     def ppf(self, q: ArrayLike) -> Reals:
-        """The smallest loss with P[L <= loss] >= q, under P; q = 1: the largest loss there is."""
+        """Return the smallest loss with P[L <= loss] >= q, under P. At q = 1 it is the largest loss."""
         self.noise.need_loss()
         levels = np.asarray(real("q", q, 0, 1, closed=True, finite=False))
         if not self._sets.monotone:
@@ -80,25 +105,25 @@ class PrivacyLossDistribution:
         return self._loss_at(self.noise.isf(levels))
 
     def infinite_mass(self) -> float:
-        """P[L = inf]: the probability of an output that only P can produce."""
+        """Return P[L = inf], the probability of an output that only P can produce."""
         self.noise.need_loss()
         return float(self.sf(np.finfo(np.float64).max)) if np.isposinf(self._sets.value).any() else 0.0
 
     def mean(self) -> Bounds:
-        """E[L] under P: the Kullback-Leibler divergence, in nats."""
+        """Return E[L] under P, the Kullback-Leibler divergence in nats."""
         return self.moment(1)
 
     def moment(self, n: int) -> Bounds:
-        """E[L^n] under P, n = 1, 2, ...; infinite if L is with positive probability.
+        """Return E[L^n] under P for n = 1, 2, ..., infinite if L is infinite with positive probability.
 
-        By symmetry L < 0 under P is -L > 0 under Q: E[L^n] = E[L^n (1 + (-1)^n e^-L); L > 0], without cancellation.
+        By symmetry L < 0 under P is -L > 0 under Q. So E[L^n] = E[L^n (1 + (-1)^n e^-L); L > 0], without cancellation.
         """
         if n != int(real("n", n, 0)):
             raise ValueError(f"n = {n} is not valid; valid: n = 1, 2, ...")
         return self._expectation(lambda loss: loss**n * (-np.expm1(-loss) if n % 2 else 1 + np.exp(-loss)), 0.0)
 
     def var(self) -> Bounds:
-        """The variance of L under P, in nats squared."""
+        """Return the variance of L under P, in nats squared."""
         mean = self.mean().estimate
         return self._expectation(lambda loss: (loss - mean) ** 2, -np.inf)
 
@@ -118,7 +143,7 @@ class PrivacyLossDistribution:
     def _check(
         self, log_mass_at: Floats, levels: Floats, left: Floats, right: Floats, centre: float, sets: Ends
     ) -> None:
-        """Refuse levels at which the rounding of the loss decides: where moving them by it moves the probability."""
+        """Raise ValueError for levels at which moving the loss by its rounding changes the probability."""
         ends = np.concatenate([left, right])
         error = loss_error(self.noise, ends, self.shift)
         outer = np.isin(ends, self._sets.x[[0, -1]])
@@ -137,7 +162,10 @@ class PrivacyLossDistribution:
         return np.where(np.isnan(loss), np.where(np.less(x, 0), *ends), loss)[()]
 
     def _by_bisection(self, reached: Callable[[Floats], Bools], p: Floats, last: float) -> Reals:
-        """The smallest loss at which `reached` is true, for every p; the top at p = last. Bisects arsinh(loss)."""
+        """Return the smallest loss at which `reached` is true for every p, or the largest at p = last.
+
+        The bisection is over arsinh(loss).
+        """
         value = self._sets.value
         low, high = (np.full(p.shape, np.arcsinh(np.clip(end, -1e300, 1e300))) for end in (value.min(), value.max()))
         at_once = reached(np.sinh(low))
@@ -150,7 +178,7 @@ class PrivacyLossDistribution:
         return np.where(p == last, value.max(), np.where(at_once, value.min(), np.sinh(high)))[()]
 
     def _expectation(self, g: RealFunction, above: float) -> Bounds:
-        """E[g(L); L > above] under P, for g >= 0."""
+        """Return E[g(L); L > above] under P, for g >= 0."""
         if self.infinite_mass() > 0:
             return Bounds(np.inf, np.inf, np.inf)
 

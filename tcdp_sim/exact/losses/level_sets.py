@@ -1,7 +1,7 @@
-"""Where a privacy loss exceeds a level: a union of intervals, whose ends are found by bisection to the last bit.
+"""The sets where a privacy loss exceeds a level, as unions of intervals whose ends bisection finds to the last bit.
 
-Between its turning points the loss is monotone. They are looked for on a grid that resolves every noise from the
-centre to tails of 1e-307 and goes on far beyond, and are then refined, so that no peak between two points is lost.
+Between its turning points the loss is monotone. A search for them uses a grid that resolves every noise from the centre
+to tails of 1e-307 and goes on far beyond. They are then refined, so that no peak between two points is lost.
 """
 
 from functools import lru_cache
@@ -19,14 +19,14 @@ _TAILS = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.3
 _FAR = 2.0 ** np.arange(1, 61)
 _PANELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 _BISECTIONS = 200
-_AT_ONCE = 64  # levels whose integrals share panels: more would leave the processor's cache
-_NARROW = 1e-3  # an interval with less than this of the tail it lies in is integrated: the difference cancels
+_AT_ONCE = 64  # number of levels whose integrals share panels; more would not fit the processor's cache
+_NARROW = 1e-3  # an interval with a smaller share of its tail is integrated, because the difference cancels
 
 
 def landmarks(noise: Noise, centres: ArrayLike, tails: Floats = _TAILS, far: ArrayLike = _FAR) -> Floats:
-    """Return points around each centre, ascending: itself, the upper and lower `tails`, the kinks of the density.
+    """Return points around each centre, ascending: the centre, the upper and lower `tails`, the kinks of the density.
 
-    far: multiples of the outermost tail's point that come after it, where the support has no end.
+    If the support has no end, the outermost tail's point times each number of `far` follows.
     """
     arm = noise.isf(tails)
     if np.isinf(noise.isf(0.0)):
@@ -38,16 +38,16 @@ def landmarks(noise: Noise, centres: ArrayLike, tails: Floats = _TAILS, far: Arr
 
 
 def panels(noise: Noise, centres: ArrayLike, far: ArrayLike = (2.0,)) -> Floats:
-    """Return landmarks at which panels of a quadrature end: they resolve every peak, and kinks are among them."""
+    """Return landmarks at which panels of a quadrature end. They resolve every peak and include the kinks."""
     return landmarks(noise, centres, _PANELS, far)
 
 
 class LevelSets:
     """The sets {loss > level} of a vectorised `loss` that is monotone between finitely many turning points.
 
-    points: where to look for these; floor(x): how much rounding may move the loss at x, which makes no turning point;
-    edges: where the panels of an integral end. x, value: the points, with the turning points, and the loss there;
-    falls: whether it falls, piece by piece.
+    The search for turning points uses `points`. A change of the loss at x by at most floor(x) is rounding and no
+    turning point. Panels of integrals end at `edges`. The attributes x and value are the points, including the turning
+    points, and the loss there. `falls` says of each piece if the loss falls.
     """
 
     def __init__(self, loss: RealFunction, points: Floats, floor: RealFunction, edges: Floats) -> None:
@@ -65,11 +65,11 @@ class LevelSets:
 
     @property
     def monotone(self) -> bool:
-        """Whether the loss falls from the first point to the last: {loss > level} is all that is left of a point."""
+        """True if the loss falls from the first point to the last, so that {loss > level} is one half-line."""
         return bool(len(self.falls) == 1 and self.falls[0])
 
     def above(self, levels: Floats) -> tuple[Floats, Floats]:
-        """Left and right ends of {loss > level}, each (pieces, levels); an interval that is empty has equal ends."""
+        """Return left and right ends of {loss > level}, each (pieces, levels). An empty interval has equal ends."""
         crossing, falls = self._crossings(levels), self.falls[:, None]
         return (
             np.where(falls, self.x[self._first][:, None], crossing),
@@ -77,7 +77,7 @@ class LevelSets:
         )
 
     def below(self, levels: Floats) -> tuple[Floats, Floats]:
-        """The same for {loss <= level}."""
+        """Return left and right ends of {loss <= level}, each (pieces, levels). An empty interval has equal ends."""
         crossing, falls = self._crossings(levels), self.falls[:, None]
         return (
             np.where(falls, crossing, self.x[self._first][:, None]),
@@ -87,8 +87,8 @@ class LevelSets:
     def integrate_above(self, levels: Floats, f: Integrand) -> ArrayBounds:
         """Return for every level the integral of f(level, x) over {loss > level}, to about 1e-10 relative.
 
-        levels: shape (n,). f broadcasts, and depends on every x alone: panels that lie wholly inside of sets of many
-        levels are evaluated for all of them at once.
+        The levels have shape (n,). f broadcasts and treats every x separately, so panels that lie wholly inside the
+        sets of many levels are evaluated for all of them at once.
         """
         left, right = self.above(levels)
         integrals = np.zeros((3, len(levels)))
@@ -106,7 +106,7 @@ class LevelSets:
         return x[known], value[known]
 
     def _crossings(self, levels: Floats) -> Floats:
-        """On each piece the end of {loss > level}: the first point, coming from there, where it no longer holds."""
+        """Return on each piece the end of {loss > level}, the first point from there where it no longer holds."""
         over, under = (np.empty((len(self.falls), len(levels))) for _ in range(2))
         for i, (first, last, falls) in enumerate(zip(self._first, self._last, self.falls)):
             x, value = (row[first : last + 1] for row in (self.x, self.value))
@@ -128,9 +128,9 @@ class LevelSets:
 def loss_sets(noise: Noise, shift: float) -> LevelSets:
     """Return the level sets of the privacy loss of a noise against itself shifted by `shift`.
 
-    A search for an epsilon asks for them at every step; to make them takes a thousand quantiles.
+    They are cached, because they need a thousand quantiles and a search for an epsilon repeats them.
     """
-    far: ArrayLike = _FAR if noise.gives_loss else ()  # where the difference of log densities means nothing
+    far: ArrayLike = _FAR if noise.gives_loss else ()  # far out the difference of log densities is meaningless
     return LevelSets(
         lambda x: noise.privacy_loss(x, shift),
         landmarks(noise, [0.0, shift], far=far),
@@ -140,9 +140,10 @@ def loss_sets(noise: Noise, shift: float) -> LevelSets:
 
 
 def log_mass(noise: Noise, left: Floats, right: Floats) -> Floats:
-    """log P[Z in one of the intervals left < Z <= right], which are disjoint, along the first axis.
+    """Return log P[Z in one of the disjoint intervals left < Z <= right], along the first axis.
 
-    left, right: counts, shape (pieces, levels), empty intervals with equal ends; the result: shape (levels,), <= 0.
+    The ends are in counts, shape (pieces, levels), and empty intervals have equal ends. The result is <= 0, shape
+    (levels,).
     """
     parts = _log_mass_of_each(noise, left.ravel(), right.ravel()).reshape(left.shape)
     with np.errstate(divide="ignore", under="ignore"):
@@ -150,7 +151,7 @@ def log_mass(noise: Noise, left: Floats, right: Floats) -> Floats:
 
 
 def _log_mass_of_each(noise: Noise, left: Floats, right: Floats) -> Floats:
-    turn = left + right < 0  # by symmetry: now the nearer end is on the left, and tails are upper ones
+    turn = left + right < 0  # mirror them, so that the nearer end is on the left and tails are upper ones
     left, right = np.where(turn, -right, left), np.where(turn, -left, right)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         outer = np.where(left < right, noise.logsf(right), 0.0)
@@ -172,7 +173,7 @@ def _size(log_density: Floats) -> Floats:
 
 
 def _turns(value: Floats, floor: Floats) -> tuple[Ints, Floats]:
-    """Indices where the loss turns, and the sign of its slope on each of the pieces between (falling, if constant)."""
+    """Return indices where the loss turns, and the sign of its slope on each piece (negative if constant)."""
     with np.errstate(invalid="ignore"):
         step = np.diff(value)
         smallest = 1e-12 * np.maximum(np.abs(value[1:]), np.abs(value[:-1])) + np.maximum(floor[1:], floor[:-1])
@@ -185,7 +186,7 @@ def _turns(value: Floats, floor: Floats) -> tuple[Ints, Floats]:
 
 
 def refined(f: RealFunction, left: Floats, middle: Floats, right: Floats, sign: Real, rounds: int = 120) -> Floats:
-    """The points between left and right where sign * f is largest, by ternary search; `middle` where none is larger."""
+    """Return the points where sign * f is largest, by ternary search, or `middle` if none is larger."""
     start = middle
     with np.errstate(all="ignore"):
         for _ in range(rounds):

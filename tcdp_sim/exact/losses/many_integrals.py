@@ -1,7 +1,7 @@
 """Many integrals of one integrand over intervals that differ in their ends and share the panels in between.
 
-Each is what `numerics.integrate` gives for the same panels, to the last bit. Where its first round is good enough, the
-values on whole panels are computed for all integrals at once; where it is not, `integrate` itself is called.
+Each has the value of `numerics.integrate` for the same panels, to the last bit. If its first round is accurate enough,
+the values on whole panels are computed for all integrals at once. Otherwise `integrate` itself is called.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,10 @@ _RELATIVE, _FEWEST = 1e-10, 64  # as in `integrate`
 def integrate_each(f: Integrand, parameters: Floats, left: Floats, right: Floats, edges: Floats) -> Floats:
     """Return lower ends, estimates and upper ends, shape (3, n), of the integrals of f(parameter, x) over x.
 
-    parameters, left, right: shape (n,), n >= 1 and left < right; edges: at which panels end, ascending.
+    The parameters and the ends have shape (n,), with n >= 1 and left < right. The panels end at the ascending `edges`.
     """
     first, last = np.searchsorted(edges, left, "right"), np.searchsorted(edges, right)
-    inside = first < last  # some edge is
+    inside = first < last  # some edge lies inside
     if len(left) == 1:
         panels = np.concatenate([left, edges[first[0] : last[0]], right])
         return np.array(integrate(lambda x: f(parameters[0], x), panels))[:, None]
@@ -41,7 +41,7 @@ def integrate_each(f: Integrand, parameters: Floats, left: Floats, right: Floats
 
 
 def _errors(f: Integrand, parameters: Floats, left: Floats, right: Floats) -> tuple[Floats, Floats]:
-    """Return integrals over panels and bounds of their errors, shape (n, panels); one row of panels for all, or n."""
+    """Return integrals over panels and bounds of their errors, shape (n, panels), for one row of panels or n rows."""
     own = left.ndim == 2
 
     def values(points: Floats) -> Floats:
@@ -56,7 +56,7 @@ def _errors(f: Integrand, parameters: Floats, left: Floats, right: Floats) -> tu
 
 
 def _settled(fine: Floats, error: Floats) -> tuple[float, float, float] | None:
-    """Return the bounds of an integral, given those of its panels; None if panels have to be halved."""
+    """Return the bounds of an integral from those of its panels, or None if panels have to be halved."""
     total = fine.sum()
     if not (error <= _RELATIVE * abs(total) / max(len(fine), _FEWEST)).all():
         return None

@@ -1,6 +1,7 @@
-"""Sums of many privacy losses: atoms on a grid, tilted, and one Fourier transform.
+"""Sums of many privacy losses, from tilted atoms on a grid by one Fourier transform.
 
-Everything is taken of the law tilted by e^(theta loss): what rounding and the ends of a window spoil is relative to it.
+Everything is taken of the law tilted by e^(theta loss), so rounding and the ends of a window have errors relative to
+it.
 """
 
 from dataclasses import dataclass
@@ -15,17 +16,17 @@ from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, gathered
 
 WRAPPED = 1e-13  # tilted probability outside of a window, on each side
-_FFT = 1e-15  # of a transform in the mean square, relative, for every doubling of its length
+_FFT = 1e-15  # relative mean-square error of a transform for every doubling of its length
 _RISES = np.concatenate([[0.5], np.geomspace(0.3, 1e-6, 16)])  # in steps
 _VANISHED = 746.0  # in nats: e^-746 is zero as a float, and most of a long window lies further from epsilon
-_ROOT, _RELATIVE_ROOT = 1e-11, 4e-14  # the roots' distance from the truth, and then some
+_ROOT, _RELATIVE_ROOT = 1e-11, 4e-14  # absolute and relative error of a root, with a margin
 
 
 @dataclass(frozen=True)
 class LossSum:
-    """The tilted law of a sum of losses on a grid: probability `mass` e^(scale - theta loss) each, give or take errors.
+    """The tilted law of a sum of losses on a grid, with probabilities `mass` e^(scale - theta loss) up to errors.
 
-    lost: the probability that one of the losses is infinite; shift: by how much the losses may be too small.
+    `lost` is the probability that one of the losses is infinite. The losses may be too small by at most `shift`.
     """
 
     loss: Floats
@@ -39,16 +40,18 @@ class LossSum:
     relative: float
 
     def delta(self, epsilon: float) -> tuple[float, float]:
-        """(lower, upper) for delta(epsilon)."""
+        """Return the lower and upper end of delta at epsilon."""
         low, high = self._of_finite(epsilon)
         return self.lost * (1 - DENSITY) + low, min(self.lost * (1 + DENSITY) + high, 1.0)
 
     def _of_finite(self, epsilon: float) -> tuple[float, float]:
-        """(lower, upper) for what sums that are finite add to delta(epsilon)."""
+        """Return the lower and upper end of the contribution of finite sums to delta(epsilon)."""
         first = np.searchsorted(self.loss, epsilon + self.shift, side="right")
         last = np.searchsorted(self.loss, epsilon + self.shift + _VANISHED / self.theta)
         y = self.loss[first:last] - (epsilon + self.shift)
-        weight, product = np.zeros((2, len(self.loss) - first))  # of all, so that sums round as if all were computed
+        weight, product = np.zeros(
+            (2, len(self.loss) - first)
+        )  # of full length, so that sums round as if all were computed
         weight[: len(y)] = np.exp(-self.theta * y) * -np.expm1(-y)
         product[: len(y)] = weight[: len(y)] * self.mass[first:last]
         body, error = product.sum(), self.rounding * weight.sum() + self.outside
@@ -58,8 +61,10 @@ class LossSum:
         return max(low * (1 - self.relative), 0.0), high * (1 + self.relative) + TINY
 
     def epsilon(self, delta: float, end: int) -> float:
-        """An epsilon >= 0 at which that end of delta(epsilon) is delta: no more than the truth (0), no less (1)."""
-        room = delta - self.lost * (1 + DENSITY if end else 1 - DENSITY)  # so that a small one keeps its digits
+        """Return an epsilon >= 0 that is at most the truth (end 0) or at least the truth (end 1) at this delta."""
+        room = delta - self.lost * (
+            1 + DENSITY if end else 1 - DENSITY
+        )  # separate, so that a small one keeps its digits
         if room <= 0:
             return np.inf
 
@@ -67,7 +72,9 @@ class LossSum:
             return self._of_finite(epsilon)[end] - room
 
         grid = self._grid()
-        over = next((i for i in reversed(range(len(grid))) if excess(grid[i]) > 0), None)  # far out sums are short
+        over = next(
+            (i for i in reversed(range(len(grid))) if excess(grid[i]) > 0), None
+        )  # from the far end, where sums are short
         if over is None:
             return 0.0
         if over == len(grid) - 1:
@@ -79,7 +86,10 @@ class LossSum:
         return root - margin if root > margin and excess(root - margin) >= 0 else grid[over]
 
     def _grid(self) -> Floats:
-        """Where to look for the root: also near the mean of the tilted law, as far from it the lower end is useless."""
+        """Return places for the search of the root, some near the mean of the tilted law.
+
+        Far from that mean the lower end is useless.
+        """
         last, total = max(self.loss[-1], 1e-12), self.mass.sum()
         mean = dot(self.mass, self.loss) / total
         near = mean + np.arange(-8, 9) * np.sqrt(dot(self.mass, (self.loss - mean) ** 2) / total)
@@ -87,7 +97,7 @@ class LossSum:
 
 
 def more(atoms: Atoms, offset: float, step: float) -> Atoms:
-    """Every atom spread to the points of the grid beside it, so that P and Q keep their masses."""
+    """Return atoms with every atom spread to the points of the grid beside it, so that P and Q keep their masses."""
     index = np.floor((atoms.loss - offset) / step)
     upper = atoms.mass * np.clip(np.expm1(offset + step * index - atoms.loss) / np.expm1(-step), 0, 1)
     mass = np.concatenate([atoms.mass - upper, upper])
@@ -95,17 +105,17 @@ def more(atoms: Atoms, offset: float, step: float) -> Atoms:
 
 
 def less(atoms: Atoms, offset: float, step: float, theta: float, releases: int) -> tuple[Atoms, float]:
-    """Every atom moved to the nearest point of the grid; and how far up that may move the sum of the losses.
+    """Return atoms with every atom moved to the nearest point of the grid, and a bound on the rise of the losses' sum.
 
-    It moves single losses both ways, so that the sum hardly moves: under the tilted law by no more than what is
-    returned, but for a probability of 1e-13 (Bernstein's inequality). A few atoms that would rise far, in the tails
-    and at edges, go to the point below instead, where that makes the bound smaller.
+    Single losses move both ways, so the sum hardly moves. Under the tilted law it rises by at most the returned bound,
+    except with probability 1e-13 (Bernstein's inequality). A few atoms that would rise far, in the tails and at edges,
+    go to the point below instead if that makes the bound smaller.
     """
     nearest = np.rint((atoms.loss - offset) / step)
     rise = offset + step * nearest - atoms.loss
     share = atoms.mass * np.exp(theta * (atoms.loss - atoms.loss.max()))
     share /= share.sum()
-    mean = dot(share, rise)  # moving atoms down lowers the sum, and by as much what has to be allowed
+    mean = dot(share, rise)  # moving atoms down lowers the sum and the bound alike
     tries = []
     for most in step * _RISES:
         moved = rise - np.where(rise > most, step, 0.0)
@@ -113,7 +123,7 @@ def less(atoms: Atoms, offset: float, step: float, theta: float, releases: int) 
     most = min(tries)[1]
     index = np.where(rise > most, nearest - 1, nearest)
     moved = offset + step * index - atoms.loss
-    logs = np.log(atoms.mass) + theta * (atoms.loss + moved)  # the law that is tilted is that on the grid
+    logs = np.log(atoms.mass) + theta * (atoms.loss + moved)  # the law on the grid is tilted
     share = np.exp(logs - logs.max())
     share /= share.sum()
     missing = releases * dot(share, moved) + _deviation(moved, share, releases)
@@ -121,7 +131,7 @@ def less(atoms: Atoms, offset: float, step: float, theta: float, releases: int) 
 
 
 def _deviation(values: Floats, share: Floats, releases: int) -> float:
-    """What the sum of so many draws exceeds its mean by with probability at most 1e-13."""
+    """Return the excess of the sum of draws over its mean that has probability at most 1e-13."""
     mean = dot(share, values)
     most, variance = values.max() - mean, releases * dot(share, (values - mean) ** 2)
     slope, log_odds = most * -np.log(WRAPPED) / 3, -np.log(WRAPPED)
@@ -134,7 +144,7 @@ def _gathered(index: Floats, mass: Floats, offset: float, step: float, atoms: At
 
 
 def window(atoms: Atoms, releases: int, theta: float) -> tuple[float, float]:
-    """Losses between which the tilted sum lies but for a probability of 2e-13, by Chernoff's bound."""
+    """Return the losses between which the tilted sum lies except with probability 2e-13, by Chernoff's bound."""
     logs = np.log(atoms.mass) + theta * atoms.loss
     heavy = logs > logs.max() - 80
     weight = np.exp(logs[heavy] - logs.max())
@@ -153,7 +163,7 @@ def window(atoms: Atoms, releases: int, theta: float) -> tuple[float, float]:
 def summed(
     atoms: Atoms, offset: float, step: float, theta: float, releases: int, span: tuple[float, float], missing: float
 ) -> LossSum:
-    """The law of the sum of so many losses, which are on the grid offset + step Z, over the window `span`."""
+    """Return the law of the sum of `releases` losses, which are on the grid offset + step Z, over the window `span`."""
     scale = atoms.log_moment(theta)
     index = np.rint((atoms.loss - offset) / step).astype(np.int64)
     first = int(np.floor((span[0] - releases * offset) / step)) - 1
@@ -180,11 +190,11 @@ def summed(
 
 
 def ever(chance: float, releases: int) -> float:
-    """The probability that what has this chance in one release (cut at 1) happens in any of `releases` >= 1."""
+    """Return the probability that an event with this chance (cut at 1) in one release happens in any of them."""
     with np.errstate(divide="ignore"):
         return float(-np.expm1(releases * np.log1p(-min(chance, 1.0))))
 
 
 def dot(x: Floats, y: Floats) -> float:
-    """The sum of products."""
+    """Return the sum of products."""
     return float((x * y).sum())  # BLAS would start its threads for so little, and depend on their number

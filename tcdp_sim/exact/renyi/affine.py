@@ -1,8 +1,8 @@
-"""Divergences of a noise from its shifted and stretched self: P = law of Z, Q = law of e^log_scale Z + shift.
+"""Divergences of a noise from its shifted and stretched self, with P = law of Z and Q = law of e^log_scale Z + shift.
 
 A release f(x) + S(x) Z whose noise grows with a sensitivity that depends on the data has such a pair of laws on two
-neighbours, in units of S(x). Turned round, the pair is (P, Q) at (-log_scale, -shift e^-log_scale); the sign of the
-shift does not matter, since the noise is symmetric.
+neighbours, in units of S(x). The reversed pair is (P, Q) at (-log_scale, -shift e^-log_scale). The sign of the shift
+does not matter, since the noise is symmetric.
 """
 
 from dataclasses import dataclass
@@ -21,19 +21,49 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.noise.missing import cannot
 
 LARGEST_LOG_SCALE = 5.0
-_LOG_ERROR = 3e-14  # of a difference of log densities where the noise has its mass
+_LOG_ERROR = 3e-14  # error of a difference of log densities where the noise has its mass
 _NOTHING = 1e-300
 _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
-_FURTHEST = 1e20  # times the point of the 1e-307 tail
+_FURTHEST = 1e20  # in units of the point with a tail of 1e-307
 
 
 def affine_divergence(noise: Noise, log_scale: float, shift: float, order: ArrayLike) -> Bounds[Any]:
-    """D_order in nats between the laws of Z and of e^log_scale Z + shift, the larger one of both directions.
+    """Return the Renyi divergence between the laws of Z and e^log_scale Z + shift, the larger one of both directions.
 
-    |log_scale| <= 5; shift: in counts, of either sign; 1 <= order < inf (1: Kullback-Leibler), scalar or array.
-    Infinite where it is: of sinh-normal noise at every order above 1 unless log_scale is 0. Closed forms for Gaussian
-    and Laplace noise, else quadrature with bounds of some 1e-11 relative.
-    Raises ValueError for arguments out of range, and for a noise that does not know from which order on it is infinite.
+    Gaussian and Laplace noise have closed forms. For sinh-normal noise the divergence is infinite at every order above
+    1 unless log_scale is 0.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise Z.
+    log_scale : float
+        The log of the ratio of scales, in [-5, 5].
+    shift : float
+        The change of the answer in counts, of either sign.
+    order : float or array
+        The order, 1 <= order < inf. Order 1 is the Kullback-Leibler divergence.
+
+    Returns
+    -------
+    Bounds
+        D_order in nats, of the shape of `order`. By quadrature the ends are about 1e-11 apart (relative).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the noise does not know from which order on the divergence is infinite.
+
+    References
+    ----------
+    Bun, Steinke (2019), Average-case averages: private algorithms for smooth sensitivity and mean estimation,
+    https://arxiv.org/abs/1906.02830. The bounds are derived here.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(affine_divergence(Gaussian(2.0), 0.0, 1.0, 2.0).estimate, 6)
+    0.25
     """
     orders = np.atleast_1d(np.asarray(real("order", order, 1, closed=True)))
     log_scale = scalar("log_scale", log_scale, -LARGEST_LOG_SCALE, LARGEST_LOG_SCALE, closed=True, finite=False)
@@ -45,7 +75,7 @@ def affine_divergence(noise: Noise, log_scale: float, shift: float, order: Array
 
 
 def directed_divergence(noise: Noise, log_scale: float, shift: float, orders: Floats) -> ArrayBounds:
-    """D_order(P || Q) in nats, shift >= 0 and finite orders >= 1, shape (n,)."""
+    """Return D_order(P || Q) in nats for shift >= 0 and finite orders >= 1, shape (n,)."""
     if log_scale == 0 and (noise.gives_loss or not noise.log_concave_size):
         return renyi_divergence(noise, shift, orders)
     largest = noise.affine_max_order(log_scale, shift)
@@ -60,16 +90,16 @@ def directed_divergence(noise: Noise, log_scale: float, shift: float, orders: Fl
         parts = _quadrature(noise, log_scale, shift, orders[finite]) if parts is None else parts
         low[finite], middle[finite], high[finite] = parts
     unsure = ~finite & (orders < largest * (1 + SURE))
-    low[unsure] = 0.0  # nothing is claimed where rounding decides whether it is infinite
+    low[unsure] = 0.0  # rounding decides whether the divergence is infinite, so the bounds are [0, inf]
     return Bounds(low, middle, high)
 
 
 def affine_hockey_stick(noise: Noise, log_scales: tuple[float, float], shift: float, epsilon: float) -> Bounds:
-    """The integral of (p - e^epsilon q)_+, q the smaller density of e^log_scale Z + shift at two log-scales.
+    """Return the integral of (p - e^epsilon q)_+ with q the smaller density of e^log_scale Z + shift at two log-scales.
 
-    With twice the same log-scale it is the hockey-stick divergence of P from Q. Else, of a noise with
-    `log_concave_size`, an upper bound of it for all log-scales in between: log q is concave in the log-scale at every
-    point, so nowhere below the smaller one of its ends. shift >= 0, epsilon >= 0.
+    With equal log-scales it is the hockey-stick divergence of P from Q. Otherwise, for a noise with `log_concave_size`,
+    it is an upper bound for all log-scales in between. There log q is concave in the log-scale at every point, so it is
+    nowhere below the smaller one of its ends. shift and epsilon are >= 0.
     """
 
     def excess(x: Floats) -> Floats:
@@ -87,7 +117,7 @@ def affine_hockey_stick(noise: Noise, log_scales: tuple[float, float], shift: fl
 
 @dataclass(frozen=True)
 class _Stretched:
-    """The noise as `quadrature` knows it, with the loss of its stretched self in place of its own."""
+    """A noise for `quadrature`, with the loss of its stretched self instead of its own."""
 
     noise: Noise
     log_scale: float
@@ -108,21 +138,24 @@ def _quadrature(noise: Noise, log_scale: float, shift: float, orders: Floats) ->
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         edges, cut = reach(pair, shift, orders, _arm(noise))
         low, middle, high = quadrature(pair, shift, orders, edges)
-        slack = _LOG_ERROR / np.sqrt(np.maximum(middle, _NOTHING))  # the mean is one of squared losses
+        slack = _LOG_ERROR / np.sqrt(np.maximum(middle, _NOTHING))  # the mean is that of squared losses
     ends = low * (1 - slack), np.where(cut, np.inf, middle), np.where(cut, np.inf, high * (1 + slack))
     return Bounds(*ends).clipped(0.0)
 
 
 @lru_cache(maxsize=256)
 def _arm(noise: Noise) -> Floats:
-    """Where the integrands of all orders may have their mass, on one side: high orders peak far out in heavy tails."""
+    """Return points of one side where the integrands of all orders may have their mass.
+
+    High orders peak far out in heavy tails.
+    """
     arm = np.asarray(noise.isf(_LEVELS))
     beyond = arm[-1] * np.geomspace(1.02, min(_FURTHEST, 1e300 / arm[-1]), 80) if arm[-1] < 1e299 else arm[-1:]
     return np.unique(np.concatenate([arm, beyond]))
 
 
 def _edges(noise: Noise, shift: float) -> Floats:
-    """Ends of panels: the noise's quantiles around both centres, where a density may have a kink."""
+    """Return ends of panels: the noise's quantiles around both centres, where a density may have a kink."""
     arm = _short_arm(noise)
     edges = np.concatenate([-arm, [0.0], arm, shift - arm, [shift], shift + arm])
     return np.unique(edges[np.abs(edges) <= arm[-1]])
@@ -130,13 +163,13 @@ def _edges(noise: Noise, shift: float) -> Floats:
 
 @lru_cache(maxsize=256)
 def _short_arm(noise: Noise) -> Floats:
-    """Quantiles of one side, down to what can be neglected beside a delta."""
+    """Return quantiles of one side, down to tails that are negligible beside a delta."""
     arm = np.asarray(noise.isf(np.concatenate([np.linspace(0.49, 0.05, 23), 0.5 * 10.0 ** -np.linspace(1, 17, 40)])))
     return np.concatenate([arm[0] * 2.0 ** -np.arange(1, 20), arm])
 
 
 def _with_crossings(noise: Noise, log_scales: tuple[float, float], shift: float, epsilon: float, x: Floats) -> Floats:
-    """The edges, and where a loss crosses epsilon or the other one, to the last digit."""
+    """Return the edges, and the places where a loss crosses epsilon or the other loss, to the last digit."""
 
     def losses(x: Floats) -> tuple[Floats, ...]:
         first, second = (np.asarray(noise.affine_loss(x, tau, shift)) for tau in log_scales)

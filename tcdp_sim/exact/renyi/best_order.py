@@ -1,8 +1,8 @@
-"""The supremum of D_order / order over all orders, certified: what zCDP a divergence curve really amounts to.
+"""The supremum of D_order / order over all orders, in bounds: the zCDP of a divergence curve.
 
-psi(s) = s D_(1+s) is the log moment generating function of the privacy loss: convex, zero at 0. Where the loss is
-bounded by P, its third and fourth derivatives are at most 2 P and 4 P^2 times its second one (the moments of a variable
-on [-P, P]), so that a cubic through values and slopes at the ends of an interval is as good as these bounds say.
+psi(s) = s D_(1+s) is the log moment generating function of the privacy loss. It is convex, and zero at 0. If the loss
+is bounded by P, its third and fourth derivatives are at most 2 P and 4 P^2 times its second one (the moments of a
+variable on [-P, P]). These bounds limit the error of a cubic through values and slopes at the ends of an interval.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _SLOPE_ERROR = 1e-10
 
 
 class _Interval(NamedTuple):
-    """Ends in s, and psi there: what is certain of it, its estimate and slope; all of shape (m,)."""
+    """Intervals of s with their ends and psi there, in bounds with estimate and slope, all of shape (m,)."""
 
     left: Floats
     right: Floats
@@ -38,9 +38,10 @@ class _Interval(NamedTuple):
 def best_ratio(curve: Callable[[Floats], Curve], at_one: Bounds, largest: float, omega: float) -> Bounds:
     """Return the supremum of D_order / order over 1 < order < omega, in nats.
 
-    curve: s -> s D_(1+s); at_one: D_1; largest: the largest loss, at least D_inf. omega > 1; inf if largest is finite.
-    Where the largest loss is infinite the bounds are apart by what a dozen rounds of halving leave, or fewer where
-    the budget of work ends. Where D_1 is too small for a float, only D_omega bounds them from above.
+    `curve` maps s to s D_(1+s), `at_one` is D_1, and `largest` is the largest loss, at least D_inf. omega > 1 may be
+    inf if `largest` is finite. If the largest loss is infinite the distance of the bounds is what a dozen rounds of
+    halving leave, or fewer if the budget of work ends. If D_1 is too small for a float, only D_omega bounds the
+    supremum from above.
     """
     if at_one.upper == 0:
         return Bounds(0.0, 0.0, 0.0)
@@ -79,7 +80,7 @@ def _between(s: Floats, values: Curve) -> _Interval:
 
 
 def _cut(intervals: _Interval, chosen: Bools, curve: Callable[[Floats], Curve]) -> _Interval:
-    """The chosen intervals, each in parts."""
+    """Return the chosen intervals, each cut into parts."""
     left, right = intervals.left[chosen], intervals.right[chosen]
     shares = np.arange(1, _PARTS) / _PARTS
     inner = left[:, None] * (right / left)[:, None] ** shares
@@ -93,7 +94,7 @@ def _cut(intervals: _Interval, chosen: Bools, curve: Callable[[Floats], Curve]) 
 
 
 def _ratios(intervals: _Interval, largest: float) -> tuple[Floats, Floats, Floats]:
-    """A lower bound, an estimate and an upper bound of the largest D / order of every interval."""
+    """Return a lower bound, an estimate and an upper bound of the largest D / order of every interval."""
     u, v = intervals.left, intervals.right
     a, b = intervals.at_left, intervals.at_right
     ends = np.maximum(a.lower / (u * (1 + u)), b.lower / (v * (1 + v)))
@@ -107,7 +108,7 @@ def _ratios(intervals: _Interval, largest: float) -> tuple[Floats, Floats, Float
 
 
 def _error_of_cubic(intervals: _Interval, largest: float) -> Floats:
-    """By how much psi may differ from the cubic: its fourth derivative, and what is not certain at the ends."""
+    """Return the largest difference of psi and the cubic, from the fourth derivative and the errors at the ends."""
     step = intervals.right - intervals.left
     a, b = intervals.at_left, intervals.at_right
     slopes = _SLOPE_ERROR * np.abs(b.slope)
@@ -122,7 +123,7 @@ def _error_of_cubic(intervals: _Interval, largest: float) -> Floats:
 
 
 def _largest_of_cubic(intervals: _Interval) -> Floats:
-    """The largest c(s) / (s (1 + s)) of the cubics c: at an end, or where c' s (1 + s) = c (1 + 2 s)."""
+    """Return the largest c(s) / (s (1 + s)) of the cubics c, at an end or where c' s (1 + s) = c (1 + 2 s)."""
     u, step = intervals.left, intervals.right - intervals.left
     a, b = intervals.at_left, intervals.at_right
     rise = b.estimate - a.estimate
@@ -136,7 +137,7 @@ def _largest_of_cubic(intervals: _Interval) -> Floats:
 
 
 def _turns(c: Floats, d: Floats) -> Floats:
-    """Where c'd = c d' inside of (0, 1), for cubics c and quadratics d of x; 0 where it is not: shape (4, m)."""
+    """Return the places in (0, 1) where c'd = c d' for cubics c and quadratics d of x, or 0 elsewhere, shape (4, m)."""
     p = np.stack(
         [
             c[1] * d[0] - c[0] * d[1],

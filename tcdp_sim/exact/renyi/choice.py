@@ -1,4 +1,4 @@
-"""The one place that decides how divergences of a noise from its shifted self are computed."""
+"""The choice of the way in which divergences of a noise from its shifted self are computed."""
 
 from enum import Enum
 
@@ -11,7 +11,7 @@ from tcdp_sim.noise.lattice import LatticeNoise
 
 
 class Quantity(Enum):
-    """A number that is asked for, of a noise and its shifted self."""
+    """A quantity of a noise and its shifted self."""
 
     DIVERGENCE = "D_order"
     PROFILE = "delta(epsilon)"
@@ -29,14 +29,14 @@ class Way(Enum):
 
 
 def way(noise: Noise, shift: float, quantity: Quantity) -> Way:
-    """Return the way to compute a quantity of a noise moved by shift > 0. A closed form is asked for elsewhere, first.
+    """Return the way to compute a quantity of a noise moved by shift > 0. Callers try a closed form first.
 
-    - Noise on a lattice has sums, and so has dithered noise, but for the ratio, which needs slopes.
-    - A density that may be steep at its peak and falls away from it is folded. So is any that falls away if slopes are
-      needed, which no other quadrature gives.
+    - Noise on a lattice has sums. So has dithered noise, except for the ratio, which needs slopes.
+    - A density that may be steep at its peak and falls away from it is folded. If slopes are needed, every density that
+      falls away is folded, because no other quadrature gives slopes.
     - A noise that gives its privacy loss is integrated with it. For divergences at all orders it must also know its
-      largest loss and have no cusp; a profile looks at one level of the loss, and finds both ends by itself.
-    - All that is left goes through `mixture_divergences`, as a mixture of one, which takes nothing for granted.
+      largest loss and have no cusp. A profile concerns one level of the loss and finds both ends by itself.
+    - Every other noise goes through `mixture_divergences` as a mixture of one, which makes no assumptions.
     """
     if isinstance(noise, LatticeNoise):
         return Way.LATTICE

@@ -1,7 +1,7 @@
-"""Renyi divergences of a noise from its shifted self: P = law of Z, Q = law of Z + shift.
+"""Renyi divergences of a noise from its shifted self, with P = law of Z and Q = law of Z + shift.
 
 `choice.way` names the way for each noise. This file holds the quadrature from a noise's own log density and loss, with
-panels where some order's integrand matters; a closed form of the noise (`Noise.closed_renyi`) takes its place.
+panels where some order's integrand matters. A noise with a closed form (`Noise.closed_renyi`) uses that instead.
 """
 
 from collections.abc import Callable
@@ -26,15 +26,44 @@ NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the roundi
 _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 
 
-@np.errstate(over="ignore", invalid="ignore")  # far out; what is undefined there leaves the bounds wide
+@np.errstate(over="ignore", invalid="ignore")  # undefined values far out leave the bounds wide
 def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any]:
-    """D_order(P || Q) in nats; order >= 1 (1: Kullback-Leibler; inf: max-divergence), scalar or array.
+    """Return the Renyi divergence D_order(P || Q) of a noise from its shifted self.
 
-    shift: in counts, of either sign (the noises are symmetric, so both directions are equal). Infinite where it is:
-    for sinh-normal noise at order >= 1 / (1 - exp(-2 |shift| / knee)), for truncated Laplace noise at every order.
-    Bounds hold to about 1e-10 relative, but for what rounding takes: near the largest finite order, and of a noise
-    without its own `privacy_loss` at small shifts. Within 1e-12 of the largest order only the lower end is finite.
-    Raises ValueError for order < 1, NaN, or a shift that is not finite.
+    P is the law of Z and Q that of Z + shift. The divergence is infinite for sinh-normal noise at
+    order >= 1 / (1 - exp(-2 |shift| / knee)), and for truncated Laplace noise at every order.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise Z.
+    shift : float
+        The change of the answer in counts, finite, of either sign. The noises are symmetric, so both directions are
+        equal.
+    order : float or array
+        The order, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
+
+    Returns
+    -------
+    Bounds
+        The divergence in nats, of the shape of `order`. The ends are about 1e-10 apart (relative). They are further
+        apart near the largest finite order, and at small shifts for a noise without its own `privacy_loss`. Within
+        1e-12 of the largest order only the lower end is finite.
+
+    Raises
+    ------
+    ValueError
+        If an order is below 1 or NaN, or the shift is not finite.
+
+    References
+    ----------
+    Mironov (2017), Renyi differential privacy, https://arxiv.org/abs/1702.07476
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(renyi_divergence(Gaussian(2.0), 1.0, 2.0).estimate, 6)
+    0.25
     """
     orders = np.atleast_1d(np.asarray(real("order", order, 1, closed=True, finite=False)))
     size = abs(real("shift", shift, -np.inf))
@@ -50,7 +79,7 @@ def _mixture_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
 
 
 def _loss_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
-    """Return D_order for orders >= 1, inf among them, of a noise that knows its loss and where its orders end."""
+    """Return D_order for orders >= 1, including inf, of a noise that knows its loss and where its orders end."""
     largest, loss = noise.max_order(shift), max_divergence(noise, shift)
     finite = (orders < largest * (1 - SURE)) | ((orders == 1) & (largest > 1))
     parts = [np.where(np.isinf(orders), end, np.inf) for end in loss]
@@ -80,7 +109,7 @@ def _finite_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
     parts = np.full((3, len(orders)), np.inf)
     if not cut.all():
         parts[:, ~cut] = quadrature(noise, shift, orders[~cut], x)
-    for i in np.flatnonzero(cut):  # these peak far outside of the noise's own tails: each on a grid around its peak
+    for i in np.flatnonzero(cut):  # peaks far outside the tails need their own grids
         order = orders[i : i + 1]
         x, cut_again = reach(noise, shift, order, _far_arm(noise, shift, orders[i]))
         low, middle, high = quadrature(noise, shift, order, x)
@@ -89,13 +118,13 @@ def _finite_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
 
 
 def _arm(noise: Noise) -> Floats:
-    """Return points of one side that cover the mass: down to tails of 1e-307 and a little beyond."""
+    """Return points of one side that cover the mass, down to tails of 1e-307 and slightly beyond."""
     arm = noise.isf(_LEVELS)
     return np.concatenate([arm, arm[-1] * np.geomspace(1.02, 2, 14)])
 
 
 def _far_arm(noise: Noise, shift: float, order: float) -> Floats:
-    """Return the arm, and edges around the peak of P e^(sL) (near (order - 1) shifts for Gaussian tails)."""
+    """Return the arm, and edges around the peak of P e^(sL), which lies near (order - 1) shifts for Gaussian tails."""
     arm = _arm(noise)
     near = np.geomspace(arm[0], max(arm[-1], order * shift), 400)
     far = near[-1] * np.geomspace(1, 1e6, 400)[1:]
@@ -113,7 +142,7 @@ def _far_arm(noise: Noise, shift: float, order: float) -> Floats:
 
 
 def _log_integrand(noise: Noise, shift: float, order: float, x: Floats) -> Floats:
-    """Return the log of P e^(sL); -inf where P vanishes or nothing is known."""
+    """Return the log of P e^(sL), or -inf where P vanishes or the value is unknown."""
     log_p, loss = density_and_loss(noise, shift, x)
     with np.errstate(all="ignore"):
         value = log_p + (order - 1) * loss
@@ -123,8 +152,8 @@ def _log_integrand(noise: Noise, shift: float, order: float, x: Floats) -> Float
 def reach(noise: Noise, shift: float, orders: Floats, arm: Floats) -> tuple[Floats, Bools]:
     """Return panel edges over all x where some order's integrand matters, and the orders whose integrand goes on.
 
-    The kinks of both densities are edges: between a kink and its image, `shift` away, the whole loss may fall. Only a
-    lower bound is known of an integrand that is cut off.
+    The kinks of both densities are edges, because between a kink and its image, `shift` away, the whole loss may fall.
+    An integrand that is cut off has only a lower bound.
     """
     arm = with_kinks(noise, arm)
     x = np.unique(np.concatenate([-arm, arm, arm + shift, shift - arm, [0.5 * shift]]))
@@ -136,7 +165,7 @@ def reach(noise: Noise, shift: float, orders: Floats, arm: Floats) -> tuple[Floa
     matters = lifted > lifted.max(axis=1, keepdims=True) - NEGLIGIBLE
     cut = matters[:, 0] | matters[:, -1]
     kept = matters[~cut] if 0 < cut.sum() < len(cut) else matters
-    if not kept.any():  # no finite integrand anywhere: orders beyond all numbers
+    if not kept.any():  # no finite integrand anywhere, because the orders are too large
         return x, np.ones_like(cut)
     first, last = np.flatnonzero(kept.any(axis=0))[[0, -1]]
     return x[max(first - 1, 0) : last + 2], cut

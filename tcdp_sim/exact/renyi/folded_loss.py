@@ -1,11 +1,11 @@
 """Renyi divergences of noise whose density falls away from a peak at 0, however steep, at any shift and many orders.
 
-The loss L is antisymmetric about shift / 2, so that half of the outputs is enough: for s = order - 1,
+The loss L is antisymmetric about shift / 2, so half of the outputs is enough. For s = order - 1,
 
     E[e^(sL)] - 1 = integral over outputs y < shift / 2 of f(y) (e^(sL) - 1) (1 - e^(-(1 + s) L)),
 
-where nothing cancels. It is taken over log |y| on y < 0 and on 0 < y < shift / 2, which closes in on the peak as far as
-the largest order needs, and goes out as far as the tails matter.
+where nothing cancels. The integral is over log |y|, on y < 0 and on 0 < y < shift / 2. It approaches the peak as
+closely as the largest order needs, and extends as far as the tails matter.
 """
 
 from functools import cached_property
@@ -26,7 +26,7 @@ from tcdp_sim.exact.renyi.kernels import (
 )
 from tcdp_sim.noise import Noise
 
-_LOGS = np.linspace(-700.0, 700.0, 1401)  # of |y|, where it is looked for what matters
+_LOGS = np.linspace(-700.0, 700.0, 1401)  # values of log |y| at which the integrands' ranges are searched
 _NEGLIGIBLE = 1e-19  # of the largest integrand
 _WIDTH = 0.8  # of a panel in log |y|; the nearest singularity is pi away
 _FINE, _COARSE = 16, 10
@@ -35,9 +35,10 @@ _LOSS_ROUNDING = 4e-15  # relative, of losses
 
 
 def falls_away(noise: Noise, shift: float) -> bool:
-    """Whether this file is good for the noise moved by shift > 0: what it takes for granted, seen at 1401 places.
+    """Return True if this file applies to the noise moved by shift > 0, from a check of its assumptions at 1401 places.
 
-    The noise gives its loss, which is bounded; density and loss fall with |y| on y < 0 and on 0 < y < shift / 2.
+    The noise must give its loss, which must be bounded. Density and loss must fall with |y| on y < 0 and on
+    0 < y < shift / 2.
     """
     if not noise.gives_loss or not np.isfinite(noise.largest_loss(shift)):
         return False
@@ -49,7 +50,7 @@ def falls_away(noise: Noise, shift: float) -> bool:
 
 
 def _looked_at(noise: Noise, shift: float) -> tuple[Floats, Floats, Floats]:
-    """Log density and loss at y = -size, and the loss at y = size up to shift / 2, for all sizes of _LOGS."""
+    """Return log density and loss at y = -size, and the loss at y = size up to shift / 2, for all sizes of _LOGS."""
     size = np.exp(_LOGS)
     losses = (noise.privacy_loss(y, shift) for y in (-size, np.minimum(size, shift / 2)))
     log_density, outer, inner = (np.asarray(each) for each in (noise.logpdf(size), *losses))
@@ -59,7 +60,7 @@ def _looked_at(noise: Noise, shift: float) -> tuple[Floats, Floats, Floats]:
 class FoldedLoss:
     """The privacy loss of a noise moved by shift > 0, in nats, ready for divergences of orders up to 1 + largest_s.
 
-    For noises that `falls_away` admits, and finite largest_s >= 0.
+    The noise must satisfy `falls_away`, and largest_s is finite and >= 0.
     """
 
     def __init__(self, noise: Noise, shift: float, largest_s: float) -> None:
@@ -68,14 +69,14 @@ class FoldedLoss:
         self._low, self._high = self._reach(largest_s)
 
     def divergence_at_one(self) -> Bounds:
-        """D_1, the Kullback-Leibler divergence."""
+        """Return D_1, the Kullback-Leibler divergence."""
         fine, coarse = (float(kl_integrand(nodes.loss) @ nodes.mass) for nodes in (self._fine, self._coarse))
         rest = float(kl_integrand(self._left_out.loss) @ self._left_out.mass)
         error = abs(fine - coarse) + (_ROUNDING + 2 * _LOSS_ROUNDING) * fine
         return Bounds(fine - error, fine, fine + error + rest).clipped(0.0)
 
     def curve(self, s: Floats) -> Curve:
-        """s D_(1+s) at every s > 0, shape (m,)."""
+        """Return s D_(1+s) at every s > 0, shape (m,)."""
         fine, slope = scaled_moments(self._fine, s)
         coarse, _ = scaled_moments(self._coarse, s)
         error = np.abs(fine - coarse) + (_ROUNDING + _LOSS_ROUNDING * (2 + s * self.largest)) * fine
@@ -86,7 +87,7 @@ class FoldedLoss:
         return Curve(lower, middle, upper, slope_of_log(slope, fine, s, self.largest))
 
     def _reach(self, largest_s: float) -> tuple[float, float]:
-        """The ends of log |y| between which some order's integrand is not negligible."""
+        """Return the ends of log |y| between which some order's integrand is not negligible."""
         log_density, outer, _ = _looked_at(self.noise, self.shift)
         low, high = len(_LOGS), 0
         for s in (0.0, largest_s):
@@ -124,7 +125,7 @@ class FoldedLoss:
 
     @cached_property
     def _left_out(self) -> Nodes:
-        """At most how probable the outputs are that no node stands for, near 0 and far out, and their losses."""
+        """Upper bounds on the probabilities of the outputs without nodes, near 0 and far out, with their losses."""
         near, far = np.exp(self._low), np.exp(self._high)
         loss = np.array([self.largest, float(self._losses(np.array([far]), "outer")[0])])
         further = float(far * self.noise.pdf(far)) * (
@@ -135,7 +136,7 @@ class FoldedLoss:
 
 
 def folded_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
-    """Return D_order in nats for shift > 0, orders >= 1, shape (n,), inf among them; for what `falls_away` admits."""
+    """Return D_order in nats for shift > 0 and orders >= 1 (inf included), shape (n,), if `falls_away` holds."""
     s = np.where((orders > 1) & np.isfinite(orders), orders - 1, 1.0)
     folded = FoldedLoss(noise, shift, float(s.max()))
     return divergences_of_curve(orders, folded.curve, folded.divergence_at_one(), max_divergence(noise, shift))

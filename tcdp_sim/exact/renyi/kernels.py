@@ -1,14 +1,14 @@
-"""The integrands that all divergences share, what turns their means into divergences, and the ends of the orders.
+"""The integrands that all divergences share, the step from their means to divergences, and the ends of the orders.
 
-P and Q are two laws, L = log(P / Q), s = order - 1. E_P[e^(-L)] = 1 = E_Q[e^L] turns E_P[e^(sL)] - 1 into the mean of a
-non-negative term, which is the same number in both of these forms:
+P and Q are two laws, L = log(P / Q) and s = order - 1. E_P[e^(-L)] = 1 = E_Q[e^L] turns E_P[e^(sL)] - 1 into the mean
+of a non-negative term, which is the same number in both of these forms:
 
     P (e^(sL) - 1 + s (e^(-L) - 1)) = Q (e^((s+1)L) - 1 - (s+1) (e^L - 1)).
 
 So divergences of 1e-300 keep all their digits. `excess_over_p` computes the first form, which suits a noise that knows
-its loss and density to the last digit; `excess_over_q` computes the second one divided by s, which suits mixtures, as
-their loss is known relative to Q. Their last digits differ, and both are published, so both stay.
-Where the loss is antisymmetric about the middle of the shift, half of the outputs are enough: see `scaled_moments`.
+its loss and density to the last digit. `excess_over_q` computes the second one divided by s, which suits mixtures, as
+their loss is known relative to Q. Their last digits differ and both are published, so both stay. If the loss is
+antisymmetric about the middle of the shift, half of the outputs are enough (see `scaled_moments`).
 """
 
 from collections.abc import Callable
@@ -22,11 +22,11 @@ from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
 
-RELATIVE = 1e-11  # how well a mean has to be known before panels are no longer halved
+RELATIVE = 1e-11  # relative accuracy of a mean at which panels are no longer halved
 REFINEMENTS = 7
-SURE = 1e-12  # relative: nearer to the largest order rounding decides whether it is infinite
-_LARGEST_LOSS_ROUNDING = 1e-14  # relative: the formulas of largest losses take powers, of up to some 40 units
-_SERIES_OVER_P, _SERIES_OVER_Q = 0.02, 0.05  # in nats: below, a power series is better than differences
+SURE = 1e-12  # relative distance to the largest order below which rounding decides whether it is infinite
+_LARGEST_LOSS_ROUNDING = 1e-14  # relative; formulas of largest losses take powers, with errors of some 40 units
+_SERIES_OVER_P, _SERIES_OVER_Q = 0.02, 0.05  # in nats; below these a power series beats differences
 
 
 # The mean under P
@@ -35,7 +35,7 @@ _SERIES_OVER_P, _SERIES_OVER_Q = 0.02, 0.05  # in nats: below, a power series is
 def excess_over_p(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:
     """Return P e^-top (e^(sL) - 1 + s (e^-L - 1)) without cancellation.
 
-    For s = 0 it is the limit of that over s, P (L + e^-L - 1).
+    For s = 0 it is the limit of that divided by s, P (L + e^-L - 1).
     """
     if s == 0:
         direct = np.exp(log_p) * (loss + np.expm1(-loss))
@@ -58,14 +58,17 @@ def excess_over_p(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:
 
 
 def lost_over_p(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:
-    """Return the rounding of P e^(sL - top) where that is large: near the largest order log P and sL nearly cancel."""
+    """Return the rounding of P e^(sL - top) where it is large.
+
+    Near the largest order log P and sL nearly cancel.
+    """
     height = log_p + s * loss
     lost = ROUNDING * np.exp(height - top) * (np.abs(log_p) + np.abs(s * loss))
     return np.where(np.isfinite(lost) & (s * loss > 1), lost, 0.0)
 
 
 def density_and_loss(noise: Noise, shift: float, x: Floats) -> tuple[Floats, Floats]:
-    """Return log P and the privacy loss at x; infinite or NaN where a density vanishes."""
+    """Return log P and the privacy loss at x, infinite or NaN where a density vanishes."""
     with np.errstate(all="ignore"):
         return noise.logpdf(x), noise.privacy_loss(x, shift)
 
@@ -74,7 +77,7 @@ def quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Fl
     """Return lower ends, estimates and upper ends of D_order(P || Q), shape (n,), from panels between the edges x."""
     for _ in range(REFINEMENTS):
         fine, coarse, top, rounding = _moments(noise, shift, orders, x)
-        with np.errstate(invalid="ignore"):  # of infinite moments: then nothing is known of them
+        with np.errstate(invalid="ignore"):  # infinite moments give NaN, which stands for unknown
             error = np.abs(fine - coarse) + rounding * fine
         if (error <= (RELATIVE + 2 * rounding) * fine).all():
             break
@@ -85,7 +88,7 @@ def quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Fl
 def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return (20-node mean, 10-node mean, log scale, relative rounding) of `excess_over_p`, for each order.
 
-    The means are divided by e^scale. The rounding is that of log P and L, which are good to 1e-12 of themselves.
+    The means are divided by e^scale. The rounding is that of log P and L, which have relative errors of 1e-12.
     """
     means: list[Floats] = []
     top: Any = None
@@ -104,12 +107,12 @@ def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple
             if nodes == 20:
                 lost = [lost_over_p(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
         means.append(np.array(rows))
-    with np.errstate(invalid="ignore"):  # of means that underflow nothing is known
+    with np.errstate(invalid="ignore"):  # means that underflow give NaN, which stands for unknown
         return means[0], means[1], top, rounding + np.array(lost) / means[0]
 
 
 def divergence_of_moment(moment: Reals, top: Reals, order: Reals) -> Reals:
-    """Return D_order from e^-top times E[e^(sL)] - 1; at order 1 that mean is taken over s, and is the divergence."""
+    """Return D_order from e^-top times E[e^(sL)] - 1. At order 1 that mean is divided by s and is the divergence."""
     s = np.subtract(order, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         logged = np.where(np.greater(top, 0), top + np.log(moment + np.exp(-top)), np.log1p(moment))
@@ -120,7 +123,7 @@ def divergence_of_moment(moment: Reals, top: Reals, order: Reals) -> Reals:
 
 
 def excess_over_q(s: float, loss: Floats, log_q: Floats) -> Floats:
-    """Return Q (e^(aL) - 1 - a (e^L - 1)) / s, a = s + 1, without cancellation.
+    """Return Q (e^(aL) - 1 - a (e^L - 1)) / s for a = s + 1, without cancellation.
 
     For s = 0 it is the limit of that, Q (L e^L - e^L + 1).
     """
@@ -141,7 +144,7 @@ def excess_over_q(s: float, loss: Floats, log_q: Floats) -> Floats:
 
 
 def lost_over_q(s: float, loss: Floats, log_q: Floats, error: Floats) -> Floats:
-    """Return the most that an error of the loss adds to `excess_over_q`, to second order.
+    """Return the largest change of `excess_over_q` by an error of the loss, to second order.
 
     It is s + 1 times the slope of the tilted part.
     """
@@ -167,7 +170,7 @@ def log_mean(weights: Floats, logs: Floats) -> Floats:
 
 
 class Curve(NamedTuple):
-    """(order - 1) D_order at several orders, known between lower and upper; slope: its derivative, an estimate."""
+    """The curve (order - 1) D_order at several orders, in bounds, with an estimate of its derivative as `slope`."""
 
     lower: Floats
     estimate: Floats
@@ -176,7 +179,7 @@ class Curve(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Outputs below shift / 2: their probabilities, privacy losses, and how far these are below the largest."""
+    """Outputs below shift / 2: their probabilities, privacy losses and distances below the largest loss."""
 
     mass: Floats
     loss: Floats
@@ -189,19 +192,19 @@ def kl_integrand(loss: Floats) -> Floats:
 
 
 def log_moment(scaled: Floats, s: Floats, largest: float) -> Floats:
-    """Return log(1 + e^(s P) scaled), P the largest loss."""
+    """Return log(1 + e^(s P) scaled) for the largest loss P."""
     with np.errstate(divide="ignore"):
         return np.logaddexp(0.0, s * largest + np.log(np.maximum(scaled, 0.0)))
 
 
 def scaled_moments(nodes: Nodes, s: Floats) -> tuple[Floats, Floats]:
-    """Return e^(-s P) times E[e^(sL)] - 1 and E[L e^(sL)], P the largest loss.
+    """Return e^(-s P) times E[e^(sL)] - 1 and E[L e^(sL)] for the largest loss P.
 
     E[e^(sL)] - 1 over all outputs is the sum over one half of them of P (e^(sL) - 1)(1 - e^(-(1+s) L)).
     """
     step = s[:, None]
     lift = np.exp(-step * nodes.below)
-    gone = np.expm1(-step * nodes.loss)  # all factors of one sign: nothing cancels
+    gone = np.expm1(-step * nodes.loss)  # all factors have one sign, so nothing cancels
     less, kept = np.expm1(-nodes.loss), np.exp(-nodes.loss)
     moment = (lift * gone * (less + kept * gone)) @ nodes.mass
     slope = (lift * (less + kept * gone * (2 + gone))) @ (-nodes.loss * nodes.mass)
@@ -209,7 +212,7 @@ def scaled_moments(nodes: Nodes, s: Floats) -> tuple[Floats, Floats]:
 
 
 def slope_of_log(slope: Floats, scaled: Floats, s: Floats, largest: float) -> Floats:
-    """Return the derivative of `log_moment` from what `scaled_moments` returns; NaN where the moment underflows."""
+    """Return the derivative of `log_moment` from the result of `scaled_moments`, or NaN where the moment underflows."""
     with np.errstate(invalid="ignore"):
         return slope / (np.exp(-s * largest) + scaled)
 
@@ -217,7 +220,7 @@ def slope_of_log(slope: Floats, scaled: Floats, s: Floats, largest: float) -> Fl
 def divergences_of_curve(
     orders: Floats, curve: Callable[[Floats], Curve], at_one: Bounds, at_infinity: Bounds
 ) -> ArrayBounds:
-    """Return D_order for orders >= 1, inf among them, from the curve s -> s D_(1+s) and both of its ends."""
+    """Return D_order for orders >= 1, including inf, from the curve s -> s D_(1+s) and both of its ends."""
     inside = (orders > 1) & np.isfinite(orders)
     s = np.where(inside, orders - 1, 1.0)
     ends = zip(curve(s)[:3], at_one, at_infinity)
@@ -237,12 +240,35 @@ def share_above(epsilon: Real, loss: Floats) -> Floats:
 
 
 def max_order(noise: Noise, shift: float) -> float:
-    """Return the order from which on the Renyi divergence from the shifted noise is infinite (inf: none)."""
+    """Return the order from which on the Renyi divergence from the shifted noise is infinite (inf: none).
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise.
+    shift : float
+        The change of the answer, in counts.
+
+    Returns
+    -------
+    float
+        The order, >= 1.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), https://doi.org/10.1145/3188745.3188946, for sinh-normal noise.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> max_order(Gaussian(1.0), 1.0)
+    inf
+    """
     return noise.max_order(shift)
 
 
 def max_divergence(noise: Noise, shift: float) -> Bounds:
-    """Return D_inf in nats, the supremum of the privacy loss, for shift > 0; NaN where the noise does not know it."""
+    """Return D_inf in nats, the supremum of the privacy loss, for shift > 0, or NaN if the noise does not know it."""
     loss = float(noise.largest_loss(shift))
     slack = _LARGEST_LOSS_ROUNDING * loss if loss < inf else 0.0
     return Bounds(loss - slack, loss, loss + slack)

@@ -1,4 +1,4 @@
-"""Divergences of noise on a lattice from itself moved by a whole number: sums, with the tails in closed form."""
+"""Divergences of noise on a lattice from itself moved by a whole number, as sums with the tails in closed form."""
 
 from collections.abc import Callable
 
@@ -19,41 +19,42 @@ from tcdp_sim.exact.renyi.kernels import (
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
 
-MOST_POINTS = 2**22  # of a sum
+MOST_POINTS = 2**22  # largest number of terms of a sum
 _UNDERFLOW = 800.0  # in nats
 _ROUNDING = 1e-13  # relative, of sums of non-negative terms
-_SMALL = 1e-3  # in nats: a log moment below which e^x - 1 is mixed, not e^x
-_MIXED = 1e-14  # relative, of what is mixed
-_LOG_ROUNDING = 1e-15  # relative, of the logs that losses are differences of
+_SMALL = 1e-3  # in nats; below it mixtures are taken of e^x - 1 instead of e^x
+_MIXED = 1e-14  # relative error of a mixture
+_LOG_ROUNDING = 1e-15  # relative, of the logs whose differences are losses
 
 
 class LatticeLoss:
-    """The privacy loss of the noise moved by a whole shift > 0, at the points below shift / 2: half of them will do.
+    """The privacy loss of the noise moved by a whole shift > 0, at the points below shift / 2.
 
-    For s = order - 1, E[e^(sL)] - 1 is the sum over these points of p (e^(sL) - 1)(1 - e^(-(1 + s) L)).
+    These points, half of all, are enough. For s = order - 1, E[e^(sL)] - 1 is the sum over them of
+    p (e^(sL) - 1)(1 - e^(-(1 + s) L)).
     """
 
     def __init__(self, noise: LatticeNoise, shift: int) -> None:
         points = np.arange(-len(noise.log_mass) - 1.0, _points_below(noise, shift)) + noise.offset
         points = points[points < shift / 2]
         loss, log_mass = np.asarray(noise.privacy_loss(points, shift)), np.asarray(noise.logpdf(points))
-        log_mass[0] -= np.log(-np.expm1(-noise.fall))  # stands for all points further out, whose loss is the same
+        log_mass[0] -= np.log(-np.expm1(-noise.fall))  # includes all points further out, whose loss is the same
         self.largest = float(np.abs(loss).max())
         self.nodes = Nodes(np.exp(log_mass), loss, self.largest - loss)
         self._of_loss = _LOG_ROUNDING * float(np.abs(log_mass).max())
         self._rounding = _ROUNDING + 2 * self._of_loss / float(np.abs(loss)[loss != 0].min(initial=np.inf))
 
     def max_divergence(self) -> Bounds:
-        """Return D_inf, the largest loss: a difference of logs, each of which is rounded."""
+        """Return D_inf, the largest loss. It is a difference of rounded logs."""
         return Bounds(self.largest - self._of_loss, self.largest, self.largest + self._of_loss).clipped(0.0)
 
     def divergence_at_one(self) -> Bounds:
-        """D_1, the Kullback-Leibler divergence."""
+        """Return D_1, the Kullback-Leibler divergence."""
         value = float(kl_integrand(self.nodes.loss) @ self.nodes.mass)
         return Bounds(value * (1 - self._rounding), value, value * (1 + self._rounding))
 
     def curve(self, s: Floats) -> Curve:
-        """s D_(1+s) at every s > 0, shape (m,)."""
+        """Return s D_(1+s) at every s > 0, shape (m,)."""
         scaled, slope = scaled_moments(self.nodes, s)
         rounding = self._rounding * (1 + s * self.largest)
         lower, middle, upper = (log_moment(scaled * (1 + side * rounding), s, self.largest) for side in (-1, 0, 1))
@@ -63,7 +64,7 @@ class LatticeLoss:
 def _points_below(noise: LatticeNoise, shift: int) -> float:
     """Return the number of points from 0 to shift / 2, or of those before the probabilities underflow.
 
-    Beyond the table both the probability and the loss fall, so the points that are left out add nothing to a moment.
+    Beyond the table both the probability and the loss fall, so the other points add nothing to a moment.
     """
     count = min(shift / 2 + 1, len(noise.log_mass) + _UNDERFLOW / noise.fall)
     if count > MOST_POINTS:
@@ -75,7 +76,7 @@ def _points_below(noise: LatticeNoise, shift: int) -> float:
 
 
 def lattice_renyi(noise: LatticeNoise, shift: float, orders: Floats) -> ArrayBounds:
-    """Return D_order in nats for shift > 0 and orders >= 1, shape (n,); infinite unless the shift is whole."""
+    """Return D_order in nats for shift > 0 and orders >= 1, shape (n,). It is infinite unless the shift is whole."""
     if shift != round(shift):
         return Bounds(*(np.full(orders.shape, np.inf) for _ in range(3)))
     loss = LatticeLoss(noise, int(shift))
@@ -83,7 +84,7 @@ def lattice_renyi(noise: LatticeNoise, shift: float, orders: Floats) -> ArrayBou
 
 
 def lattice_profile(noise: LatticeNoise, shift: float, epsilons: Floats) -> ArrayBounds:
-    """delta(epsilon) for shift > 0 and epsilons >= 0, shape (n,); 1 unless the shift is whole."""
+    """Return delta(epsilon) for shift > 0 and epsilons >= 0, shape (n,). It is 1 unless the shift is whole."""
     if shift != round(shift):
         return Bounds(*(np.ones(epsilons.shape) for _ in range(3)))
     nodes = LatticeLoss(noise, int(shift)).nodes
@@ -93,7 +94,10 @@ def lattice_profile(noise: LatticeNoise, shift: float, epsilons: Floats) -> Arra
 
 
 def dithered_renyi(noise: DitheredLattice, shift: float, orders: Floats) -> ArrayBounds:
-    """D_order in nats for shift > 0 and orders >= 1, shape (n,): moments between those of the whole steps beside it."""
+    """Return D_order in nats for shift > 0 and orders >= 1, shape (n,).
+
+    Moments lie between those of the two whole steps beside the shift.
+    """
     near, far, share = _between(noise, shift)
     ends = (_at(lattice_renyi, noise, steps, orders) for steps in (near, far))
     s = np.where(np.isfinite(orders), orders - 1, 1.0)
@@ -112,7 +116,7 @@ def dithered_renyi(noise: DitheredLattice, shift: float, orders: Floats) -> Arra
 
 
 def dithered_profile(noise: DitheredLattice, shift: float, epsilons: Floats) -> ArrayBounds:
-    """delta(epsilon) for shift > 0 and epsilons >= 0, shape (n,): between those of the whole steps beside it."""
+    """Return delta(epsilon) for shift > 0 and epsilons >= 0, shape (n,), from the two whole steps beside the shift."""
     near, far, share = _between(noise, shift)
     pairs = zip(*(_at(lattice_profile, noise, steps, epsilons) for steps in (near, far)))
     lower, middle, upper = ((1 - share) * low + share * high for low, high in pairs)
@@ -120,7 +124,7 @@ def dithered_profile(noise: DitheredLattice, shift: float, epsilons: Floats) -> 
 
 
 def _between(noise: DitheredLattice, shift: float) -> tuple[float, float, float]:
-    """The whole numbers of steps beside a shift, and how far it lies from the first to the second, 0 <= share < 1."""
+    """Return the whole numbers of steps beside a shift, and the share in [0, 1) of the way between them."""
     share = float(np.fmod(shift, noise.scale))  # exact, as no quotient is
     near = round((shift - share) / noise.scale)
     return near, near + 1, share / noise.scale

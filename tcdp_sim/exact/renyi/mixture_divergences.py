@@ -1,10 +1,9 @@
 """Renyi and hockey-stick divergences between mixtures of one noise, by quadrature from its log density and loss.
 
-With L = log(p / q) and s = a - 1, E_q[e^L] = 1 turns E_q[e^(aL)] - 1 into the mean of the non-negative
-e^(aL) - 1 - a (e^L - 1), which is taken over s: so the digits stay near order 1, and its limit there is Kullback and
-Leibler's. The hockey-stick divergence is that of (p - e^eps q) where it is positive. No digits are lost, however close
-p and q are, provided that L is known to the last digits near zero: so it is computed from the weights in which they
-differ.
+With L = log(p / q) and s = a - 1, E_q[e^L] = 1 turns E_q[e^(aL)] - 1 into the mean of the non-negative e^(aL) - 1 - a
+(e^L - 1). It is divided by s, so that the digits stay near order 1. Its limit there is the Kullback-Leibler divergence.
+The hockey-stick divergence is the integral of (p - e^eps q) where it is positive. No digits are lost, however close p
+and q are, if L is known to the last digits near zero. So L is computed from the weights in which they differ.
 """
 
 from collections.abc import Callable
@@ -32,18 +31,43 @@ from tcdp_sim.exact.resolution import ROUNDING, argument_error, graded, loss_err
 from tcdp_sim.exact.work import spend
 
 _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
-_BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the 1e-307 tail's point: high orders peak out there
+_BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the point with a tail of 1e-307, where high orders peak
 _AROUND = 2.0 ** -np.arange(1, 24)
 _RULES = 2  # of a round of `integrate`: each asks once for its points on all panels
 _Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q there
 
 
 def renyi_divergence_between(p: Mixture, q: Mixture, orders: ArrayLike) -> Bounds[Any]:
-    """D_order(p || q) in nats; order >= 1 (1: Kullback-Leibler; inf: max-divergence), scalar or array.
+    """Return the Renyi divergence D_order(p || q) between two mixtures of the same noise.
 
-    p, q: mixtures of the same noise. Bounds hold to about 1e-10 relative; infinite where the divergence is, and
-    (lower, inf, inf) where the integrand cannot be followed to where it ends.
-    Raises ValueError for different noises, order < 1 or NaN.
+    Parameters
+    ----------
+    p, q : Mixture
+        The mixtures, of the same noise.
+    orders : float or array
+        The orders, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
+
+    Returns
+    -------
+    Bounds
+        The divergences in nats, of the shape of `orders`. The ends are about 1e-10 apart (relative). They are
+        (lower, inf, inf) if the integrand cannot be followed to its end.
+
+    Raises
+    ------
+    ValueError
+        If the noises differ, or an order is below 1 or NaN.
+
+    References
+    ----------
+    Mironov (2017), Renyi differential privacy, https://arxiv.org/abs/1702.07476
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> noise = Gaussian(2.0)
+    >>> round(renyi_divergence_between(Mixture(noise), Mixture(noise, (1.0,)), 2.0).estimate, 6)
+    0.25
     """
     pair = _Pair(p, q)
     flat = np.ravel(real("orders", orders, 1, closed=True, finite=False))
@@ -52,11 +76,36 @@ def renyi_divergence_between(p: Mixture, q: Mixture, orders: ArrayLike) -> Bound
 
 
 def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[Any]:
-    """H_eps(p || q) = sup over events of p - e^epsilon q; epsilon finite, nats, of any sign, scalar or array.
+    """Return H_eps(p || q), the supremum over events of p - e^epsilon q, for two mixtures of the same noise.
 
-    p, q: mixtures of the same noise. Bounds hold to about 1e-10 relative, from 1 down to 1e-300; of a noise without its
-    own `privacy_loss` they are as wide as the rounding of its log density makes them.
-    Raises ValueError for different noises, and NaN or infinite epsilon.
+    Parameters
+    ----------
+    p, q : Mixture
+        The mixtures, of the same noise.
+    epsilons : float or array
+        epsilon in nats, finite, of any sign.
+
+    Returns
+    -------
+    Bounds
+        The divergences, of the shape of `epsilons`. The ends are about 1e-10 apart (relative), from 1 down to 1e-300.
+        For a noise without its own `privacy_loss` the rounding of its log density sets their distance.
+
+    Raises
+    ------
+    ValueError
+        If the noises differ, or an epsilon is NaN or infinite.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> noise = Gaussian(1.0)
+    >>> round(hockey_stick_between(Mixture(noise), Mixture(noise, (1.0,)), 0.0).estimate, 6)
+    0.382925
     """
     pair = _Pair(p, q)
     flat = np.ravel(real("epsilons", epsilons, -np.inf))
@@ -77,7 +126,7 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[
 
 
 def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:
-    """Rows of (lower, estimate, upper): the loss pushed down and up by its error everywhere, on panels that resolve."""
+    """Return rows of (lower, estimate, upper), the ends with the loss moved down and up by its error."""
     edges, sets = _resolving(pair.p, pair.q)
     outside = float(pair.p.cdf(edges[0]) + pair.p.sf(edges[-1])) + TINY
     rows = []
@@ -94,16 +143,16 @@ def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _resolving(p: Mixture, q: Mixture) -> tuple[Floats, LevelSets]:
-    """Panels that resolve the noise around every shift, and the level sets: a search for an epsilon asks again."""
+    """Return panels that resolve the noise around every shift, and the level sets. They are cached for searches."""
     pair = _Pair(p, q)
     arm = resolved(pair.noise, panels(pair.noise, [0.0]))
     return np.unique(np.add.outer(pair.shifts, arm)), pair.sets()
 
 
 def _gains(pair: "_Pair", epsilon: float) -> Callable[[int, Floats], Floats]:
-    """(sign, x) -> the integrand at x, the loss pushed by sign times its error.
+    """Return the function of (sign, x) that gives the integrand at x with the loss moved by sign times its error.
 
-    The three integrals, of which the signs are -1, 0 and 1, begin on the same panels: what is known there is kept.
+    The three integrals, with the signs -1, 0 and 1, begin on the same panels, so values there are kept.
     """
     known: dict[bytes, tuple[Floats, Floats, Floats]] = {}
 
@@ -121,13 +170,13 @@ def _gains(pair: "_Pair", epsilon: float) -> Callable[[int, Floats], Floats]:
 
 
 def _shaped(rows: Floats, like: ArrayLike) -> Bounds[Any]:
-    """Rows of (lower, estimate, upper) as Bounds of the argument's shape, scalars for a scalar."""
+    """Return rows of (lower, estimate, upper) as Bounds of the argument's shape, with scalars for a scalar."""
     parts = (column.reshape(np.shape(like)) for column in np.asarray(rows, dtype=float).reshape(-1, 3).T)
     return Bounds(*(part if np.ndim(like) else float(part) for part in parts))
 
 
 class _Pair:
-    """Two mixtures of one noise, as weights over the shifts that either has."""
+    """Two mixtures of one noise, as weights over the union of their shifts."""
 
     def __init__(self, p: Mixture, q: Mixture) -> None:
         if p.noise != q.noise:
@@ -138,10 +187,10 @@ class _Pair:
         self.of_p, self.of_q = (np.array([w.get(m, 0.0) for m in self.shifts.tolist()]) for w in (of_p, of_q))
         base = int(np.argmax(self.of_p + self.of_q))
         self.differs = self.of_p - self.of_q
-        self.differs[base] = -(self.differs[:base].sum() + self.differs[base + 1 :].sum())  # to the last digit of these
+        self.differs[base] = -(self.differs[:base].sum() + self.differs[base + 1 :].sum())  # exact to the last digit
 
     def loss(self, x: Floats) -> Floats:
-        """log(p / q) at x; +inf and -inf where only one has density, NaN where neither has."""
+        """Return log(p / q) at x: +inf or -inf where only one has density, NaN where neither has."""
         with np.errstate(all="ignore"):
             y, shifts = np.ravel(x) - self.shifts[:, None], self.shifts[:, None]
             density = self.noise.logpdf(y)
@@ -156,8 +205,8 @@ class _Pair:
             return np.where(density.max(axis=0) > -np.inf, value, np.nan).reshape(np.shape(x))
 
     def sets(self) -> LevelSets:
-        """The sets in which the loss exceeds a level."""
-        # Without a loss of its own, far out the difference of log densities means nothing.
+        """Return the sets in which the loss exceeds a level."""
+        # Far out the difference of log densities is meaningless for a noise without a loss of its own.
         points = (
             landmarks(self.noise, self.shifts) if self.noise.gives_loss else landmarks(self.noise, self.shifts, far=())
         )
@@ -169,24 +218,24 @@ class _Pair:
         return self.panels(_BEYOND)
 
     def panels(self, far: ArrayLike = (2.0,)) -> Floats:
-        """Where panels of a quadrature end."""
+        """Return the ends of the panels of a quadrature."""
         edges = panels(self.noise, self.shifts, far)
         return edges if self.noise.log_concave else graded(edges)
 
     def error(self, x: Floats) -> Floats:
-        """By how much rounding may move the loss at x."""
+        """Return the largest change of the loss at x by rounding."""
         if self.noise.gives_loss:
             loss = np.abs(self.loss(x))
             known = ROUNDING * np.where(np.isfinite(loss), loss, 0.0)
             return known if self.noise.log_concave else known + self._of_arguments(x)
-        span = self.shifts[-1] - self.shifts[0]  # between the two outermost; those between them are nearer
+        span = self.shifts[-1] - self.shifts[0]  # the two outermost; all others are nearer
         return np.max([loss_error(self.noise, x - m, d) for m in self.shifts for d in (-span, span)], axis=0)
 
     def _of_arguments(self, x: Floats) -> Floats:
         return np.max([argument_error(self.noise, x - m) for m in self.shifts], axis=0)
 
     def max_order(self) -> float:
-        """The order from which on the Renyi divergence is infinite: that of how far p reaches beyond q."""
+        """Return the order from which on the Renyi divergence is infinite, from the overhang of p beyond q."""
         overhang = max(self.q.shifts[0] - self.p.shifts[0], self.p.shifts[-1] - self.q.shifts[-1])
         first = max_order(self.noise, overhang) if overhang > 0 else np.inf
         end = self.noise.isf(0.0)
@@ -197,7 +246,7 @@ class _Pair:
         return first
 
     def _floor(self, x: Floats) -> Floats:
-        """What rounding adds to the loss: nothing beyond its own digits if the noise gives its loss in closed form."""
+        """Return the rounding of the loss beyond its own digits, which is 0 if the noise gives its loss."""
         return np.zeros_like(x) if self.noise.gives_loss else self.error(x)
 
 
@@ -240,24 +289,24 @@ def _remembered(pair: "_Pair") -> _Known:
 
 
 def _max_divergence(pair: "_Pair") -> tuple[float, float, float]:
-    """sup L; infinite where it goes on growing as far as floats are followed."""
+    """Return the supremum of L. It is infinite if L goes on growing as far as floats are followed."""
     sets = pair.sets()
     top = sets.value.max()
     if np.isposinf(top):
         return np.inf, np.inf, np.inf
-    never = np.isneginf(sets.value)  # p has nothing there: that is certain, and no digits of it are lost
+    never = np.isneginf(sets.value)  # p has no density there, which is exact
     error = np.where(never, 0.0, pair.error(sets.x) + 1e-11 * np.abs(sets.value))
-    ends = [(0, 10), (-1, -11)]  # the outermost point, and one that is nearer by a factor of a thousand
+    ends = [(0, 10), (-1, -11)]  # the outermost point, and one a thousand times nearer
     low = (sets.value - error).max()
     with np.errstate(invalid="ignore"):  # -inf at both
         rise = [sets.value[far] - sets.value[near] - 1e-9 * abs(sets.value[near]) for far, near in ends]
     if any(up > error[far] and sets.value[far] + error[far] >= low for up, (far, _) in zip(rise, ends)):
         return (np.inf if pair.noise.gives_loss else low), np.inf, np.inf
-    return low, top, (sets.value + error).max() if pair.noise.gives_loss else np.inf  # beyond the tails it is unknown
+    return low, top, (sets.value + error).max() if pair.noise.gives_loss else np.inf  # unknown beyond the tails
 
 
 def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
-    """Panel edges over all x where the integrand matters, whether it is cut off, and the log to scale it by."""
+    """Return panel edges over all x where the integrand matters, whether it is cut off, and the log of its scale."""
 
     def height(x: Floats) -> Floats:
         with np.errstate(all="ignore"):

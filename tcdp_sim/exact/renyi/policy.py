@@ -1,4 +1,4 @@
-"""The largest D_order / order of a noise from its shifted self: the zCDP, or tCDP, that its divergences amount to."""
+"""The largest D_order / order of a noise from its shifted self, which is the zCDP or tCDP of its divergences."""
 
 from functools import partial
 from math import inf
@@ -18,11 +18,11 @@ from tcdp_sim.noise.missing import cannot, undefined
 
 
 def largest_ratio(noise: Noise, shift: float, omega: float) -> Bounds:
-    """Return sup over 1 < order < omega of D_order / order, in nats, for shift >= 0.
+    """Return the supremum over 1 < order < omega of D_order / order, in nats, for shift >= 0.
 
-    It is inf where a divergence below omega is.
-    Raises ValueError for omega = inf and a noise whose divergences are not linear in the order, unless it defines
-    `privacy_loss` and a finite `largest_loss`: all orders cannot be searched.
+    It is inf if a divergence below omega is. Raises ValueError for omega = inf and a noise whose divergences are not
+    linear in the order, unless it defines `privacy_loss` and a finite `largest_loss`. Otherwise not all orders can be
+    searched.
     """
     if shift == 0:
         return Bounds(0.0, 0.0, 0.0)
@@ -41,13 +41,13 @@ def largest_ratio(noise: Noise, shift: float, omega: float) -> Bounds:
     at_one = renyi_divergence(noise, shift, 1.0)
     if omega == inf and at_one.lower <= 0:
         return Bounds(0.0, at_one.estimate, noise.largest_loss(shift))
-    if omega == inf:  # D is at most the largest loss, so that D / order is below D_1 from this order on
+    if omega == inf:  # D is at most the largest loss, so D / order is below D_1 from here on
         omega = 1 + noise.largest_loss(shift) / at_one.lower
     return best_ratio(partial(_curve, noise, shift), at_one, inf, omega)
 
 
 def _need_largest_loss(noise: Noise, shift: float) -> None:
-    """Raise ValueError unless the loss has a known and finite supremum; high orders would magnify its rounding."""
+    """Raise ValueError unless the loss has a known and finite supremum. High orders would magnify its rounding."""
     if noise.gives_loss and noise.largest_loss(shift) < inf:
         return
     lacking = undefined(noise, "privacy_loss", "largest_loss")
@@ -56,7 +56,7 @@ def _need_largest_loss(noise: Noise, shift: float) -> None:
 
 
 def _folded_ratio(noise: Noise, shift: float, omega: float) -> Bounds:
-    """Return it for a noise whose loss is bounded: no order beyond its largest loss over D_1 has a larger ratio."""
+    """Return the supremum for a noise of bounded loss. No order beyond its largest loss over D_1 has a larger ratio."""
     largest, at_one = noise.largest_loss(shift), FoldedLoss(noise, shift, 0.0).divergence_at_one()
     if at_one.lower <= 0:
         return Bounds(0.0, at_one.estimate, largest)
@@ -65,6 +65,6 @@ def _folded_ratio(noise: Noise, shift: float, omega: float) -> Bounds:
 
 
 def _curve(noise: Noise, shift: float, s: Floats) -> Curve:
-    """Return s D_(1+s) of any noise; slopes are not known."""
+    """Return s D_(1+s) of any noise. Its slopes are unknown."""
     lower, estimate, upper = (s * part for part in renyi_divergence(noise, shift, 1 + s))
     return Curve(lower, estimate, upper, np.full(s.shape, np.nan))

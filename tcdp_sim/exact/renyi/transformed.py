@@ -1,6 +1,6 @@
-"""Renyi divergences of a transformed release at a given answer, where its estimator may merge several noisy numbers.
+"""Renyi divergences of a transformed release at a given answer, if its estimator may merge several noisy numbers.
 
-The output g(V) has the density sum of phi(V_i) / |g'(V_i)| over all V_i that g maps to it; clamping adds an atom at 0.
+The output g(V) has the density sum of phi(V_i) / |g'(V_i)| over all V_i that g maps to it. Clamping adds an atom at 0.
 """
 
 from typing import Any, NamedTuple
@@ -14,14 +14,14 @@ from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.releases import TransformedRelease
 
-_REACH = 12.0  # standard deviations beyond the centres, as tilted by the order
+_REACH = 12.0  # in standard deviations beyond the centres, which the order tilts
 _HALVINGS = 60
-_ROUNDING, _RELATIVE = 1e-14, 1e-11  # of a log of a mean near 1; of densities
-_LARGEST_ORDER = 1e4  # whose tilt is still a reach that panels can fill
+_ROUNDING, _RELATIVE = 1e-14, 1e-11  # errors of the log of a mean near 1, and of densities
+_LARGEST_ORDER = 1e4  # panels can still cover the reach of its tilt
 
 
 class _Pair(NamedTuple):
-    """The release with V centred at `first` against that with V centred at `second`."""
+    """A release with V centred at `first`, compared with the same release with V centred at `second`."""
 
     release: TransformedRelease
     first: float
@@ -29,9 +29,10 @@ class _Pair(NamedTuple):
 
 
 def transformed_renyi(release: TransformedRelease, influence: float, order: ArrayLike, answer: float) -> Bounds[Any]:
-    """D_order in nats between the releases of answer + influence and of answer, the larger one of both directions.
+    """Return the larger D_order of both directions in nats between the releases of answer + influence and of answer.
 
-    answer >= 0, influence >= 0, order >= 1 (at most 10,000 where several noisy numbers, or those below 0, are merged).
+    answer and influence are >= 0, and order is >= 1. The order is at most 10,000 if several noisy numbers, or those
+    below 0, are merged.
     """
     orders = np.atleast_1d(np.asarray(real("order", order, 1, closed=True, finite=False)))
     answer, influence = (
@@ -76,7 +77,7 @@ def _divergence(pair: _Pair, order: float) -> Bounds:
 
 
 def _edges(pair: _Pair, order: float) -> Floats:
-    """Panels over all V that matter; edges where clamping ends, and where other V begin to have the same output."""
+    """Return panels over all V that matter, with edges where clamping ends and where V begin to share outputs."""
     law, scale = pair.release.law, pair.release.scale
     centres = np.array([pair.first, pair.second, pair.first + (order - 1) * (pair.first - pair.second)])
     reach = float(np.abs(centres).max()) + _REACH * scale
@@ -87,7 +88,7 @@ def _edges(pair: _Pair, order: float) -> Floats:
 
 
 def _preimages(pair: _Pair, x: Any, reach: float) -> Floats:
-    """All V within the reach that g maps to x: one for each piece on which g is monotone, NaN where there is none."""
+    """Return all V within the reach that g maps to x, one (or NaN) for each piece on which g is monotone."""
     law = pair.release.law
     x = np.asarray(x, dtype=np.float64)[..., None]
     ends = np.concatenate([[-reach], law.turns(), [reach]])
@@ -103,17 +104,17 @@ def _preimages(pair: _Pair, x: Any, reach: float) -> Floats:
 
 
 def _log_density(pair: _Pair, v: Floats) -> Floats:
-    """Of V, not of the output, at the first centre; -inf where the output is clamped."""
+    """Return the log density of V (not of the output) at the first centre, or -inf where the output is clamped."""
     z = (v - pair.first) / pair.release.scale
     height = -0.5 * z * z - np.log(pair.release.scale * np.sqrt(2 * np.pi))
     return np.where(pair.release.law.value(v) > 0, height, -np.inf) if pair.release.nonnegative else height
 
 
 def _log_ratio(pair: _Pair, v: Floats) -> Floats:
-    """The privacy loss of the output g(V), in nats."""
+    """Return the privacy loss of the output g(V), in nats."""
     law, scale = pair.release.law, pair.release.scale
     others = _preimages(pair, law.value(v), float(np.abs(v).max()) + scale) if len(law.turns()) else v[:, None].copy()
-    lost = np.isnan(others).all(axis=1)  # so near to a turn that rounding leaves none
+    lost = np.isnan(others).all(axis=1)  # rounding can leave no preimage near a turn
     others[lost, 0] = v[lost]
     log_slope = np.where(np.isnan(others), np.inf, law.log_slope(np.nan_to_num(others)))
     others = np.nan_to_num(others)
@@ -125,7 +126,7 @@ def _log_ratio(pair: _Pair, v: Floats) -> Floats:
 
 
 def _atom(pair: _Pair) -> tuple[float, float]:
-    """The privacy loss of the output 0, and the log of its probability at the first centre; 0, -inf without one."""
+    """Return the privacy loss of the output 0 and its log probability at the first centre, or (0, -inf) without it."""
     if not pair.release.nonnegative:
         return 0.0, -np.inf
     masses = [float(pair.release.law.cdf(centre, 0.0)) for centre in (pair.first, pair.second)]

@@ -1,1 +1,1 @@
-"""Private selection, exactly: whom it finds, what it gives out, what it gives away."""
+"""Exact laws of private selection: success probabilities, output distributions and privacy."""

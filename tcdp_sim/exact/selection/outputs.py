@@ -1,6 +1,6 @@
 """The whole output distribution of a selection from a dense score vector, and divergences between two of them.
 
-Scores are in units of the sensitivity: neighbours may change each of them by up to one.
+Scores are in units of the sensitivity, so neighbours may change each of them by up to one.
 """
 
 from typing import Any
@@ -21,10 +21,40 @@ DISTRIBUTIONS = (*WITH_NOISE, *WITH_EPSILON[:2])
 def selection_distribution(
     algorithm: str, noise: Noise | float, scores: ArrayLike, *, delta: float | None = None
 ) -> ArrayBounds:
-    """P[j is selected] for every candidate j, as Bounds of arrays of shape (k,); stability: (k + 1,), no answer last.
+    """Return P[j is selected] for every candidate j.
 
-    algorithm, noise, delta: as in selection_probability, without sparse_vector; scores: shape (k,), k >= 2, finite, in
-    any order; of tied scores the first counts as the higher. The cost of noisy_max grows with k^2.
+    Parameters
+    ----------
+    algorithm : str
+        An algorithm of `selection_probability` other than "sparse_vector".
+    noise : Noise or float
+        The noise, or the epsilon of "exponential_mechanism" and "permute_and_flip".
+    scores : array
+        The scores in units of the sensitivity, shape (k,) with k >= 2, finite, in any order. If scores tie, the first
+        one counts as the higher.
+    delta : float, optional
+        delta of "stability", in (0, 1).
+
+    Returns
+    -------
+    Bounds
+        Arrays of shape (k,). For "stability" the shape is (k + 1,) with no answer last. The cost of "noisy_max" grows
+        with k^2.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Algorithms 21 and 22, https://doi.org/10.1145/3188745.3188946
+    McKenna, Sheldon (2020), Permute-and-flip, https://arxiv.org/abs/2010.12603
+
+    Examples
+    --------
+    >>> selection_distribution("exponential_mechanism", 2.0, [0.0, 0.0]).estimate.tolist()
+    [0.5, 0.5]
     """
     values = np.asarray(real("score", np.asarray(scores), -np.inf))
     if values.ndim != 1 or len(values) < 2:
@@ -42,11 +72,38 @@ def selection_distribution(
 
 
 def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: Real = 1.0) -> Bounds[Any]:
-    """D_order(P || Q) in nats of two distributions on the same outcomes; order > 1 or inf.
+    """Return D_order(P || Q) in nats of two distributions on the same outcomes.
 
-    p, q: Bounds of arrays of probabilities, outcomes along the last axis, which is summed over; times: how many
-    outcomes share each probability (broadcasts). The result's bounds follow from those of the probabilities, so they
-    are about their relative error times order / (order - 1) apart. Infinite if Q misses an outcome of P.
+    Parameters
+    ----------
+    p, q : Bounds
+        Bounds of arrays of probabilities, with outcomes along the last axis, which is summed over.
+    order : float
+        The order, > 1 or inf.
+    times : float or array
+        The number of outcomes that share each probability. It broadcasts.
+
+    Returns
+    -------
+    Bounds
+        The divergence in nats, infinite if Q misses an outcome of P. The distance of the ends is about the relative
+        error of the probabilities times order / (order - 1).
+
+    Raises
+    ------
+    ValueError
+        If the order is out of range.
+
+    References
+    ----------
+    Mironov (2017), Renyi differential privacy, https://arxiv.org/abs/1702.07476
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, q = (Bounds(*(np.array(law) for _ in range(3))) for law in ([0.5, 0.5], [0.25, 0.75]))
+    >>> round(float(divergence_of_outputs(p, q, np.inf).estimate), 6)  # log(2)
+    0.693147
     """
     order = real("order", order, 1, finite=False)
     p, q = p.log(), q.log()
@@ -56,7 +113,38 @@ def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: R
 
 
 def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real = 1.0) -> Bounds[Any]:
-    """The sum of (P - e^epsilon Q)_+ over all outcomes: the hockey-stick divergence; arguments as above, in nats."""
+    """Return the hockey-stick divergence of two distributions, the sum of (P - e^epsilon Q)_+ over all outcomes.
+
+    Parameters
+    ----------
+    p, q : Bounds
+        Bounds of arrays of probabilities, with outcomes along the last axis, which is summed over.
+    epsilon : float
+        epsilon in nats, finite.
+    times : float or array
+        The number of outcomes that share each probability. It broadcasts.
+
+    Returns
+    -------
+    Bounds
+        The divergence, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If epsilon is NaN or infinite.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, q = (Bounds(*(np.array(law) for _ in range(3))) for law in ([0.5, 0.5], [0.25, 0.75]))
+    >>> float(delta_of_outputs(p, q, 0.0).estimate)
+    0.25
+    """
     epsilon = real("epsilon", epsilon, -np.inf)
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -65,7 +153,7 @@ def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real
 
 
 def _renyi(log_p: Floats, log_q: Floats, order: float, log_times: Real) -> Any:
-    ratio = np.where(log_p > -np.inf, log_p - log_q, -np.inf)  # outcomes without probability weigh nothing
+    ratio = np.where(log_p > -np.inf, log_p - log_q, -np.inf)  # outcomes without probability do not count
     if np.isinf(order):
         return np.max(np.where(log_times > -np.inf, ratio, -np.inf), axis=-1)
     terms = np.where(log_p > -np.inf, log_times + log_p + (order - 1) * ratio, -np.inf)
@@ -73,7 +161,7 @@ def _renyi(log_p: Floats, log_q: Floats, order: float, log_times: Real) -> Any:
 
 
 def _from_the_gap(algorithm: str, noise: Noise | float, scores: Floats, delta: float | None) -> ArrayBounds:
-    """Algorithms 21 and 22 and stability: the best candidate by its gap, all others alike."""
+    """Return the output law of Algorithms 21 and 22 and stability: the best candidate by its gap, all others alike."""
     best, k = int(np.argmax(scores)), len(scores)
     gap = scores[best] - np.delete(scores, best).max()
     right, wrong = (law(algorithm, noise, gap, k, delta=delta) for law in (selection_probability, selection_failure))
@@ -88,7 +176,7 @@ def _from_the_gap(algorithm: str, noise: Noise | float, scores: Floats, delta: f
 
 
 def _wins(noise: Any, leads: Floats) -> Bounds:
-    """P[Z_j + lead over i > Z_i for all i], by quadrature over Z_j."""
+    """Return P[Z_j + lead over i > Z_i for all i], by quadrature over Z_j."""
 
     def integrand(z: Floats) -> Floats:
         return np.exp(noise.logpdf(z) + noise.logcdf(z + leads[:, None]).sum(axis=0))
@@ -104,7 +192,10 @@ def _wins(noise: Any, leads: Floats) -> Bounds:
 
 
 def _permute_and_flip(epsilon: float, scores: Floats) -> Floats:
-    """As the largest of score + exponential noise: integrals of polynomials, for which Gauss-Legendre is exact."""
+    """Return the output law as that of the largest of score + exponential noise.
+
+    It is an integral of polynomials, for which Gauss-Legendre is exact.
+    """
     weights = np.exp(epsilon / 2 * (scores - scores.max()))
     out = np.empty(len(scores))
     for j in range(len(scores)):

@@ -1,10 +1,10 @@
-"""What a selection really spends: divergences of its output between neighbouring inputs, beside what is promised.
+"""The exact privacy of a selection: divergences of its output between neighbouring inputs, beside the guarantee.
 
-Neighbours may change every score by up to one (in units of the sensitivity). Between them the gap changes by at most
-two if one candidate leads both inputs; if the leader changes, the two gaps add up to at most two (the claim in the
-proof of Lemma 23, Bun-Dwork-Rothblum-Steinke 2018), and every such pair of gaps does occur.
-For generalized_histogram, obvious_answer and stability the gap says all, so what is found here over all gaps is what
-the mechanism spends. For the other methods it is what they spend where all but the leader tie: a lower bound.
+Neighbours may change every score by up to one (in units of the sensitivity). The gap changes by at most two if one
+candidate leads both inputs. If the leader changes, the two gaps add up to at most two (the claim in the proof of Lemma
+23, Bun-Dwork-Rothblum-Steinke 2018), and every such pair of gaps does occur. For generalized_histogram, obvious_answer
+and stability the output depends on the gap alone, so the supremum over all gaps is the exact privacy of the mechanism.
+For the other methods all candidates but the leader tie, so it is a lower bound.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,24 @@ from tcdp_sim.noise import Noise
 class OutputPair(NamedTuple):
     """Output distributions on two neighbours, by groups of outcomes that have equal probabilities.
 
-    p, q: Bounds of arrays, groups along the last axis, with the probability of one outcome; times: how many outcomes a
-    group has. Further axes are further pairs of neighbours.
+    Further axes are further pairs of neighbours.
+
+    Parameters
+    ----------
+    p, q : Bounds
+        Bounds of arrays with the probability of one outcome, groups along the last axis.
+    times : array
+        The number of outcomes of each group.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> pair = output_pair("exponential_mechanism", 1.0, 2, 0.0, 2.0)
+    >>> float(pair.p.estimate[0])
+    0.5
     """
 
     p: ArrayBounds
@@ -37,11 +53,11 @@ class OutputPair(NamedTuple):
         return OutputPair(self.q, self.p, self.times)
 
     def renyi(self, order: float) -> Bounds[Any]:
-        """D_order(P || Q), nats; order = inf: max-divergence."""
+        """Return D_order(P || Q) in nats. Order inf is the max-divergence."""
         return divergence_of_outputs(self.p, self.q, order, self.times)
 
     def hockey_stick(self, epsilon: float) -> Bounds[Any]:
-        """delta(epsilon) of P against Q."""
+        """Return delta(epsilon) of P against Q."""
         return delta_of_outputs(self.p, self.q, epsilon, self.times)
 
 
@@ -55,10 +71,42 @@ def output_pair(
     same_leader: bool = True,
     delta: float | None = None,
 ) -> OutputPair:
-    """The outputs on neighbours whose leaders lead by `before` and `after`.
+    """Return the output distributions on two neighbours whose leaders lead by `before` and `after`.
 
-    algorithm, noise, k, delta: as in selection_probability, without sparse_vector. Raises ValueError unless such
-    neighbours exist: |before - after| <= 2 with the same leader, before + after <= 2 with another one.
+    Parameters
+    ----------
+    algorithm : str
+        An algorithm of `selection_probability` other than "sparse_vector".
+    noise : Noise or float
+        The noise, or the epsilon of "exponential_mechanism" and "permute_and_flip".
+    k : float
+        The number of candidates, a whole number from 2 to 1e300.
+    before, after : float
+        The gaps of the two neighbours in units of the sensitivity, >= 0.
+    same_leader : bool
+        True if one candidate leads both inputs. Then |before - after| <= 2, otherwise before + after <= 2.
+    delta : float, optional
+        delta of "stability", in (0, 1).
+
+    Returns
+    -------
+    OutputPair
+        The two distributions.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or no such neighbours exist.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> pair = output_pair("exponential_mechanism", 1.0, 2, 0.0, 2.0)
+    >>> float(pair.p.estimate[0])
+    0.5
     """
     before, after = (real("gap", gap, 0, closed=True) for gap in (before, after))
     if algorithm == "sparse_vector":
@@ -78,10 +126,42 @@ def worst_pairs(
     gaps: Sequence[float] | Floats | None = None,
     delta: float | None = None,
 ) -> OutputPair:
-    """Pairs that cover all neighbours on a grid of gaps, stacked: both directions, the same and another leader.
+    """Return pairs that cover all neighbours on a grid of gaps: both directions, with the same and with another leader.
 
-    gaps: the smaller gap of pairs that differ by two; default: 120 from zero to where failures have probability 1e-12.
-    The largest divergence among them is below the true supremum, to second order in the steps of the grid.
+    Parameters
+    ----------
+    algorithm : str
+        An algorithm of `selection_probability` other than "sparse_vector".
+    noise : Noise or float
+        The noise, or the epsilon of "exponential_mechanism" and "permute_and_flip".
+    k : float
+        The number of candidates, a whole number from 2 to 1e300.
+    gaps : array, optional
+        The smaller gap of each pair of gaps that differ by two. The default has 120, from zero to the gap at which
+        failures have probability 1e-12.
+    delta : float, optional
+        delta of "stability", in (0, 1).
+
+    Returns
+    -------
+    OutputPair
+        The pairs, stacked along the first axis. The largest divergence among them is below the true supremum, to second
+        order in the steps of the grid.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> pairs = worst_pairs("exponential_mechanism", 1.0, 2)
+    >>> round(spent_renyi(pairs, float("inf")).estimate, 2) <= 1.0
+    True
     """
     if gaps is None:
         far = required_gap(algorithm, noise, k, 1e-12, delta=delta).estimate
@@ -98,22 +178,78 @@ def worst_pairs(
 
 
 def _stacked(rows: Sequence[ArrayBounds]) -> ArrayBounds:
-    """One row under the other."""
+    """Return the rows, stacked along a new first axis."""
     return Bounds(*(np.array(part) for part in zip(*rows)))
 
 
 def spent_renyi(pairs: OutputPair, order: float) -> Bounds:
-    """The largest D_order among the pairs, nats."""
+    """Return the largest D_order among pairs of neighbours.
+
+    Parameters
+    ----------
+    pairs : OutputPair
+        The pairs, such as those of `worst_pairs`.
+    order : float
+        The order, > 1 or inf.
+
+    Returns
+    -------
+    Bounds
+        The divergence in nats.
+
+    Raises
+    ------
+    ValueError
+        If the order is out of range.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> pairs = worst_pairs("exponential_mechanism", 1.0, 2)
+    >>> round(spent_renyi(pairs, 2.0).estimate, 4)
+    0.2402
+    """
     return Bounds(*(float(np.max(part)) for part in pairs.renyi(order)))
 
 
 def spent_delta(pairs: OutputPair, epsilon: float) -> Bounds:
-    """The largest delta(epsilon) among the pairs."""
+    """Return the largest delta(epsilon) among pairs of neighbours.
+
+    Parameters
+    ----------
+    pairs : OutputPair
+        The pairs, such as those of `worst_pairs`.
+    epsilon : float
+        epsilon in nats, finite.
+
+    Returns
+    -------
+    Bounds
+        delta(epsilon), in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If epsilon is NaN or infinite.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> pairs = worst_pairs("exponential_mechanism", 1.0, 2)
+    >>> round(spent_delta(pairs, 0.0).estimate, 4)
+    0.2449
+    """
     return Bounds(*(float(np.max(part)) for part in pairs.hockey_stick(epsilon)))
 
 
 def _law(algorithm: str, noise: Noise | float, gap: float, k: float, delta: float | None) -> tuple[Bounds, Bounds]:
-    """The probabilities of success and of failure."""
+    """Return the probabilities of success and of failure."""
     success = selection_probability(algorithm, noise, gap, k, delta=delta)
     return success, selection_failure(algorithm, noise, gap, k, delta=delta)
 
@@ -121,9 +257,10 @@ def _law(algorithm: str, noise: Noise | float, gap: float, k: float, delta: floa
 def _pair(
     first: tuple[Bounds, Bounds], second: tuple[Bounds, Bounds], k: float, silent: bool, same_leader: bool
 ) -> OutputPair:
-    """From (success, failure) of each input: the leader of the first, that of the second if it is another, the rest.
+    """Return the pair from (success, failure) of each input.
 
-    Failures of all methods but `silent` ones, which then do not answer, spread over the other candidates.
+    The groups are the leader of the first input, the leader of the second one if it is another candidate, and the rest.
+    Failures of `silent` methods give no answer. Those of the other methods spread over the other candidates.
     """
     (right_p, wrong_p), (right_q, wrong_q) = first, second
     others = 1.0 if silent else k - 1

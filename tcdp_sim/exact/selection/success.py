@@ -1,8 +1,9 @@
 """Exact success probabilities of private selection, and the gap that each method needs.
 
-m candidates tie at the top and lead the k - m others, which tie as well, by `gap` (in units of the sensitivity, the
-most by which neighbours may change one score). For generalized_histogram, obvious_answer and stability the law of
-the output depends on the scores through the gap alone; for the other methods no scores with that gap are harder.
+m candidates tie at the top and lead the k - m others by `gap`. The others tie as well. The gap is in units of the
+sensitivity, the most by which neighbours may change one score. For generalized_histogram, obvious_answer and stability
+the law of the output depends on the scores through the gap alone. For the other methods no scores with that gap are
+harder.
 """
 
 from collections.abc import Callable
@@ -22,13 +23,13 @@ from tcdp_sim.exact.work import spend, within
 from tcdp_sim.noise import Laplace, Noise
 
 MOST = 1e300
-TINY = 1e-310  # what rounding is worth where floats end: no upper bound is smaller
+TINY = 1e-310  # rounding where floats end; no upper bound is smaller
 MOST_SELECTED = 10**6
 MOST_POINTS = 300_000_000  # of a gap: some eight seconds for the most expensive noise
 _SLACKS = 1e-12 * 4.0 ** np.arange(20)  # of the required gap: what its bounds may be apart
 # Upper tail probabilities of the noise at which panels start; less is left out than any probability of interest.
 TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
-_AROUND = 10.0 ** np.array([-8, -3, -1.5, -0.8, -0.3, 0, 0.4, 1, 2, 4])  # where the maximum of k lies, in units of 1/k
+_AROUND = 10.0 ** np.array([-8, -3, -1.5, -0.8, -0.3, 0, 0.4, 1, 2, 4])  # tails of the maximum of k, in units of 1/k
 WITH_NOISE = ("generalized_histogram", "noisy_max", "obvious_answer", "stability")
 WITH_EPSILON = ("exponential_mechanism", "permute_and_flip", "sparse_vector")
 Law = Callable[[Any, float, bool], Bounds]  # noise or epsilon, gap, whether to succeed
@@ -38,12 +39,54 @@ WITH_TOP_M = ("generalized_histogram", "noisy_max", "exponential_mechanism")
 def selection_probability(
     algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
-    """P[the true top m are selected] as Bounds; relative error about 1e-9, however small.
+    """Return P[the true top m are selected], with a relative error of about 1e-9, however small it is.
 
-    algorithm: "generalized_histogram" (Algorithm 21), "noisy_max", "obvious_answer" (Algorithm 22) and "stability"
-    take a noise of the package, "exponential_mechanism", "permute_and_flip" and "sparse_vector" (at its balanced
-    public threshold) their epsilon in its place; "stability" takes delta. gap >= 0; k whole, 2 to 1e300; 1 <= m < k.
-    Raises ValueError for anything else.
+    Parameters
+    ----------
+    algorithm : str
+        A row of the table below.
+    noise : Noise or float
+        A noise or an epsilon, by the table below.
+    gap : float
+        The gap in units of the sensitivity, >= 0.
+    k : float
+        The number of candidates, a whole number from 2 to 1e300.
+    m : int
+        The number of candidates to select, 1 <= m < k and m <= 10^6. Methods without top-m take 1.
+    delta : float, optional
+        delta of "stability", in (0, 1).
+
+    Returns
+    -------
+    Bounds
+        The probability.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid.
+
+    Notes
+    -----
+    | algorithm | noise | top-m |
+    |---|---|---|
+    | generalized_histogram (Algorithm 21) | a noise | yes |
+    | noisy_max | a noise | yes |
+    | obvious_answer (Algorithm 22) | a noise | no |
+    | stability | a noise, and `delta` | no |
+    | exponential_mechanism | an epsilon | yes |
+    | permute_and_flip | an epsilon | no |
+    | sparse_vector, at its balanced public threshold | an epsilon | no |
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Algorithms 21 and 22, https://doi.org/10.1145/3188745.3188946
+    McKenna, Sheldon (2020), Permute-and-flip, https://arxiv.org/abs/2010.12603
+
+    Examples
+    --------
+    >>> selection_probability("exponential_mechanism", 1.0, 0.0, 4).estimate
+    0.25
     """
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), True)
 
@@ -51,7 +94,42 @@ def selection_probability(
 def selection_failure(
     algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
-    """1 - selection_probability, with a relative error of about 1e-9 however small it is; arguments as there."""
+    """Return 1 - `selection_probability`, with a relative error of about 1e-9, however small it is.
+
+    Parameters
+    ----------
+    algorithm : str
+        An algorithm of `selection_probability`.
+    noise : Noise or float
+        A noise or an epsilon, by the algorithm.
+    gap : float
+        The gap in units of the sensitivity, >= 0.
+    k : float
+        The number of candidates, a whole number from 2 to 1e300.
+    m : int
+        The number of candidates to select, 1 <= m < k and m <= 10^6. Methods without top-m take 1.
+    delta : float, optional
+        delta of "stability", in (0, 1).
+
+    Returns
+    -------
+    Bounds
+        The probability.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Algorithms 21 and 22, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> selection_failure("exponential_mechanism", 1.0, 0.0, 4).estimate
+    0.75
+    """
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), False)
 
 
@@ -59,12 +137,45 @@ def selection_failure(
 def required_gap(
     algorithm: str, noise: Noise | float, k: float, beta: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
-    """Return the smallest gap at which the true top m are selected with probability at least 1 - beta, 0 < beta < 1.
+    """Return the smallest gap at which the true top m are selected with probability at least 1 - beta.
 
-    Other arguments as in selection_probability. The gap is found by root finding on the exact law, and its bounds are
-    gaps at which the failure probability is certainly above and certainly at most beta. Where no gap that a float can
-    hold is certain to be enough, as at beta below the 1e-300 that quadrature leaves out, the upper end is infinite.
-    Raises ValueError for arguments that are not valid, and where the search needs more than MOST_POINTS.
+    The gap is found by root finding on the exact law.
+
+    Parameters
+    ----------
+    algorithm : str
+        An algorithm of `selection_probability`.
+    noise : Noise or float
+        A noise or an epsilon, by the algorithm.
+    k : float
+        The number of candidates, a whole number from 2 to 1e300.
+    beta : float
+        The probability of failure, in (0, 1).
+    m : int
+        The number of candidates to select, 1 <= m < k and m <= 10^6. Methods without top-m take 1.
+    delta : float, optional
+        delta of "stability", in (0, 1).
+
+    Returns
+    -------
+    Bounds
+        The gap in units of the sensitivity. At the ends the failure probability is certainly above and certainly at
+        most beta. The upper end is infinite if no float is certain to be enough, as at beta below the 1e-300 that
+        quadrature leaves out.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or the search needs more evaluations than its budget.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Algorithms 21 and 22, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> required_gap("exponential_mechanism", 1.0, 4, 0.75).estimate
+    0.0
     """
     law, beta = _law(algorithm, k, m, delta), real("beta", beta, 0, 1)
 
@@ -88,7 +199,10 @@ def required_gap(
 
 
 def _doubled(fails: Callable[[float], Bounds], beta: float) -> tuple[float, float]:
-    """Gaps that are certainly too small and certainly enough, the latter a power of 2; inf if there is none."""
+    """Return gaps that are certainly too small and certainly enough.
+
+    The latter is a power of 2, or inf if there is none.
+    """
     first = 0
     while fails(2.0 ** (first - 10)).upper <= beta:
         first -= 10
@@ -101,7 +215,10 @@ def _doubled(fails: Callable[[float], Bounds], beta: float) -> tuple[float, floa
 
 
 def _first(holds: Callable[[int], bool], first: int, last: int) -> int:
-    """The first whole number from `first` to `last` from which on it holds, last + 1 if at none: by larger steps."""
+    """Return the first whole number from `first` to `last` from which on it holds, or last + 1 if there is none.
+
+    The steps of the search grow.
+    """
     step = 1
     below, above = first - 1, first
     while not holds(above):
@@ -115,7 +232,7 @@ def _first(holds: Callable[[int], bool], first: int, last: int) -> int:
 
 
 def _law(algorithm: str, k: float, m: int, delta: float | None) -> Law:
-    """(noise, gap, success) -> Bounds, once the arguments are known to be valid."""
+    """Return the function (noise, gap, success) -> Bounds after checking the arguments."""
     choice("algorithm", algorithm, (*WITH_NOISE, *WITH_EPSILON))
     k = real("k", k, 2, MOST, closed=True, finite=False)
     if k != np.floor(k):
@@ -137,12 +254,12 @@ def _law(algorithm: str, k: float, m: int, delta: float | None) -> Law:
 
 
 def _lead_passes(noise: Noise, gap: float, tail: float, success: bool) -> Bounds:
-    """Algorithm 22 and stability: P[max(gap / 2 - 1, 0) + Z > t] where P[Z > t] = tail."""
+    """Return P[max(gap / 2 - 1, 0) + Z > t] with P[Z > t] = tail, for Algorithm 22 and stability."""
     lead = max(gap / 2 - 1, 0.0)
     if lead == 0:
         return _probability(tail if success else 1 - tail, 1e-15)
     distance = noise.isf(tail) - lead
-    # The rounding of the distance is what counts far out: two more evaluations show it.
+    # Far out the rounding of the distance dominates. Two more evaluations bound its effect.
     ends = distance + np.array([-1, 1]) * 4e-15 * (abs(distance) + lead)
     with np.errstate(over="ignore"):
         low, middle, high = np.sort((noise.sf if success else noise.cdf)(np.array([ends[0], distance, ends[1]])))
@@ -150,7 +267,10 @@ def _lead_passes(noise: Noise, gap: float, tail: float, success: bool) -> Bounds
 
 
 def _exponential_mechanism(epsilon: float, gap: float, k: float, m: int, success: bool) -> Bounds:
-    """m leaders are drawn one after the other: the i-th with (m - i) / (m - i + (k - m) e^(-epsilon gap / 2))."""
+    """Return the probability that the m leaders are drawn one after the other.
+
+    The i-th is drawn with probability (m - i) / (m - i + (k - m) e^(-epsilon gap / 2)).
+    """
     exponent = np.log(k - m) - _half(epsilon, gap)
     fails = np.logaddexp(0, exponent - np.log(np.arange(1, m + 1))).sum()  # minus log P[success]
     single = m == 1
@@ -161,9 +281,9 @@ def _exponential_mechanism(epsilon: float, gap: float, k: float, m: int, success
 
 
 def _permute_and_flip(epsilon: float, gap: float, k: float, success: bool) -> Bounds:
-    """The integral over u in (0, 1) of (1 - q u)^(k-1), with q = e^(-epsilon gap / 2).
+    """Return the integral over u in (0, 1) of (1 - q u)^(k-1) with q = e^(-epsilon gap / 2).
 
-    q may lie far below the floats while k q does not, so that k q is taken from its log.
+    q may lie far below the floats while k q does not, so k q is taken from its log.
     """
     fall, log_k = _half(epsilon, gap), np.log(k)
     q = np.exp(-fall)
@@ -186,12 +306,15 @@ def _permute_and_flip(epsilon: float, gap: float, k: float, success: bool) -> Bo
 
 
 def _half(epsilon: float, gap: float) -> float:
-    """epsilon gap / 2, which stays a number."""
+    """Return epsilon gap / 2, capped so that it stays finite."""
     return min(real("epsilon", epsilon, 0) * gap / 2, MOST)
 
 
 def _noisy_max(noise: Noise, gap: float, k: float, m: int, success: bool) -> Bounds:
-    """The integral below; for bounded noise with what the rounding of z + gap near the end of its support can do."""
+    """Return the integral of `_leaders_win`.
+
+    For bounded noise the bounds include the rounding of z + gap near the end of its support.
+    """
     if gap == 0:
         value = np.exp(np.sum(np.log(np.arange(1, m + 1)) - np.log(k - np.arange(m))))
         return _probability(value if success else 1 - value, 1e-13)
@@ -200,12 +323,15 @@ def _noisy_max(noise: Noise, gap: float, k: float, m: int, success: bool) -> Bou
         return bounds
     shift = 1e-15 * (noise.isf(0.0) + gap)
     ends = [_leaders_win(noise, max(g, 0.0), k, m, success) for g in (gap - shift, gap + shift)]
-    low, high = ends if success else reversed(ends)  # it is monotone in the gap
+    low, high = ends if success else reversed(ends)  # the probability is monotone in the gap
     return Bounds(min(low.lower, bounds.lower), bounds.estimate, max(high.upper, bounds.upper))
 
 
 def _leaders_win(noise: Noise, gap: float, k: float, m: int, success: bool) -> Bounds:
-    """Over the lowest noise z of m leaders, of density m f (1 - F)^(m-1): all k - m others stay below z + gap."""
+    """Return the integral over the lowest noise z of m leaders, at which all k - m others stay below z + gap.
+
+    z has the density m f (1 - F)^(m-1).
+    """
 
     def integrand(z: Floats) -> Floats:
         spend(z.size * noise.tail_cost)
@@ -219,14 +345,17 @@ def _leaders_win(noise: Noise, gap: float, k: float, m: int, success: bool) -> B
 
 @lru_cache(maxsize=16)
 def _panels(noise: Noise, k: float) -> Floats:
-    """Return panel edges for the maximum of k draws. A search for a gap asks for the same ones at every step."""
+    """Return panel edges for the maximum of k draws. They are cached, since a search for a gap repeats them."""
     levels = noise.isf(TAILS)
     top = noise.isf(np.clip(_AROUND / k, TAILS[0], 0.5))
     return resolved(noise, np.concatenate([-levels, [0.0], levels, -top, top]))
 
 
 def _sparse_vector(epsilon: float, gap: float, k: float, success: bool) -> Bounds:
-    """Over the noise z of the threshold T: k - 1 candidates at zero stay below T + z, and the best one passes."""
+    """Return the integral over the noise z of the threshold T.
+
+    k - 1 candidates at zero stay below T + z, and the best one passes.
+    """
     epsilon = real("epsilon", epsilon, 0)
     threshold = Laplace((1 + 2 ** (2 / 3)) / epsilon)
     score = Laplace(2 * (1 + 2 ** (-2 / 3)) / epsilon)
