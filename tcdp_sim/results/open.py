@@ -229,7 +229,7 @@ def readable(path) -> Iterator[None]:
 
 
 def _families(flat):
-    """Return pairs (rows, variables): an observable's variables with the rows that have it, the others with all rows."""
+    """Return pairs (rows, variables): variables of an observable with the rows that have it, others with all rows."""
     per_cell = [name for name in flat.variables if "cell" in flat[name].dims]
     everywhere = np.arange(flat.sizes["cell"])
     cells = {}
