@@ -202,7 +202,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _groups(value: Any, axes: Mapping[str, Any], where: str) -> list[tuple[str, ...]]:
-    """Return the groups of `zip`. Raises UserError unless they name axes of the block, once each and of equal length."""
+    """Return the groups of `zip`. Raises UserError unless they name axes of the block once and have equal lengths."""
     groups = _listed(value)
     if groups and not any(isinstance(group, list | tuple) for group in groups):
         groups = [groups]
