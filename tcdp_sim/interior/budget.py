@@ -51,6 +51,7 @@ class NodeMargin:
     beta: float = BETA / 3
 
     def __call__(self, noise: Noise) -> float:
+        """Return the threshold for a noise, in records."""
         low, log_k = np.log(self.beta / 4), self.log2_k * np.log(2)
         among_all = isf_log(noise, np.log(self.beta / 2) - log_k)
         among_full = isf_log(noise, low - min(np.log(100), log_k))
@@ -124,9 +125,9 @@ def parts(
     Raises
     ------
     UserError
-        If the budget cannot be split in this way, or an argument is not known.
+        If the family is not known, or the budget cannot be split in this way.
     ValueError
-        If the noise cannot be calibrated.
+        If another argument is not valid, or the noise cannot be calibrated.
 
     References
     ----------
@@ -295,9 +296,9 @@ def best_split(
     Raises
     ------
     UserError
-        If an argument is not known.
+        If the family is not known.
     ValueError
-        If the noise cannot be calibrated.
+        If another argument is not valid, or the noise cannot be calibrated.
 
     Examples
     --------

@@ -116,10 +116,8 @@ def required_n(parts: Parts, log2_k: float, beta: float = BETA, variant: str = "
 
     Raises
     ------
-    UserError
-        If the variant is not known.
     ValueError
-        If an argument is out of range.
+        If the variant is not known, or an argument is out of range.
 
     References
     ----------
@@ -170,10 +168,8 @@ def thresholds(
 
     Raises
     ------
-    UserError
-        If the variant is not known.
     ValueError
-        If an argument is out of range.
+        If the variant is not known, or an argument is out of range.
 
     Examples
     --------

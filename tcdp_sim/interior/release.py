@@ -37,10 +37,8 @@ class Recipe:
 
     Raises
     ------
-    UserError
-        If a choice is not known.
     ValueError
-        If a number is out of range.
+        If a choice is not known, or a number is out of range.
 
     Examples
     --------
