@@ -1,7 +1,7 @@
-"""For notebooks and scripts: what the command line does, as functions.
+"""The functions of the command line, for notebooks and scripts.
 
-A mistake is a UserError of one line, never SystemExit; Ctrl-C is KeyboardInterrupt, and nothing that was finished is
-lost. What is said on the way goes to stderr, as does the progress bar (in a notebook: below the cell).
+A mistake raises a UserError of one line, never SystemExit. Ctrl-C raises KeyboardInterrupt and loses no finished
+chunk. Messages and the progress bar go to stderr (in a notebook: below the cell).
 """
 
 import warnings
@@ -50,7 +50,10 @@ __all__ = [
 
 
 class Contradiction(UserWarning):
-    """Simulated numbers of a run contradict exact ones beyond chance; contradictions.csv in its folder says which."""
+    """A warning that simulated numbers of a run differ from exact ones beyond chance.
+
+    The file contradictions.csv in the run's folder lists these numbers.
+    """
 
 
 def run(
@@ -64,31 +67,87 @@ def run(
     name: str | None = None,
     **keys: Any,
 ) -> xr.Dataset:
-    """Run or resume a study, publish it, and return its results: what `open_results` gives for its folder.
+    """Run or resume a study, publish it, and return its results.
 
-    The same folder, bytes and refusals as `tcdp-sim experiment=... sweep....`: what is there is not computed again.
-    experiment: one of `tcdp-sim --help`; sweep: axis -> a value, a list, an array or a range {"from", "to", "num",
-    "scale"}; trials: of a cell; data: a name, or keys such as {"path": "visits.csv", "column": "clinic", "domain":
-    5000}; cluster: a name, or keys such as {"name": "slurm", "workers": 40}; keys: any other key of the config, such as
-    seed=1, also={"more": {"k": 30}}, target_mcse={...}. Figures are drawn by `draw`. A script needs no main guard.
-    Raises UserError (a mistake), Failure (an error in the simulation); warns of a `Contradiction`.
+    The function does the same as `tcdp-sim experiment=... sweep....`: it uses the same folder, writes the same bytes
+    and refuses the same mistakes. Chunks that are already stored are not computed again. Call `draw` for the figures. A
+    script needs no main guard.
+
+    Parameters
+    ----------
+    experiment : str
+        The name of an experiment. `tcdp-sim --help` lists them.
+    sweep : mapping, optional
+        A value for each axis: a number or name, a list, an array, or a range {"from", "to", "num", "scale"}.
+    trials : float or str, optional
+        Number of trials per cell, at least 1. A text such as "+50000" adds to the stored trials.
+    data : str or mapping, optional
+        The name of a data set, or keys such as {"path": "visits.csv", "column": "clinic", "domain": 5000}.
+    cluster : str or mapping
+        The name of a cluster, or keys such as {"name": "slurm", "workers": 40}.
+    results_dir : str or Path
+        The folder that holds the folders of runs.
+    name : str, optional
+        The name of the run's folder.
+    **keys
+        Any other key of the config, such as seed=1, also={"more": {"k": 30}} or target_mcse={...}.
+
+    Returns
+    -------
+    xarray.Dataset
+        The published results, as `open_results` returns them for the run's folder.
+
+    Raises
+    ------
+    UserError
+        If a key or a value is not valid.
+    Failure
+        If errors in the simulation left cells without numbers.
+
+    Warns
+    -----
+    Contradiction
+        If simulated numbers differ from exact ones beyond chance.
+
+    Examples
+    --------
+    >>> run("histogram", sweep={"k": [10, 1000], "rho": 0.1}, trials=20_000, name="small")  # doctest: +SKIP
     """
     checked = _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys)
     study = prepare(checked)
     if failed := execute(study, _tell, known_exactly(checked.experiment.name)):
         raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
-    del study  # which a large sweep needs the memory of
+    del study  # a large sweep needs its memory
     _warn_of_contradictions(published.read(checked.folder))
     return open_results(checked.folder)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a study would run.
+    """The cost of a study and the cells that it would simulate.
 
-    cells: one row a cell: its coordinates, guarantee and noise; trials: of a cell; chunks: in all; missing: chunks that
-    are still to be simulated; seconds: what those take, by a pilot of some cells, exact values and table on top;
-    folder: of the results; notes: what is left out or rounded, a line each.
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        One row for each cell: its coordinates, guarantee and noise.
+    trials : int
+        Number of trials per cell.
+    chunks : int
+        Number of chunks of all cells.
+    missing : int
+        Number of chunks that are not stored yet.
+    seconds : float
+        Estimated time for the missing chunks, in seconds. A pilot of some cells gives the estimate. It excludes the
+        exact values and the table.
+    folder : Path
+        The folder of the results.
+    notes : tuple of str
+        One line for each thing that is left out or rounded.
+
+    Examples
+    --------
+    >>> plan("histogram", sweep={"k": 10}, trials=1000).missing  # doctest: +SKIP
+    5
     """
 
     cells: pd.DataFrame
@@ -111,7 +170,30 @@ def plan(
     name: str | None = None,
     **keys: Any,
 ) -> Plan:
-    """What `run` with the same arguments would do; nothing is kept or written. Raises UserError."""
+    """Return the plan of the study that `run` would run with the same arguments.
+
+    Nothing is written.
+
+    Parameters
+    ----------
+    experiment, sweep, trials, data, cluster, results_dir, name, **keys
+        The arguments of `run`.
+
+    Returns
+    -------
+    Plan
+        The cells, the missing chunks and the estimated time.
+
+    Raises
+    ------
+    UserError
+        If a key or a value is not valid.
+
+    Examples
+    --------
+    >>> plan("histogram", sweep={"k": 10}, trials=1000).seconds  # doctest: +SKIP
+    0.02
+    """
     study = prepare(_settings(experiment, sweep, trials, data, cluster, results_dir, name, keys))
     s, coming = study.settings, forecast.forecast(study, _tell)
     rows = [{**cell.coords, "guarantee": cell.guarantee, "noise_law": cell.noise} for cell in study.plan.cells]
@@ -121,14 +203,58 @@ def plan(
 
 
 def open_results(path: str | Path) -> xr.Dataset:
-    """A run's published results, labelled and lazy: see `tcdp_sim.results.open_results`. Raises UserError."""
+    """Return the published results of a run, labelled by the axes of its sweep and lazily loaded.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder of a run, or the zarr tree in it.
+
+    Returns
+    -------
+    xarray.Dataset
+        The results with one dimension for each axis: see `tcdp_sim.results.open_results`.
+
+    Raises
+    ------
+    UserError
+        If there are no results to open, or they are damaged.
+
+    Examples
+    --------
+    >>> open_results("results/small")["linf_error_mean"]  # doctest: +SKIP
+    """
     return results.open_results(path)
 
 
 def draw(path: str | Path) -> "dict[str, Figure]":
-    """Draw what a run has published: into figures/ in its folder, and as name -> matplotlib figure.
+    """Draw the figures of a run from its published results.
 
-    path: a run's folder. Warns of a `Contradiction`. Raises UserError if there is nothing to draw.
+    The figures and their numbers (CSV) are written into figures/ in the run's folder.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder of a run.
+
+    Returns
+    -------
+    dict of str to matplotlib.figure.Figure
+        The figures by name.
+
+    Raises
+    ------
+    UserError
+        If there are no results to draw, or the figures cannot be written.
+
+    Warns
+    -----
+    Contradiction
+        If simulated numbers differ from exact ones beyond chance.
+
+    Examples
+    --------
+    >>> draw("results/small")  # doctest: +SKIP
     """
     run = published.read(folder_of(path))
     _, figures = published.draw(run)
@@ -138,20 +264,66 @@ def draw(path: str | Path) -> "dict[str, Figure]":
 
 
 def table(path: str | Path, *, histograms: bool = False) -> pd.DataFrame:
-    """A run's published numbers as a tidy frame: one row a cell and quantity; of quantiles one a level.
+    """Return the published numbers of a run as a tidy frame.
 
-    Columns: the axes, `quantity`, `level`, `value`, `mcse`, `lower`, `upper`, `exact`, `bound`, `unit`, `trials`: see
-    `tcdp_sim.results.tidy`. path: a run's folder; histograms: their bins as well. Raises UserError.
+    The frame has one row for each cell and quantity. A quantity of quantiles has one row for each level.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder of a run.
+    histograms : bool
+        If True, append one row for each occupied bin of each histogram.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns are the axes, `quantity`, `level`, `value`, `mcse`, `lower`, `upper`, `exact`, `bound`, `unit` and
+        `trials`. `tcdp_sim.results.tidy` explains them.
+
+    Raises
+    ------
+    UserError
+        If there are no results to open, or they are damaged.
+
+    Examples
+    --------
+    >>> table("results/small").query("quantity == 'linf_error_mean'")  # doctest: +SKIP
     """
     return results.tidy(folder_of(path), histograms)
 
 
 def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
-    """Simulate a mechanism object, here and now: its statistics, under the names that `open_results` has for them.
+    """Simulate a mechanism object in this process and return its statistics.
 
-    mechanism: an object of a class that derives from `tcdp_sim.mechanisms.Mechanism`, the package's or your own;
-    trials: a whole number; 0 <= seed < 2^128. The same arguments give the same bits; nothing is stored.
-    Raises UserError.
+    The same arguments give the same bits. Nothing is stored.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        An object of a class that derives from `tcdp_sim.mechanisms.Mechanism`: the package's or your own.
+    trials : float
+        Number of trials, a whole number of at least 1.
+    seed : int
+        Seed of the random numbers, from 0 to 2^128 - 1.
+
+    Returns
+    -------
+    xarray.Dataset
+        The statistics, under the names that they have in `open_results`.
+
+    Raises
+    ------
+    UserError
+        If an argument is not valid.
+
+    Examples
+    --------
+    >>> from tcdp_sim.mechanisms import NoiseDraw
+    >>> from tcdp_sim.noise import Gaussian
+    >>> found = simulate(NoiseDraw(Gaussian(2.0), None), trials=10_000, seed=1)
+    >>> bool(abs(found["noise_mean"]) < 5 * found["noise_mean_mcse"])
+    True
     """
     return statistics(mechanism, in_process.simulate(mechanism, trials, seed))
 
@@ -171,19 +343,65 @@ def audit(
     learn: bool = True,
     bits: bool = False,
 ) -> AuditReport:
-    """Is a mechanism's privacy claim true? A lower confidence bound from its outputs, and the event that shows it.
+    """Audit a privacy claim of a mechanism from its outputs.
 
-    mechanism: (data, rng, trials) -> outputs of shape (trials, ...), numbers or labels, all randomness from rng; with
-    two arguments, (data, rng) -> one output, it is called once for each. Its method log_likelihood_ratio(outputs, data,
-    other), in nats, is used where it has one. pairs: [(data, other), ...], neighbours; or a number d of answers, for
-    the patterns of `audits.answer_pairs(d)`; None: d = 1. claim: PureDP, ApproxDP, RDP, ZCDP, TCDP, or None for a bound
-    on epsilon. trials: outputs of each of the two inputs that the bound rests on (the choice takes half as many).
-    level: with this probability what the report says holds, whatever was tried. cluster: as of `run`; the bits are the
-    same on any. With a name, counts are kept in results_dir/name: the same call goes on from there, and changed source
-    begins anew. sensitivity: by how much an entry of neighbours may differ, None where they are neighbours in another
-    way. learn: also scores that scikit-learn finds, if it is installed (pip install "tcdp_sim[audit]"). bits: also the
-    lowest bits of floating-point outputs, by which a textbook sampler that keeps its claim for real numbers gives its
-    input away (Mironov 2012). Raises UserError.
+    The report has a lower confidence bound on the privacy parameter and the event that shows it. The bound holds at the
+    stated confidence level regardless of how the event was chosen.
+
+    Parameters
+    ----------
+    mechanism : callable
+        A function (data, rng, trials) that returns outputs of shape (trials, ...), numbers or labels. All of its
+        randomness must come from rng. A function (data, rng) returns one output and is called once for each trial. If
+        the function has a method `log_likelihood_ratio(outputs, data, other)`, in nats, the audit uses it.
+    pairs : list of (data, other), or int, optional
+        Pairs of neighbours, or a number d of answers: then the pairs are `audits.answer_pairs(d)`. The default is d =
+        1.
+    claim : Guarantee, optional
+        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee. Without a claim the report bounds epsilon.
+    trials : float
+        Number of outputs of each of the two inputs that the bound is computed from. The choice of the event takes half
+        as many more.
+    level : float
+        Confidence level of the report, in (0, 1).
+    seed : int
+        Seed of the random numbers.
+    cluster : str or mapping
+        The cluster, as for `run`. The bits are the same on every cluster.
+    name : str, optional
+        If given, the counts are kept in results_dir/name. The same call resumes there. A changed source starts anew.
+    results_dir : str or Path
+        The folder that holds the folders of audits and runs.
+    sensitivity : float or None
+        The largest difference between corresponding entries of two neighbours. Pass None for another neighbouring
+        relation.
+    learn : bool
+        If True, also try scores that scikit-learn finds, provided it is installed (pip install "tcdp_sim[audit]").
+    bits : bool
+        If True, also try the lowest bits of floating-point outputs. They betray the input of a textbook sampler whose
+        claim holds only for real numbers.
+
+    Returns
+    -------
+    AuditReport
+        The bound, the verdict on the claim and the event.
+
+    Raises
+    ------
+    UserError
+        If an argument is not valid.
+
+    References
+    ----------
+    Mironov (2012), On significance of the least significant bits for differential privacy,
+    https://doi.org/10.1145/2382196.2382264 (the lowest bits)
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP
+    >>> def laplace(data, rng, trials):
+    ...     return data[0] + rng.laplace(scale=0.5, size=trials)
+    >>> audit(laplace, claim=PureDP(1.0), trials=4000, learn=False)  # doctest: +SKIP
     """
     given = (mechanism, pairs, claim, trials, level, seed, sensitivity, learn, bits, name, results_dir)
     return audits.run(arguments.checked(*given), cluster, _tell)
@@ -196,7 +414,7 @@ def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys)
 
 
 def _warn_of_contradictions(run: published.Published) -> None:
-    """Say what the comparison with exact numbers gave: once, as a warning where any number contradicts."""
+    """Warn once if any simulated number contradicts an exact one; else print the result of the comparison."""
     lines: list[str] = []
     if published.contradicted(run, lines.append):
         where = run.folder / "contradictions.csv"

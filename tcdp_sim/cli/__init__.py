@@ -1,3 +1,3 @@
-"""The command line: one table of commands, and what turns the words of a study into a config."""
+"""The command line: one table of commands, and functions that turn the words of a study into a config."""
 
 __all__: list[str] = []  # nothing here is public

@@ -1,4 +1,4 @@
-"""`tcdp-sim cheat-sheet`: what every notion of privacy gives for the parameters at hand, and what it does not."""
+"""The command `tcdp-sim cheat-sheet`, which prints the consequences of every notion of privacy for given parameters."""
 
 from collections.abc import Sequence
 from inspect import signature
@@ -14,11 +14,11 @@ The cheat sheet "Variants of Differential Privacy", for your parameters. The key
   sensitivity=1 (L2)  k=1 (releases composed)  slack=DELTA (of advanced composition)  sampling_fraction=0.01 (adds
   the subsampling rows). Rows marked NO are printed on the sheet and are not proved here: they are no guarantees.
   The second line of a row's name is the guarantee that this row gives for the values shown."""
-WIDE = 130  # columns of a terminal in which formulas have a column of their own
+WIDE = 130  # characters per line of a terminal from which formulas get their own column
 
 
 def main(console, words: Sequence[str]) -> None:
-    """Print the sheet; words: KEY=VALUE. Raises UserError for words that are none of its keys or out of range."""
+    """Print the sheet for words KEY=VALUE. Raises UserError for an unknown key or a value out of range."""
     given: dict[str, Any] = DEFAULTS | dict(map(_read, words))
     from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, cheat_sheet, to_approx_dp
 
@@ -69,5 +69,5 @@ def _table(title, rows, wide):
 
 
 def _name(row) -> str:
-    """Return a row's notion and the guarantee that its values give, which may be another than the one asked about."""
+    """Return a row's notion and the guarantee of its values, which may be another one than the one asked about."""
     return row.notion if row.guarantee is None else f"{row.notion}\ngives {row.guarantee}"

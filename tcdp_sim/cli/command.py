@@ -1,4 +1,4 @@
-"""A command: what it takes, and how its words are read: places, the words of a study, and keys of its own."""
+"""A command of the command line: its arguments, and the function that reads places, words of a study and own keys."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,20 +8,20 @@ from typing import Any
 
 from tcdp_sim.core.errors import UserError, suggestion
 
-RUN = "RUN"  # a run: the folder of one, or the words of its study
+RUN = "RUN"  # the folder of a run, or the words of its study
 EITHER = f"{RUN} is a folder, or the words of a study"
 SEVERAL = ("--multirun", "-m")
-GONE = {  # options of Hydra's own command line -> what to use now
+GONE = {  # options of Hydra's own command line -> their replacement
     **dict.fromkeys(("--cfg", "-c", "--resolve"), "`tcdp-sim show` prints the config of a study"),
     **dict.fromkeys(("--shell-completion", "-sc"), "`tcdp-sim completion` says how to install it"),
 }
-FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
-OF_A_STUDY = re.compile(r"[+~-]|[^/=]*=|\s*hydra/")  # how a word of a study begins; ./a=b is a folder
+FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, also abbreviated
+OF_A_STUDY = re.compile(r"[+~-]|[^/=]*=|\s*hydra/")  # the beginning of a word of a study; ./a=b is a folder
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a command, read: places in order, the words of a study, and the command's own keys."""
+    """The words of a command, sorted: places in order, the words of a study, and the command's own keys."""
 
     places: list[str]
     study: list[str]
@@ -32,10 +32,20 @@ class Words:
 class Command:
     """A command of the command line.
 
-    does: its function. It is called with the console and what it takes; once for each run if it takes a RUN.
-    takes: the names of its places in order, [in brackets] what may be left out, with dots what it reads by itself.
-    about: one line of help. keys: what may be given as KEY=VALUE, each with an example of its type.
-    details: more lines of help.
+    Parameters
+    ----------
+    does : callable
+        The function of the command. It is called with the console and the arguments, once for each run if the first
+        place is a RUN. It returns the exit code or None.
+    takes : tuple of str
+        The names of its places in order. A name in [brackets] may be left out. A name with dots stands for words that
+        the function reads itself.
+    about : str
+        One line of help.
+    keys : mapping
+        The keys that may be given as KEY=VALUE, each with an example of its type.
+    details : str
+        More lines of help.
     """
 
     does: Callable[..., int | None]
@@ -46,20 +56,20 @@ class Command:
 
     @property
     def of_runs(self) -> bool:
-        """Whether the first thing that it takes is a run."""
+        """True if the first place of the command is a run."""
         return self.takes[0].strip("[]") == RUN
 
     @property
     def reads_all(self) -> bool:
-        """Whether its function reads the words itself."""
+        """True if the command's function reads the words itself."""
         return "..." in self.takes[0]
 
     def usage(self, name: str) -> str:
-        """Return how the command is written."""
+        """Return the usage of the command in one line."""
         return " ".join(["tcdp-sim", name, *self.takes, *(f"{key}={value}" for key, value in self.keys.items())])
 
     def read(self, name: str, words: Sequence[str]) -> Words:
-        """Return the words of the command, sorted by what they are. Raises UserError."""
+        """Return the words of the command, sorted by kind. Raises UserError if they do not fit the command."""
         found = Words([], [], {})
         for word in words:
             key, equals, value = word.partition("=")
@@ -74,22 +84,24 @@ class Command:
         return found
 
     def _check(self, name: str, words: Words) -> None:
-        """Raise UserError unless the words are all that the command takes, and no more."""
+        """Raise UserError if words are missing or superfluous."""
         usage = f"{self.usage(name)}{f'; {EITHER}' if self.of_runs else ''}"
-        named = bool(words.study) and self.of_runs  # the run that it takes first
+        named = bool(words.study) and self.of_runs  # the words of a study stand for the first place
         most, least = len(self.takes) - named, sum(not each.startswith("[") for each in self.takes) - named
         if named and len(words.places) > most and not Path(words.places[0]).exists():
             raise UserError(f"{name}: {words.places[0]!r} is neither KEY=VALUE nor a folder; valid: {usage}")
         if words.study and (not named or len(words.places) > most):
             key = words.study[0].partition("=")[0]
-            raise UserError(f"{name}: {key!r} is not a key of it; valid: {usage}{suggestion(key, tuple(self.keys))}")
+            raise UserError(
+                f"{name}: {key!r} is not one of its keys; valid: {usage}{suggestion(key, tuple(self.keys))}"
+            )
         if not least <= len(words.places) <= most:
             found = " ".join([RUN] * named + words.places) or "nothing"
             raise UserError(f"{name} takes {' '.join(self.takes)}, not {found}: {usage}")
 
 
 def _refuse_option(word: str) -> None:
-    """Raise UserError for an option that is none of ours."""
+    """Raise UserError for an option that the command line does not have."""
     if not word.startswith("-") or word in SEVERAL:
         return
     if FOREIGN.match(word):

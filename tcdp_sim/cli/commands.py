@@ -1,7 +1,7 @@
-"""The table of commands: for each the function that does it, what it takes, and one line of help.
+"""The table of commands: for each command its function, its arguments and one line of help.
 
-The command line's dispatch, its help, the completion in a shell and "did you mean" follow from `COMMANDS`. To add a
-command, write its function here, or where it is long in a module of its own, and its line in the table.
+The dispatch, the help, the shell completion and the suggestions ("did you mean") follow from `COMMANDS`. A new
+command needs a line in the table and a function, which stands here or, if it is long, in a module of its own.
 """
 
 import json
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from tcdp_sim.cli.given import Given
     from tcdp_sim.report.terminal import Terminal
 
-DEFAULT = "run"  # the command of a line that names none
+DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
 
 
 def main(words: Sequence[str]) -> int:
-    """Do what a command line asks for, and return its exit code. Raises UserError, Failure."""
+    """Run the command of a command line and return its exit code. Raises UserError or Failure."""
     if words and words[0] == "--version":
         print(f"tcdp-sim {__version__}")
         return 0
@@ -59,7 +59,7 @@ def _console() -> "Terminal":
 
 
 def _asked(study: Sequence[str]) -> "list[Given]":
-    """Return the runs that the words of a study ask for, all of them checked."""
+    """Return the runs that the words of a study ask for, after checking all of them."""
     with importing():
         from tcdp_sim.cli import given, overrides
     words = [word for word in study if word not in SEVERAL]
@@ -73,7 +73,7 @@ def _found(folder: str) -> "Given":
         return given.by_folder(folder)
 
 
-# What each does
+# The functions of the commands
 
 
 def _run(console, run) -> int:
@@ -175,21 +175,34 @@ def _completion(console, words) -> None:
 
 COMMANDS = {
     "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
-    "plan": Command(_plan, ("[RUN]",), "say what would be run and what it would take, and do nothing"),
+    "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
     "show": Command(_show, ("[RUN]",), "print the config of a study"),
-    "status": Command(_status, ("RUN",), "say how far a run is, also while it is running"),
+    "status": Command(_status, ("RUN",), "print the progress of a run, also while it is running"),
     "draw": Command(_draw, ("RUN",), "draw the tables and figures of a run again"),
-    "verify": Command(_verify, ("RUN",), "compute random chunks (or claims) again, compare the bits", {"sample": 20}),
-    "replay": Command(_replay, ("RUN",), "run one chunk again, here, with its traceback", {"cell": "ID", "index": 0}),
-    "diff": Command(_diff, ("RUN", "FOLDER"), "say whether two runs give the same within Monte Carlo error"),
-    "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run what another run of the same study has"),
-    "table": Command(_table, ("RUN", "[FILE]"), "print all published numbers, tidy, or write FILE.csv or FILE.tex"),
-    "report": Command(_report, ("RUN", "[FILE]"), "write one page on a run, to send: report.html beside it, or FILE"),
-    "list": Command(_list, ("[FOLDER]",), "list the runs in a folder: when, how far, contradictions"),
-    "describe": Command(_describe, ("EXPERIMENT",), "say what an experiment asks, its axes, what it yields"),
-    "cheat-sheet": Command(
-        cheat_sheet.main, ("[KEY=VALUE ...]",), "print what every notion of privacy gives", details=cheat_sheet.HELP
+    "verify": Command(
+        _verify, ("RUN",), "compute random chunks (or claims) again and compare the bits", {"sample": 20}
     ),
-    "reproduce": Command(reproduce.main, ("[KEY=VALUE ...]",), "judge what five papers claim", details=reproduce.HELP),
-    "completion": Command(_completion, ("[WORD ...]",), "say how a shell completes commands, keys and options"),
+    "replay": Command(
+        _replay, ("RUN",), "run one chunk again in this process, with its traceback", {"cell": "ID", "index": 0}
+    ),
+    "diff": Command(_diff, ("RUN", "FOLDER"), "compare two runs within Monte Carlo error"),
+    "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),
+    "table": Command(
+        _table, ("RUN", "[FILE]"), "print all published numbers as tidy CSV, or write FILE.csv or FILE.tex"
+    ),
+    "report": Command(
+        _report, ("RUN", "[FILE]"), "write a page about a run, to send: report.html in its folder, or FILE"
+    ),
+    "list": Command(_list, ("[FOLDER]",), "list the runs in a folder: start, progress, contradictions"),
+    "describe": Command(_describe, ("EXPERIMENT",), "print the question, axes and observables of an experiment"),
+    "cheat-sheet": Command(
+        cheat_sheet.main,
+        ("[KEY=VALUE ...]",),
+        "print the consequences of every notion of privacy",
+        details=cheat_sheet.HELP,
+    ),
+    "reproduce": Command(
+        reproduce.main, ("[KEY=VALUE ...]",), "compute a verdict on each claim of five papers", details=reproduce.HELP
+    ),
+    "completion": Command(_completion, ("[WORD ...]",), "print how to install completion in a shell"),
 }

@@ -1,4 +1,4 @@
-"""`tcdp-sim completion`: what a shell offers for the word that is being typed: commands, keys and names of groups."""
+"""The command `tcdp-sim completion`, which completes commands, keys and names of groups in a shell."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ complete -o nospace -o default -C "tcdp-sim completion" tcdp-sim"""
 
 
 def main(commands: Iterable[str]) -> None:
-    """Print what could be the end of the word before the cursor, or how to install this where no shell asks for it."""
+    """Print the completions of the word before the cursor. Outside a completing shell, print how to install them."""
     line = os.environ.get("COMP_LINE")
     if line is None:
         print(INSTALL)
@@ -21,7 +21,7 @@ def main(commands: Iterable[str]) -> None:
 
 
 def _candidates(word: str, commands: Iterable[str]) -> Iterator[str]:
-    """Yield commands and keys that begin with the word, or options that begin with what stands behind its `=`."""
+    """Yield the commands and keys that begin with the word. After `=`, yield the options that begin with the value."""
     from tcdp_sim.study import groups
 
     key, equals, value = word.partition("=")

@@ -1,4 +1,4 @@
-"""`tcdp-sim describe`: what an experiment asks, its axes, what a trial yields, what is drawn."""
+"""The command `tcdp-sim describe`, which prints an experiment's question, axes, observables and figures."""
 
 import inspect
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from tcdp_sim.study.settings import Settings, settings
 
 
 def main(experiment: str, console: Console) -> None:
-    """Print it. Raises UserError for what is no experiment."""
+    """Print the description of an experiment. Raises UserError for an unknown name."""
     known("experiment", experiment, groups.options("experiment"))
     study = settings(composed({"experiment": experiment}))
     mechanism = mechanism_class(study.mechanism["name"])

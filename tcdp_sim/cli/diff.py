@@ -1,4 +1,4 @@
-"""`tcdp-sim diff`: whether another run gives the same within Monte Carlo error, and where it does not."""
+"""The command `tcdp-sim diff`, which compares two runs and lists the numbers that differ beyond Monte Carlo error."""
 
 import json
 from math import isnan
@@ -17,14 +17,14 @@ from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
 
 DIFFERENT = 1  # exit code
 MOST_LISTED = 10
-TABLE = "diff.csv"  # in the run's folder: what differs
+TABLE = "diff.csv"  # the list of differing numbers, in the run's folder
 
 
 def compare(ours: Path, theirs: Path, console: Console, wanted: str | None = None) -> int:
-    """Compare the published results of two runs; DIFFERENT if any number differs, else 0.
+    """Compare the published results of two runs. Return DIFFERENT if any number differs, else 0.
 
-    The other run may have another seed, machine, version, number of trials and chunk size, and other cells.
-    wanted: the title that both are to have; that of the first if it is not given. Raises UserError.
+    The other run may have another seed, machine, version, number of trials or chunk size, and other cells. Both runs
+    must have the title `wanted`, by default the title of the first. Raises UserError.
     """
     here = loaded(ours, wanted)
     there = loaded(theirs, here.attrs.get("title"))
@@ -39,13 +39,13 @@ def compare(ours: Path, theirs: Path, console: Console, wanted: str | None = Non
     except OSError as problem:
         raise UserError(f"{path} cannot be written ({reason(problem)})") from problem
     if comparison.compared and here.attrs["seed"] == there.attrs.get("seed"):
-        say(console, "note: the seeds are equal, and trials that both runs have make differences harder to see")
+        say(console, "note: the seeds are equal; trials that both runs share make differences harder to detect")
     _report(comparison, table, path, console)
     return DIFFERENT if len(table) else 0
 
 
 def _table(alarms, here) -> pd.DataFrame:
-    """The alarms with the coordinates and the id of their cells."""
+    """Return the alarms with the coordinates and ids of their cells."""
     rows = alarms["row"].to_numpy(dtype=int)
     axes = {axis: here[axis].values[rows] for axis in json.loads(here.attrs["axes"])}
     about = pd.DataFrame({**axes, "id": here["id"].values[rows]})

@@ -1,4 +1,4 @@
-"""`tcdp-sim draw`: table, CSV and figures from the published snapshot alone, without the sweep and its data."""
+"""The command `tcdp-sim draw`, which makes table, CSV files and figures from the published snapshot alone."""
 
 import json
 from functools import partial
@@ -16,14 +16,15 @@ CONTRADICTED = 3  # exit code
 
 
 def main(settings: Settings, console: Console) -> int:
-    """Draw what is published in the folder of the settings, if it is of their experiment: see `draw`."""
+    """Draw the results in the folder of the settings, if they are of their experiment: see `draw`."""
     return draw(settings.folder, console, title(settings))
 
 
 def draw(folder: Path, console: Console, wanted: str | None = None) -> int:
-    """Draw what is published; CONTRADICTED if simulated numbers contradict exact ones beyond chance, else 0.
+    """Draw published results. Return CONTRADICTED if simulated numbers contradict exact ones beyond chance, else 0.
 
-    Raises UserError if there is nothing to draw, or it is damaged, or of another title than wanted, or cannot be drawn.
+    Raises UserError if there are no results, if they are damaged or have another title than `wanted`, or if they cannot
+    be drawn.
     """
     run = published.read(folder, wanted)
     run.experiment.report(run.table, console)

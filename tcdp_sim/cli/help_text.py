@@ -1,4 +1,4 @@
-"""The help of the command line, made of the table of commands, the yaml files of conf/ and nothing that takes long."""
+"""The help of the command line. It needs only the table of commands and the yaml files of conf/, so it is fast."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ tcdp-sim: Monte Carlo experiments for differential privacy, beside exact values 
   tcdp-sim experiment=histogram sweep.rho=0.1 "sweep.k=[1e3,1e6,1e12]" trials=200000
   tcdp-sim data=csv data.path=visits.csv data.column=clinic data.domain=5000
   tcdp-sim --multirun seed=1,2,3                several runs, each in a folder named after what differs"""
-RUN = "RUN is the folder of a run, or the words of its study; for plan, run and show also nothing: the default study."
+RUN = "RUN is the folder of a run, or the words of its study. For plan, run and show it defaults to the default study."
 KEYS = """\
-Keys of a study, with their defaults; also cluster.workers, and the keys data.* and mechanism.* of what is chosen:"""
-WIDEST = 27  # characters of a usage that stands on the line of its help
+Keys of a study with their defaults; also cluster.workers and the keys data.* and mechanism.* of the options chosen:"""
+WIDEST = 27  # characters of the column with the usages
 
 
 def overview(commands: Mapping[str, "Command"]) -> str:

@@ -1,4 +1,4 @@
-"""Imports that no signal tears in two, and how often Python looks for garbage meanwhile and afterwards."""
+"""Context managers for imports and long work: signals are held, and garbage is collected rarely."""
 
 import gc
 from collections.abc import Iterator
@@ -6,15 +6,14 @@ from contextlib import contextmanager
 
 from tcdp_sim.engine import interrupts
 
-YOUNG = 20_000  # objects after which Python looks for garbage: at its own 700 that is a fifteenth of a large plan
+YOUNG = 20_000  # new objects between collections; with Python's 700 they take a fifteenth of the time of a large plan
 
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Hold signals while the block imports, and collect no garbage: what is imported stays.
+    """Hold signals and suspend garbage collection while the block imports.
 
-    Collection is not switched off by `gc.disable()`: a library that is imported meanwhile (dask) would take that for
-    what is wanted ever after.
+    The block does not call `gc.disable()`, because a library that is imported meanwhile (dask) would keep that setting.
     """
     with _collecting(0), interrupts.held():
         yield
@@ -22,9 +21,9 @@ def importing() -> Iterator[None]:
 
 @contextmanager
 def working() -> Iterator[None]:
-    """Collect garbage rarely while the block works, and never in what is imported already.
+    """Collect garbage rarely while the block works, and never among the objects that are imported already.
 
-    To look for garbage in the imported modules takes a tenth of the time of a large run.
+    Searching the imported modules for garbage takes a tenth of the time of a large run.
     """
     if not gc.get_freeze_count():
         gc.freeze()
@@ -34,7 +33,7 @@ def working() -> Iterator[None]:
 
 @contextmanager
 def _collecting(young: int) -> Iterator[None]:
-    """Let Python look for garbage once that many objects are new, and never for 0."""
+    """Let Python collect garbage after `young` new objects in the block, and never if `young` is 0."""
     thresholds = gc.get_threshold()
     gc.set_threshold(young, *thresholds[1:])
     try:

@@ -1,4 +1,4 @@
-"""`tcdp-sim list`: the runs in a folder, newest first: of what, when, how far, whether anything contradicts."""
+"""The command `tcdp-sim list`, which lists the runs in a folder, newest first."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ from tcdp_sim.store.run_folder import CHUNK
 
 @dataclass(frozen=True)
 class Line:
-    """What is said of a run, each part a text."""
+    """A row of the list of runs, as texts."""
 
     name: str
     experiment: str
@@ -42,7 +42,7 @@ def main(folder: Path, console: Console) -> None:
 
 
 def lines(folder: Path) -> list[Line]:
-    """A line for each run in a folder, the last that was started first. Raises UserError if it cannot be read."""
+    """Return a row for each run in a folder, the last one started first. Raises UserError if it cannot be read."""
     try:
         runs = [path for path in folder.iterdir() if (path / "run.json").is_file()]
     except OSError as problem:
@@ -58,7 +58,7 @@ def _line(folder: Path) -> Line:
 
 
 def _state(folder: Path, about) -> str:
-    """How far a run is: by its certificate if it has finished, else by the records in its journal."""
+    """Return the progress of a run: from its certificate if it has finished, else from the records in its journal."""
     planned = about.get("planned") if isinstance(about.get("planned"), dict) else {}
     try:
         finished = certificate.read(folder)
@@ -89,7 +89,7 @@ def _contradictions(folder: Path) -> str:
 
 
 def _json(path: Path):
-    """What a JSON file says; nothing if it cannot be read."""
+    """Return the content of a JSON file, {} if it cannot be read."""
     try:
         text = path.read_bytes()
         content = {} if path.name == provenance.NAME and is_broken(text) else json.loads(text)

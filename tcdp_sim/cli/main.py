@@ -1,8 +1,9 @@
-"""The command line: one line for a mistake (exit code 2), a failed run (1), Ctrl-C and SIGTERM (130), at any moment.
+"""The entry point of the command line. It turns errors and signals into one line and an exit code at any moment.
 
-A run whose simulated numbers contradict exact ones is published all the same, and ends with exit code 3.
+The exit code is 2 for a user's mistake, 1 for a failed run and 130 for Ctrl-C and SIGTERM. A run whose simulated
+numbers contradict exact ones is published nevertheless and ends with exit code 3.
 
-Nothing heavy is imported before main() runs, and nothing while a signal could tear an import in two.
+No slow module is imported before main() runs, and no import can be interrupted by a signal.
 """
 
 import sys
@@ -16,7 +17,7 @@ FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
 
 def main() -> None:
-    """Run the command line; exit code 0, 1 (failure), 2 (a user's mistake), 3 (contradiction), 130 (interrupted)."""
+    """Run the command line. Exit with 0, 1 (failure), 2 (a user's mistake), 3 (contradiction) or 130 (interrupted)."""
     try:
         interrupts.listen()
         memory.listen()
@@ -35,6 +36,6 @@ def main() -> None:
         if memory.is_short(interrupt):
             memory.tell()
             sys.exit(FAILED)
-        kept = str(interrupt) or "the same command goes on with what is kept"
+        kept = str(interrupt) or "the same command goes on from the finished chunks"
         print(f"tcdp-sim: interrupted: {printable(kept)}", file=sys.stderr)
         sys.exit(INTERRUPTED)

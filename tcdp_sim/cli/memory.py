@@ -1,4 +1,4 @@
-"""Too little memory: what it looks like, in whichever thread it shows, and the one line that a user sees of it."""
+"""The handling of too little memory: it is recognised in any thread, and reported in one line."""
 
 import signal
 import sys
@@ -8,18 +8,18 @@ from typing import Any
 from tcdp_sim.core.errors import lacks_memory
 
 ADVICE = (
-    "the memory does not suffice; what was finished is kept: the same command goes on from there with more memory "
-    "(`ulimit -v` says what the shell allows), fewer cluster.workers or cluster=serial, or fewer cells "
-    "(`tcdp-sim plan` says what a run takes)"
+    "there is too little memory. Finished chunks are kept: the same command goes on from there. Use more memory "
+    "(`ulimit -v` prints the shell's limit), fewer cluster.workers, cluster=serial, or fewer cells "
+    "(`tcdp-sim plan` estimates the memory of a run)"
 )
 _short = threading.Event()  # a thread has ended for lack of memory
 
 
 def listen() -> None:
-    """From now on a thread that ends for lack of memory ends the run, and shows no traceback of its own.
+    """Make a thread that ends for lack of memory end the run, without a traceback of its own.
 
-    The run would wait for that thread, some for ever. Objects that cannot be taken apart for lack of memory are not
-    worth a line: what has let go of them is told, or goes on.
+    Without this the run would wait for that thread, perhaps for ever. Objects whose destruction fails for lack of
+    memory are not reported, because their owners report the lack or continue.
     """
     _short.clear()
     threading.excepthook = _thread_ended
@@ -27,14 +27,14 @@ def listen() -> None:
 
 
 def is_short(problem: BaseException) -> bool:
-    """Return whether an exception means that there is too little memory, here or in another thread."""
+    """Return True if an exception means that there is too little memory, here or in another thread."""
     return lacks_memory(problem) or (isinstance(problem, KeyboardInterrupt) and _short.is_set())
 
 
 def tell() -> None:
-    """Print the one line for too little memory, the last one of this process.
+    """Print the message about too little memory and silence the rest of the process.
 
-    What ends after it (threads, libraries, objects) may lack memory as well, and would print a traceback each.
+    Threads, libraries and objects that end afterwards may lack memory too, and would print a traceback each.
     """
     print(f"tcdp-sim: {ADVICE}", file=sys.stderr, flush=True)
     sys.stderr = sys.__stderr__ = None  # type: ignore[assignment,misc]  # Python then prints nothing of its own

@@ -1,4 +1,4 @@
-"""`tcdp-sim merge`: add to a run what another run of the same study has; in any order, with the same result."""
+"""The command `tcdp-sim merge`, which adds the chunks of another run of the same study. The order has no effect."""
 
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,10 @@ from tcdp_sim.study.union import union
 
 
 def main(settings: Settings, other: str, console: Console) -> int:
-    """Copy the chunks of the folder `other` that this run lacks, then run it, with the exit code of `tcdp-sim run`.
+    """Copy the chunks of the folder `other` that this run lacks, then run it. Return the exit code of `tcdp-sim run`.
 
-    The run has the cells and trials of both from then on. Runs of another seed, chunk size, experiment or mechanism are
-    refused, and chunks that both have but with other bits.
+    Afterwards the run has the cells and trials of both. Raises UserError for a run of another seed, chunk size,
+    experiment or mechanism, and if a chunk that both have differs in its bits.
     """
     study = prepare(settings)
     folder = _other_folder(other, study.folder)
@@ -45,7 +45,7 @@ def main(settings: Settings, other: str, console: Console) -> int:
 
 
 def _other_folder(other: str, ours: Path) -> Path:
-    """Return the folder that `other` names; UserError if it holds no run, or is ours."""
+    """Return the folder that `other` names. Raises UserError if it holds no run, or if it is ours."""
     folder = recorded.run_folder(other)
     if folder.resolve() == ours.resolve():
         raise UserError(f"{folder} is this run itself")
@@ -66,13 +66,13 @@ def _copy(study, theirs, ours, folder) -> str:
         about[provenance.FOREIGN] = sorted(foreign)
     with ours.writer(about) as writer:
         added = set(missing)
-        for problem in theirs.problems:  # warnings of what is added; errors belong to chunks that are not there
+        for problem in theirs.problems:  # chunks with errors are not there, so only warnings of added chunks are noted
             if (problem.cell, problem.chunk) in added:
                 writer.note(problem)
         for cell, chunk in missing:
             writer.append(cell, chunk, theirs.record(cell, chunk))
     strange = len(lacking) - len(missing)
     unknown = len({cell for cell, _ in theirs.done if study.plan.laws.place(cell) is None})
-    left_out = f"; {strange} do not fit those of their cells and are passed over" if strange else ""
-    unseen = f"; {unknown} cells of it are of neither run's settings, and no table shows them" if unknown else ""
+    left_out = f"; {strange} do not fit the chunks of their cells and are passed over" if strange else ""
+    unseen = f"; {unknown} of its cells are in neither run's settings, and no table shows them" if unknown else ""
     return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{left_out}{unseen}"

@@ -1,4 +1,4 @@
-"""From the words of a study to resolved configs, by Hydra; what Hydra has to say becomes one plain line."""
+"""Functions that turn the words of a study into resolved configs with Hydra, and Hydra's errors into one plain line."""
 
 import os
 import re
@@ -19,16 +19,16 @@ from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.study import groups, retired
 from tcdp_sim.study.compose import CONFIG, our_configs
 
-LONGEST_NAME = 200  # file systems end at 255 bytes
+LONGEST_NAME = 200  # bytes; file systems allow 255
 ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
 HYDRAS_OWN = re.compile(r"(?!-)(?=.*[=~])[^=]*\bhydra\b", re.DOTALL)  # also hydra/launcher=x, ~hydra, +data@hydra.x=y
 OPTION = re.compile(r"[^/\\.:$\[\]{}]*")  # no path, interpolation or list: one name, several with --multirun
 
 
 def configs(words: Sequence[str], several: bool = False) -> list[dict[str, Any]]:
-    """Return the resolved configs that the words of a study ask for: one, or with `several` one for each combination.
+    """Return the resolved configs of the words of a study: one, or with `several` one for each combination of values.
 
-    Several runs that would share a folder get names that tell them apart. Raises UserError.
+    Runs that would share a folder get names that tell them apart. Raises UserError.
     """
     for word in words:
         _refuse_former(word)
@@ -38,14 +38,14 @@ def configs(words: Sequence[str], several: bool = False) -> list[dict[str, Any]]
         with our_configs():
             jobs = _combinations(given) if several else [given]
             raws = [_resolved(job) for job in jobs]
-    except Exception as mistake:  # nothing of ours has run: whatever Hydra raises (TypeError too) is about the words
+    except Exception as mistake:  # only Hydra has run, so any error (also TypeError) is due to the words
         raise UserError(_one_line(mistake, given)) from None
     folders = {(str(raw.get("results_dir")), str(raw.get("name"))) for raw in raws}
     return raws if len(folders) == len(raws) else with_distinct_names(raws, jobs)
 
 
 def _combinations(words: Sequence[str]) -> list[list[str]]:
-    """Return every combination of the values that words give, each as the words of one study."""
+    """Return every combination of the values in the words, each as the words of one study."""
     parser = OverridesParser.create(GlobalHydra.instance().config_loader())
     choices = {word.get_key_element(): _choices(word) for word in parser.parse_overrides(list(words))}
     return [list(chosen) for chosen in product(*choices.values())]
@@ -64,12 +64,13 @@ def _resolved(words: list[str]) -> dict[str, Any]:
 
 
 def with_distinct_names(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """The configs, each with the words that are not common to all added to its name, less what a shell would mind.
+    """Return the configs, with the words that differ between them added to their names.
 
-    words: the overrides of each config. UserError if that makes no valid or no different names.
+    The words of each config are its overrides. Characters that a shell treats specially are left out. Raises UserError
+    if the names are too long or not distinct.
     """
     if not all(isinstance(raw.get("name"), str | int) for raw in raws):
-        return list(raws)  # config.settings says what is wrong with it
+        return list(raws)  # `settings` reports the wrong name
     everywhere = set.intersection(*map(set, words))
     names = []
     for raw, own in zip(raws, words):
@@ -90,9 +91,10 @@ def _refuse_former(word: str) -> None:
 
 
 def _refuse_code(word: str) -> None:
-    """UserError for a word that reaches Hydra's own section, which names what it calls, or a file from elsewhere.
+    """Raise UserError for a word that could make Hydra run code or read a file from elsewhere.
 
-    A group's option may be a path for Hydra: data=../mine would read mine.yaml from above the package.
+    Hydra's own section names functions that Hydra calls. An option of a group may be a path: data=../mine would read
+    mine.yaml from outside the package.
     """
     if HYDRAS_OWN.match(word):
         raise UserError(f"{word} is not available: what is under hydra could run code; valid: the keys of --help")
@@ -126,7 +128,7 @@ def _one_line(mistake: Exception, words: Sequence[str]) -> str:
 
 
 def _no_such_key(cause: BaseException | None) -> str:
-    """For a key that is not in its section of the config; "" if that is not what is wrong."""
+    """Return the message for a key that its section of the config lacks; "" if the cause is another one."""
     section: Any = getattr(cause, "parent_node", None)
     key = str(getattr(cause, "full_key", ""))
     if not (key and hasattr(section, "keys")):
@@ -134,7 +136,7 @@ def _no_such_key(cause: BaseException | None) -> str:
     where, _, name = key.rpartition(".")
     own = [str(valid) for valid in section if valid != "hydra"]
     candidates = [f"{where}.{valid}" if where else valid for valid in own]
-    if not where:  # the whole config: what is asked for may be in a section
+    if not where:  # the user may have meant a key of a section
         from tcdp_sim.study.settings import axis_keys  # slow to import
 
         sections = [one for one in groups.CHOSEN if hasattr(section.get(one), "keys")]
@@ -144,7 +146,7 @@ def _no_such_key(cause: BaseException | None) -> str:
 
 
 def _no_such_option(text: str) -> str:
-    """For an option that its group does not have; "" if that is not what is wrong."""
+    """Return the message for an option that its group lacks; "" if the cause is another one."""
     group, _, option = text.split("Could not find '")[1].partition("'")[0].partition("/")
     if group not in groups.CHOSEN:
         return ""
@@ -163,7 +165,7 @@ def _unreadable(word: str) -> str:
 
 
 def _not_an_option(words: Sequence[str]) -> str:
-    """For `data=null` and the like: Hydra does not say which word it means."""
+    """Return the message for a word such as `data=null`. Hydra's message does not say which word it means."""
     for word in words:
         key, _, value = word.partition("=")
         group = key.lstrip("+")

@@ -1,4 +1,4 @@
-"""`tcdp-sim plan`: what a run would do; nothing is touched."""
+"""The command `tcdp-sim plan`, which estimates the cost of a run. It runs and writes nothing."""
 
 from functools import partial
 
@@ -12,11 +12,11 @@ from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.blocks import absent_blocks
 from tcdp_sim.study.settings import Settings
 
-QUEUED = ("slurm", "pbs", "kubernetes")  # clusters whose workers wait for a place
+QUEUED = ("slurm", "pbs", "kubernetes")  # clusters that queue their workers
 
 
 def main(settings: Settings, console: Console) -> None:
-    """Say cells, chunks, trials, what time and bytes they take as a pilot tells, and what is left out."""
+    """Print the cells, chunks and trials of a study, an estimate of time and disk space, and the parts left out."""
     study = prepare(settings)
     s, cells = study.settings, len(study.plan.laws)
     coming = forecast(study, partial(say, console), known_exactly(s.experiment.name))

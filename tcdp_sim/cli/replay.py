@@ -1,4 +1,4 @@
-"""`tcdp-sim replay`: one chunk again, in the foreground of this process, and whether it gives the stored bits."""
+"""The command `tcdp-sim replay`, which computes one chunk again in this process and compares its bits."""
 
 from rich.console import Console
 
@@ -13,10 +13,10 @@ from tcdp_sim.summaries.estimates import mean
 
 
 def main(settings: Settings, console: Console, cell: str | None = None, index: int = 0) -> None:
-    """Run a chunk of the cell whose id starts with `cell`; an error in it ends with its traceback.
+    """Run a chunk of the cell whose id starts with `cell`. An error in the chunk ends with its traceback.
 
-    For a debugger: `python -m pdb -c continue -m tcdp_sim replay FOLDER cell=... index=...`. Raises UserError for an
-    index below 0, and unless one cell is meant.
+    For a debugger use `python -m pdb -c continue -m tcdp_sim replay FOLDER cell=... index=...`. Raises UserError for an
+    index below 0, and unless `cell` matches exactly one cell.
     """
     if index < 0:
         raise UserError(f"index = {index} is not valid; valid: a whole number, at least 0")
@@ -43,7 +43,7 @@ def _replay(study, cell, index, console) -> None:
 
 
 def again(study, chunks) -> list[simulate.Record]:
-    """What becomes of (cell, chunk index) pairs, computed here and now."""
+    """Return the records of (cell, chunk index) pairs, computed again in this process."""
     return [simulate.run(_task(study, cell, index)).records[0] for cell, index in chunks]
 
 

@@ -1,4 +1,4 @@
-"""`tcdp-sim reproduce`: the claims of five papers, each with a computed verdict."""
+"""The command `tcdp-sim reproduce`, which computes a verdict on each claim of five papers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ KEYS = ("only", "full", "folder", "cluster", "plan", "render")
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for."""
+    """A request to the command: the values of its keys."""
 
     only: str = ""
     full: bool = False
@@ -38,7 +38,10 @@ class Request:
 
 
 def main(console, words: Sequence[str]) -> int:
-    """Judge the claims that are asked for; the exit code. Raises UserError, Failure."""
+    """Judge the requested claims. Return CHANGED if a verdict is not the recorded one, else 0.
+
+    Raises UserError or Failure.
+    """
     request = read(words)
     from tcdp_sim.experiments.papers import command
 
@@ -59,7 +62,7 @@ def main(console, words: Sequence[str]) -> int:
 
 
 def read(words: Sequence[str]) -> Request:
-    """The request in words KEY=VALUE. Raises UserError."""
+    """Return the request in words KEY=VALUE. Raises UserError."""
     given: dict[str, Any] = {}
     cluster: dict[str, Any] = {}
     for word in words:
@@ -78,8 +81,8 @@ def read(words: Sequence[str]) -> Request:
             given[key] = _yes(key, value) if key in ("full", "plan", "render") else value
     if "folder" in given:
         given["folder"] = _folder(given["folder"])
-    of_little = not given.get("full")  # workers would take longer to start than the fast studies take
-    return Request(**given, cluster={"name": "serial" if of_little else "local"} | cluster)
+    fast = not given.get("full")  # the fast studies take less time than the start of workers
+    return Request(**given, cluster={"name": "serial" if fast else "local"} | cluster)
 
 
 def _folder(text: str) -> Path:
@@ -95,7 +98,7 @@ def _yes(key: str, text: str) -> bool:
 
 
 def _plain(text: str) -> Any:
-    """A whole number, yes or no, or text, as a yaml file would have it."""
+    """Return a text as a yaml file would read it: a whole number, true, false, null or text."""
     if text.lower() in ("true", "false", "null"):
         return {"true": True, "false": False, "null": None}[text.lower()]
     try:

@@ -1,4 +1,4 @@
-"""`tcdp-sim run`: simulate what is missing, publish the snapshot, draw it."""
+"""The command `tcdp-sim run`, which simulates missing chunks, publishes the snapshot and draws it."""
 
 from functools import partial
 
@@ -13,12 +13,12 @@ from tcdp_sim.study.settings import Settings
 
 
 def main(settings: Settings, console: Console) -> int:
-    """Run or resume a study, then draw it; the exit code: 3 if simulated numbers contradict exact ones, else 0.
+    """Run or resume a study, then draw it. Return 3 if simulated numbers contradict exact ones, else 0.
 
     Raises Failure at the end if errors left cells without numbers.
     """
     failed, cells = _executed(settings, console)
-    with interrupts.held():  # no signal tears an import in two; it takes a second, which no start has to wait for
+    with interrupts.held():  # a signal must not interrupt an import, which takes a second and would delay the start
         from tcdp_sim.cli import draw
     code = draw.main(settings, console)
     if failed:
@@ -27,7 +27,7 @@ def main(settings: Settings, console: Console) -> int:
 
 
 def _executed(settings: Settings, console: Console) -> tuple[int, int]:
-    """How many cells have no numbers, and how many there are; what the study takes in memory is free again."""
+    """Return the number of cells without numbers and of all cells. The memory of the study is free afterwards."""
     study = prepare(settings)
     failed = execute(study, partial(say, console), known_exactly(settings.experiment.name))
     return failed, len(study.plan.laws)

@@ -1,4 +1,4 @@
-"""Lines for people: on the terminal, and in the run's log where one is kept."""
+"""Functions that print lines on the terminal and write them into the run's log, if there is one."""
 
 from collections.abc import Iterable
 
@@ -6,12 +6,12 @@ from tcdp_sim.core.log import LOG
 
 
 def say(console, text: str) -> None:
-    """A line for people, and for the run's log where one is kept."""
+    """Print a line, and write it into the run's log, if there is one."""
     console.print(text, markup=False)  # brackets in a path are no markup
     LOG.info(text)
 
 
 def say_all(console, lines: Iterable[str]) -> None:
-    """Several lines for people."""
+    """Print several lines, and write them into the run's log, if there is one."""
     for line in lines:
         say(console, line)

@@ -1,4 +1,4 @@
-"""`tcdp-sim status`: how far a run is, also while it is running."""
+"""The command `tcdp-sim status`, which prints the progress of a run, also while it is running."""
 
 import time
 
@@ -16,7 +16,7 @@ from tcdp_sim.summaries.estimates import relative_mcse
 
 
 def main(settings: Settings, console: Console) -> None:
-    """Say what is done and missing, what is damaged, the worst relative MCSE and when the journal last grew."""
+    """Print the progress of a run, damaged files, the worst relative MCSE, and the time since the journal last grew."""
     study = prepare(settings)
     run = existing_run(study)
     s, cells = study.settings, study.plan.laws
@@ -56,7 +56,7 @@ def _problems(run, cells, wanted, console):
 
 
 def _wanted(run, cells, settings):
-    """The chunks of each cell, as far as what is stored tells how many the target needs."""
+    """Return the chunks that each cell needs, as far as the stored chunks show how many the target needs."""
     wanted = Wanted(cells, settings.chunks)
     while not Pending(cells, wanted, run.has):
         more = stopping.more(run, wanted, settings)
@@ -67,6 +67,6 @@ def _wanted(run, cells, settings):
 
 
 def _worst(summary):
-    """(relative MCSE, observable) of the mean that is known least well."""
+    """Return (relative MCSE, observable) of the mean with the largest relative MCSE."""
     relative, name = relative_mcse(summary)
     return relative if name else 0.0, name

@@ -1,4 +1,4 @@
-"""`tcdp-sim verify`: the certificate checked, and random chunks computed again, bit by bit."""
+"""The command `tcdp-sim verify`, which checks the certificate and computes random chunks again, bit by bit."""
 
 import secrets
 from functools import partial
@@ -23,14 +23,17 @@ from tcdp_sim.study.settings import Settings
 
 DIFFERENT = 1  # exit code
 SAMPLE = 20  # chunks of a run, or claims of a reproduction, that are computed again
-SHARE = 5  # per cent: how many wrong chunks a sample is said to notice
-CHECKED = (("cell",), ("cell", "quantile"))  # dimensions of the published numbers that are looked at
+SHARE = 5  # per cent of wrong chunks for which the message states the probability of detection
+CHECKED = (("cell",), ("cell", "quantile"))  # dimensions of the published numbers that are checked
 NOT_OF_ITS_CHUNKS = ("data_start", "warned", "failed")
 MEND = "the command that ran it computes what is missing and certifies it again"
 
 
 def verify(given: Given, console: Console, sample: int = SAMPLE) -> int:
-    """Check a run, or a reproduction, by so many of its chunks or claims; the exit code. Raises UserError."""
+    """Check a run or a reproduction by `sample` of its chunks or claims. Return DIFFERENT if anything differs, else 0.
+
+    Raises UserError.
+    """
     from tcdp_sim.experiments.papers import verify as papers
 
     if not papers.is_reproduction(given.folder):
@@ -39,7 +42,10 @@ def verify(given: Given, console: Console, sample: int = SAMPLE) -> int:
 
 
 def main(settings: Settings, console: Console, sample: int = SAMPLE) -> int:
-    """Check the certificate, and chunks chosen by the machine's entropy; DIFFERENT if anything differs, else 0."""
+    """Check the certificate and `sample` random chunks. Return DIFFERENT if anything differs, else 0.
+
+    The machine's entropy chooses the chunks, so that nobody can prepare for the choice.
+    """
     if sample < 1:
         raise UserError(f"sample = {sample} is not valid; valid: a whole number of chunks, at least 1")
     study = prepare(settings)
@@ -60,14 +66,14 @@ def main(settings: Settings, console: Console, sample: int = SAMPLE) -> int:
 
 
 def _certified(study, run, console) -> bool:
-    """Whether nothing contradicts the certificate; a run that has not finished has none."""
+    """Return True if nothing contradicts the certificate. A run that has not finished has none."""
     try:
         stored = certificate.read(study.folder)
     except (ValueError, OSError) as problem:
         say(console, f"NOT as certified: {certificate.NAME} cannot be read ({problem}); {MEND}")
         return False
     if stored is None:
-        say(console, f"no {certificate.NAME}: the run has not finished, and only stored chunks can be checked")
+        say(console, f"no {certificate.NAME}: the run has not finished, so only stored chunks can be checked")
         return True
     wrong, notes = certificate.check(study, run, stored)
     for line in wrong:
@@ -81,7 +87,7 @@ def _certified(study, run, console) -> bool:
 
 
 def _recomputed(study, run, chosen, known, console) -> bool:
-    """Whether these chunks, computed again, are the stored bits."""
+    """Return True if these chunks, computed again, have the stored bits."""
     different = []
     for (cell, index), chunk in zip(chosen, again(study, chosen)):
         if run.record(cell.id, index) != chunk.summary:
@@ -99,7 +105,7 @@ def _recomputed(study, run, chosen, known, console) -> bool:
 
 
 def _exactly(study, chosen, console) -> bool:
-    """Return whether the kept exact values of the cells of these chunks are what their functions give."""
+    """Return True if the stored exact values of the cells of these chunks are the values of their functions."""
     values = known_exactly(study.settings.experiment.name)
     if not values.width:
         return True
@@ -125,7 +131,7 @@ def _batch(study, cell) -> Batch:
 
 
 def _as_published(study, run, chosen, console) -> bool:
-    """Whether the published numbers of the cells of these chunks are what their stored chunks give."""
+    """Return True if the published numbers of the cells of these chunks follow from their stored chunks."""
     path = study.folder / "results.zarr"
     if not path.exists():
         return True
@@ -149,7 +155,10 @@ def _as_published(study, run, chosen, console) -> bool:
 
 
 def _altered(study, run, cells, row) -> str:
-    """What a cell has published that does not follow from its chunks, up to what CPUs round differently; or nothing."""
+    """Return the published quantities of a cell that do not follow from its chunks, or "".
+
+    Differences as small as those between CPUs are ignored.
+    """
     cell, chunks = cells[str(row["id"].values)], range(int(row["trials"]) // study.settings.chunk)
     if not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
@@ -162,7 +171,7 @@ def _altered(study, run, cells, row) -> str:
 
 
 def _proved(chosen: int, known: int) -> str:
-    """What it says about the others that so many randomly chosen chunks of so many are right."""
+    """Return a sentence about the other chunks when `chosen` random chunks of `known` are right."""
     if chosen == known:
         return "that is every chunk"
     wrong = -(-known * SHARE // 100)

@@ -1,7 +1,7 @@
-"""How one interior point of private data is found, over an ordered domain of any size.
+"""Private interior points over an ordered domain of any size.
 
-Source: Bun-Dwork-Rothblum-Steinke 2018, Section 5.3 (Problem 24, Theorem 25), worked out: constants, ledgers, proofs.
-Neighbours substitute one record; the number of records n is public. Weights and depths are in records.
+Source: Bun-Dwork-Rothblum-Steinke 2018, Section 5.3 (Problem 24, Theorem 25). The package adds constants, ledgers and
+proofs. Neighbours substitute one record; the number of records n is public. Weights and depths are in records.
 """
 
 from tcdp_sim.interior.budget import best_split, ledger, parts, recipe, recommended_split

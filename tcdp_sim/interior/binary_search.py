@@ -1,8 +1,9 @@
-"""The baseline of zCDP: a binary search by noisy comparisons with the middle rank, on domains of any size.
+"""A zCDP baseline: binary search by noisy comparisons with the middle rank, on domains of any size.
 
 A trial is followed down the tree from one place where the data part to the next. In between, all comparisons see one of
-two ranks, and `first_above` draws which of them is the first to go wrong. Once the search is among no data, how it goes
-on does not matter: every element there has the same depth. So a trial costs a few numbers, however large the domain.
+two ranks, and `first_above` draws the first comparison that goes wrong. Once the search is among elements without data,
+its further course does not matter, because all of them have the same depth. So a trial costs a few numbers, however
+large the domain is.
 """
 
 import numpy as np
@@ -16,18 +17,19 @@ LEFT, STAYS, RIGHT = -1, 0, 1
 
 
 def comparison_scale(rho: float, depth: float) -> float:
-    """Standard deviation of the noise on each of `depth` counts of sensitivity one, together rho-zCDP."""
+    """Return the standard deviation of the noise with which `depth` counts of sensitivity one are rho-zCDP together."""
     return float(np.sqrt(depth / (2 * rho)))
 
 
 def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator, trials: int) -> Weights:
-    """The depths min(F(j), n - F(j - 1)) of the outputs of independent trials: positive iff j is an interior point.
+    """Return the depths min(F(j), n - F(j - 1)) of the outputs j of independent trials, in records.
 
-    At each node the search goes left if F(middle) + N(0, scale^2) >= n / 2. Elements beyond k - 1 count as k - 1.
+    A depth is positive iff j is an interior point. At each node the search goes left if
+    F(middle) + N(0, scale^2) >= n / 2. Elements beyond k - 1 count as k - 1.
     """
     noise, before, weight = Gaussian(scale), profile.before, profile.weight
     out = np.empty(trials, dtype=weight.dtype)
-    todo = [(0, len(weight) - 1, profile.depth, np.arange(trials))]  # first and last point, level, the trials there
+    todo = [(0, len(weight) - 1, profile.depth, np.arange(trials))]  # first and last point, level, trials
     while todo:
         first, last, level, here = todo.pop()
         gaps = profile.points.gaps[first:last]
@@ -49,10 +51,10 @@ def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator,
 def _first_turn(
     profile: LevelProfile, first: int, last: int, positions: Ints, noise: Noise, rng: np.random.Generator, trials: int
 ) -> Ints:
-    """Where each trial leaves points that part below these bits: LEFT or RIGHT of them all; or that it STAYS.
+    """Return the side on which each trial leaves points that part below these bits: LEFT, RIGHT, or STAYS for neither.
 
-    A bit of 1 says that the points lie in the right child: the search should find less than half up to the middle. A
-    bit of 0 says that they lie in the left one: it should find at least half.
+    A bit of 1 means that the points lie in the right child: the search should find less than half up to the middle. A
+    bit of 0 means that they lie in the left child: it should find at least half.
     """
     bits = profile.points.bit(np.full(len(positions), first), positions)
     half = profile.total / 2
@@ -62,12 +64,12 @@ def _first_turn(
 
 
 def _place(places: Ints, index: Floats) -> Floats:
-    """places[index]; inf beyond their end."""
+    """Return places[index], or inf for an index beyond their end."""
     return np.append(places, np.inf)[np.minimum(index, len(places)).astype(np.int64)]
 
 
 def _depth_between(profile: LevelProfile, right: int) -> float:
-    """The depth of the elements between the points right - 1 and right of the data."""
+    """Return the depth of the elements between the points right - 1 and right of the data."""
     if right == len(profile.weight) and profile.points.to_end[right - 1] == 0:
         return profile.weight[-1]  # they lie beyond k - 1, which is the last point
     return min(profile.before[right], profile.total - profile.before[right])

@@ -1,4 +1,4 @@
-"""Splitting a budget over the three steps, and the recipe it buys."""
+"""The split of a budget over the three steps of a release, and the recipe that the budget pays for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,18 +16,22 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.samplers.log_extremes import isf_log
 
-# Good splits (level, node, end) up to this log2 k, from minimising the proven n; public, so that a split leaks nothing.
+# Good splits (level, node, end) up to this log2 k, which minimise the proven n. They are public and leak nothing.
 SPLITS = (
     (8, (0.35, 0.30, 0.35)),
     (64, (0.40, 0.25, 0.35)),
     (1024, (0.45, 0.30, 0.25)),
     (np.inf, (0.50, 0.25, 0.25)),
 )
-# (how many numbers change, by how much) when one record is substituted. Surrogate, above half of the records: at most
-# one node has an excess; if it is another one in the other data set, the two excesses are at most 1 together. Algorithm
-# 21: so are two gaps, at most 2. Both are one shift of that sum, since divergences of log-concave noise are convex in
-# the shift, hence superadditive; all noise that is calibrated here is log-concave. Low surrogate: two excesses move, as
-# two weights of a histogram do. Algorithm 22: half of the gap moves by one (Lemma 23).
+# The number of shifts and the size of each when one record is substituted.
+# - Histogram: two weights move by one.
+# - Surrogate, above half of the records: at most one node has an excess. If the neighbour has another such node, the
+#   two excesses are at most 1 together.
+# - Algorithm 21: likewise, the two gaps are at most 2 together.
+#   Both cases are one shift of that sum: divergences of log-concave noise are convex in the shift, so superadditive,
+#   and all noise that is calibrated here is log-concave.
+# - Low surrogate: two excesses move by one.
+# - Algorithm 22: half of the gap moves by one (Lemma 23).
 CHARGES = {
     "histogram": (2, 1.0),
     "surrogate": (1, 1.0),
@@ -40,13 +44,14 @@ SHARES = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75
 
 @dataclass(frozen=True)
 class NodeMargin:
-    """An objective of calibration: the lower threshold that the noise needs (see `requirement`), for 100 records."""
+    """An objective of calibration: the lower threshold that the noise needs for 100 records (see `needs`)."""
 
     log2_k: float
     ends: float
     beta: float = BETA / 3
 
     def __call__(self, noise: Noise) -> float:
+        """Return the threshold for a noise, in records."""
         low, log_k = np.log(self.beta / 4), self.log2_k * np.log(2)
         among_all = isf_log(noise, np.log(self.beta / 2) - log_k)
         among_full = isf_log(noise, low - min(np.log(100), log_k))
@@ -54,7 +59,26 @@ class NodeMargin:
 
 
 def recommended_split(log2_k: float) -> tuple[float, float, float]:
-    """Shares of rho for the level, the node and the end step."""
+    """Return good shares of rho for the level, the node and the end step.
+
+    The shares depend on the size of the domain alone, so they leak nothing. They come from minimising the number of
+    records in the proof.
+
+    Parameters
+    ----------
+    log2_k : float
+        Logarithm of the domain size to base 2, positive.
+
+    Returns
+    -------
+    tuple of three floats
+        The shares (level, node, end). Their sum is 1.
+
+    Examples
+    --------
+    >>> recommended_split(10)
+    (0.4, 0.25, 0.35)
+    """
     return next(split for most, split in SPLITS if log2_k <= most)
 
 
@@ -69,13 +93,51 @@ def parts(
     calibration: str | None = None,
     selection: str = "histogram",
 ) -> Parts:
-    """What (rho, omega)-tCDP buys for a domain of 2^log2_k elements; neighbours substitute one record.
+    """Return the noise levels of the three steps that (rho, omega)-tCDP pays for, on a domain of 2^log2_k elements.
 
-    split: shares (level, node, end), positive, together 1; default `recommended_split`. family: of the noise on the
-    nodes of a level, of which a substitution moves two by one. accounting: "tight" (bounded range; certified
-    quadrature) or "paper" (epsilon^2 / 2; Theorem 17); calibration: of the noise, if not by the same. selection: of
-    the node, which says what the noise is charged with (`CHARGES`).
-    UserError for a budget that cannot be split so, ValueError where the noise cannot be calibrated.
+    Neighbours substitute one record.
+
+    Parameters
+    ----------
+    rho : float
+        The rho of the whole release, positive, in nats.
+    omega : float
+        The omega of the whole release, above 1; inf for zCDP.
+    log2_k : float
+        Logarithm of the domain size to base 2, positive.
+    split : sequence of three floats, optional
+        Positive shares (level, node, end) of rho with the sum 1. The default is a good split for this domain.
+    family : str
+        The family of the noise on the nodes of a level.
+    accounting : str
+        "tight" charges an exponential mechanism epsilon^2 / 8 (bounded range); "paper" charges epsilon^2 / 2.
+    calibration : str, optional
+        The calibration of the noise: "tight" by quadrature, "paper" by the theorem of its family. By default it is
+        "paper" if that theorem is nearly sharp, else equal to the accounting.
+    selection : str
+        The selection of the node, a key of `CHARGES`. It decides the sensitivity that the noise is calibrated to.
+
+    Returns
+    -------
+    Parts
+        The epsilons of the level and end steps, and the noise of the node step.
+
+    Raises
+    ------
+    UserError
+        If the family is not known, or the budget cannot be split in this way.
+    ValueError
+        If another argument is not valid, or the noise cannot be calibrated.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946
+    Cesar, Rogers (2021), Bounding, Concentrating, and Truncating, https://arxiv.org/abs/2004.07223 (bounded range)
+
+    Examples
+    --------
+    >>> parts(0.5, 20.0, 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper").noise
+    Gaussian(scale=2.581988897471611)
     """
     choice("accounting", accounting, ACCOUNTINGS)
     rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
@@ -97,10 +159,39 @@ def recipe(
     variant: str = "default",
     selection: str = "histogram",
 ) -> Recipe:
-    """The release on n records: thresholds by the proof; variant "paper" takes n/5, 2n/5 and two candidates.
+    """Return the recipe of the release on n records.
 
-    Selections that look for one heavy node ask for more than half of the records ("heavy" thresholds); "surrogate_low"
-    counts weights from a low floor on.
+    Parameters
+    ----------
+    bought : Parts
+        The noise levels, as `parts` returns them.
+    log2_k : float
+        Logarithm of the domain size to base 2, positive.
+    n : float
+        Number of records, at least 1.
+    beta : float
+        The failure probability, in (0, 1).
+    variant : str
+        "default" takes the thresholds of the proof. "paper" takes the paper's: n/5, 2n/5 and two candidates.
+    selection : str
+        The selection of the node. Selections other than "histogram" look for one heavy node, so they need thresholds
+        above half of the records. "surrogate_low" counts weights from a low floor on.
+
+    Returns
+    -------
+    Recipe
+        The public parameters of the release.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> bought = parts(0.5, 20.0, 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper")
+    >>> round(recipe(bought, 10, n=2000).lower)
+    644
     """
     floor = None
     if selection == "surrogate_low":
@@ -121,11 +212,43 @@ def ledger(
     calibration: str,
     selection: str = "histogram",
 ) -> tuple[Step, ...]:
-    """The lines of a release that `parts` bought with these arguments.
+    """Return the lines of a release that `parts` has paid for with these arguments.
 
-    Level: every node's weight, hence every heaviest one and the quality, moves by at most one. Node: given the level,
-    a substitution moves two nodes by one, and the winner is a function of the noisy weights. End: F(j) and
-    n - F(j - 1) move by at most one, hence the depth. The thresholds are functions of public numbers.
+    The lines rest on these sensitivities. Level: every node's weight moves by at most one, so the heaviest weights and
+    the quality do too. Node: given the level, a substitution moves two nodes by one, and the winner is a function of
+    the noisy weights. End: F(j) and n - F(j - 1) move by at most one, so the depth does too. The thresholds are
+    functions of public numbers.
+
+    Parameters
+    ----------
+    bought : Parts
+        The noise levels, as `parts` returns them.
+    rho, omega : float
+        The guarantee of the whole release; rho > 0 in nats, omega > 1.
+    split : sequence of three floats
+        The shares (level, node, end) of rho.
+    accounting : str
+        "tight" or "paper", as for `parts`.
+    calibration : str
+        "tight" or "paper": the calibration of the noise.
+    selection : str
+        The selection of the node, a key of `CHARGES`.
+
+    Returns
+    -------
+    tuple of Step
+        One line for each step: its name, guarantee and source. Their composition is the guarantee of the release.
+
+    Raises
+    ------
+    UserError
+        If the split is not valid.
+
+    Examples
+    --------
+    >>> bought = parts(0.5, 20.0, 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper")
+    >>> [step.name for step in ledger(bought, 0.5, 20.0, (0.4, 0.3, 0.3), "paper", "paper")]
+    ['level', 'node', 'end']
     """
     source = {"tight": "certified quadrature", "paper": "the theorem"}[calibration]
     queries, shift = CHARGES[choice("selection", selection, CHARGES)]
@@ -139,8 +262,8 @@ def ledger(
 def default_split(
     rho: float, omega: float, log2_k: float, family: str, accounting: str, calibration: str
 ) -> tuple[float, float, float]:
-    """`recommended_split` where calibration takes long, `best_split` elsewhere: public numbers either way."""
-    if calibration == "tight" and len(registry.noise(family).parameters()) > 1:  # a search over several takes long
+    """Return `recommended_split` if calibration is slow, else `best_split`. Both depend on public numbers alone."""
+    if calibration == "tight" and len(registry.noise(family).parameters()) > 1:  # a search over several is slow
         return recommended_split(log2_k)
     return best_split(rho, omega, log2_k, family, accounting, calibration)
 
@@ -154,7 +277,34 @@ def best_split(
     accounting: str = "tight",
     calibration: str = "tight",
 ) -> tuple[float, float, float]:
-    """The split, in steps of 1/20, with the smallest `required_n`."""
+    """Return the split with the smallest `required_n`, among all splits in steps of 1/20.
+
+    Parameters
+    ----------
+    rho, omega : float
+        The guarantee of the whole release; rho > 0 in nats, omega > 1.
+    log2_k : float
+        Logarithm of the domain size to base 2, positive.
+    family, accounting, calibration : str
+        The family of the noise, the accounting and the calibration, as for `parts`.
+
+    Returns
+    -------
+    tuple of three floats
+        The shares (level, node, end). Their sum is 1.
+
+    Raises
+    ------
+    UserError
+        If the family is not known.
+    ValueError
+        If another argument is not valid, or the noise cannot be calibrated.
+
+    Examples
+    --------
+    >>> best_split(0.5, 20.0, 10, "gaussian", "paper", "paper")
+    (0.35, 0.2, 0.45)
+    """
 
     def cost(split: tuple[float, float, float]) -> int:
         bought = parts(rho, omega, log2_k, split=split, family=family, accounting=accounting, calibration=calibration)
@@ -164,7 +314,7 @@ def best_split(
 
 
 def checked_split(split: Sequence[float]) -> tuple[float, float, float]:
-    """Three positive shares that add up to one; UserError otherwise."""
+    """Return three positive shares whose sum is one. Raises UserError for anything else."""
     try:
         shares = tuple(float(share) for share in split)
     except (TypeError, ValueError):

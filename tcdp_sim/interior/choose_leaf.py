@@ -1,7 +1,7 @@
-"""The last step: one of the few public candidates that a node leaves, chosen by how deep they lie in the data.
+"""The last step of a release: the choice of one of a node's few public candidates by their depth in the data.
 
-The depth of a leaf j is min(F(j), total - F(j - 1)), F the weight up to and including j: positive iff j is an interior
-point. The candidates of a node [j1, j2] are j1, the last leaf m of its left child, and j2.
+The depth of a leaf j is min(F(j), total - F(j - 1)), where F(j) is the weight up to and including j. It is positive iff
+j is an interior point. The candidates of a node [j1, j2] are j1, the last leaf m of its left child, and j2.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ from tcdp_sim.interior.level_profile import LevelProfile, Segments
 
 
 def occupied_depths(profile: LevelProfile, segments: Segments, index: Ints, levels: Ints) -> Weights:
-    """The depths of (j1, m, j2) of occupied nodes, shape (trials, 3); index: of the node, one a trial."""
+    """Return the depths of (j1, m, j2) of occupied nodes, shape (trials, 3), given the index of each trial's node."""
     points, before, weight, total = profile.points, profile.before, profile.weight, profile.total
     first, last = segments.first[index], segments.last[index]
     left, right = before[first], before[last + 1]
-    at_end = points.to_end[last] <= levels  # the last node of its level, which k - 1 may cut short
+    at_end = points.to_end[last] <= levels  # k - 1 may cut short the last node of a level
     ends_at_last = points.to_end[last] == 0
     at_j1 = np.where(points.zeros[first] >= levels, weight[first], 0)
     at_j2 = np.where(np.where(at_end, ends_at_last, points.ones[last] >= levels), weight[last], 0)
@@ -29,13 +29,13 @@ def occupied_depths(profile: LevelProfile, segments: Segments, index: Ints, leve
     depths[:, 0] = np.minimum(left + at_j1, total - left)
     depths[:, 1] = np.minimum(before[split], total - before[split] + at_m)
     depths[:, 2] = np.minimum(right, total - right + at_j2)
-    leaf = levels == 0  # there all three are one
+    leaf = levels == 0  # all three candidates of a leaf are equal
     depths[leaf, 1] = depths[leaf, 0]
     return depths
 
 
 def _split(profile: LevelProfile, segments: Segments, index: Ints, levels: Ints, first: Ints, last: Ints) -> Ints:
-    """The first point in the right child of each node; last + 1 where there is none."""
+    """Return the first point in the right child of each node; last + 1 where there is none."""
     split = np.where(levels == segments.parting, segments.split[index], -1)
     together = np.flatnonzero((split < 0) & (levels > 0))
     goes_right = profile.points.bit(first[together], levels[together] - 1)
@@ -46,7 +46,7 @@ def _split(profile: LevelProfile, segments: Segments, index: Ints, levels: Ints,
 def empty_nodes(
     profile: LevelProfile, segments: Segments, levels: Ints, rng: np.random.Generator
 ) -> tuple[Ints, Weights]:
-    """(position of an empty node chosen uniformly, the weight to its left), one a level of `levels`.
+    """Return an empty node, chosen uniformly, for each of `levels`: (its position, the weight to its left).
 
     The position is the node's index at level max(level, points.cut). Below the cut, where an index has no room in 64
     bits, the leading 62 bits decide, so that probabilities are off by at most n / 2^61.
@@ -67,7 +67,7 @@ def empty_nodes(
 
 
 def choose(depths: Weights, epsilon: float, rng: np.random.Generator) -> Ints:
-    """The column that the exponential mechanism chooses in each row of depths (sensitivity that of the data)."""
+    """Return the column that the exponential mechanism chooses in each row of depths of the data's sensitivity."""
     weight = np.exp(0.5 * epsilon * (depths - depths.max(axis=1, keepdims=True)))
     edges = np.cumsum(weight, axis=1)
     return (edges < edges[:, -1:] * rng.random((len(depths), 1))).sum(axis=1)

@@ -11,23 +11,23 @@ from tcdp_sim.interior.level_profile import LevelProfile
 
 @dataclass(frozen=True, eq=False)
 class LevelCells:
-    """Stretches of levels of equal quality: first and last level, the quality, log of how many levels."""
+    """Stretches of levels of equal quality: their first and last levels and their quality."""
 
     first: Ints
     last: Ints
     quality: Weights
 
     def log_pmf(self, epsilon: float) -> Floats:
-        """The log of the probability that the exponential mechanism ends in each stretch."""
+        """Return the log-probability that the exponential mechanism chooses a level of each stretch."""
         weight = 0.5 * epsilon * self.quality + np.log(self.last - self.first + 1.0)
         return weight - logsumexp(weight)
 
 
 def level_cells(profile: LevelProfile, lower: float, upper: float) -> LevelCells:
-    """The quality min(heaviest(l) - lower, upper - heaviest(l - 1)) of every level; sensitivity that of a node.
+    """Return the quality min(heaviest(l) - lower, upper - heaviest(l - 1)) of every level l.
 
-    Positive iff some node of level l weighs more than `lower` and none of level l - 1 as much as `upper`. Within a
-    run only its first level differs from the others.
+    The quality has the sensitivity of a node. It is positive iff some node of level l weighs more than `lower` and none
+    of level l - 1 as much as `upper`. Within a run only its first level differs from the others.
     """
     heavy = profile.heaviest.astype(np.float64)
     below = np.concatenate([[0.0], heavy[:-1]])
@@ -42,7 +42,7 @@ def level_cells(profile: LevelProfile, lower: float, upper: float) -> LevelCells
 
 
 def sample_levels(cells: LevelCells, epsilon: float, rng: np.random.Generator, trials: int) -> tuple[Ints, Weights]:
-    """(level, its quality) of each trial."""
+    """Return the level of each trial and its quality."""
     edges = np.cumsum(np.exp(cells.log_pmf(epsilon)))
     chosen = np.minimum(np.searchsorted(edges, edges[-1] * rng.random(trials), side="right"), len(edges) - 1)
     return rng.integers(cells.first[chosen], cells.last[chosen] + 1), cells.quality[chosen]

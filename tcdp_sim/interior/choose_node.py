@@ -1,7 +1,8 @@
-"""The choice of a node of a level: who wins when every node's weight is blurred, empty ones included.
+"""The choice of a node of a level by the noisy weights of all its nodes, including empty ones.
 
-Each rule gives, for trials at levels of one run, the index of the winner among the occupied nodes, -1 for an empty one
-or NOBODY. Only the occupied nodes are drawn one by one (those of equal weight together); all others are one maximum.
+For trials at levels of one run, each rule returns the index of the winner among the occupied nodes, -1 for an empty
+node, or NOBODY. Noise is drawn one by one for occupied nodes of different weights. Nodes of equal weight share one draw
+of their maximum, and so do all empty nodes.
 """
 
 from collections.abc import Callable
@@ -22,17 +23,17 @@ Select = Callable[[Segments, Floats, float, Noise, np.random.Generator], Ints]
 
 
 def histogram(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
-    """The largest noisy weight among all nodes (report noisy max of a histogram)."""
+    """Return the node with the largest noisy weight (report noisy max of a histogram)."""
     return _tiled(segments, segments.counts, log_empty, noise, rng)[0]
 
 
 def algorithm_21(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
-    """Algorithm 21: noise on max(weight - the second largest weight, 0), whose noise has twice the sensitivity."""
+    """Return the winner of Algorithm 21: the largest noisy max(weight - second largest weight, 0), of sensitivity 2."""
     return _top_or_any(segments, log_empty, _gap(segments, log_empty), noise, rng)
 
 
 def surrogate(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
-    """The largest noisy excess max(weight - floor, 0) among all nodes."""
+    """Return the node with the largest noisy excess max(weight - floor, 0)."""
     excess = np.maximum(segments.counts - floor, 0.0)
     if segments.multiplicity[excess > 0].sum() > 1:
         return _tiled(segments, excess, log_empty, noise, rng)[0]
@@ -40,13 +41,16 @@ def surrogate(segments: Segments, log_empty: Floats, floor: float, noise: Noise,
 
 
 def stability(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
-    """The largest noisy weight among the occupied nodes if it exceeds `floor`, else NOBODY (stability histogram)."""
+    """Return the occupied node with the largest noisy weight if it exceeds `floor`, else NOBODY."""
     winner, blurred = _tiled(segments, segments.counts, np.full(len(log_empty), -np.inf), noise, rng)
     return np.where(blurred > floor, winner, NOBODY)
 
 
 def algorithm_22(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
-    """Algorithm 22: the heaviest node if max(gap / 2 - 1, 0) + noise exceeds its 1/N tail, else any other node."""
+    """Return the winner of Algorithm 22.
+
+    It is the heaviest node if max(gap / 2 - 1, 0) + noise exceeds the 1/N tail of the noise, else any other node.
+    """
     log_nodes = _log_others(segments, log_empty, 0)
     blurred = np.maximum(0.5 * _gap(segments, log_empty) - 1, 0) + noise.sample(rng, len(log_empty))
     some = np.maximum(log_nodes, np.log(2))
@@ -66,7 +70,7 @@ SELECTIONS: dict[str, Select] = {
 def _tiled(
     segments: Segments, weights: Floats, log_empty: Floats, noise: Noise, rng: np.random.Generator
 ) -> tuple[Ints, Floats]:
-    """(winner, its noisy weight) of every trial, not too many numbers at a time."""
+    """Return the winner of every trial and its noisy weight. The noise is drawn in tiles to bound the memory."""
     rows = max(1, TILE // (len(weights) + 1))
     tiles = (log_empty[start : start + rows] for start in range(0, len(log_empty), rows))
     winners, noisy = zip(*(_histogram(segments, weights, tile, noise, rng) for tile in tiles))
@@ -93,7 +97,7 @@ def _histogram(
 
 
 def _gap(segments: Segments, log_empty: Floats) -> Floats:
-    """The heaviest node's lead over the runner-up, which may be an empty node."""
+    """Return the heaviest node's lead over the runner-up, which may be an empty node."""
     heaviest = segments.counts[-1]
     if segments.multiplicity[-1] > 1:
         return np.zeros(len(log_empty))
@@ -107,7 +111,7 @@ def _log_others(segments: Segments, log_empty: Floats, left_out: int) -> Floats:
 
 
 def _top_or_any(segments: Segments, log_empty: Floats, lead: Floats, noise: Noise, rng: np.random.Generator) -> Ints:
-    """The heaviest node with its lead against all others at zero: one draw and one maximum."""
+    """Return the winner between the heaviest node with its lead and all others at zero: one draw and one maximum."""
     trials = len(log_empty)
     top = lead + noise.sample(rng, trials)
     others = sample_max_log(noise, rng, _log_others(segments, log_empty, 1), trials)
@@ -115,7 +119,7 @@ def _top_or_any(segments: Segments, log_empty: Floats, lead: Floats, noise: Nois
 
 
 def _any_other(segments: Segments, log_empty: Floats, rng: np.random.Generator) -> Ints:
-    """A node other than the heaviest, uniformly; -1 for an empty one."""
+    """Return a uniformly chosen node other than the heaviest; -1 for an empty one."""
     occupied = len(segments.order) - 1
     if not occupied:
         return np.full(len(log_empty), -1)

@@ -1,4 +1,4 @@
-"""Distinct points of a domain {0, ..., k - 1} of any size, by what its dyadic tree needs to know about them."""
+"""Distinct points of a domain {0, ..., k - 1} of any size, in the form that its dyadic tree needs."""
 
 import numbers
 from collections.abc import Callable, Sequence
@@ -19,13 +19,24 @@ MOST_DEPTH = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """The distinct points x_0 < x_1 < ... of a data set, followed by the last leaf k - 1 (which may be one of them).
+    """The distinct points x_0 < x_1 < ... of a data set, followed by the last leaf k - 1, which may be one of them.
 
-    depth: level of the root, max(1, bits of k - 1). Arrays of int64, one entry a point and one more for the last leaf:
-    head: the bits of x from `cut` upwards, cut = max(depth - 62, 0); zeros, ones: how many low bits of x are all 0,
-    all 1 (depth if they all are); to_end: the level at which x and the last leaf meet. gaps[i]: the level at which x_i
-    and x_(i+1) meet, the bit length of their XOR. bit(point, position): bits of points by index, as bool arrays.
-    values: the points and the last leaf as integers, or None if they are too large to write down.
+    Parameters
+    ----------
+    depth : int
+        The level of the root: max(1, bits of k - 1).
+    gaps : array of int64
+        The level at which x_i and x_(i+1) meet, which is the bit length of their XOR.
+    head : array of int64
+        The bits of each point from `cut` upwards. This array and the next three have one more entry for the last leaf.
+    zeros, ones : array of int64
+        The number of low bits of each point that are all 0, and all 1; `depth` if all bits are.
+    to_end : array of int64
+        The level at which each point and the last leaf meet.
+    bit : callable
+        A function (point, position) of arrays that returns bits of points by index, as a bool array.
+    values : tuple of int, optional
+        The points and the last leaf as integers; None if they are too large to write down.
     """
 
     depth: int
@@ -39,19 +50,19 @@ class Points:
 
     @property
     def known_values(self) -> tuple[int, ...]:
-        """The values; ValueError for points that are known by bit lengths alone."""
+        """The values. Raises ValueError for points that are known by bit lengths alone."""
         if self.values is None:
             raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
         return self.values
 
     @property
     def cut(self) -> int:
-        """How many low bits `head` leaves out."""
+        """The number of low bits that `head` leaves out."""
         return max(self.depth - HEAD, 0)
 
 
 def domain_size(k: Any) -> int:
-    """`k` as an integer >= 1; UserError for anything else."""
+    """Return `k` as an integer of at least 1. Raises UserError for anything else."""
     try:
         size = int(k) if isinstance(k, float) and k.is_integer() else index(k)
     except TypeError:
@@ -62,7 +73,7 @@ def domain_size(k: Any) -> int:
 
 
 def whole_numbers(values: Sequence[Any], what: str = "a value") -> list[int]:
-    """The values as integers; UserError for one that is none. 2.0 is one, 1.5 and "2" are not: nothing is rounded."""
+    """Return the values as integers. Raises UserError for a value such as 1.5 or "2", because nothing is rounded."""
     try:
         return list(map(index, values))
     except TypeError:
@@ -77,7 +88,7 @@ def _whole_number(x: Any, what: str) -> int:
 
 
 def from_values(values: Sequence[int], k: int) -> Points:
-    """Points with these values, ascending and distinct integers of any size with 0 <= value < k."""
+    """Return the points with these values: ascending, distinct integers of any size with 0 <= value < k."""
     last = domain_size(k) - 1
     depth = max(last.bit_length(), 1)
     all_values = [*values, last]
@@ -104,14 +115,14 @@ def from_values(values: Sequence[int], k: int) -> Points:
 
 
 def from_bit_lengths(gaps: Sequence[int], depth: int) -> Points:
-    """The canonical points in a domain of k = 2^depth whose neighbours meet at these levels; depth up to 2^62.
+    """Return the canonical points in a domain of k = 2^depth elements whose neighbours meet at the levels `gaps`.
 
-    x_0 = 0, and x_(i+1) is the first leaf after x_i that meets it at level gaps[i]. Costs O(points^2) whatever the
-    depth. UserError unless 1 <= gaps[i] <= depth, and where no such leaf is left.
+    x_0 = 0, and x_(i+1) is the first leaf after x_i that meets it at level gaps[i]. The cost is O(points^2) at every
+    depth up to 2^62. Raises UserError unless 1 <= gaps[i] <= depth, and if there is no such leaf.
     """
     if not 1 <= depth <= MOST_DEPTH:
         raise UserError(f"log2_k = {depth} is not valid; valid: 1 <= log2_k <= 2^62")
-    sets: list[frozenset[int]] = [frozenset()]  # of the positions of one bits
+    sets: list[frozenset[int]] = [frozenset()]  # the positions of the one bits of each point
     for i, gap in enumerate(map(int, gaps)):
         if not 1 <= gap <= depth or gap - 1 in sets[-1]:
             raise UserError(f"gaps[{i}] = {gap} is not valid; valid: 1 to log2_k = {depth}, and above what came before")
@@ -134,7 +145,7 @@ def from_bit_lengths(gaps: Sequence[int], depth: int) -> Points:
 
 
 def short(x: int) -> str:
-    """An integer of any size as it may stand in an error message."""
+    """Return an integer of any size as text for an error message."""
     return str(x) if abs(x) < 10**30 else f"a number of {x.bit_length()} bits"
 
 

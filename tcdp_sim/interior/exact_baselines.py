@@ -1,4 +1,4 @@
-"""The success of the zCDP baselines by formulas: what their simulations are held against, and share no code with."""
+"""Exact success probabilities of the zCDP baselines. Their simulations are compared with them and share no code."""
 
 from math import exp, log
 
@@ -10,10 +10,11 @@ from tcdp_sim.interior.level_profile import LevelProfile
 
 
 def search_success(profile: LevelProfile, scale: float) -> float:
-    """P[the binary search ends at an interior point]: at each node it goes left if F(middle) + N(0, scale^2) >= n / 2.
+    """Return the probability that the binary search ends at an interior point.
 
-    It misses iff it leaves the path to the smallest point on the left of it, or that to the largest on its right; on
-    those paths F(middle) is known from where the data part. Elements beyond k - 1 count as k - 1. In O(depth + points).
+    At each node the search goes left if F(middle) + N(0, scale^2) >= n / 2. It fails iff it leaves the path to the
+    smallest point on its left, or the path to the largest point on its right. On these paths F(middle) follows from the
+    levels where the data part. Elements beyond k - 1 count as k - 1. The cost is O(depth + points).
     """
     gaps, last = profile.points.gaps, len(profile.points.gaps)
     lost = _missed(profile, 0, True, gaps, profile.weight, scale)
@@ -23,10 +24,10 @@ def search_success(profile: LevelProfile, scale: float) -> float:
 
 
 def _missed(profile: LevelProfile, end: int, is_first: bool, gaps: Ints, weight: Weights, scale: float) -> float:
-    """P[the search leaves the path to the first or the last point on the side where no data are].
+    """Return the probability that the search leaves the path to the first or last point on the side without data.
 
-    Where the path turns inwards the outer child is empty, and the search leaves if noise exceeds half of the data;
-    elsewhere it stays if the noisy weight of the outer child, which holds the point, is at least half.
+    If the path turns inwards, the outer child is empty, and the search leaves if noise exceeds half of the data.
+    Elsewhere it stays if the noisy weight of the outer child, which holds the point, is at least half.
     """
     positions = np.arange(profile.depth - 1, -1, -1)
     bits = profile.points.bit(np.full(profile.depth, end), positions)
@@ -40,10 +41,10 @@ def _missed(profile: LevelProfile, end: int, is_first: bool, gaps: Ints, weight:
 
 
 def exponential_success(profile: LevelProfile, epsilon: float) -> float:
-    """The probability that the exponential mechanism over the domain, with depth as quality, gives an interior point.
+    """Return the probability that the exponential mechanism over the domain gives an interior point.
 
-    From the odds of the elements outside the data, which have depth 0, against those at and between the points. The
-    profile must know its values.
+    The quality is the depth, which is 0 for the elements outside the data. The probability follows from their odds
+    against the elements at and between the points. The profile must know its values.
     """
     values, total = profile.points.values, float(profile.total)
     if values is None:

@@ -1,4 +1,4 @@
-"""The law of a release by quadrature: what the simulation is held against, at a cost of one integral a level.
+"""The exact law of a release by quadrature, at a cost of one integral per level. Simulations are compared with it.
 
 It shares the profile of the data and the recipe with the simulation, and no code that draws or weighs.
 """
@@ -18,20 +18,21 @@ from tcdp_sim.interior.release import CANDIDATES, Recipe
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers.log_extremes import isf_log
 
-NEGLIGIBLE = 1e-14  # levels that are less likely than their share of this are left out
+NEGLIGIBLE = 1e-14  # the total probability of the levels that are left out
 MOST_DEPTH = 2**20
 MOST_LEVELS = 5000
 MOST_LEAVES = 2**16
 NODES = 16
-# Quantiles of a maximum between which its law is smooth, by -log cdf.
+# The values of -log cdf of a maximum at the edges of panels. Its law is smooth between them.
 _DEPTHS = np.concatenate([np.geomspace(1e-18, 1, 24)[:-1], np.geomspace(1, 40, 12)])
 
 
 @dataclass(frozen=True, eq=False)
 class LevelLaw:
-    """One level: its probability, its occupied nodes and theirs, and that of an empty node winning.
+    """A level of the exact law: its probability, its occupied nodes, and the probabilities that each node wins.
 
-    What is missing from one is that of no node at all, which only the stability histogram knows.
+    `occupied` has the probability of each occupied node, and `empty` that of all empty ones. They sum to less than one
+    if there may be no winner, as in the stability histogram.
     """
 
     level: int
@@ -42,7 +43,10 @@ class LevelLaw:
 
 
 def level_laws(profile: LevelProfile, recipe: Recipe) -> Iterator[LevelLaw]:
-    """Every level but some that together are less likely than 1e-14; UserError if there are more than 5,000 of them."""
+    """Yield the law of every level, except for levels whose total probability is below 1e-14.
+
+    Raises UserError if there are more than 5,000 levels.
+    """
     log_pmf = _level_log_pmf(profile, recipe)
     likely = np.flatnonzero(log_pmf > np.log(NEGLIGIBLE / len(log_pmf)))
     if len(likely) > MOST_LEVELS:
@@ -55,7 +59,7 @@ def level_laws(profile: LevelProfile, recipe: Recipe) -> Iterator[LevelLaw]:
 
 
 def _level_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
-    """The log-probability of each level, from the qualities of all of them one by one."""
+    """Return the log-probability of each level from the qualities of all levels."""
     if profile.depth > MOST_DEPTH:
         raise UserError(f"2^{profile.depth} elements are too many for the exact law; valid: 2^{MOST_DEPTH}")
     heaviest = profile.fhat(np.arange(-1, profile.depth + 1)).astype(np.float64)
@@ -65,7 +69,7 @@ def _level_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
 
 
 def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
-    """The probability that the release is an interior point; within about 1e-9. The profile must know its values."""
+    """Return the probability of an interior point, within about 1e-9. The profile must know its values."""
     probability = 0.0
     for law in level_laws(profile, recipe):
         depths = _depths(profile, law)
@@ -76,7 +80,7 @@ def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
 
 
 def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
-    """The log-probability of every element of a domain of at most 65,536 elements."""
+    """Return the log-probability of every element of a domain of at most 65,536 elements."""
     values = profile.points.values
     if values is None or values[-1] >= MOST_LEAVES:
         raise UserError(f"the domain is too large for the law of every element; valid: k <= {MOST_LEAVES}")
@@ -93,7 +97,7 @@ def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
 
 
 def _nodes(profile: LevelProfile, law: LevelLaw, k: int) -> Iterator[tuple[int, float, Weights]]:
-    """(node, probability, depths of shape (1, 3)) of every node of a level, empty ones included."""
+    """Yield (node, probability, depths of shape (1, 3)) for every node of a level, including empty ones."""
     depths = _depths(profile, law)
     heads = [profile.points.known_values[first] >> law.level for first in law.segments.first]
     for i, node in enumerate(heads):
@@ -105,7 +109,7 @@ def _nodes(profile: LevelProfile, law: LevelLaw, k: int) -> Iterator[tuple[int, 
 
 
 def _depths(profile: LevelProfile, law: LevelLaw) -> Weights:
-    """The depths min(F(j), total - F(j - 1)) of the candidates of every occupied node, shape (nodes, 3)."""
+    """Return the depths min(F(j), total - F(j - 1)) of the candidates of every occupied node, shape (nodes, 3)."""
     if profile.points.values is None:
         raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
     *places, last = profile.points.values
@@ -119,7 +123,7 @@ def _depth(profile: LevelProfile, places: list[int], j: int) -> float:
 
 
 def _candidates(node: int, level: int, last: int) -> list[int]:
-    """(j1, m, j2): the first leaf of a node, the last of its left child, its last; none beyond the last of all."""
+    """Return (j1, m, j2): a node's first leaf, the last leaf of its left child, its last leaf; each at most `last`."""
     first, size = node << level, 1 << level
     return [first, min(first + max(size // 2, 1) - 1, last), min(first + size - 1, last)]
 
@@ -132,7 +136,7 @@ def _candidate_law(depths: Weights, recipe: Recipe) -> Floats:
 
 
 def _inner_share(profile: LevelProfile, law: LevelLaw) -> float:
-    """The share of the empty nodes that lie between occupied ones."""
+    """Return the share of the empty nodes that lie between occupied ones."""
     shift = max(law.level - profile.points.cut, 0)
     head = profile.points.head >> shift
     first, last, end = int(head[0]), int(head[-2]), int(head[-1])
@@ -142,7 +146,7 @@ def _inner_share(profile: LevelProfile, law: LevelLaw) -> float:
 
 
 def _winner(segments: Segments, log_empty: float, total: float, recipe: Recipe) -> tuple[Floats, float]:
-    """(probability of each occupied node, that of all empty ones)."""
+    """Return the probability that each occupied node wins, and that any empty node wins."""
     if recipe.selection in COUNTED:
         weights, log_empty, least = COUNTED[recipe.selection](segments.counts, log_empty, recipe.floor_of(total))
         groups, empty = histogram_law(weights, segments.multiplicity, log_empty, recipe.noise, least)
@@ -157,8 +161,8 @@ def _winner(segments: Segments, log_empty: float, total: float, recipe: Recipe) 
     return each, (1 - top) * float(np.exp(log_empty - log_others)) if log_empty > -np.inf else 0.0
 
 
-# Selections by a noisy maximum: (counts, log of how many empty nodes, floor) -> what is blurred, of how many, and from
-# where on it counts.
+# Selections by a noisy maximum. Each maps (counts, log of the number of empty nodes, floor) to the numbers that get
+# noise, the log of the number of empty nodes that compete, and the least winning value.
 COUNTED = {
     "histogram": lambda counts, log_empty, floor: (counts, log_empty, -np.inf),
     "surrogate": lambda counts, log_empty, floor: (np.maximum(counts - floor, 0.0), log_empty, -np.inf),
@@ -167,7 +171,7 @@ COUNTED = {
 
 
 def _top(segments: Segments, log_others: float, recipe: Recipe) -> float:
-    """The probability that the heaviest node wins, by Algorithms 21 and 22, which treat all others alike."""
+    """Return the probability that the heaviest node wins in Algorithms 21 and 22, which treat all other nodes alike."""
     heaviest, tied = segments.counts[-1], segments.multiplicity[-1] > 1
     second = heaviest if tied else segments.counts[-2] if len(segments.counts) > 1 else 0
     if recipe.selection == "algorithm_22":
@@ -181,10 +185,18 @@ def _top(segments: Segments, log_others: float, recipe: Recipe) -> float:
 def histogram_law(
     counts: Floats, multiplicity: Ints, log_empty: float, noise: Noise, least: float = -np.inf
 ) -> tuple[Floats, float]:
-    """(probability that one of the nodes of each count has the largest noisy count, that an empty one has).
+    """Return the probability that a node of each count has the largest noisy count, and that an empty node has it.
 
-    counts, multiplicity: counts and how many nodes have each, shape (m,); log_empty: log of the number of empty
-    nodes, -inf for none; least: only largest noisy counts above it are counted.
+    Parameters
+    ----------
+    counts, multiplicity : array of shape (m,)
+        The distinct counts, and the number of nodes with each.
+    log_empty : float
+        Logarithm of the number of empty nodes; -inf for none.
+    noise : Noise
+        The noise on every count.
+    least : float
+        The value that the largest noisy count must exceed to win.
     """
     centres = np.append(np.asarray(counts, dtype=np.float64), 0.0)
     log_many = np.append(np.log(multiplicity), log_empty)
@@ -206,12 +218,15 @@ def histogram_law(
 
 
 def _edges(centres: Floats, log_many: Floats, noise: Noise) -> Floats:
-    """Panel edges: every group's maximum between its quantiles, from where the largest of them begins to matter."""
+    """Return the edges of panels for the integral.
+
+    They are quantiles of every group's maximum, from the point on where the largest of these maxima begins to matter.
+    """
     edges = []
     for centre, log_count in zip(centres, log_many):
         log_tail = np.log(_DEPTHS) - log_count
         upper = log_tail < -1
         x = np.where(upper, isf_log(noise, np.minimum(log_tail, 0)), noise.ppf(np.exp(-_DEPTHS * np.exp(-log_count))))
-        edges.append(centre + np.append(x, 0.0))  # where a Laplace density has its kink
+        edges.append(centre + np.append(x, 0.0))  # a Laplace density has a kink at zero
     lowest = max(e.min() for e in edges)
     return np.unique(np.concatenate([[lowest], *(e[e > lowest] for e in edges)]))

@@ -1,4 +1,4 @@
-"""Draws of the exponential mechanism over the whole domain: the end of the recursion, and a baseline."""
+"""The exponential mechanism over the whole domain, which is the end of the recursion and a baseline."""
 
 from itertools import pairwise
 from math import log
@@ -10,10 +10,10 @@ from tcdp_sim.interior.level_profile import LevelProfile
 
 
 def stretches(profile: LevelProfile) -> tuple[Floats, Floats]:
-    """(log of how many elements, their depth) of the 2 m + 1 stretches that m points make of the domain.
+    """Return the log-size and the depth of the 2 m + 1 stretches that m points make of the domain.
 
-    Stretches are, left to right, the elements before, at, between or after the points, in which the depth
-    min(F(j), total - F(j - 1)) is constant. The profile must know its values.
+    Stretches are, left to right, the elements before, at, between or after the points. The depth
+    min(F(j), total - F(j - 1)) is constant in each. The profile must know its values.
     """
     values, before, total = profile.points.known_values, profile.before, profile.total
     m = len(profile.weight)
@@ -28,13 +28,13 @@ def stretches(profile: LevelProfile) -> tuple[Floats, Floats]:
 
 
 def sample_depths(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> Weights:
-    """The depths of the outputs of independent trials, on a domain of any size."""
+    """Return the depths of the outputs of independent trials, on a domain of any size."""
     _, depth, chosen = _choose(profile, epsilon, rng, trials)
     return depth[chosen]
 
 
 def sample_elements(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> Ints:
-    """Outputs of independent trials as int64, for domains of at most 2^62 elements."""
+    """Return the outputs of independent trials as int64, for domains of at most 2^62 elements."""
     *_, chosen = _choose(profile, epsilon, rng, trials)
     values, m = profile.points.known_values, len(profile.weight)
     first, last = np.empty(2 * m + 1, dtype=np.int64), np.empty(2 * m + 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Where the privacy budget goes: one line a step, added up by adaptive composition."""
+"""The ledger of a release: one line for each step, and their adaptive composition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ACCOUNTINGS = ("paper", "tight")
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a release: what it does, the guarantee it keeps, and by which argument."""
+    """A step of a release: its name, its guarantee and the argument for the guarantee."""
 
     name: str
     guarantee: Guarantee
@@ -22,33 +22,33 @@ class Step:
 
 
 def total(steps: Sequence[Step]) -> Guarantee:
-    """The guarantee of all steps together, each chosen after seeing the outputs before it (Lemma 2)."""
+    """Return the guarantee of all steps together, each chosen after seeing the outputs before it (Lemma 2)."""
     return compose(*(step.guarantee for step in steps))
 
 
 def exponential_epsilon(rho: float, accounting: str) -> float:
-    """The epsilon at which the exponential mechanism (probability ~ e^(epsilon quality / 2)) is rho-zCDP.
+    """Return the epsilon at which the exponential mechanism (probability ~ e^(epsilon quality / 2)) is rho-zCDP.
 
-    "paper": epsilon^2 / 2 = rho; "tight": epsilon^2 / 8 = rho, since its log-probabilities change by at most epsilon
-    between the most and the least favoured output (bounded range; Cesar-Rogers 2021).
+    "paper" solves epsilon^2 / 2 = rho. "tight" solves epsilon^2 / 8 = rho: the log-probabilities change by at most
+    epsilon between the most and the least favoured output (bounded range; Cesar-Rogers 2021).
     """
     factor = {"paper": 2, "tight": 8}[choice("accounting", accounting, ACCOUNTINGS)]
     return float(np.sqrt(factor * real("rho", rho, 0)))
 
 
 def exponential_rho(epsilon: float, accounting: str) -> float:
-    """The inverse of `exponential_epsilon`."""
+    """Return the rho of an exponential mechanism with this epsilon: the inverse of `exponential_epsilon`."""
     return epsilon**2 / {"paper": 2, "tight": 8}[choice("accounting", accounting, ACCOUNTINGS)]
 
 
 def exponential_step(name: str, epsilon: float, accounting: str) -> Step:
-    """The line of an exponential mechanism on a quality of sensitivity one."""
+    """Return the line of an exponential mechanism on a quality of sensitivity one."""
     source = "bounded range, epsilon^2 / 8" if accounting == "tight" else "epsilon^2 / 2"
     return Step(name, ZCDP(exponential_rho(epsilon, accounting)), source)
 
 
 def noise_step(name: str, noise: Noise, shift: float, queries: int, rho: float, omega: float, source: str) -> Step:
-    """The line of `queries` numbers blurred by noise, each moved by at most `shift`, at rho together."""
+    """Return the line of `queries` noisy numbers, each of which moves by at most `shift`, at rho together."""
     argument = f"{queries} shift{'s' if queries > 1 else ''} of {shift:g} by {source}"
     unlimited = noise.linear_in_order or np.isinf(omega)
     return Step(name, ZCDP(rho) if unlimited else TCDP(rho, omega), argument)

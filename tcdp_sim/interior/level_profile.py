@@ -1,4 +1,4 @@
-"""What the dyadic tree over a domain of any size looks like from a data set: built once, at no cost in the domain."""
+"""The dyadic tree over a domain of any size for a data set. The cost to build it does not depend on the domain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,24 @@ from tcdp_sim.interior.domain_points import Points, short
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The occupied nodes of a level, left to right: their first and last point, their weight, and where they split.
+    """The occupied nodes of a level, left to right.
 
-    parting: level at which the children of the nodes are different from those one level up (the first of the run);
-    split: for each node the first point in its right child at that level, or -1 where all points are in one child.
-    counts, order, start: the distinct weights, the nodes sorted by weight, and where each weight starts among them.
+    Parameters
+    ----------
+    first, last : array of int
+        The first and last point of each node.
+    weight : array
+        The weight of each node.
+    parting : int
+        The first level of the run. At its other levels the points of each node are in one child.
+    split : array of int
+        The first point in the right child of each node at that level; -1 where all points are in one child.
+    counts : array
+        The distinct weights.
+    order : array of int
+        The nodes sorted by weight.
+    start : array of int
+        The place of the first node of each distinct weight in that order.
     """
 
     first: Ints
@@ -31,17 +44,47 @@ class Segments:
 
     @property
     def multiplicity(self) -> Ints:
-        """How many nodes have each of the distinct weights."""
+        """The number of nodes with each of the distinct weights."""
         return np.diff(self.start)
 
 
 class LevelProfile:
-    """The levels of the dyadic tree over {0, ..., k - 1} as data fill them: level 0 the leaves, `depth` the root.
+    """The levels of the dyadic tree over {0, ..., k - 1} for a data set.
 
-    Node v of level l is [v 2^l, min((v + 1) 2^l, k) - 1]. Levels between which no two nodes merge form a run: `starts`
-    (their first levels, ascending from 0), `ends` (their last), `heaviest` (the largest weight of one node in it).
-    weight: of the distinct points, positive; `before[i]` the total of those left of point i, `before[-1]` = `total`.
-    Source: Bun-Dwork-Rothblum-Steinke 2018, Section 5.3, with a node worth f(j2) - f(j1 - 1).
+    Level 0 has the leaves, level `depth` the root. Node v of level l is [v 2^l, min((v + 1) 2^l, k) - 1]. Levels
+    between which no two nodes merge form a run.
+
+    Parameters
+    ----------
+    points : Points
+        The distinct points of the data.
+    weight : array of shape (points,)
+        The positive weight of each point, such as its number of records.
+
+    Attributes
+    ----------
+    starts, ends : array of int
+        The first and last level of each run, ascending from 0.
+    heaviest : array
+        The largest weight of a node in each run.
+    before : array of shape (points + 1,)
+        The weight of the points to the left of each point. The last entry is `total`.
+
+    Raises
+    ------
+    UserError
+        If the weights are not positive numbers, one for each point.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946 (a node is worth
+    f(j2) - f(j1 - 1))
+
+    Examples
+    --------
+    >>> profile = LevelProfile.of([3, 3, 5, 900], k=1024)
+    >>> profile.starts.tolist(), profile.heaviest.tolist()
+    ([0, 3, 10], [2, 3, 4])
     """
 
     def __init__(self, points: Points, weight: Weights) -> None:
@@ -56,7 +99,10 @@ class LevelProfile:
 
     @classmethod
     def of(cls, values: Sequence[int], k: int) -> "LevelProfile":
-        """The profile of records: integers of any size and in any order, repeats allowed, 0 <= value < k."""
+        """Return the profile of records: integers of any size and in any order, repeats allowed, 0 <= value < k.
+
+        Raises UserError for no records, and for a value that is not whole or outside the domain.
+        """
         k = tree.domain_size(k)
         records = sorted(tree.whole_numbers(values))
         if not records:
@@ -71,7 +117,10 @@ class LevelProfile:
 
     @classmethod
     def of_bit_lengths(cls, gaps: Sequence[int], log2_k: int, weight: Sequence[int] | None = None) -> "LevelProfile":
-        """The profile of data known by the levels at which neighbours meet; k = 2^log2_k may be too large to write."""
+        """Return the profile of data known by the levels at which neighbours meet.
+
+        The domain has 2^log2_k elements, which may be too large a number to write down.
+        """
         points = tree.from_bit_lengths(gaps, log2_k)
         return cls(points, np.ones(len(gaps) + 1, dtype=np.int64) if weight is None else np.asarray(weight))
 
@@ -86,23 +135,23 @@ class LevelProfile:
         return self.before[-1]
 
     def fhat(self, levels: Ints | range) -> Weights:
-        """The heaviest node's weight at these levels; 0 at level -1."""
+        """Return the weight of the heaviest node at each of these levels; 0 at level -1."""
         levels = np.asarray(levels)
         run = np.searchsorted(self.starts, levels, side="right") - 1
         return np.where(run < 0, 0, self.heaviest[run])
 
     def log_empty(self, levels: Ints, occupied: int) -> Floats:
-        """The log of the number of nodes without points at each level: -inf where there is none."""
+        """Return the log of the number of nodes without points at each level; -inf where there is none."""
         shift = np.clip(levels - self.points.cut, 0, 63)
         top = self.points.head[-1] >> shift
-        below = np.maximum(self.points.cut - levels, 0) * np.log(2.0)  # the levels that the head does not reach
+        below = np.maximum(self.points.cut - levels, 0) * np.log(2.0)  # the head has no bits of these levels
         with np.errstate(divide="ignore"):
             few = np.log(np.maximum(top + 1 - occupied, 0))
             many = np.log(top) + below
         return np.where(levels < self.points.cut, many, few)
 
     def segments(self, run: int) -> Segments:
-        """The occupied nodes at the levels of a run."""
+        """Return the occupied nodes at the levels of a run."""
         if run not in self._segments:
             self._segments[run] = self._find_segments(int(self.starts[run]))
         return self._segments[run]
@@ -122,9 +171,9 @@ class LevelProfile:
 
 
 def _merge(gaps: Ints, weight: Weights) -> tuple[Ints, Weights]:
-    """First level and heaviest node of each run: neighbours are joined in the order of the levels where they meet."""
-    total = weight.tolist()  # of each segment, kept at its first point
-    left, right = list(range(len(total))), list(range(len(total)))  # the far end, kept at either end
+    """Return the first level and the heaviest node of each run. Neighbours are joined in the order of their levels."""
+    total = weight.tolist()  # the weight of a segment stands at its first point
+    left, right = list(range(len(total))), list(range(len(total)))  # each end of a segment refers to the other one
     starts, heaviest = [0], [max(total)]
     for i in np.argsort(gaps, kind="stable").tolist():
         first, last = left[i], right[i + 1]

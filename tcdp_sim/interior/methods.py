@@ -1,4 +1,4 @@
-"""Every way to an interior point, by name: what it takes, and its parameters as plain data."""
+"""The methods to find an interior point, by name: the records that they need and their parameters as plain data."""
 
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from tcdp_sim.interior.recursive_release import RecursivePlan, plan_recursion
 from tcdp_sim.interior.release import Recipe
 from tcdp_sim.privacy import ApproxDP
 
-# Name -> (selection of the node, variant of the thresholds), for those with one tree.
+# Name -> (selection of the node, variant of the thresholds), for the methods with one tree.
 ONE_TREE = {
     "one_level": ("histogram", "default"),
     "paper_constants": ("histogram", "paper"),
@@ -35,9 +35,25 @@ METHODS = (*ONE_TREE, *RECURSIONS, *BASELINES, WEAKER)
 
 @dataclass(frozen=True)
 class Budget:
-    """What there is to spend. omega: None for rho-zCDP; family, calibration: of the noise on nodes, None without;
-    split: shares of (level, node, end), None for the method's own; accounting: of the exponential mechanisms; delta: at
-    which the weaker guarantee of the stability histogram is derived."""
+    """The budget and options of a method.
+
+    Parameters
+    ----------
+    rho : float
+        The rho of the guarantee, in nats.
+    omega : float, optional
+        The omega of the guarantee; None for rho-zCDP.
+    family, calibration : str, optional
+        The family and calibration of the noise on nodes; None for methods without.
+    accounting : str
+        The accounting of the exponential mechanisms.
+    split : tuple of three floats, optional
+        The shares of (level, node, end); None for the method's own.
+    beta : float
+        The failure probability, in (0, 1).
+    delta : float
+        The delta at which the weaker guarantee of the stability histogram is derived.
+    """
 
     rho: float
     omega: float | None = None
@@ -55,20 +71,20 @@ class Budget:
 
 
 def is_tree(method: str) -> bool:
-    """Whether the method blurs the nodes of a tree with noise of choice."""
+    """Return True if the method adds noise of a chosen family to the nodes of a tree."""
     return method not in (*BASELINES, WEAKER)
 
 
 def weaker_promise(available: Budget) -> ApproxDP:
-    """What the stability histogram is given: the (epsilon, delta) that the target implies."""
+    """Return the guarantee of the stability histogram: the (epsilon, delta)-DP that the target implies."""
     return stability_histogram.implied(available.rho, _omega(available), available.delta)
 
 
 def required_n(method: str, available: Budget, log2_k: float) -> int:
-    """The least n at which the method is proved to succeed with probability 1 - beta.
+    """Return the least n at which the method is proved to succeed with probability 1 - beta.
 
-    For the baselines the n at which their worst data set succeeds with just that probability. For Algorithms 21 and
-    22 the requirement of their thresholds, which is no proof.
+    For a baseline this is the n at which its worst data set succeeds with just that probability. For Algorithms 21 and
+    22 it is the n that their thresholds ask for, which is not proved to suffice.
     """
     if method == "exponential":
         epsilon = exponential_epsilon(available.rho, available.accounting)
@@ -83,7 +99,7 @@ def required_n(method: str, available: Budget, log2_k: float) -> int:
 
 
 def described(method: str, available: Budget, log2_k: float, n: int) -> dict[str, Any]:
-    """The parameters of the method on n records, as plain data."""
+    """Return the parameters of the method on n records, as plain data."""
     if method == "exponential":
         return {"scale": exponential_epsilon(available.rho, available.accounting)}
     if method == "binary_search":
@@ -102,7 +118,7 @@ def described(method: str, available: Budget, log2_k: float, n: int) -> dict[str
 
 
 def ledger(method: str, available: Budget, log2_k: float) -> tuple[Step, ...]:
-    """Where the budget of a method with trees goes."""
+    """Return the ledger of a method with trees."""
     if method == WEAKER:
         return stability_histogram.ledger(weaker_promise(available))
     if method in RECURSIONS:
@@ -151,7 +167,7 @@ def _recursion(method: str, available: Budget, log2_k: float) -> RecursivePlan:
 
 
 def _family(available: Budget) -> str:
-    """The family of noise, which every method with trees has."""
+    """Return the family of noise. Raises ValueError if there is none, because every method with trees needs one."""
     if available.family is None:
         raise ValueError("family = None is not valid; valid: a family of noise")
     return available.family

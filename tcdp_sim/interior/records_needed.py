@@ -1,11 +1,12 @@
-"""How many records an interior point takes: Theorem 2 of the worked-out recursion, and what no release can do without.
+"""The number of records that an interior point takes: a sufficient number for the release, and lower bounds for any.
 
-The utility proof in one paragraph. With probability 1 - beta / 3 the level chosen has positive quality, so that some
-node of it weighs more than `lower` and no node one level down `upper` or more; at most `depth` levels are worse. With
-probability 1 - beta / 3 the heaviest node's noise is at least -z, that of every empty node at most t_all and that of
-every occupied one at most t_full; then an occupied node of weight >= h wins if lower >= z + max(t_all, h + t_full). Of
-its candidates (j1, m, j2) one has depth >= h if n - upper >= 2 h: else j2 (or j1) has it. With probability 1 - beta / 3
-the exponential mechanism with h = (2 / epsilon) log(6 / beta) does not choose a candidate of depth zero.
+Theorem 2 of the recursion with constants has this proof. With probability 1 - beta / 3 the level chosen has positive
+quality, so that some node of it weighs more than `lower` and no node one level down `upper` or more; at most `depth`
+levels are worse. With probability 1 - beta / 3 the heaviest node's noise is at least -z, that of every empty node at
+most t_all and that of every occupied one at most t_full; then an occupied node of weight >= h wins if
+lower >= z + max(t_all, h + t_full). One of its candidates (j1, m, j2) has depth >= h if n - upper >= 2 h: else j2 (or
+j1) has it. With probability 1 - beta / 3 the exponential mechanism with h = (2 / epsilon) log(6 / beta) does not choose
+a candidate of depth zero.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ BETA = 0.05
 
 @dataclass(frozen=True)
 class Needs:
-    """Three margins in records: `gap` between the thresholds, `node` the lower one, `ends` left above the upper one."""
+    """Margins in records: `gap` between the thresholds, `node` below the lower one, `ends` above the upper one."""
 
     gap: float
     node: float
@@ -33,13 +34,13 @@ class Needs:
 
     @property
     def total(self) -> float:
-        """The n for which the thresholds fit between them."""
+        """The n for which the thresholds fit between the margins."""
         return self.gap + self.node + self.ends
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a budget buys: epsilon of the level and the end step, noise of the node step."""
+    """The noise levels that a budget pays for: epsilon of the level and the end step, noise of the node step."""
 
     epsilon_level: float
     noise: Noise
@@ -48,10 +49,16 @@ class Parts:
 
 @dataclass(frozen=True)
 class Luck:
-    """How far the noise strays, in records, with probability 1 - beta: see the proof above.
+    """Bounds on the noise, in records, that hold together with probability 1 - beta. The proof is in the module's head.
 
-    gap: of the level's quality; depth: h, below which no candidate is chosen while one has it; heaviest, others,
-    occupied: of the nodes, z, t_all and t_full.
+    Parameters
+    ----------
+    gap : float
+        The bound for the level's quality.
+    depth : float
+        h: a candidate of depth zero is not chosen while one has depth h.
+    heaviest, others, occupied : float
+        The bounds z, t_all and t_full for the nodes.
     """
 
     gap: float
@@ -62,7 +69,7 @@ class Luck:
 
 
 def luck(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> Luck:
-    """On n records of a domain of k = 2^log2_k elements, with a third of beta for each step; arguments as `needs`."""
+    """Return the bounds for n records of a domain of 2^log2_k elements, with a third of beta for each step."""
     real("log2_k", log2_k, 0)
     real("n", n, 1, closed=True)
     each = real("beta", beta, 0, 1) / 3
@@ -73,10 +80,11 @@ def luck(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> Luck:
 
 
 def needs(parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default") -> Needs:
-    """The margins with which the release on n records of a domain of k = 2^log2_k elements fails with at most beta.
+    """Return the margins with which the release fails with probability at most beta.
 
-    log2_k: real, > 0, up to 1e300; n >= 1; 0 < beta < 1, a third of it for each step. variant "low": for the surrogate
-    that counts weights from h on only: the winner has more than h if lower >= h + z + t_all.
+    The release is on n >= 1 records of a domain of 2^log2_k elements, with log2_k real, positive and up to 1e300. Each
+    step fails with probability at most beta / 3, 0 < beta < 1. The variant "low" is for the surrogate that counts
+    weights from h on only: the winner has more than h if lower >= h + z + t_all.
     """
     margins = luck(parts, log2_k, n, beta)
     beyond = (
@@ -86,18 +94,47 @@ def needs(parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: st
 
 
 def required_n(parts: Parts, log2_k: float, beta: float = BETA, variant: str = "default") -> int:
-    """The least n for which an interior point is proved to come out with probability >= 1 - beta on every data set.
+    """Return the least n at which success with probability 1 - beta is proved for every data set.
 
-    variant: "default" (Theorem 2), or "paper": thresholds n/5 and 2n/5, two candidates, 5 times the largest margin;
-    "heavy": thresholds above n/2, twice the margins (proved for the thresholded surrogate, whose noise they are of);
-    "low": for the surrogate with a low threshold.
+    Parameters
+    ----------
+    parts : Parts
+        The noise levels, as `interior.parts` returns them.
+    log2_k : float
+        Logarithm of the domain size to base 2, positive.
+    beta : float
+        The failure probability, in (0, 1).
+    variant : str
+        The thresholds: "default" (Theorem 2), "paper" (n/5, 2n/5 and two candidates: 5 times the largest margin),
+        "heavy" (above n/2, twice the margins; proved for the surrogate, whose noise they use) or "low" (for the
+        surrogate with a low threshold).
+
+    Returns
+    -------
+    int
+        Number of records.
+
+    Raises
+    ------
+    ValueError
+        If the variant is not known, or an argument is out of range.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Theorem 25, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> required_n(Parts(0.63, Gaussian(2.6), 0.55), 10)
+    110
     """
     choice("variant", variant, VARIANTS)
     return smallest(lambda n: _least(needs(parts, log2_k, n, beta, variant), variant))
 
 
 def smallest(least: Callable[[int], float]) -> int:
-    """The smallest n >= 1 with n >= least(n), for a nondecreasing `least` that grows more slowly than n."""
+    """Return the smallest n >= 1 with n >= least(n), for a nondecreasing `least` that grows more slowly than n."""
     n = 1
     while (needed := ceil(least(n))) > n:
         n = needed
@@ -107,7 +144,39 @@ def smallest(least: Callable[[int], float]) -> int:
 def thresholds(
     parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default"
 ) -> tuple[float, float]:
-    """(lower, upper) for n records: the proof's, stretched or shrunk in proportion where n is not the proof's."""
+    """Return the thresholds (lower, upper) of the level's quality for n records.
+
+    The thresholds are those of the proof, stretched or shrunk in proportion if n is not the number of the proof.
+
+    Parameters
+    ----------
+    parts : Parts
+        The noise levels, as `interior.parts` returns them.
+    log2_k : float
+        Logarithm of the domain size to base 2, positive.
+    n : float
+        Number of records, at least 1.
+    beta : float
+        The failure probability, in (0, 1).
+    variant : str
+        The thresholds, as for `required_n`.
+
+    Returns
+    -------
+    lower, upper : float
+        The thresholds, in records.
+
+    Raises
+    ------
+    ValueError
+        If the variant is not known, or an argument is out of range.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> thresholds(Parts(0.63, Gaussian(2.6), 0.55), 10, 2000, variant="paper")
+    (400.0, 800.0)
+    """
     if choice("variant", variant, VARIANTS) == "paper":
         return n / 5, 2 * n / 5
     margins = needs(parts, log2_k, n, beta, variant)
@@ -116,7 +185,7 @@ def thresholds(
 
 
 def surrogate_floor(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> float:
-    """From where on weights count for variant "low": h, stretched as `thresholds` are."""
+    """Return the least weight that counts for variant "low": h, stretched like the `thresholds`."""
     margins = needs(parts, log2_k, n, beta, "low")
     return 0.5 * margins.ends * n / margins.total
 
@@ -128,15 +197,74 @@ def _least(margins: Needs, variant: str) -> float:
 
 
 def zcdp_least_n(rho: float, log2_k: float, beta: float = BETA) -> float:
-    """The n (records) below which no rho-zCDP algorithm finds interior points with probability 1 - beta.
+    """Return the n below which no rho-zCDP algorithm finds interior points with probability 1 - beta.
 
-    Packing with k data sets of n equal records: (1 - beta) log k - log 2 <= I <= rho n^2 (Bun-Steinke 2016, Lemma 35).
+    The bound comes from a packing of k data sets of n equal records: (1 - beta) log k - log 2 <= I <= rho n^2.
+
+    Parameters
+    ----------
+    rho : float
+        The rho of the guarantee, positive, in nats.
+    log2_k : float
+        Logarithm of the domain size to base 2, positive.
+    beta : float
+        The failure probability, in (0, 1).
+
+    Returns
+    -------
+    float
+        Number of records, a real number.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> round(zcdp_least_n(0.5, 10), 2)
+    3.43
     """
     return sqrt(_information(log2_k, beta) / real("rho", rho, 0))
 
 
 def tcdp_least_n(rho: float, omega: float, log2_k: float, beta: float = BETA) -> float:
-    """The same for (rho, omega)-tCDP: I <= ((omega / (omega - 1))^n - 1) (omega - 1) omega rho (Proposition 9)."""
+    """Return the n below which no (rho, omega)-tCDP algorithm finds interior points with probability 1 - beta.
+
+    The packing of `zcdp_least_n` gives I <= ((omega / (omega - 1))^n - 1) (omega - 1) omega rho.
+
+    Parameters
+    ----------
+    rho, omega : float
+        The guarantee; rho > 0 in nats, omega > 1 (inf for zCDP).
+    log2_k : float
+        Logarithm of the domain size to base 2, positive.
+    beta : float
+        The failure probability, in (0, 1).
+
+    Returns
+    -------
+    float
+        Number of records, a real number.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> round(tcdp_least_n(0.5, 20.0, 1000), 1)
+    29.2
+    """
     real("rho", rho, 0)
     real("omega", omega, 1, finite=False)
     if omega == inf:
@@ -145,11 +273,15 @@ def tcdp_least_n(rho: float, omega: float, log2_k: float, beta: float = BETA) ->
 
 
 def exponential_required_n(epsilon: float, log2_k: float, beta: float = BETA) -> float:
-    """n at which the exponential mechanism over the whole domain finds an interior point with probability 1 - beta.
+    """Return the n at which the exponential mechanism succeeds with probability 1 - beta on its worst data.
 
-    Exact for its two worst cases: n equal records, one good element of depth n against k - 1 of depth 0, and halves at
-    two adjacent elements, two of depth n / 2 against k - 2 (by the means, two or more good elements always weigh
-    2 e^(epsilon n / 4) or more). log2_k >= 1.
+    The mechanism chooses among the 2^log2_k elements of the domain, log2_k >= 1. The result is exact for its two worst
+    cases:
+
+    - n equal records: one good element of depth n against k - 1 elements of depth 0,
+    - halves at two adjacent elements: two elements of depth n / 2 against k - 2.
+
+    By the means, two or more good elements always weigh at least 2 e^(epsilon n / 4).
     """
     log_k = real("log2_k", log2_k, 1, closed=True) * log(2)
     odds = log(1 / real("beta", beta, 0, 1) - 1)
@@ -160,10 +292,10 @@ def exponential_required_n(epsilon: float, log2_k: float, beta: float = BETA) ->
 
 
 def binary_search_required_n(rho: float, log2_k: float, beta: float = BETA) -> float:
-    """n at which a binary search by noisy comparisons, rho-zCDP, succeeds with probability 1 - beta on its worst data.
+    """Return the n at which a rho-zCDP binary search succeeds with probability 1 - beta on its worst data.
 
-    If 0 < F(middle) < n both children hold an interior point; else a wrong turn takes noise beyond n / 2. So success is
-    at least (1 - Phi(-n / (2 scale)))^depth, with equality for n equal records.
+    If 0 < F(middle) < n, both children hold an interior point; else a wrong turn takes noise beyond n / 2. So success
+    has probability at least (1 - Phi(-n / (2 scale)))^depth, with equality for n equal records.
     """
     depth = max(ceil(log2_k), 1) if log2_k < 1e15 else log2_k
     scale = sqrt(depth / (2 * real("rho", rho, 0)))

@@ -1,9 +1,10 @@
-"""The recursion of Bun-Dwork-Rothblum-Steinke 2018, Section 5.3, to any depth: levels found by the release itself.
+"""The recursion of Bun-Dwork-Rothblum-Steinke 2018, Section 5.3, to any depth: releases inside choose the levels.
 
-The heaviest weight of a level, clipped to what lies between two thresholds, is a nondecreasing function of the level:
-an instance of the same problem (Problem 24) on depth + 1 elements. Inner trees are weighed in units of the sensitivity
-of their nodes, twice that of the function they hold: substituting a record may move F(j2) and F(j1 - 1) by one each.
-For counts at the top the unit is one record, since F - F' is plus or minus one on an interval.
+The heaviest weight of a level, clipped to the interval between two thresholds, is a nondecreasing function of the
+level: an instance of the same problem (Problem 24) on depth + 1 elements. Inner trees are weighed in units of the
+sensitivity of their nodes. It is twice the sensitivity of the function whose increments they hold, because
+substituting a record may move F(j2) and F(j1 - 1) by one each. For counts at the top the unit is one record, since
+F - F' is plus or minus one on an interval.
 """
 
 from collections.abc import Sequence
@@ -26,21 +27,23 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.samplers.log_extremes import isf_log
 
-NODE_PER_STEP = 2.0  # sensitivity of a node in units of that of the function whose increments it holds
+NODE_PER_STEP = 2.0  # sensitivity of a node over the sensitivity of the function whose increments it holds
 MOST_DEPTH = 6
-# Inner trees may change in many nodes at once, each by one unit at most; only those above floor - 1 count for the
-# surrogate. "default": the floor is half of the weight H; at most one node is above it, and what changes is at most one
-# unit together (as in `budget.CHARGES`): one shift. "paper", whose thresholds are H/5 and 2H/5: with the floor
-# H/10 + 1 every node that counts has more than H/10, so there are at most 9: nine shifts.
+# Many nodes of an inner tree may change at once, each by at most one unit. Only nodes above floor - 1 count for the
+# surrogate.
+# - "default": the floor is half of the weight H. At most one node is above it, and all changes are at most one unit
+#   together (as in `budget.CHARGES`): one shift.
+# - "paper", with the thresholds H/5 and 2H/5: the floor is H/10 + 1. Every node that counts has more than H/10, so
+#   there are at most 9: nine shifts.
 PAPER_SHARE = 10
 INNER_SHIFTS = {"default": 1, "paper": PAPER_SHARE - 1}
 
 
 def sample_recursive(profile: LevelProfile, recipes: Sequence[Recipe], rng: np.random.Generator, trials: int) -> Draws:
-    """Independent trials of the release whose level is found by releases inside: recipes, the outermost first.
+    """Return independent trials of the release whose level is found by releases inside.
 
-    The innermost tree's level comes from the exponential mechanism over its levels with `epsilon_level`; the other
-    recipes' is not used. len(recipes) >= 1.
+    The outermost recipe comes first; there is at least one. The innermost tree's level comes from the exponential
+    mechanism over its levels with its recipe's `epsilon_level`. The other recipes' `epsilon_level` is not used.
     """
     first = recipes[0]
     levels = _elements(inner_profile(profile, first, len(recipes) == 1), recipes, rng, trials)
@@ -56,9 +59,10 @@ def _elements(inner: LevelProfile, recipes: Sequence[Recipe], rng: np.random.Gen
 
 
 def inner_profile(profile: LevelProfile, recipe: Recipe, innermost: bool) -> LevelProfile:
-    """The levels of a tree as the points of an inner one: G(l) = clip(heaviest(l) - lower, 0, upper - lower).
+    """Return the profile of an inner tree, whose points are the levels of the outer tree.
 
-    In the outer unit if it is the innermost, where only the exponential mechanism looks at it; else in its nodes' unit.
+    The cumulated weight of level l is G(l) = clip(heaviest(l) - lower, 0, upper - lower). The innermost profile is in
+    the outer unit, because only the exponential mechanism reads it. Others are in their nodes' unit.
     """
     held = np.clip(profile.heaviest - recipe.lower, 0, recipe.upper - recipe.lower)
     steps = np.diff(held, prepend=0.0) / (1 if innermost else NODE_PER_STEP)
@@ -70,7 +74,7 @@ def inner_profile(profile: LevelProfile, recipe: Recipe, innermost: bool) -> Lev
 
 @dataclass(frozen=True)
 class Stage:
-    """One tree: what it was given to spend, and the log2 of the size of its domain."""
+    """A tree of the recursion: the log2 of the size of its domain, and its share of the budget."""
 
     log2_k: float
     parts: Parts
@@ -79,7 +83,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class RecursivePlan:
-    """The public parameters of a recursive release, outermost tree first, and what it takes."""
+    """The public parameters of a recursive release, outermost tree first."""
 
     stages: tuple[Stage, ...]
     rho: float
@@ -94,7 +98,7 @@ class RecursivePlan:
         return self.beta / (2 * len(self.stages) + 1)
 
     def size(self, i: int, n: float) -> tuple[float, float, float]:
-        """(gap, node, ends): what tree i needs between, below and above its thresholds, in its own unit."""
+        """Return the margins (gap, node, ends) of tree i between, below and above its thresholds, in its own unit."""
         stage = self.stages[i]
         node, ends = _margins(stage, self.each, n, outermost=i == 0)
         if i + 1 < len(self.stages):
@@ -103,10 +107,10 @@ class RecursivePlan:
         return 4 / stage.parts.epsilon_level * log(levels / self.each), node, ends
 
     def least(self, i: int, n: float) -> float:
-        """The total weight H that tree i needs; inner trees look for a node with more than half of it.
+        """Return the total weight H that tree i needs. Inner trees look for a node with more than half of it.
 
-        "paper": the gap is H/5; so much is left to the noise of the outermost nodes, H/10 - 1 to that of inner ones; of
-        two candidates one has depth H/10, and half of `ends` is needed.
+        In the variant "paper" the gap is H/5. The noise may take as much in the outermost tree, and H/10 - 1 in inner
+        trees. One of the two candidates has depth H/10, so half of `ends` is needed.
         """
         gap, node, ends = self.size(i, n)
         if self.variant == "paper":
@@ -114,11 +118,11 @@ class RecursivePlan:
         return (gap + node + ends) * (1 if i == 0 else 2)
 
     def required_n(self) -> int:
-        """The least n at which success with probability 1 - beta is proved, on every data set."""
+        """Return the least n at which success with probability 1 - beta is proved for every data set."""
         return smallest(lambda n: self.least(0, n))
 
     def recipes(self, n: float) -> tuple[Recipe, ...]:
-        """The trees' recipes for n records: thresholds in proportion to the proof's."""
+        """Return the trees' recipes for n records, with thresholds in proportion to those of the proof."""
         made, total = [], float(n)
         for i, stage in enumerate(self.stages):
             bought, how = stage.parts, "histogram" if i == 0 else "surrogate"
@@ -138,7 +142,7 @@ class RecursivePlan:
         return (node * scale if i == 0 else total / 2 + node * scale), total - ends * scale
 
     def ledger(self) -> tuple[Step, ...]:
-        """The lines of the release."""
+        """Return the lines of the release."""
         steps = []
         for i, stage in enumerate(self.stages):
             name, bought = f"tree {i}", stage.parts
@@ -162,11 +166,12 @@ def plan_recursion(
     beta: float = BETA,
     variant: str = "default",
 ) -> RecursivePlan:
-    """A recursion of that depth (1: one tree over the exponential mechanism) on a domain of 2^log2_k elements.
+    """Return a recursion with `depth` trees (1 to 6) on a domain of 2^log2_k elements.
 
-    The budget is split so that the sum of the margins is least if each goes with 1 / sqrt(its share): a share in
-    proportion to the margin at equal shares, to the power 2/3. variant: "paper" for its thresholds of a fifth and two
-    fifths in every tree, and two candidates. UserError unless 1 <= depth <= 6.
+    The budget is split so that the sum of the margins is least if each is proportional to 1 / sqrt(its share): a share
+    is proportional to the margin at equal shares, to the power 2/3. The variant "paper" has thresholds of a fifth and
+    two fifths in every tree, and two candidates. A recursion with one tree has the exponential mechanism inside. Raises
+    UserError for another depth.
     """
     choice("variant", variant, INNER_SHIFTS)
     if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MOST_DEPTH:
@@ -182,7 +187,7 @@ def plan_recursion(
 
 
 def _margin_weights(plan: RecursivePlan) -> list[float]:
-    """By how many records of n each step's margin counts: level, then node and ends of each tree."""
+    """Return the number of records that each step's margin takes: level, then node and ends of each tree."""
     weights, factor = [0.0], 1.0
     for i in range(len(plan.stages)):
         gap, node, ends = plan.size(i, 100)
@@ -192,7 +197,7 @@ def _margin_weights(plan: RecursivePlan) -> list[float]:
 
 
 def _shifts(i: int, variant: str) -> int:
-    """How many numbers of tree i move by one unit when a record is substituted; in the outermost two counts do."""
+    """Return how many numbers of tree i move by one unit when a record is substituted: two in the outermost."""
     return 2 if i == 0 else INNER_SHIFTS[variant]
 
 
@@ -227,7 +232,7 @@ def _bought(
 
 @dataclass(frozen=True)
 class _DeepQuantile:
-    """An objective of calibration: the bad luck of the heaviest node and the good luck of all others together."""
+    """An objective of calibration: a low quantile of the heaviest node's noise plus a high one of all others' noise."""
 
     beta: float
     log2_k: float

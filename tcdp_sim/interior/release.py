@@ -1,4 +1,4 @@
-"""An interior point of a data set, from one level of the recursion of Bun-Dwork-Rothblum-Steinke 2018, Section 5.3."""
+"""An interior point of a data set by one level of the recursion of Bun-Dwork-Rothblum-Steinke 2018, Section 5.3."""
 
 from dataclasses import dataclass
 
@@ -12,17 +12,39 @@ from tcdp_sim.interior.choose_node import NOBODY, SELECTIONS
 from tcdp_sim.interior.level_profile import LevelProfile
 from tcdp_sim.noise import Noise
 
-CANDIDATES = {3: (0, 1, 2), 2: (0, 2)}  # of (j1, m, j2)
+CANDIDATES = {3: (0, 1, 2), 2: (0, 2)}  # places in (j1, m, j2)
 
 
 @dataclass(frozen=True)
 class Recipe:
     """The public parameters of a release: functions of the domain, n and the budget, never of the data.
 
-    epsilon_level, epsilon_end: of the exponential mechanisms that choose the level and the candidate; noise: on the
-    nodes of the level; lower < upper: thresholds of the level's quality, in units of weight; selection: of the node
-    ("histogram", "algorithm_21", "algorithm_22", "surrogate", "stability"); candidates: 3, or the paper's 2;
-    floor: of the surrogate, what of a weight counts (None: half of the total), and of the stability histogram.
+    Parameters
+    ----------
+    epsilon_level, epsilon_end : float
+        The epsilons of the exponential mechanisms that choose the level and the candidate, positive.
+    noise : Noise
+        The noise on the nodes of the level.
+    lower, upper : float
+        The thresholds of the level's quality, lower < upper, in units of weight.
+    selection : str
+        The selection of the node: "histogram", "algorithm_21", "algorithm_22", "surrogate" or "stability".
+    candidates : int
+        The number of candidates in a node: 3, or the paper's 2.
+    floor : float, optional
+        The weight that the surrogate subtracts from each node (by default half of the total), or the noisy weight that
+        the stability histogram must exceed.
+
+    Raises
+    ------
+    ValueError
+        If a choice is not known, or a number is out of range.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> Recipe(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0).floor_of(2000)
+    1000.0
     """
 
     epsilon_level: float
@@ -44,18 +66,34 @@ class Recipe:
             real("floor", self.floor, -np.inf)
 
     def floor_of(self, total: float) -> float:
-        """The floor for data of this weight."""
+        """Return the floor for data of this total weight."""
         return total / 2 if self.floor is None else self.floor
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """What happened in each trial; arrays of shape (trials,).
+    """The outcome of each trial of a release, in arrays of shape (trials,).
 
-    level, quality: the level chosen and its quality; segment: the node, by its index among the occupied ones of its
-    level, -1 for an empty one, whose index at level max(level, cut) is `position`, -2 (NOBODY) for none at all;
-    candidate: 0, 1, 2 for j1, m, j2; depth: of the output, positive iff it is an interior point; best: the largest
-    depth among the candidates.
+    Parameters
+    ----------
+    level, quality : array
+        The chosen level and its quality.
+    segment : array of int
+        The chosen node: its index among the occupied nodes of its level, -1 for an empty node, -2 for none at all.
+    position : array of int
+        The index of an empty node at level max(level, cut), where cut is that of the profile's points.
+    candidate : array of int
+        0, 1 or 2 for j1, m or j2.
+    depth : array
+        The depth of the output, positive iff the output is an interior point.
+    best : array
+        The largest depth among the candidates.
+
+    Examples
+    --------
+    >>> ones = np.ones(2, dtype=np.int64)
+    >>> Draws(ones, ones, ones, ones, ones, depth=np.array([0, 5]), best=5 * ones).success.tolist()
+    [False, True]
     """
 
     level: Ints
@@ -68,18 +106,47 @@ class Draws:
 
     @property
     def success(self) -> Bools:
-        """Whether the output is an interior point."""
+        """True for each trial whose output is an interior point."""
         return self.depth > 0
 
 
 def sample(profile: LevelProfile, recipe: Recipe, rng: np.random.Generator, trials: int) -> Draws:
-    """Independent trials of the release, at a cost that does not depend on the size of the domain."""
+    """Return independent trials of the release. The cost does not depend on the size of the domain.
+
+    Parameters
+    ----------
+    profile : LevelProfile
+        The tree of the data.
+    recipe : Recipe
+        The public parameters.
+    rng : numpy.random.Generator
+        The source of randomness.
+    trials : int
+        Number of trials.
+
+    Returns
+    -------
+    Draws
+        The outcome of each trial.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> recipe = Recipe(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0)
+    >>> profile = LevelProfile.of([100] * 1000 + [700] * 1000, k=1024)
+    >>> sample(profile, recipe, np.random.default_rng(1), trials=3).success.tolist()
+    [True, True, True]
+    """
     cells = level_cells(profile, recipe.lower, recipe.upper)
     return finish(profile, recipe, *sample_levels(cells, recipe.epsilon_level, rng, trials), rng)
 
 
 def finish(profile: LevelProfile, recipe: Recipe, levels: Ints, quality: Weights, rng: np.random.Generator) -> Draws:
-    """The second and third step, given the level of each trial."""
+    """Return the trials after the second and third step, given the level of each trial and its quality."""
     trials = len(levels)
     out = Draws(
         levels,
@@ -119,7 +186,35 @@ def _finish_run(
 
 
 def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> list[int | None]:
-    """The released domain elements, as integers of any size, None where none was; the profile must know its values."""
+    """Return the released elements of the domain, as integers of any size; None for a trial without a release.
+
+    Parameters
+    ----------
+    profile : LevelProfile
+        The tree of the data, which must know its values.
+    draws : Draws
+        The outcome of each trial, as `sample` returns it.
+    rng : numpy.random.Generator
+        The source of randomness for the low bits of empty nodes.
+
+    Returns
+    -------
+    list of int or None
+        One element of {0, ..., k - 1} for each trial.
+
+    Raises
+    ------
+    ValueError
+        If the profile is known by bit lengths alone.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> recipe = Recipe(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0)
+    >>> profile, rng = LevelProfile.of([100] * 1000 + [700] * 1000, k=1024), np.random.default_rng(1)
+    >>> all(100 <= j <= 700 for j in outputs(profile, sample(profile, recipe, rng, trials=3), rng))
+    True
+    """
     values, cut = profile.points.known_values, profile.points.cut
     k = values[-1] + 1
     elements: list[int | None] = []
@@ -139,7 +234,7 @@ def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> li
 
 
 def candidate_leaf(node: int, level: int, candidate: int, k: int) -> int:
-    """j1, m or j2 (candidate 0, 1, 2) of a node of a level in the tree over {0, ..., k - 1}."""
+    """Return j1, m or j2 (candidate 0, 1, 2) of a node of a level in the tree over {0, ..., k - 1}."""
     j1 = node << level
     if candidate == 0 or level == 0:
         return j1

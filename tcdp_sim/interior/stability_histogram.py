@@ -1,9 +1,9 @@
-"""The baseline with a WEAKER guarantee: the same release, its node from a stability histogram, is (epsilon, delta)-DP.
+"""A baseline with a WEAKER guarantee: with a stability histogram for the node, the release is only (epsilon, delta)-DP.
 
-Laplace noise of scale 2 / epsilon_node goes on the occupied nodes alone, and what does not exceed the floor
-1 + (2 / epsilon_node) log(1 / delta) is not released. Substituting a record moves two counts by one. Where both nodes
-stay occupied that costs epsilon_node; a node that only one of the neighbours occupies has one record, and is released
-with probability delta / 2. So no node has to be drawn, nor paid for, because it exists: k enters by log log k alone.
+Only occupied nodes get Laplace noise, of scale 2 / epsilon_node. A node is released only if its noisy weight exceeds
+the floor 1 + (2 / epsilon_node) log(1 / delta). Substituting a record moves two counts by one. If both nodes stay
+occupied, that costs epsilon_node. A node that only one of the neighbours occupies has one record, and is released with
+probability delta / 2. So empty nodes need no noise, and k enters by log log k alone.
 """
 
 from math import log
@@ -20,7 +20,7 @@ DELTA = 1e-6
 
 
 def implied(rho: float, omega: float, delta: float = DELTA) -> ApproxDP:
-    """What (rho, omega)-tCDP implies at this delta (Lemma 6): the guarantee at which the baseline is compared.
+    """Return the (epsilon, delta)-DP that (rho, omega)-tCDP implies by Lemma 6. The baseline is compared at it.
 
     The converse is false: (epsilon, delta)-DP implies no tCDP.
     """
@@ -28,7 +28,7 @@ def implied(rho: float, omega: float, delta: float = DELTA) -> ApproxDP:
 
 
 def ledger(promise: ApproxDP) -> tuple[Step, ...]:
-    """A third of epsilon for each step, by basic composition; all of delta for the node."""
+    """Return the ledger: each step has a third of epsilon (basic composition), and the node has all of delta."""
     each = promise.epsilon / 3
     return (
         Step("level", PureDP(each), "exponential mechanism"),
@@ -38,30 +38,30 @@ def ledger(promise: ApproxDP) -> tuple[Step, ...]:
 
 
 def parts(promise: ApproxDP) -> Parts:
-    """Epsilons and noise of the three steps."""
+    """Return the epsilons and the noise of the three steps."""
     each = real("epsilon", promise.epsilon, 0) / 3
     return Parts(each, Laplace(2 / each), each)
 
 
 def floor(promise: ApproxDP) -> float:
-    """What a noisy count has to exceed to be released, in records."""
+    """Return the noisy count that a node must exceed to be released, in records."""
     return 1 + cast(Laplace, parts(promise).noise).scale * log(1 / promise.delta)
 
 
 def needs(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Needs:
-    """The margins of `requirement`, with the floor in place of the noise of the empty nodes."""
+    """Return the margins of `records_needed.needs`, with the floor in place of the noise of the empty nodes."""
     margins = luck(parts(promise), log2_k, n, beta)
     node = margins.heaviest + max(floor(promise), margins.depth + margins.occupied)
     return Needs(margins.gap, node, 2 * margins.depth)
 
 
 def required_n(promise: ApproxDP, log2_k: float, beta: float = BETA) -> int:
-    """The least n for which an interior point is proved to come out with probability >= 1 - beta on every data set."""
+    """Return the least n at which success with probability 1 - beta is proved for every data set."""
     return smallest(lambda n: needs(promise, log2_k, n, beta).total)
 
 
 def recipe(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Recipe:
-    """The release on n records: thresholds in proportion to the proof's."""
+    """Return the recipe of the release on n records, with thresholds in proportion to those of the proof."""
     bought, margins = parts(promise), needs(promise, log2_k, n, beta)
     scale = n / margins.total
     lower, upper = margins.node * scale, n - margins.ends * scale

@@ -1,4 +1,4 @@
-"""Published results: open, cells, tidy. `published` and `page` add what the experiment makes of them."""
+"""Published results of a run: functions that open them, read single cells and make tidy tables."""
 
 from tcdp_sim.results.cells import (
     cell_histogram,

@@ -1,4 +1,4 @@
-"""What can be read of one cell of published results: its mechanism, the histogram of its trials, chances, skewness."""
+"""The contents of one cell of published results: its mechanism, its binned trials, and numbers computed from them."""
 
 import json
 from collections.abc import Mapping
@@ -13,33 +13,70 @@ from tcdp_sim.store import columns
 from tcdp_sim.summaries.bins import bin_edges, in_order
 from tcdp_sim.summaries.estimates import NORMAL, UNSEEN
 
-RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read from bins is right to a few per cent
+RESOLVED = 10.0  # bin widths per standard deviation from which a skewness computed from bins is right to a few per cent
 
 
 def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
-    """Return the mechanism that row i of `open_cells` simulated, rebuilt from the results alone."""
+    """Return the mechanism that row i of `open_cells` simulated, rebuilt from the results alone.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns, or one of its `cell_blocks`.
+    i : int
+        The row, from 0.
+
+    Returns
+    -------
+    Mechanism
+        The mechanism of the cell.
+
+    Raises
+    ------
+    UserError
+        If the mechanism is not known, for example because its plug-in is not installed.
+
+    Examples
+    --------
+    >>> cell_mechanism(open_cells("results/small"), 0)  # doctest: +SKIP
+    """
     law = json.loads(flat.variables["law"].values[i])
     return mechanism_class(law["mechanism"]).build(law, cell_counts(flat, i))
 
 
 def cell_counts(flat: xr.Dataset, i: int) -> np.ndarray:
-    """Return the counts of the data set that row i of `open_cells` is about."""
-    variables = flat.variables  # without their coordinates, which take a third of a cell's time in a large table
+    """Return the counts of the data set of row i of `open_cells`."""
+    variables = flat.variables  # reading coordinates as well would take a third of a cell's time in a large table
     start, size = (int(variables[f"data_{name}"].values[i]) for name in ("start", "size"))
     return variables["data_counts"].values[start : start + size]
 
 
 class _ByNoise(dict):
-    """What is said of each noise; of NaN, which stands where no cell has one, what is said of no noise."""
+    """A mapping from the name of a noise to its labels; a name without labels (NaN) gets the labels of no noise."""
 
     def __missing__(self, name):
         return self[""]
 
 
 def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
-    """Noise -> its `noise_label`, `noise_family` and `noise_calibration`, as the results say; "" is no noise.
+    """Return the labels of every noise of a run: `noise_label`, `noise_family` and `noise_calibration`.
 
-    flat: as `open_cells` gives it. Of results that do not say so (of old versions) the label is the noise's name.
+    Results of old versions have no labels. Then the label is the name of the noise.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns.
+
+    Returns
+    -------
+    dict of str to dict
+        The labels by name of the noise. The name "" stands for cells without noise.
+
+    Examples
+    --------
+    >>> noise_labels(xr.Dataset(coords={"noise": ["laplace"]}))["laplace"]
+    {'noise_label': 'laplace', 'noise_family': '', 'noise_calibration': ''}
     """
     stored = json.loads(flat.attrs.get("noises", "{}"))
     names = map(str, np.unique(flat["noise"].values)) if "noise" in flat else ()
@@ -48,9 +85,35 @@ def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
 
 
 def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The finite trials of row i of `open_cells`, binned: lower and upper edges, ascending, counts of occupied bins.
+    """Return the finite trials of row i of `open_cells`, binned.
 
-    Edges are multiples of 2^-9 of the power of two below them: so is every multiple of a power of two by up to 2^10.
+    The edges are multiples of 2^-9 times the power of two below them. So every multiple of a power of two by a whole
+    number up to 2^10 is an edge.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns, or one of its `cell_blocks`.
+    i : int
+        The row, from 0.
+    observable : str
+        The name of an observable.
+
+    Returns
+    -------
+    low, high : numpy.ndarray
+        Lower and upper edges of the occupied bins, ascending, in the unit of the observable.
+    counts : numpy.ndarray
+        Number of trials in each bin.
+
+    Raises
+    ------
+    KeyError
+        If the results have no such observable.
+
+    Examples
+    --------
+    >>> low, high, counts = cell_histogram(open_cells("results/small"), 0, "linf_error")  # doctest: +SKIP
     """
     keys, counts, bins = (flat.variables[name].values for name in columns.histogram(observable))
     first = int(bins[:i].sum())
@@ -60,18 +123,63 @@ def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarra
 
 
 def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> np.ndarray:
-    """p-values that the q-quantiles of row i of `open_cells` are `exact`, from its trials; NaN where it has none."""
+    """Return p-values for the hypothesis that the q-quantiles of row i of `open_cells` are `exact`.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns, or one of its `cell_blocks`.
+    i : int
+        The row, from 0.
+    observable : str
+        The name of an observable.
+    q : float or array
+        Levels, in (0, 1).
+    exact : float or array
+        Supposed quantiles, in the unit of the observable. They may be infinite. The shapes of `q` and `exact`
+        broadcast.
+
+    Returns
+    -------
+    numpy.ndarray
+        Two-sided p-values, in [0, 1]; NaN where the row has no trials.
+
+    Examples
+    --------
+    >>> chance_of_quantiles(open_cells("results/small"), 0, "linf_error", 0.95, 23.7)  # doctest: +SKIP
+    """
     infinite = (_infinite(flat, observable, side)[i] for side in (0, 1))
     return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), q, exact)
 
 
 def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> np.ndarray:
-    """Return the p-values that the q-quantile of each row of `open_cells` is its entry of `exact`."""
+    """Return, for each row of `open_cells`, the p-value that its q-quantile is the row's entry of `exact`.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns, or one of its `cell_blocks`.
+    observable : str
+        The name of an observable.
+    q : float
+        The level, in (0, 1).
+    exact : array of shape (cells,)
+        Supposed quantiles, in the unit of the observable.
+
+    Returns
+    -------
+    numpy.ndarray of shape (cells,)
+        Two-sided p-values, in [0, 1]; NaN where a row has no trials.
+
+    Examples
+    --------
+    >>> chances_of_quantile(flat, "linf_error", 0.95, flat["linf_error_quantile_exact"][:, 5])  # doctest: +SKIP
+    """
     return np.array([float(chance_of_quantiles(flat, i, observable, q, value)) for i, value in enumerate(exact)])
 
 
 def _infinite(flat, observable, side) -> np.ndarray:
-    """How many trials of each row were infinite on that side: 0 for below, 1 for above."""
+    """Return the number of infinite trials of each row: -inf for side 0, +inf for side 1."""
     name = observable + columns.INFINITE[side]
     return flat.variables[name].values if name in flat.variables else np.zeros(flat.sizes["cell"], dtype=np.int64)
 
@@ -83,10 +191,29 @@ def _all_bins(finite, minus, plus):
 
 
 def sample_skewness(flat: xr.Dataset, i: int, observable: str) -> float:
-    """The skewness of the finite trials of row i of `open_cells`, read from their bins; NaN for none.
+    """Return the skewness of the finite trials of row i of `open_cells`, computed from their bins.
 
-    Where the bins are too wide for it the most that it can be: the largest deviation from the mean over the standard
-    deviation.
+    If the bins are too wide, the result is an upper bound on its size: the largest deviation from the mean divided by
+    the standard deviation.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns, or one of its `cell_blocks`.
+    i : int
+        The row, from 0.
+    observable : str
+        The name of an observable.
+
+    Returns
+    -------
+    float
+        The skewness, without unit; NaN if the row has no finite trials.
+
+    Examples
+    --------
+    >>> sample_skewness(open_cells("results/small"), 0, "linf_error")  # doctest: +SKIP
+    1.26
     """
     low, high, counts = cell_histogram(flat, i, observable)
     if not len(counts):
@@ -103,10 +230,29 @@ def sample_skewness(flat: xr.Dataset, i: int, observable: str) -> float:
 
 
 def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, float, float, float]:
-    """(mean, MCSE, lower, upper) of an observable that importance sampling makes constant but for rare low values.
+    """Return the mean of an observable with its MCSE and a 95% interval that allows for rare low values.
 
-    cell: a row of `open_cells` as a mapping. The 95% interval is that of the normal law, and UNSEEN / trials of the
-    largest value more on either side: low values that were not drawn once are rarer than that (97.5% each way).
+    Importance sampling makes such an observable constant except for rare low values. The interval is the normal one,
+    widened on both sides by UNSEEN / trials times the largest value: low values that never occurred in the trials are
+    rarer than UNSEEN / trials (97.5% on each side).
+
+    Parameters
+    ----------
+    cell : mapping
+        The published numbers of one row of `open_cells`, by name.
+    observable : str
+        The name of an observable.
+
+    Returns
+    -------
+    mean, mcse, lower, upper : float
+        The mean, its standard error and the ends of the interval, in the unit of the observable.
+
+    Examples
+    --------
+    >>> cell = {"loss_mean": 1.0, "loss_mean_mcse": 0.1, "loss_max": 2.0, "trials": 1000}
+    >>> [round(x, 3) for x in mean_interval(cell, "loss")]
+    [1.0, 0.1, 0.797, 1.203]
     """
     name = columns.mean(observable)
     mean, mcse = cell[name], cell[name + columns.MCSE]
@@ -117,10 +263,32 @@ def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, floa
 def divergence_interval(
     cell: Mapping[str, Any], order: float, largest: float, unit: float = 1.0
 ) -> tuple[float, float, float, float]:
-    """Return a Renyi divergence with MCSE and 95% interval, from the mean of `renyi_excess`, e^((order - 1) loss) - 1.
+    """Return a Renyi divergence with its MCSE and 95% interval, computed from the mean of `renyi_excess`.
 
-    cell: a row of `open_cells` as a mapping. largest: above it an excess counts as infinite; a divergence of such
-    trials alone is infinite. unit: what the numbers are multiplied by, which are nats with 1.
+    A trial of `renyi_excess` is e^((order - 1) loss) - 1.
+
+    Parameters
+    ----------
+    cell : mapping
+        The published numbers of one row of `open_cells`, by name.
+    order : float
+        The order of the divergence, above 1.
+    largest : float
+        The largest finite excess. Larger ones count as infinite; the divergence is infinite if all trials do.
+    unit : float
+        The factor that the results are multiplied by. With 1 they are in nats.
+
+    Returns
+    -------
+    divergence, mcse, lower, upper : float
+        The divergence, its standard error and the ends of the interval, in nats times `unit`.
+
+    Examples
+    --------
+    >>> cell = {"renyi_excess_mean": 0.5, "renyi_excess_mean_mcse": 0.01, "renyi_excess_max": 2.0,
+    ...         "renyi_excess_nonfinite": 0, "trials": 10_000}
+    >>> [round(x, 3) for x in divergence_interval(cell, order=2.0, largest=1e300)]
+    [0.405, 0.007, 0.392, 0.419]
     """
     if cell["renyi_excess" + columns.NONFINITE] == cell["trials"] > 0:
         return np.inf, 0.0, float(unit * np.log(largest) / (order - 1)), np.inf

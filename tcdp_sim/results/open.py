@@ -1,4 +1,4 @@
-"""Open the published results of a run: labelled by the axes of its sweep, or as they are stored, cell by cell."""
+"""Functions that open the published results of a run: labelled by the axes of its sweep, or cell by cell as stored."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from tcdp_sim.core.texts import blank
 from tcdp_sim.store import columns, digests
 
 MEND = "the command that ran it publishes it again from the journal"
-ROWS = 2048  # of a table that are in memory at a time, where it is read so
+ROWS = 2048  # rows of a block
 
 
 def _forget_threads() -> None:
@@ -33,16 +33,33 @@ if hasattr(os, "register_at_fork"):
 
 
 def open_results(path) -> xr.Dataset:
-    """A run's results, labelled and lazily loaded, with one dimension for each axis of the sweep.
+    """Return the results of a run, lazily loaded, with one dimension for each axis of the sweep.
 
-    path: a run's folder, or the zarr tree in it. Where a law does not depend on an axis (omega for Laplace
-    noise) its one value is repeated along it; points that the sweep does not contain are NaN. An observable has the
-    axes of the cells that yield it. Histograms stay ragged, along `<observable>_entry`. The flat table is
-    `open_cells(path)`.
-    Units and meanings are in the variables' attributes, seed, versions and config hash in the dataset's.
-    Raises UserError if there is nothing to open.
+    If a law does not depend on an axis (such as omega for Laplace noise), its one value is repeated along that axis.
+    Points that the sweep does not contain are NaN. An observable has the axes of the cells that yield it. Histograms
+    stay ragged, along `<observable>_entry`. The flat table is `open_cells(path)`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder of a run, or the zarr tree in it.
+
+    Returns
+    -------
+    xarray.Dataset
+        The results. The attributes of each variable give its unit and meaning. The attributes of the dataset give seed,
+        versions and config hash.
+
+    Raises
+    ------
+    UserError
+        If there are no results to open, or they are damaged.
+
+    Examples
+    --------
+    >>> open_results("results/small")["linf_error_mean"].sel(k=10)  # doctest: +SKIP
     """
-    with dask.config.set(scheduler="synchronous"):  # a few arrays; the pool of a parent process has died in a fork
+    with dask.config.set(scheduler="synchronous"):  # the arrays are few, and a forked process has no pool of threads
         return _labelled(open_cells(path))
 
 
@@ -58,10 +75,32 @@ def _labelled(flat: xr.Dataset) -> xr.Dataset:
 
 
 def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
-    """A run's results as stored: one row a cell, lazily loaded. Raises UserError if there is nothing to open.
+    """Return the results of a run as stored: one row for each cell, lazily loaded.
 
-    compute_later: what is made of it is lazy, too; else rows are read, fast, when they are asked for (`cell_blocks`).
-    All bytes are read once, to see that they are those that were published; warns if provenance.json has changed.
+    All bytes are read once to check that they are the published ones. A changed provenance.json gives a warning.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder of a run, or the zarr tree in it.
+    compute_later : bool
+        If True, computations on the table are lazy (dask arrays). If False, rows are read from the disk when they are
+        asked for, which is faster (see `cell_blocks`).
+
+    Returns
+    -------
+    xarray.Dataset
+        The table, with the dimension `cell`.
+
+    Raises
+    ------
+    UserError
+        If there are no results to open, or they are damaged.
+
+    Examples
+    --------
+    >>> open_cells("results/small").sizes["cell"]  # doctest: +SKIP
+    2
     """
     path = Path(path)
     if path.is_dir() and not (path / "zarr.json").exists():
@@ -79,15 +118,32 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
     if not about.is_file():
         return flat
     text = about.read_bytes()
-    if digests.is_broken(text):  # which keeps nobody from the numbers
+    if digests.is_broken(text):  # a warning is enough, because the numbers are sound
         warnings.warn(f"{about} is damaged; {MEND}", stacklevel=2)
     return flat.assign_attrs(provenance=text.decode("utf-8", "replace"))
 
 
 def cell_blocks(flat: xr.Dataset) -> Iterator[xr.Dataset]:
-    """The rows of `open_cells`, ROWS at a time and in memory, each with its own entries of histograms and data.
+    """Yield the rows of `open_cells` in blocks of at most ROWS rows, each loaded into memory.
 
-    What is read of one block is the same as of all: `cell_mechanism`, `cell_histogram` and so on take a block as well.
+    A block has its own entries of histograms and data. So `cell_mechanism`, `cell_histogram` and the other functions of
+    single cells accept a block as well.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns.
+
+    Yields
+    ------
+    xarray.Dataset
+        The next rows.
+
+    Examples
+    --------
+    >>> flat = open_cells("results/small", compute_later=False)  # doctest: +SKIP
+    >>> sum(block.sizes["cell"] for block in cell_blocks(flat))  # doctest: +SKIP
+    2
     """
     ends = {
         name: np.cumsum(flat[columns.histogram(name)[2]].values)
@@ -103,7 +159,23 @@ def cell_blocks(flat: xr.Dataset) -> Iterator[xr.Dataset]:
 
 
 def is_large(flat: xr.Dataset) -> bool:
-    """Return whether a table has more rows than `cell_blocks` holds in memory at a time."""
+    """Return True if a table has more rows than `cell_blocks` holds in memory at a time.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns.
+
+    Returns
+    -------
+    bool
+        True for more than ROWS rows.
+
+    Examples
+    --------
+    >>> is_large(xr.Dataset({"trials": ("cell", np.zeros(3))}))
+    False
+    """
     return bool(flat.sizes["cell"] > ROWS)
 
 
@@ -112,7 +184,7 @@ def _before(ends: np.ndarray, row: int) -> int:
 
 
 def _with_own_data(block: xr.Dataset) -> xr.Dataset:
-    """Of the counts of all data sets those from the first to the last that the rows have."""
+    """Return the block with only those counts of data sets that its rows refer to."""
     if "data_counts" not in block:
         return block
     starts, sizes = block["data_start"].values, block["data_size"].values
@@ -123,7 +195,28 @@ def _with_own_data(block: xr.Dataset) -> xr.Dataset:
 
 @contextmanager
 def readable(path) -> Iterator[None]:
-    """Raise UserError for what reading damaged results raises, of any kind; MemoryError for too little memory."""
+    """Raise UserError in place of any error that reading damaged results raises in the block.
+
+    Parameters
+    ----------
+    path : str or Path
+        The results, for the message.
+
+    Raises
+    ------
+    UserError
+        If the block raises any exception but those of too little memory.
+    MemoryError
+        If there is too little memory.
+
+    Examples
+    --------
+    >>> with readable("results/small"):  # doctest: +ELLIPSIS
+    ...     raise ValueError("a chunk is missing")
+    Traceback (most recent call last):
+        ...
+    tcdp_sim.core.errors.UserError: results/small is damaged (a chunk is missing); ...
+    """
     try:
         yield
     except UserError:
@@ -136,7 +229,7 @@ def readable(path) -> Iterator[None]:
 
 
 def _families(flat):
-    """(cells, variables): an observable's variables belong to the cells that have it, all others to every cell."""
+    """Return pairs (rows, variables): variables of an observable with the rows that have it, others with all rows."""
     per_cell = [name for name in flat.variables if "cell" in flat[name].dims]
     everywhere = np.arange(flat.sizes["cell"])
     cells = {}
@@ -152,7 +245,7 @@ def _families(flat):
 
 
 def _unstacked(part, rows, labels):
-    """A family on the grid of the sweep's axes, without those that others of its cells have and none of these."""
+    """Return a family of variables on the grid of the sweep's axes, without the axes that none of its cells has."""
     values = {axis: _levels(column) for axis, column in labels.items()}
     places = {axis: {value: i for i, value in enumerate(levels)} for axis, levels in values.items()}
     missing = {axis: [blank(value) for value in column] for axis, column in labels.items()}

@@ -1,4 +1,4 @@
-"""One page on a run, to send to somebody: what was asked, figures, numbers, what is wrong, where it came from."""
+"""A page about a run, to send to somebody: the question, figures, numbers, problems and provenance."""
 
 import csv
 import json
@@ -24,18 +24,19 @@ from tcdp_sim.study import again
 from tcdp_sim.study.study import data_notes
 
 NAME = "report.html"
-MOST_ROWS = 200  # of a table that are on the page
-MOST_BYTES = 2_000_000  # of a table's files that the page carries
-LONGEST_CELL = 2000  # characters of a traceback, say
-MOST_MARKS = 200_000  # letters of an SVG; a figure of more is a picture of points
-LEVELS = 8  # of an axis that are listed
+MOST_ROWS = 200  # rows of a table on the page
+MOST_BYTES = 2_000_000  # size of the files with the table that the page carries
+LONGEST_CELL = 2000  # characters, such as of a traceback
+MOST_MARKS = 200_000  # characters of an SVG; a larger figure becomes a PNG
+LEVELS = 8  # an axis with more values is shortened
 EMPTY = {"headings": [], "rows": [], "title": ""}
 
 
 def write(folder: Path, file: Path | None = None) -> Path:
-    """Write the page of the run in a folder into it, or to a file; its path. Equal runs give equal bytes.
+    """Write the page of a run and return its path. Equal runs give equal bytes.
 
-    Raises UserError if nothing is published there, or the page cannot be written.
+    The page goes into the run's folder unless a file is given. Raises UserError if the folder holds no results, or if
+    the page cannot be written.
     """
     if not (folder / "results.zarr").exists():
         raise UserError(f"{folder} holds no results; `tcdp-sim status {folder}` says how far its run is, if it has one")
@@ -50,7 +51,7 @@ def write(folder: Path, file: Path | None = None) -> Path:
 
 
 def _check_target(target: Path) -> None:
-    """Raise UserError for what a page cannot take the place of: a folder, a link, a device."""
+    """Raise UserError if a page cannot replace the target because it is a folder, a link or a device."""
     try:
         replaceable = not target.is_symlink() and (target.is_file() or not target.exists()) and target.name
     except OSError as problem:
@@ -149,7 +150,7 @@ def _cell(value: object) -> str:
 
 
 def _downloads(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The table as CSV and LaTeX, as addresses that hold it; none of a table that would make the page heavy."""
+    """Return the table as CSV and LaTeX in data addresses, or nothing if they would make the page too large."""
     files = {"table.csv": ("text/csv", table.to_csv(index=False)), "table.tex": ("text/plain", latex.booktabs(table))}
     if sum(len(text) for _, text in files.values()) > MOST_BYTES:
         return []
@@ -165,7 +166,7 @@ def _agreement(found: pd.DataFrame) -> str:
 
 
 def _problems(path: Path) -> dict[str, Any]:
-    """What went wrong in chunks, as the run has written it down."""
+    """Return the table of the errors and warnings that the run has recorded for its chunks."""
     try:
         with path.open(newline="", encoding="utf-8", errors="backslashreplace") as file:
             rows = [[shortened(cell, LONGEST_CELL) for cell in row] for row in csv.reader(file)]
@@ -186,7 +187,7 @@ def _dropped(run: Published) -> Iterable[str]:
 
 
 def _provenance(run: Published) -> list[tuple[str, str]]:
-    """Of what is published: where and when it was computed stands in provenance.json, if that is whole."""
+    """Return the provenance of the published numbers; time and host come from provenance.json if it is whole."""
     attributes = run.cells.attrs
     terms = [("tcdp_sim", attributes["tcdp_sim_version"]), ("seed", attributes["seed"])]
     terms += [("trials a chunk", str(attributes["trials_per_chunk"])), ("config", attributes["config_hash"])]

@@ -1,4 +1,4 @@
-"""What is made of a published run: its table beside the exact values, its figures, its contradictions."""
+"""A published run with the output of its experiment: table, figures, contradictions and differences."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -27,10 +27,19 @@ TITLE = "tcdp_sim experiment "
 
 @dataclass(frozen=True)
 class Published:
-    """folder: of the run; experiment: its module; cells: as `results.open_cells`; table: simulated beside exact.
+    """A published run.
 
-    The cells of a large run are read from the disk when they are asked for, if its experiment needs no more than some
-    at a time.
+    Parameters
+    ----------
+    folder : Path
+        The folder of the run.
+    experiment : module
+        The module of its experiment.
+    cells : xarray.Dataset
+        The table of cells, as `results.open_cells` returns it. A large table is read from the disk on demand if the
+        experiment works cell by cell.
+    table : pandas.DataFrame
+        Simulated beside exact numbers, as the experiment makes them.
     """
 
     folder: Path
@@ -40,7 +49,10 @@ class Published:
 
 
 def read(folder: Path, title: str | None = None) -> Published:
-    """What is published in a folder. Raises UserError if nothing is, or another experiment than `title` says."""
+    """Return the published run in a folder.
+
+    Raises UserError if nothing is published there, or if its title is not `title`.
+    """
     cells = _opened(folder, title)
     name = str(cells.attrs.get("title"))
     if not name.startswith(TITLE):
@@ -56,15 +68,16 @@ def read(folder: Path, title: str | None = None) -> Published:
 
 
 def table(experiment: ModuleType, cells: xr.Dataset) -> pd.DataFrame:
-    """Return what an experiment makes of the cells of `open_cells`: simulated beside exact and proved numbers.
+    """Return the table that an experiment makes of the cells of `open_cells`: simulated, exact and proved numbers.
 
-    The rows are those of its `rows`, cell by cell, and of its `known`. The neighbouring relation comes last.
+    The rows of its function `rows` come first, cell by cell, then those of `known`. The neighbouring relation is the
+    last column.
     """
     return rows.table(experiment, cells)
 
 
 def _tables(experiment: ModuleType, blocks: Iterable[xr.Dataset], total: int) -> Iterator[pd.DataFrame]:
-    """Give the table of each block, of cells that are numbered through."""
+    """Yield the table of each block; cells are numbered consecutively over all blocks."""
     first = 0
     for block in blocks:
         yield rows.table(experiment, block, first, total)
@@ -72,18 +85,18 @@ def _tables(experiment: ModuleType, blocks: Iterable[xr.Dataset], total: int) ->
 
 
 def _identified(cells: xr.Dataset) -> Iterator[xr.Dataset]:
-    """The rows of a large table, some at a time; what tells its cells apart is in memory from now on."""
+    """Return the rows of a large table in blocks, after loading the columns that tell its cells apart."""
     for name in ("id", "trials", *json.loads(cells.attrs["axes"])):
         cells.variables[name].load()
     return results.cell_blocks(cells)
 
 
 def _joined_table(coming: Iterator[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all parts; of a large table memory holds little more than itself."""
+    """Return the rows of all parts in one table, with little more memory than the result takes."""
     first, second = next(coming), next(coming, None)
     if second is None:
         return first
-    same: dict[Any, Any] = {}  # equal texts once
+    same: dict[Any, Any] = {}  # keeps one object for equal texts
     parts = [_columns(part, same) for part in chain([first, second], coming)]
     if any(list(part) != list(parts[0]) for part in parts):
         frames = (pd.DataFrame({name: _series(array) for name, array in part.items()}) for part in parts)
@@ -92,7 +105,7 @@ def _joined_table(coming: Iterator[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _columns(part: pd.DataFrame, same: dict[Any, Any]) -> dict[Any, Any]:
-    """Columns that can be freed one by one, as those of a frame, which share their memory, cannot."""
+    """Return the columns as arrays that can be freed one by one. The columns of a frame share their memory."""
     return {name: _array(column, same) for name, column in part.items()}
 
 
@@ -107,11 +120,14 @@ def _joined(arrays: list[Any]) -> pd.Series:
 
 
 def _series(array: Any) -> pd.Series:
-    return pd.Series(array, dtype=array.dtype, copy=False)  # which would take texts for its own kind of them
+    return pd.Series(array, dtype=array.dtype, copy=False)  # without the dtype pandas would convert texts
 
 
 def loaded(folder: Path, title: str | None = None) -> xr.Dataset:
-    """The flat table of a run's published results; UserError if there is none, or not of that title, or damaged."""
+    """Return the flat table of a run's published results, in memory.
+
+    Raises UserError if there is none, if it is damaged, or if its title is not `title`.
+    """
     cells = _opened(folder, title)
     with results.readable(folder / "results.zarr"):
         return cells.load()
@@ -126,7 +142,10 @@ def _opened(folder: Path, title: str | None) -> xr.Dataset:
 
 
 def contradicted(published: Published, tell: Tell) -> int:
-    """Write contradictions.csv and say how many there are; that many. Raises UserError if it cannot be written."""
+    """Write contradictions.csv, report the contradictions and return their number.
+
+    Raises UserError if the file cannot be written.
+    """
     folder = published.folder
     try:
         with log.kept(folder):
@@ -136,7 +155,10 @@ def contradicted(published: Published, tell: Tell) -> int:
 
 
 def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
-    """Write the figures and the numbers they show; the paths of the PNG files, and name -> figure. Raises UserError."""
+    """Write the figures and their numbers. Return the paths of the PNG files, and the figures by name.
+
+    Raises UserError if they cannot be written.
+    """
     figures = {}
 
     def kept():
@@ -153,7 +175,7 @@ def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
 
 
 def differences(published: Published, tell: Tell) -> None:
-    """Write differences.csv, where cells share random numbers, and say it. Raises UserError."""
+    """Write differences.csv and report it, if cells share random numbers. Raises UserError if it cannot be written."""
     try:
         cells = published.cells
         if columns.batched(map(str, cells.data_vars)):
@@ -169,5 +191,5 @@ def _not_written(folder: Path, problem: OSError) -> UserError:
 
 
 def chosen_names(cells: xr.Dataset) -> set[str]:
-    """The names that are the user's own."""
+    """Return the names that the user has chosen: those of the data sets."""
     return set(map(str, cells["data"].values)) if "data" in cells.coords else set()

@@ -1,4 +1,4 @@
-"""The table of an experiment: the rows that it makes of each cell, then those that are known without simulation."""
+"""The table of an experiment: the rows that it makes of each cell, then those that need no simulation."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,19 +16,26 @@ from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.results import cells as read
 from tcdp_sim.store import columns
 
-NUMBERS = ("simulated", "mcse", "lower", "upper")  # a simulated number of a row that has a single one
+NUMBERS = ("simulated", "mcse", "lower", "upper")  # the columns of a row that has one simulated number
 Row = dict[str, Any]
 
 
 class Cell(Mapping[str, Any]):
-    """One cell of published results, which an experiment makes its rows of.
+    """A cell of published results, from which an experiment makes its rows.
 
-    As a mapping it gives the axes and every published number that has no further dimension, by name.
+    The mapping gives the axes and every published number without a further dimension, by name.
 
     Attributes
     ----------
-    place, total : int
-        The number of the cell in the run, and how many cells the run has.
+    place : int
+        The number of the cell in the run, from 0.
+    total : int
+        The number of cells of the run.
+
+    Examples
+    --------
+    >>> def rows(cell: Cell) -> Row:  # in a module of an experiment
+    ...     return cell.only("k", "rho") | cell.numbers("linf_error_mean", "simulated")
     """
 
     def __init__(self, block: "_Block", i: int, values: Row):
@@ -69,22 +76,22 @@ class Cell(Mapping[str, Any]):
 
     @property
     def noise(self) -> Row:
-        """`noise_label`, `noise_family` and `noise_calibration` of the cell; "" where it has no noise."""
+        """The labels `noise_label`, `noise_family` and `noise_calibration` of the cell, "" if it has no noise."""
         return self._block.noises[self.get("noise") or ""]
 
     @property
     def neighbours(self) -> str:
-        """The neighbouring relation of the run in words; "" where the results do not say so."""
+        """The neighbouring relation of the run in words; "" if the results do not state it."""
         return neighbours(self._block.flat)
 
     def only(self, *names: str) -> Row:
-        """Return the values of these names, in this order, without those that the run does not have."""
+        """Return the values of the given names, in the given order, without those that the run does not have."""
         return {name: self._values[name] for name in names if name in self._values}
 
     def numbers(self, quantity: str, name: str, level: float | None = None, endings=columns.WITH_EXACT) -> Row:
-        """Return a quantity with each ending under another name; NaN for what is not published.
+        """Return a quantity with each of its endings, renamed to `name`; NaN for numbers that are not published.
 
-        level: which of the quantiles, if it is a quantity of quantiles.
+        For a quantity of quantiles, `level` chooses one of them.
         """
         if level is None:
             return {name + end: self._values.get(quantity + end, np.nan) for end in endings}
@@ -97,7 +104,7 @@ class Cell(Mapping[str, Any]):
         return self._block.levels
 
     def quantiles(self, quantity: str, endings=columns.WITH_EXACT) -> Floats:
-        """Return a quantity of quantiles, shape (endings, levels); NaN for what is not published."""
+        """Return a quantity of quantiles, shape (endings, levels); NaN for numbers that are not published."""
         known, missing = self._block.by_level, np.full(len(self.levels), np.nan)
         names = (quantity + end for end in endings)
         return np.array([known[name][self._i] if name in known else missing for name in names])
@@ -107,26 +114,26 @@ class Cell(Mapping[str, Any]):
         return str(self._block.flat.variables[columns.mean(observable)].attrs["units"])
 
     def mean(self, observable: str) -> tuple[float, float, float, float]:
-        """Return mean, MCSE and 95% interval of an observable, as `mean_interval`."""
+        """Return mean, MCSE and 95% interval of an observable: see `mean_interval`."""
         return read.mean_interval(self, observable)
 
     def skewness(self, observable: str) -> float:
-        """Return the sample skewness of the finite trials, as `sample_skewness`."""
+        """Return the sample skewness of the finite trials of an observable: see `sample_skewness`."""
         return read.sample_skewness(self._block.flat, self._i, observable)
 
     def p_value(self, observable: str, level: Any, exact: Any) -> Any:
-        """Return the p-values that the quantiles of these levels are `exact`; NaN where the cell has no trials."""
+        """Return p-values for the hypothesis that the quantiles of these levels are `exact`; NaN without trials."""
         found = read.chance_of_quantiles(self._block.flat, self._i, observable, level, exact)
         return float(found) if np.ndim(found) == 0 else found.tolist()
 
     def histogram(self, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the binned trials, as `cell_histogram`."""
+        """Return the binned trials of an observable: see `cell_histogram`."""
         return read.cell_histogram(self._block.flat, self._i, observable)
 
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """What cells of one part of a table share; reading an array from a Dataset takes longer than a cell's numbers."""
+    """The arrays that the cells of one part of a table share, because reading them from a Dataset is slow."""
 
     flat: xr.Dataset
     first: int
@@ -148,9 +155,9 @@ class _Block:
 
 
 def cells(flat: xr.Dataset, first: int = 0, total: int | None = None) -> Iterator[Cell]:
-    """Return the cells of `open_cells`, or of one of its `cell_blocks`, one after the other.
+    """Yield the cells of `open_cells`, or of one of its `cell_blocks`.
 
-    first: the number in the run of the first cell; total: how many cells the run has.
+    The first cell has the number `first` in the run, which has `total` cells.
     """
     block = _Block(flat, first, flat.sizes["cell"] if total is None else total)
     plain = {str(name): variable.values for name, variable in flat.variables.items() if variable.dims == ("cell",)}
@@ -159,15 +166,16 @@ def cells(flat: xr.Dataset, first: int = 0, total: int | None = None) -> Iterato
 
 
 def neighbours(flat: xr.Dataset) -> str:
-    """Return the neighbouring relation of a run in words; "" where its results do not say so."""
+    """Return the neighbouring relation of a run in words; "" if its results do not state it."""
     return str(flat.attrs.get("neighbouring_relation", ""))
 
 
 def table(experiment: ModuleType, flat: xr.Dataset, first: int = 0, total: int | None = None) -> pd.DataFrame:
-    """Return what an experiment makes of cells: its rows, then what is known without simulation.
+    """Return the table that an experiment makes of cells: its rows, then the rows that need no simulation.
 
-    The last column is `neighbours`, unless the rows have one: the relation of the run, or RELATION of the experiment,
-    of which None is no column. A module that has `reference` instead of `rows` is asked for that.
+    The last column is `neighbours`, unless the rows have one. It holds the experiment's RELATION, else the relation of
+    the run. If RELATION is None there is no such column. A module with the older function `reference` instead of `rows`
+    makes its table by that function.
     """
     if _uses_reference(experiment):
         return pd.DataFrame(experiment.reference(flat))
@@ -185,12 +193,12 @@ def _several(rows: Row | Iterable[Row]) -> Iterable[Row]:
 
 
 def by_cell(experiment: ModuleType) -> bool:
-    """Return True if the rows of a cell are made of that cell alone, so that any part of a table will do."""
+    """Return True if an experiment makes the rows of a cell from that cell alone: its table can be made in parts."""
     if _uses_reference(experiment):
         return bool(getattr(experiment, "BY_CELL", False))
     return not hasattr(experiment, "known")
 
 
 def _uses_reference(experiment: ModuleType) -> bool:
-    """Return True for an experiment of a plug-in in the older form, of which the registry has warned."""
+    """Return True for a plug-in's experiment in the older form. The registry has warned of it."""
     return not hasattr(experiment, "rows") and hasattr(experiment, "reference")

@@ -1,4 +1,4 @@
-"""Published results as a tidy frame, one row for each cell and quantity, and as a file."""
+"""Published results as a tidy frame, with one row for each cell and quantity, and as a file."""
 
 import json
 from collections.abc import Iterator
@@ -26,15 +26,36 @@ ENDINGS = {
 
 
 def tidy(source, histograms: bool = False) -> pd.DataFrame:
-    """The published numbers of a run, one row a cell and quantity; of quantiles one a level.
+    """Return the published numbers of a run, with one row for each cell and quantity.
 
-    source: a run's folder, the zarr tree in it, or a Dataset of `open_cells` (or of `open_results`: then a row for each
-    point of the grid, on which a law that does not depend on an axis is repeated along it). Columns: the axes,
-    `quantity`, `level` (of a quantile), `value` (simulated), `mcse` (its standard error), `lower` and `upper` (95%
-    interval), `exact`, `bound` (proved or printed), `unit` (of all these), `trials`. What is not known is NaN; rows of
-    which nothing is known are left out. histograms: also a row a bin, `<observable>_histogram`, of `value` finite
-    trials between `bin_lower` and `bin_upper`. Raises UserError if there is nothing to open, ValueError for the
-    histograms of a grid.
+    A quantity of quantiles has one row for each level. Unknown numbers are NaN. A row without any known number is left
+    out.
+
+    Parameters
+    ----------
+    source : str, Path or xarray.Dataset
+        The folder of a run, the zarr tree in it, or a table of `open_cells`. With the grid of `open_results` each point
+        of the grid has its rows, and laws that do not depend on an axis are repeated along it.
+    histograms : bool
+        If True, append one row for each occupied bin of each observable. The quantity is `<observable>_histogram`, and
+        `value` is the number of finite trials between `bin_lower` and `bin_upper`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns are the axes, `quantity`, `level` (of a quantile), `value` (simulated), `mcse` (its standard error),
+        `lower` and `upper` (95% interval), `exact`, `bound` (proved or printed), `unit` (of all these) and `trials`.
+
+    Raises
+    ------
+    UserError
+        If there are no results to open, or they are damaged.
+    ValueError
+        If the histograms of a grid are asked for.
+
+    Examples
+    --------
+    >>> tidy("results/small").query("quantity == 'linf_error_mean'")  # doctest: +SKIP
     """
     if isinstance(source, xr.Dataset):
         return _tidy(source, histograms)
@@ -43,14 +64,52 @@ def tidy(source, histograms: bool = False) -> pd.DataFrame:
 
 
 def tidy_blocks(flat: xr.Dataset, histograms: bool = False) -> Iterator[pd.DataFrame]:
-    """`tidy` of `open_cells`, some cells at a time, one after the other: memory holds one of them."""
+    """Yield the frame `tidy` of `open_cells` in parts, so that one part is in memory at a time.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns.
+    histograms : bool
+        If True, append one row for each occupied bin of each observable.
+
+    Returns
+    -------
+    iterator of pandas.DataFrame
+        The frames of consecutive cells.
+
+    Examples
+    --------
+    >>> flat = open_cells("results/small", compute_later=False)  # doctest: +SKIP
+    >>> sum(map(len, tidy_blocks(flat)))  # doctest: +SKIP
+    94
+    """
     return (_tidy(block, histograms) for block in cell_blocks(flat))
 
 
 def export(path, target) -> Path:
-    """Write `tidy` of a run to a file: .csv, or .tex (a table for booktabs). Returns its path.
+    """Write the frame `tidy` of a run to a file and return its path.
 
-    path: as for `tidy`. Raises UserError for another ending, or if there is nothing to open or no way to write.
+    Parameters
+    ----------
+    path : str or Path
+        The folder of a run, or the zarr tree in it.
+    target : str or Path
+        The file: its name ends in .csv, or in .tex for a LaTeX table (booktabs).
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    UserError
+        If the name has another ending, if there are no results to open, or if the file cannot be written.
+
+    Examples
+    --------
+    >>> export("results/small", "small.csv")  # doctest: +SKIP
     """
     target = Path(target)
     if target.suffix not in (".csv", ".tex"):
@@ -81,7 +140,7 @@ def _tidy(table: xr.Dataset, histograms: bool) -> pd.DataFrame:
 
 
 def _rows(table, name, axes) -> pd.DataFrame:
-    """The rows of one quantity, without those of cells that neither simulate nor know it."""
+    """Return the rows of one quantity, without those of cells that have neither a simulated nor a known value of it."""
     known = {short: table[name + end].variable for short, end in ENDINGS.items() if name + end in table}
     frame = _framed(table, known, axes).assign(quantity=name, unit=_unit(table, name))
     frame = frame.assign(**{short: np.nan for short in ENDINGS if short not in frame})
@@ -94,13 +153,13 @@ def _rows(table, name, axes) -> pd.DataFrame:
 
 
 def _framed(table, variables, axes) -> pd.DataFrame:
-    """Variables beside the axes and trials of their cells; `place` numbers the cells."""
+    """Return a frame of variables with the axes and trials of their cells. The column `place` numbers the cells."""
     cells = table["trials"].dims
     about = {"trials": table["trials"].variable, "id": table["id"].variable}
     about["place"] = xr.Variable(cells, np.arange(table["trials"].size).reshape(table["trials"].shape))
     coordinates = {axis: table[axis].variable for axis in axes}
     frame = xr.Dataset({**variables, **about}, coordinates | _levels(table, variables)).to_dataframe().reset_index()
-    return frame[frame["id"] != ""]  # points of a grid that are none of the sweep
+    return frame[frame["id"] != ""]  # a point of the grid that the sweep does not contain has no id
 
 
 def _levels(table, variables) -> dict:
@@ -114,7 +173,7 @@ def _unit(table, name) -> str:
 
 
 def _bins(table, name, axes) -> pd.DataFrame:
-    """A row for each occupied bin, by cell and then by value: its count, `bin_lower` and `bin_upper`."""
+    """Return one row for each occupied bin, by cell and then by value: its count, `bin_lower` and `bin_upper`."""
     if "cell" not in table.dims:
         raise ValueError("histograms are of a flat table, as open_cells gives it")
     keys, counts, bins = (table[part].values for part in columns.histogram(name))

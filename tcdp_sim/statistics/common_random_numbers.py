@@ -1,7 +1,7 @@
-"""Differences between cells that met the same random numbers (`share`), far more precise than those of strangers.
+"""Differences between cells with common random numbers (`share`), which are far more precise than independent ones.
 
-Where noises are moved by the same uniforms their errors rise and fall together, and what they have in common drops out
-of the difference. Its standard error comes from batches of consecutive trials, whose differences are independent.
+The same uniforms draw the noise of all these cells. So their errors rise and fall together, and the common part drops
+out of the difference. The standard error comes from batches of consecutive trials, whose differences are independent.
 """
 
 import json
@@ -17,11 +17,21 @@ from tcdp_sim.summaries.summary import batch_sizes
 
 
 def differences(flat) -> pd.DataFrame:
-    """Each cell less the first one with which it shares random numbers, for all observables and events.
+    """Return the difference of each cell from the first cell with the same random numbers, for observables and events.
 
-    flat: what `results.open_cells` gives. Columns: the axes (those that are shared twice, `<axis>_less` for the first
-    cell's), quantity, difference, its mcse and degrees_of_freedom, and times_fewer_trials: how many times as many
-    trials independent cells would need for the same standard error. No rows where nothing is shared.
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `results.open_cells` returns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each pair of cells and quantity; no row if no random numbers are shared. The columns are
+
+        - the axes, and for a shared axis also `<axis>_less`, its value in the first cell,
+        - `quantity`, `difference`, its standard error `mcse` and its `degrees_of_freedom`,
+        - `times_fewer_trials`: the factor by which independent cells would need more trials for this standard error.
     """
     names = columns.batched(flat)
     share, axes = json.loads(flat.attrs.get("share", "[]")), json.loads(flat.attrs["axes"])
@@ -39,7 +49,7 @@ def differences(flat) -> pd.DataFrame:
 
 
 def report(flat, path: Path, say) -> None:
-    """Write all differences to a CSV, and say how much sharing was worth; nothing where nothing is shared."""
+    """Write all differences to a CSV file and report the gain by sharing. Do nothing if nothing is shared."""
     table = differences(flat)
     if table.empty:
         path.unlink(missing_ok=True)
@@ -51,7 +61,7 @@ def report(flat, path: Path, say) -> None:
 
 
 def _pairs(flat):
-    """(first cell, other cell) of each random stream that several cells have."""
+    """Yield (first cell, other cell) for each random stream that several cells share."""
     streams = [json.loads(law).get("stream", "") for law in flat["law"].values]
     order = sorted(range(len(streams)), key=lambda i: (streams[i], i))
     for stream, rows in groupby(order, key=streams.__getitem__):
@@ -75,7 +85,10 @@ def _compared(flat, name, first, other) -> dict[str, float] | None:
 
 
 def _weighted(means, weights) -> tuple[float, float]:
-    """Mean and standard error from independent means of so many trials each: their variances are as 1 / trials."""
+    """Return mean and standard error from independent means over `weights` trials each.
+
+    The variances of the means are proportional to 1 / trials.
+    """
     centre = np.average(means, weights=weights)
     spread = (weights * (means - centre) ** 2).sum() / (len(means) - 1)
     return float(centre), float(np.sqrt(spread / weights.sum()))

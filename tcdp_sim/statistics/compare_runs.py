@@ -1,7 +1,8 @@
-"""Whether two runs give the same numbers within Monte Carlo error: other seeds, machines, versions, trials or chunks.
+"""A comparison of two runs, which tells if they give the same numbers within Monte Carlo error.
 
-Cells are matched by their law. Means are compared in standard errors, whatever counts trials (events, exceedances,
-quantiles) by the exact test of Fisher, and what is called a difference keeps the false-discovery rate over all of them.
+The runs may have other seeds, machines, versions, trials or chunks. Cells are matched by their law. Means are compared
+in standard errors. Counts of trials (events, exceedances, quantiles) are compared by Fisher's exact test. The alarms
+keep the false-discovery rate over all comparisons.
 """
 
 import json
@@ -18,20 +19,30 @@ from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, ROUNDING, beyond_
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.bins import in_order
 
-NO_LAW = ("version", "stream")  # of a stored law: how it is drawn, not what is drawn
+NO_LAW = ("version", "stream")  # keys of a stored law that say how it is drawn, not what is drawn
 COLUMNS = ["row", "row_there", "quantity", "here", "there", "distance", "p_value"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two runs have in common.
+    """The result of the comparison of two runs.
 
-    alarms: the numbers that differ beyond chance, worst first: row in the first run's table and in the other's,
-    quantity, here, there, distance (in standard errors), p_value; `attrs["comparisons"]`: how many were made. Of
-    quantiles it is the share of each run's trials below the quantile of both runs together (x_below_quantile_0.95).
-    identical: cells with the same bits, whose numbers are not compared; compared: the other cells with results in both;
-    only_here, only_there: cells that one run alone has results of. resolution: by what share of itself a mean has to
-    differ for an even chance of an alarm, were it the only one: the median over the means compared; NaN without any.
+    Parameters
+    ----------
+    alarms : pandas.DataFrame
+        The numbers that differ beyond chance, worst first. The columns are `row` and `row_there` (the rows in the two
+        tables), `quantity`, `here`, `there`, `distance` (in standard errors) and `p_value`. Quantiles are compared by
+        the share of each run's trials below the quantile of both runs together (x_below_quantile_0.95). The attribute
+        `comparisons` is the number of comparisons.
+    identical : int
+        Number of cells with the same bits. Their numbers are not compared.
+    compared : int
+        Number of the other cells with results in both runs.
+    only_here, only_there : int
+        Number of cells with results in one run alone.
+    resolution : float
+        The relative difference of a mean that would give an alarm with probability 1/2 if it were the only one. It is
+        the median over the compared means; NaN without any.
     """
 
     alarms: pd.DataFrame
@@ -43,7 +54,7 @@ class Comparison:
 
 
 def compare(here: xr.Dataset, there: xr.Dataset) -> Comparison:
-    """Compare two flat tables, as `results.open_cells` gives them. ValueError if a law in them is no JSON object."""
+    """Compare two tables of `results.open_cells`. Raises ValueError if a law in them is not a JSON object."""
     laws, others = _laws(here), _laws(there)
     common = [(row, others[law]) for law, row in laws.items() if law in others]
     rows = np.array(common, dtype=int).reshape(-1, 2)
@@ -57,7 +68,7 @@ def compare(here: xr.Dataset, there: xr.Dataset) -> Comparison:
 
 
 def _laws(flat) -> dict[str, int]:
-    """Law -> its first row, of the cells that have results."""
+    """Return the first row of each law among the cells that have results."""
     first_rows: dict[str, int] = {}
     for row in np.flatnonzero(flat["trials"].values):
         law = json.loads(flat["law"].values[row])
@@ -68,7 +79,7 @@ def _laws(flat) -> dict[str, int]:
 
 
 def _identical(here, there, rows) -> np.ndarray:
-    """Whether all that was counted and added is the same to the last bit; what is derived from it is not looked at."""
+    """Return True for each pair of cells whose counts and sums have the same bits. Derived numbers are not compared."""
     same = np.ones(len(rows), dtype=bool)
     for name in _both(here, there):
         per_cell = here[name].dims == there[name].dims == ("cell",)
@@ -82,7 +93,7 @@ def _identical(here, there, rows) -> np.ndarray:
 
 
 def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
-    """For each quantity the comparisons that might be alarms, and how many were made."""
+    """Yield, for each quantity, the comparisons that might be alarms and the number of comparisons."""
     trials = _pair(here, there, "trials", rows)
     for name in _observables(here, there):
         lost = _pair(here, there, name + columns.NONFINITE, rows)
@@ -103,7 +114,10 @@ def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
 
 
 def _quantiles(here, there, name, rows) -> Iterator[tuple[pd.DataFrame, int]]:
-    """Shares below the quantiles of both runs together: given their union, the counts have the law of Fisher's test."""
+    """Yield comparisons of the shares below the quantiles of both runs together.
+
+    Given the union of the trials, the counts have the law of Fisher's test.
+    """
     q = here["quantile"].values
     cuts = [_cuts(a, b, q) for a, b in _histograms(here, there, name, rows)]
     which = np.repeat(np.arange(len(rows)), [len(cut) for cut in cuts])
@@ -115,9 +129,10 @@ def _quantiles(here, there, name, rows) -> Iterator[tuple[pd.DataFrame, int]]:
 
 
 def _cuts(a, b, q) -> np.ndarray:
-    """Rows (index of q, trials of a below the cut, of a, of b below, of b); the cut is the edge of a bin nearest to q.
+    """Return rows (index of q, trials of a below the cut, all trials of a, trials of b below the cut, all trials of b).
 
-    Quantiles in one atom have one cut, which is listed once; an edge beyond all trials is none.
+    The cut is the edge of a bin that is nearest to the q-quantile. Quantiles in one atom have the same cut, which is
+    listed once. An edge beyond all trials is left out.
     """
     keys = np.union1d(a[0], b[0])
     below = [_cumulative(own, counts, keys) for own, counts in (a, b)]
@@ -129,7 +144,7 @@ def _cuts(a, b, q) -> np.ndarray:
 
 
 def _cumulative(own, counts, keys) -> np.ndarray:
-    """How many trials lie below the first of the bins with these keys, and up to each of them."""
+    """Return the number of trials below the first of the bins with these keys, and up to each of them."""
     up_to = np.concatenate([[0], np.cumsum(counts)])
     return np.concatenate([[0], up_to[np.searchsorted(own, keys, side="right")]])
 
@@ -146,7 +161,7 @@ def _shares(hits, trials, use):
 
 
 def _same_threshold(here, there, name, rows):
-    """Whether what is exceeded is the same; of what is no exceedance, yes."""
+    """Return True for each pair of cells with the same threshold of exceedance. Quantities without one give True."""
     threshold = columns.threshold_of(name)
     if threshold is None:
         return np.ones(len(rows), dtype=bool)
@@ -182,7 +197,7 @@ def _pair(here, there, name, rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _histograms(here, there, name, rows):
-    """For each pair of cells its two histograms: (places, counts) of occupied bins, in the order of their values."""
+    """Yield the two histograms of each pair of cells: (places, counts) of occupied bins, ordered by their values."""
     return zip(*(_ragged(flat, name, rows[:, side]) for side, flat in enumerate((here, there))))
 
 

@@ -1,4 +1,4 @@
-"""Where simulation and exact value contradict each other beyond chance, over all cells of a study at once."""
+"""Contradictions between simulated and exact values beyond chance, over all cells of a study at once."""
 
 import json
 from pathlib import Path
@@ -12,19 +12,25 @@ from tcdp_sim.statistics.one_sample import skewed
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, beyond_chance
 from tcdp_sim.summaries.estimates import NORMAL, SAME, UNSEEN
 
-ROWS = 65536  # of a table that are compared at a time
+ROWS = 65536  # rows of a table that are compared at a time
 
 
 def find(table: pd.DataFrame) -> pd.DataFrame:
-    """The comparisons of a table that chance does not explain, worst first.
+    """Return the comparisons of a table that chance does not explain, worst first.
 
-    A comparison is a row and a name x with columns `x`, `x_mcse` and `x_exact`; with `x_lower` and `x_upper`, 95%
-    intervals that allow for what is not normal, those are the yardstick instead of the MCSE. With `x_skewness`, that of
-    the sample, and `trials` it is a mean, whose distance counts less the fewer trials there are of a skewed law; with
-    `x_p_value` that one counts. Trials that are all equal have an MCSE of 0, which is no yardstick: without an interval
-    they are not compared. A table that has one number a row calls them `quantity`, `simulated`, `mcse`, `exact`,
-    `lower`, `upper`, `skewness` and `p_value`. Columns of the answer: row, quantity, simulated, exact, distance (in
-    standard errors of a normal law with that p-value), p_value. `attrs["comparisons"]`: how many were made.
+    A comparison is a row and a name x with the columns `x`, `x_mcse` and `x_exact`. Further columns refine it:
+
+    - `x_lower` and `x_upper`: a 95% interval for values that are not normal, used instead of the MCSE.
+    - `x_skewness` (of the sample) and `trials`: x is a mean. The fewer the trials of a skewed law, the less a distance
+      counts.
+    - `x_p_value`: a p-value, used instead of the distance.
+
+    If all trials are equal, the MCSE is 0 and cannot serve as a unit. Then x is compared only if it has an interval. A
+    table with one number per row names the columns `quantity`, `simulated`, `mcse`, `exact`, `lower`, `upper`,
+    `skewness` and `p_value`.
+
+    The result has the columns row, quantity, simulated, exact, distance (in standard errors of a normal law with that
+    p-value) and p_value. The attribute `comparisons` is the number of comparisons.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
     asked = [(name, f"{name}_") for name in names]
@@ -47,9 +53,11 @@ def _compared(table, quantity, name, prefix):
     with np.errstate(divide="ignore", invalid="ignore"):  # both may be infinite
         gap = exact - simulated
         side = np.where(gap > 0, upper - simulated, simulated - lower) / NORMAL
-        equal = (mcse <= SAME * np.abs(simulated)) & ~(lower < upper)  # no trial differs: what is rarer is not known
+        equal = (mcse <= SAME * np.abs(simulated)) & ~(
+            lower < upper
+        )  # no trial differs, so the trials show nothing of rarer values
         unit = np.where(np.isfinite(side) & (side > 0), np.fmax(side, _if_exact(*given)), np.where(equal, np.nan, mcse))
-        agree = (np.abs(gap) <= 1e-12 * np.abs(exact)) | np.isposinf(side)  # no end on that side: anything goes
+        agree = (np.abs(gap) <= 1e-12 * np.abs(exact)) | np.isposinf(side)  # the interval has no end on that side
         distance = np.where(agree, 0.0, np.abs(gap) / unit)
         distance = np.where(np.isnan(skewness), distance, skewed(distance, _column(table, "trials"), skewness))
     has_chance = ~np.isnan(chance)
@@ -60,11 +68,12 @@ def _compared(table, quantity, name, prefix):
 
 
 def _if_exact(simulated, exact, mcse, lower, upper):
-    """The standard error of a count of few, over a scale, if the exact value is true; NaN where that is not asked for.
+    """Return the standard error of a rare-event frequency under the exact value; NaN where the frequency is not rare.
 
-    The interval of few hits is too short for hits that failed to come: none where nine are expected happens once in
-    8000 times, at 4.8 of its standard errors. Those of the exact value are 3, and the normal tail is the longer one.
-    Hits, or of what lies in [0, 1] misses, come in steps of mcse^2 / simulated; of none at all, upper / 3.69.
+    The interval of a frequency with few hits is too short if hits failed to come. No hits where nine are expected
+    happen once in 8000 times and are 4.8 standard errors of the interval away, but only 3 under the exact value. The
+    normal tail at 3 is the larger one. Each hit (or miss, for values in [0, 1]) counts for mcse^2 / simulated. With no
+    hits, use upper / 3.69 (the rule of three at 97.5%).
     """
     shares = (lower >= 0) & (upper <= 1) & (exact <= 1)
     hit = np.where(simulated > 0, mcse**2 / simulated, upper / UNSEEN)
@@ -78,10 +87,10 @@ def _column(table, name):
 
 
 def report(table: pd.DataFrame, path: Path, say, cells=None) -> int:
-    """Say how many comparisons were made and which contradict, and write those to `path`; how many they are.
+    """Report the number of comparisons and of contradictions, write the latter to `path`, and return their number.
 
-    cells: what `results.open_cells` gives, in which the cells of the table's rows are looked up. The worst is said with
-    its cell, axes and values; all are written with theirs.
+    The table of `results.open_cells` serves to find the cell of each row. The report names the worst contradiction with
+    its cell, axes and values. The file lists all of them.
     """
     alarms = find(table)
     rows = table.loc[alarms["row"]].reset_index(drop=True)
@@ -104,7 +113,7 @@ def report(table: pd.DataFrame, path: Path, say, cells=None) -> int:
 
 
 def _axes(row, cells) -> list[str]:
-    """The axes of the sweep whose values a row of a table has."""
+    """Return the axes of the sweep that a row of a table has a value for."""
     return [axis for axis in json.loads(cells.attrs["axes"]) if axis in row] if cells is not None else []
 
 
@@ -117,7 +126,10 @@ def _where(row, cells) -> str:
 
 
 def _cell(row, cells) -> str:
-    """The id of the cell that has the values of a row on the axes, one of them perhaps as `at`; "" if several have."""
+    """Return the id of the cell with a row's values on the axes; "" if several cells have them.
+
+    The column `at` of a row may hold the value of one of the axes.
+    """
     if cells is None:
         return ""
     axes = _axes(row, cells)

@@ -1,7 +1,7 @@
-"""Audits: lower bounds on epsilon from outputs of a mechanism, whatever its authors claim.
+"""Lower confidence bounds on epsilon from outputs of a mechanism.
 
-If a mechanism is (epsilon, delta)-DP then both functions stay at or below epsilon with the stated probability; a result
-above a claimed epsilon is evidence against the claim. Bounds hold for every sample size, not only in the limit.
+If a mechanism is (epsilon, delta)-DP, both functions return at most epsilon with the stated probability. A result
+above a claimed epsilon is evidence against the claim. The bounds hold for every sample size, not only in the limit.
 """
 
 from typing import Any
@@ -13,23 +13,51 @@ from tcdp_sim.core.errors import real
 
 CELLS = 2**16  # losses are rounded down to this many levels, which costs at most 1/65536 of the largest
 BETS = 2.0 ** np.arange(-1, 4)
-THRESHOLDS = 200  # tried from each end of each sample
+THRESHOLDS = 200  # thresholds that are tried from each end of each sample
 BISECTIONS = 30
-CHOOSING = 4  # every fourth output chooses the event: measured, better than every second or eighth
+CHOOSING = 4  # every fourth output chooses the event; measured to be better than every second or eighth
 
 
 def epsilon_from_losses(losses, delta: float, confidence: float = 0.95) -> float:
-    """A lower confidence bound on the epsilon at which a mechanism is (epsilon, delta)-DP, from its privacy losses.
+    """Return a lower confidence bound on the epsilon of a mechanism's (epsilon, delta)-DP, from its privacy losses.
 
-    losses: L(y) = log(P(y) / Q(y)) in nats of independent outputs y ~ P, with the true densities P and Q of the
-    mechanism on two neighbours; +inf where Q cannot give y. 0 <= delta < 1, 0 < confidence < 1. Returns 0 if nothing
-    is shown, inf if every epsilon is refuted. Raises ValueError for no losses, NaN, or arguments out of range.
+    For each epsilon let X = (1 - e^(epsilon - L))_+. It is in [0, 1], and its mean is delta(epsilon) <= delta if the
+    claim is true. A gambler who bets a share of his capital on X > delta in every round then gains nothing on average.
+    So he ends with 20 times his stake with probability at most 1/20 (Markov). He spreads his stake over a few bets that
+    are fixed in advance. X and his final capital fall with epsilon. The result is the largest epsilon at which he wins,
+    and it exceeds the true epsilon only if he wins at the true one. So trying all epsilons costs no confidence.
 
-    For each epsilon, X = (1 - e^(epsilon - L))_+ is in [0, 1], with mean delta(epsilon) <= delta if the claim is true.
-    A gambler who bets a share of what he has on X > delta in every round then gains nothing on average: he ends with 20
-    times his stake with probability at most 1/20 (Markov; Waudby-Smith and Ramdas 2024). He spreads his stake over a
-    few bets that are fixed in advance. As X falls with epsilon, so does what he ends with: the returned epsilon, the
-    largest at which he wins, exceeds the true one only if he wins at the true one. Nothing is paid for trying all.
+    Parameters
+    ----------
+    losses : array of shape (n,), n >= 2
+        L(y) = log(P(y) / Q(y)) in nats for independent outputs y ~ P. P and Q are the true densities of the mechanism
+        on two neighbours. The loss is +inf where Q cannot give y.
+    delta : float
+        The delta of the claim, in [0, 1).
+    confidence : float
+        The probability with which the bound holds, in (0, 1).
+
+    Returns
+    -------
+    float
+        The bound, in nats; 0 if nothing is shown, inf if every epsilon is refuted.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two losses, if one of them is NaN, or if an argument is out of range.
+
+    References
+    ----------
+    Waudby-Smith, Ramdas (2024), Estimating means of bounded random variables by betting,
+    https://doi.org/10.1093/jrsssb/qkad009
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> losses = 0.5 + rng.standard_normal(100_000)  # N(0, 1) and N(1, 1): epsilon is 2.32 at this delta
+    >>> 2.1 < epsilon_from_losses(losses, delta=0.01) < 2.32
+    True
     """
     delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("confidence", confidence, 0, 1)
     losses = _sample("losses", losses)
@@ -39,7 +67,7 @@ def epsilon_from_losses(losses, delta: float, confidence: float = 0.95) -> float
     values, times = np.append(values, np.inf), np.append(times, certain)
     if delta == 0:
         return float(values[times > 0].max(initial=0.0))
-    # A deviation of sqrt(2 log(1/doubt) n V) is found with the bet sqrt(2 log(1/doubt) / (n V)), and V <= delta.
+    # The bet sqrt(2 log(1/doubt) / (n V)) detects a deviation of sqrt(2 log(1/doubt) n V), and V <= delta.
     bets = np.minimum(BETS * np.sqrt(-2 * np.log(doubt) / (count * delta)), 0.5 / delta)
 
     def refuted(epsilon):
@@ -51,13 +79,44 @@ def epsilon_from_losses(losses, delta: float, confidence: float = 0.95) -> float
 
 
 def epsilon_from_outputs(first, second, delta: float, confidence: float = 0.95) -> float:
-    """The same from outputs alone: one number of each output of the mechanism on a data set and on its neighbour.
+    """Return a lower confidence bound on the epsilon of a mechanism's (epsilon, delta)-DP, from its outputs alone.
 
-    first, second: independent real numbers, +-inf allowed, each a function of one output: the output itself, a claimed
-    log likelihood ratio, any statistic that tells the two apart (an output withheld may be coded as -inf). A quarter
-    of each sample chooses an event {number >= t} or {number <= t} and which data set makes it likelier; the rest gives
-    exact (Clopper-Pearson) bounds on its two probabilities, p >= low and q <= high, and epsilon >=
-    log((low - delta) / high). Arguments, results and errors as in `epsilon_from_losses`.
+    A quarter of each sample chooses an event {number >= t} or {number <= t}, and the data set that makes it likelier.
+    The rest gives exact (Clopper-Pearson) bounds on its two probabilities, p >= low and q <= high. Then epsilon >=
+    log((low - delta) / high).
+
+    Parameters
+    ----------
+    first, second : array of shape (n,), n >= 2
+        Independent real numbers (also +-inf), each a function of one output on a data set and on its neighbour.
+        Examples are the output itself, a claimed log likelihood ratio, or any statistic that tells the two apart. An
+        output that is withheld may be coded as -inf.
+    delta : float
+        The delta of the claim, in [0, 1).
+    confidence : float
+        The probability with which the bound holds, in (0, 1).
+
+    Returns
+    -------
+    float
+        The bound, in nats; 0 if nothing is shown.
+
+    Raises
+    ------
+    ValueError
+        If a sample has fewer than two numbers, if one of them is NaN, or if an argument is out of range.
+
+    References
+    ----------
+    Clopper, Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial,
+    https://doi.org/10.1093/biomet/26.4.404
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> noise = rng.laplace(size=(2, 20_000))  # epsilon = 1 for answers that differ by 1
+    >>> 0.8 < epsilon_from_outputs(noise[0], noise[1] + 1, delta=0) < 1
+    True
     """
     delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("confidence", confidence, 0, 1)
     samples = [_sample("first", first), _sample("second", second)]
@@ -77,7 +136,7 @@ def epsilon_from_outputs(first, second, delta: float, confidence: float = 0.95) 
 
 
 def _epsilon(likely, rare, n, m, delta, doubt):
-    """log((p - delta) / q) with p, q the Clopper-Pearson ends, each at half the doubt; -inf if nothing is shown."""
+    """Return log((p - delta) / q) for the Clopper-Pearson ends p, q at half the doubt each; -inf if none is shown."""
     with np.errstate(divide="ignore", invalid="ignore"):
         low = np.where(np.equal(likely, 0), 0.0, betaincinv(likely, n - np.asarray(likely) + 1, doubt / 2))
         high = np.where(np.equal(rare, m), 1.0, betaincinv(np.asarray(rare) + 1, m - np.asarray(rare), 1 - doubt / 2))
@@ -85,17 +144,17 @@ def _epsilon(likely, rare, n, m, delta, doubt):
 
 
 def _ranks(ordered):
-    """Order statistics from the upper end, evenly over the logarithm of the rank."""
+    """Return order statistics from the upper end, spaced evenly in the logarithm of the rank."""
     rank = np.geomspace(1, len(ordered), THRESHOLDS).astype(int)
     return ordered[len(ordered) - np.unique(rank)]
 
 
 def _largest(refuted, top: float) -> float:
-    """The end of the interval from 0 on in which epsilon is refuted."""
+    """Return the upper end of the interval of refuted epsilons, which begins at 0."""
     if not refuted(0.0):
         return 0.0
     if refuted(top):
-        return np.inf  # above the largest finite loss only infinite ones count, at every epsilon alike
+        return np.inf  # above the largest finite loss only infinite losses count, equally at every epsilon
     low, high = 0.0, top
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
@@ -104,7 +163,7 @@ def _largest(refuted, top: float) -> float:
 
 
 def _rounded_down(losses):
-    """The values of positive losses and how often each occurs; many are rounded down, which lowers every bound."""
+    """Return the distinct positive losses and their frequencies. Rounding many losses down lowers every bound."""
     if len(losses) <= CELLS:
         return losses, np.ones(len(losses))
     step = losses.max() / CELLS

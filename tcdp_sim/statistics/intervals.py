@@ -1,4 +1,4 @@
-"""Intervals for the simulated sides of claims: so wide that a whole page of them errs with a chance of a millionth."""
+"""Intervals for the simulated sides of claims, so wide that a whole page of them errs with probability 1e-6."""
 
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ from tcdp_sim.core.errors import real, whole
 from tcdp_sim.statistics.one_sample import skewed
 from tcdp_sim.summaries.estimates import SAME, ends_of_equal_trials
 
-CHANCE_OF_ERROR = 1e-6  # that any simulated side of a page leaves out the truth
-MOST_SIDES = 5000  # of a page; each has its share, so that a new one changes no older number
+CHANCE_OF_ERROR = 1e-6  # the probability that any simulated side of a page leaves out the truth
+MOST_SIDES = 5000  # each side of a page has a fixed share of the error, so that a new one changes no older number
 SHARE = CHANCE_OF_ERROR / MOST_SIDES
 
 
@@ -27,9 +27,10 @@ class Simulated(NamedTuple):
 
 
 def simulated_proportion(successes: int, trials: int, chance: float = SHARE) -> Simulated:
-    """A probability from independent trials: the exact (Clopper-Pearson) interval, which misses it at most so often.
+    """Return a probability with its exact (Clopper-Pearson) interval, from independent trials.
 
-    0 <= successes <= trials; trials >= 1; 0 < chance < 1. Raises ValueError.
+    The interval misses the probability with at most the probability `chance`, in (0, 1). There is at least one trial.
+    Raises ValueError.
     """
     trials = whole("trials", trials, 1, 2**62)
     successes = whole("successes", successes, 0, trials)
@@ -50,9 +51,26 @@ def simulated_mean(
 ) -> Simulated:
     """Return a mean from independent trials with Student's interval, wider for a skewed law (`one_sample.skewed`).
 
-    mcse: >= 0, the mean's standard error; trials: at least 2; skewness: that of the sample; support: the least and the
-    largest value that a trial can have. Where all trials are equal the interval is that of `ends_of_equal_trials`: it
-    is infinite without a support. Raises ValueError.
+    Parameters
+    ----------
+    mean : float
+        The mean of the trials.
+    mcse : float
+        The standard error of the mean, at least 0.
+    trials : int
+        Number of trials, at least 2.
+    skewness : float
+        Skewness of the sample.
+    chance : float
+        The probability that the interval misses the mean, in (0, 1).
+    support : tuple of float
+        The least and the largest value that a trial can have. If all trials are equal, the interval is that of
+        `ends_of_equal_trials`, which is infinite without a support.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
     """
     trials = whole("trials", trials, 2, 2**62)
     mean, mcse = real("mean", mean, -np.inf), real("mcse", mcse, 0, closed=True)
@@ -72,10 +90,25 @@ def simulated_mean(
 
 
 def simulated_quantile(low, high, counts, q: float, chance: float = SHARE) -> Simulated:
-    """The q-quantile of the law of binned trials, by the exact binomial law of the ranks.
+    """Return the q-quantile of the law of binned trials with an exact interval from the binomial law of the ranks.
 
-    low, high: edges of disjoint bins in ascending order, shape (n,); counts: of trials in them; 0 < q < 1. Its standard
-    error is half of what the ranks one standard deviation away differ. Raises ValueError.
+    The standard error is half the difference of the trials whose ranks are one standard deviation away.
+
+    Parameters
+    ----------
+    low, high : array of shape (n,)
+        Edges of disjoint bins in ascending order.
+    counts : array of shape (n,)
+        Number of trials in each bin.
+    q : float
+        The level, in (0, 1).
+    chance : float
+        The probability that the interval misses the quantile, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
     """
     low, high, counts = (np.asarray(values, dtype=float) for values in (low, high, counts))
     n, total = int(counts.sum()), np.cumsum(counts)

@@ -1,40 +1,56 @@
-"""Whether a sample can have a mean or quantile that is known exactly, also where it is small and the law is skewed."""
+"""Tests of one sample against an exact mean or quantile, valid also for small samples of skewed laws."""
 
 import numpy as np
 from scipy.special import bdtr, bdtrc, ndtri_exp, stdtr
 
-SKEWED = 2.0  # by how much skewness shortens distances; see `skewed`
-ROUNDING = 1e-9  # relative: an exact value is known that well
+SKEWED = 2.0  # the factor of the correction for skewness; see `skewed`
+ROUNDING = 1e-9  # relative error of an exact value
 
 
 def skewed(distance, trials, skewness) -> np.ndarray:
-    """The distance of a normal number that is as likely as that of a mean, given in standard errors of its own sample.
+    """Return the distances at which a normal number is as unlikely as a mean from a skewed law.
 
-    trials: at least 2; skewness: that of the sample, of which the size alone counts. Student's law, and then
-    z / sqrt(1 + 2 g z / sqrt(n)), g the skewness and its standard error for normal trials, sqrt(6 / n).
+    The given distances are in standard errors of the mean's own sample.
+    The distance is converted by Student's law to a normal z, and then to z / sqrt(1 + 2 g z / sqrt(n)). Here g is the
+    size of the sample's skewness plus its standard error for normal trials, sqrt(6 / n). There are n >= 2 trials.
 
-    Means in standard errors of the same sample have tails exp(g z^3 / (3 sqrt(n))) times the normal ones (Wang,
-    Annals of Probability 33, 2005, on Student's statistic), where g is the true skewness; small samples without large
-    values show less of it. So three times that correction is made to first order, in a form that is monotone in z, as
-    Bernstein's is. Simulated (see its tests): no more alarms than at normal laws, for exponential, squared
-    normal, lognormal and Pareto trials from 100 on. No test allows for what a sample does not show at all: values that
-    are large and rarer than one in so many trials.
+    A mean in standard errors of the same sample has tails exp(g z^3 / (3 sqrt(n))) times the normal ones, where g is
+    the true skewness (Wang, Annals of Probability 33, 2005, on Student's statistic). Small samples without large values
+    show less of it. So the function makes three times that correction to first order, in a form that is monotone in z
+    like Bernstein's. In simulations (see the tests), exponential, squared normal, lognormal and Pareto trials give no
+    more alarms than normal ones from 100 trials on. No test can allow for large values that are too rare to be in the
+    sample.
     """
     distance, trials = np.abs(np.asarray(distance, dtype=float)), np.asarray(trials, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         tail = stdtr(trials - 1, -distance)
-        z = np.where(tail > 0, -ndtri_exp(np.log(tail)), distance)  # far out, Student's law is of many trials
+        z = np.where(
+            tail > 0, -ndtri_exp(np.log(tail)), distance
+        )  # the tail underflows only with many trials, and then Student's law is nearly normal
         g = np.abs(skewness) + np.sqrt(6 / trials)
         corrected = z / np.sqrt(1 + SKEWED * g * z / np.sqrt(trials))
     return np.where(np.isposinf(distance), distance, np.where(distance == 0, 0.0, corrected))
 
 
 def quantile_p_values(bins, q, exact) -> np.ndarray:
-    """p-values that the q-quantiles of a law are `exact`, by the exact binomial law of the trials on either side.
+    """Return p-values for the hypothesis that the q-quantiles of a law are `exact`.
 
-    bins: lower and upper edges of disjoint bins, in order, and how many trials each has; edges and `exact` may be
-    infinite. Where a bin has the exact value inside, its trials are counted as suits the exact value best. Holds for
-    every law, atoms included: P[X < exact] <= q <= P[X <= exact]. NaN for no trials, or where `exact` is NaN.
+    The p-values come from the exact binomial law of the trials on either side. They hold for every law, also with
+    atoms: P[X < exact] <= q <= P[X <= exact]. If a bin contains the exact value, its trials are counted in its favour.
+
+    Parameters
+    ----------
+    bins : tuple of three arrays
+        Lower and upper edges of disjoint bins, in order, and the number of trials in each. Edges may be infinite.
+    q : float or array
+        Levels, in (0, 1).
+    exact : float or array
+        Supposed quantiles, which may be infinite.
+
+    Returns
+    -------
+    numpy.ndarray
+        Two-sided p-values; NaN without trials, or where `exact` is NaN.
     """
     low, high, counts = bins
     q, exact = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(exact, dtype=float))

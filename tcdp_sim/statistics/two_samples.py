@@ -1,24 +1,25 @@
-"""Whether two independent samples can have one mean, or one probability of an event: many pairs at once.
+"""Tests whether two independent samples have the same mean or the same probability of an event, for many pairs at once.
 
-And which of many comparisons chance does not explain, with a promise about how many of those named are false alarms.
+A further function selects the comparisons that chance does not explain, with a bound on the rate of false alarms.
 """
 
 import numpy as np
 import pandas as pd
 from scipy.special import gammaln, ndtr, stdtr
 
-SCREEN = 0.1  # normal p-values above this are not worth an exact one
+SCREEN = 0.1  # above this normal p-value no exact one is computed
 FALSE_DISCOVERIES = 0.01  # at most this share of the alarms is expected to be false
-ROUNDING = 1e-12  # relative: no farther apart are the same numbers from two kinds of CPU
+ROUNDING = 1e-12  # relative difference that equal numbers from two kinds of CPU may have
 
 
 def same_mean(a, b) -> tuple[np.ndarray, np.ndarray]:
-    """(distance, p-value) of pairs of means; a, b: arrays (mean, standard deviation, trials), at least 2 trials each.
+    """Return the distances (in standard errors) and p-values of pairs of means.
 
-    The standard error is the larger of two: each run's own variance, and one for both. So a long run cannot make an
-    alarm of rare large values that a short one missed (of which its own variance knows nothing), nor of one that it
-    was lucky to see. Student's law with the smaller number of degrees of freedom, and no p-value below that of the
-    rank test of samples that do not overlap, 2 / binomial(n + m, n).
+    Each of a and b has the arrays (mean, standard deviation, trials), with at least 2 trials. The standard error is the
+    larger one of two: with each run's own variance, and with a common one. So a long run cannot cause an alarm by rare
+    large values that a short run missed, nor by one that it saw by luck. The p-value is that of Student's law with the
+    smaller number of degrees of freedom. It is at least 2 / binomial(n + m, n), the p-value of the rank test for
+    samples that do not overlap.
     """
     (mean_a, sd_a, n), (mean_b, sd_b, m) = a, b
     own = np.sqrt(sd_a**2 / n + sd_b**2 / m)
@@ -33,11 +34,12 @@ def same_mean(a, b) -> tuple[np.ndarray, np.ndarray]:
 
 
 def same_share(hits_a, trials_a, hits_b, trials_b) -> tuple[np.ndarray, np.ndarray]:
-    """(distance, p-value) of pairs of counts of events in so many trials: Fisher's exact test, the smaller tail twice.
+    """Return the distances (in standard errors) and p-values of pairs of event counts by Fisher's exact test.
 
-    p-values above SCREEN are normal approximations, of which it is only used that they are no alarms.
+    The p-value is twice the smaller tail. Above SCREEN it is a normal approximation, which only serves to show that the
+    pair is no alarm.
     """
-    from scipy.stats import hypergeom  # half a second to import, and only comparing two runs needs it
+    from scipy.stats import hypergeom  # takes half a second to import, and only comparisons of runs need it
 
     total, hits = trials_a + trials_b, hits_a + hits_b
     share = hits / total
@@ -53,11 +55,11 @@ def same_share(hits_a, trials_a, hits_b, trials_b) -> tuple[np.ndarray, np.ndarr
 
 
 def beyond_chance(compared: pd.DataFrame, made: int | None = None) -> pd.DataFrame:
-    """The rows that chance does not explain (Benjamini and Hochberg, JRSS B 57, 1995), worst first.
+    """Return the rows that chance does not explain, worst first (Benjamini and Hochberg, JRSS B 57, 1995).
 
-    compared: one comparison a row, with its `p_value` and `distance`, by which equal p-values are ordered. made: how
-    many comparisons there were; those with a p-value above FALSE_DISCOVERIES are never alarms and may be left out.
-    `attrs["comparisons"]` of the answer repeats it.
+    Each row is a comparison with its `p_value` and its `distance`, which orders equal p-values. The number `made` of
+    comparisons may exceed the rows, because p-values above FALSE_DISCOVERIES are never alarms and may be left out. The
+    attribute `comparisons` of the result repeats it.
     """
     made = len(compared) if made is None else made
     worst = compared.sort_values(["p_value", "distance"], ascending=[True, False], kind="stable", ignore_index=True)

@@ -1,3 +1,3 @@
-"""What is asked: the yaml files and the command's words become checked settings, blocks, points and cells."""
+"""The description of a study: yaml files and a command's words become checked settings, blocks, points and cells."""
 
 __all__: list[str] = []  # nothing here is public

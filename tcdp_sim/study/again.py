@@ -1,4 +1,4 @@
-"""The command that asks for a study once more: the words in which its config differs from that of its groups."""
+"""The command that runs a study again: the words in which its config differs from the defaults of its groups."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -7,23 +7,23 @@ from typing import Any
 from tcdp_sim.study import groups, retired
 from tcdp_sim.study.compose import OWN_TABLE, composed
 
-NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # of a command, or of where it ran
-SWEEP = "sweep."  # whose keys need no + in front: its axes are the mechanism's
-PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # needs no quotes in a list
+NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # keys of a command, or of the place where it ran
+SWEEP = "sweep."  # its keys need no + in front, because the mechanism declares them
+PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # characters that need no quotes
 
 
 def command(config: Mapping[str, Any]) -> str:
-    """What runs a study of this resolved config again, as one would type it; the cluster is whoever's it is then."""
+    """Return the command line that runs a study of this resolved config again. It names no cluster."""
     return " ".join(["tcdp-sim", *map(shlex.quote, words(config))])
 
 
 def words(config: Mapping[str, Any]) -> list[str]:
-    """KEY=VALUE for every choice that is not the default's. Raises UserError for an experiment that is not known."""
+    """Return KEY=VALUE for every choice that differs from the default. Raises UserError for an unknown experiment."""
     chosen = {"experiment": config["experiment"]["name"]}
     base = composed(chosen)
     if config["data"] != base["data"]:
         chosen["data"] = option = _option(config["data"])
-        own_table = option == OWN_TABLE  # whose name stands in the sweep as well
+        own_table = option == OWN_TABLE  # the sweep names the user's table as well
         base = composed({**chosen, "data": dict(config["data"]) if own_table else option})
         base |= {"data": groups.named("data", option)}
     own = {key: value for key, value in config.items() if key not in NOT_ITS_OWN}
@@ -32,7 +32,7 @@ def words(config: Mapping[str, Any]) -> list[str]:
 
 
 def _option(data: Mapping[str, Any]) -> str:
-    """Return the data set of conf/data that this one was made of, whatever it is called: the most alike in its keys."""
+    """Return the option of conf/data that this data set was made of: the one with the most equal keys."""
 
     def alike(option: str) -> tuple[int, bool]:
         there = groups.named("data", option)
@@ -52,7 +52,7 @@ def _sweep(config: Mapping[str, Any]) -> dict[str, Any]:
 def _different(place: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[str]:
     for key, value in own.items():
         name, before = f"{place}{key}", base.get(key)
-        nothing = not (value or before or isinstance(value, int | str))  # whether it is written null, [] or {}
+        nothing = not (value or before or isinstance(value, int | str))  # null, [] and {} are equal here
         if value == before or (nothing and (key in base or place == SWEEP)):
             continue
         if isinstance(value, Mapping) and isinstance(before, Mapping) and (before or f"{name}." == SWEEP):
@@ -63,7 +63,7 @@ def _different(place: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> I
 
 
 def _written(value: Any) -> str:
-    """A value as Hydra reads it."""
+    """Return a value in the syntax of Hydra."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{key}:{_written(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -1,12 +1,17 @@
-"""The blocks of a study: which axes hold where.
+"""The blocks of a study: each says which values its axes have.
 
-A block is a mapping from axes to values: `sweep`, and the further blocks of `also`. Later suggestions replace earlier
-ones, axis by axis: those of the chosen data set, of the experiment, of a data set that the block itself names; then
-what `sweep` gives, which holds in every block; then what the block itself gives.
+A block is a mapping from axes to values. A study has the block `sweep` and the further blocks of `also`. The values of
+an axis come from the last of these sources that gives them:
 
-A block of `also` may be conditional. `only_with: x`: it is there only if `sweep.data`, by default the chosen data set,
-is x; `unless_given: [k, rho]`: only if `sweep` gives none of these. `blocks: [...]` in it lists several blocks, each of
-which completes it.
+1. the suggestions of the chosen data set,
+2. the suggestions of the experiment,
+3. the suggestions of a data set that the block itself names,
+4. `sweep`, which holds in every block,
+5. the block itself.
+
+A block of `also` may have conditions. With `only_with: x` it is part of the study only if `sweep.data`, by default the
+chosen data set, is x. With `unless_given: [k, rho]` it is part of the study only if `sweep` gives none of these axes.
+With `blocks: [...]` it stands for several blocks, each of which completes it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +29,7 @@ NO_AXES = ("only_with", "unless_given", "blocks")
 
 
 def blocks(settings: Settings) -> dict[str, dict[str, Any]]:
-    """Name -> axes of every block. UserError names what is no block."""
+    """Return the axes of every block by the block's name. Raises UserError for a value that is not a block."""
     completed = {"sweep": _completed(settings, {})}
     for name, block in _further(settings).items():
         if _absence(settings, name, block) is None:
@@ -35,16 +40,16 @@ def blocks(settings: Settings) -> dict[str, dict[str, Any]]:
 
 
 def absent_blocks(settings: Settings) -> list[str]:
-    """The blocks of `also` whose conditions leave them out of the study, each with the reason, for people."""
+    """Return a line for each block of `also` that its conditions leave out of the study. The line gives the reason."""
     reasons = {name: _absence(settings, name, block) for name, block in _further(settings).items()}
     return [f"also.{name} is not part of this study: {reason}" for name, reason in reasons.items() if reason]
 
 
 def sweep_of(settings: Settings) -> dict[str, Any]:
-    """Return `sweep` with the chosen data set, if the mechanism reads one and the sweep says nothing of data.
+    """Return `sweep`, with the chosen data set if the mechanism reads one and the sweep does not mention data.
 
-    The axes that most mechanisms have come first, in one order, whoever writes them down: of the order in which axes
-    are multiplied out the order of a study's cells is made.
+    The axes that most mechanisms have come first, in a fixed order, because the order of the axes decides the order of
+    the cells.
     """
     sweep = dict(_mapping("sweep", settings.sweep))
     if DATA.name in mechanism_class(settings.mechanism["name"]).axes:
@@ -54,18 +59,18 @@ def sweep_of(settings: Settings) -> dict[str, Any]:
 
 
 def data_spec(settings: Settings, name: str) -> Mapping[str, Any]:
-    """The spec of a data set by name: the chosen one, or one of conf/data."""
+    """Return the spec of a data set by name: the chosen data set or one of conf/data."""
     return settings.data if name == str(settings.data.get("name")) else groups.named("data", name)
 
 
 def _further(settings: Settings) -> dict[str, Mapping[str, Any]]:
-    """The blocks of `also`; null is no block."""
+    """Return the blocks of `also` without those that are null."""
     further = _mapping("also", settings.also)
     return {name: _mapping(f"also.{name}", block) for name, block in further.items() if block is not None}
 
 
 def _parts(where: str, block: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The block's own axes, or those of each block that it lists."""
+    """Yield the name and axes of the block, or of each block that it lists."""
     own = {key: value for key, value in block.items() if key not in NO_AXES}
     listed = block.get("blocks")
     if listed is None:
@@ -78,7 +83,7 @@ def _parts(where: str, block: Mapping[str, Any]) -> Iterator[tuple[str, dict[str
 
 
 def _absence(settings: Settings, name: str, block: Mapping[str, Any]) -> str | None:
-    """Why the block is not part of the study, or None if it is."""
+    """Return the reason why the block is not part of the study, or None if it is."""
     sweep, wanted, unless = sweep_of(settings), block.get("only_with"), block.get("unless_given")
     keys = unless if isinstance(unless, list) else [None]
     valid = {*mechanism_class(settings.mechanism["name"]).axes, *COMMON, *KEYWORDS, *sweep}
@@ -95,7 +100,7 @@ def _absence(settings: Settings, name: str, block: Mapping[str, Any]) -> str | N
 
 
 def _completed(settings: Settings, own: Mapping[str, Any], where: str = "sweep.data") -> dict[str, Any]:
-    """A block with the axes that it does not give itself, as this file's head says."""
+    """Return a block with the axes that come from the other sources. The module's docstring gives their order."""
     experiment = _mapping("experiment.axes", settings.experiment.axes)
     sweep = sweep_of(settings)
     chosen = _suggested(settings, sweep, "sweep.data")
@@ -107,10 +112,13 @@ def _completed(settings: Settings, own: Mapping[str, Any], where: str = "sweep.d
 
 
 def _suggested(settings: Settings, block: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    """The axes of the data set that the block names; of the chosen one if it lists several; none if it has none."""
+    """Return the axes that the block's data set suggests.
+
+    If the block lists several data sets, these are the axes of the chosen one. A block without data gets none.
+    """
     name = block.get("data")
     if name is None:
-        return {}  # the mechanism has no data
+        return {}  # the mechanism reads no data
     if isinstance(name, str) and name != str(settings.data.get("name")):
         spec = groups.named("data", known(where, name, groups.options("data")))
         return _mapping(f"{where}.axes", spec.get("axes") or {})
@@ -127,7 +135,7 @@ def _mapping(where: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _with_axes(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`over` on top of `base`; an axis given as log10_x replaces x and the other way round."""
+    """Return `base` updated with `over`. An axis given as log10_x replaces x, and x replaces log10_x."""
     given = {key.removeprefix(LOG10) for key, value in over.items() if value is not None}
     if given & set(OMEGA_FORMS):
         given |= set(OMEGA_FORMS)

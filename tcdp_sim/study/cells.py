@@ -1,8 +1,8 @@
-"""Points -> cells: each with an identity that holds exactly what its law depends on, each checked before it runs.
+"""Cells from points: each cell is checked, and its identity holds exactly what its law depends on.
 
-Cells that are to meet the same random numbers (`share`) bear the name of their common stream in their law: a function
-of the mechanism and of the coordinates on all other axes. So it is part of their identity, and no other run of the
-same cells can be mistaken for it.
+Cells that share random numbers (`share`) have the name of their common stream in their law. The name is a function of
+the mechanism and of the coordinates on all other axes. So it is part of their identity, and cells of a run without
+`share` have other ids.
 """
 
 import hashlib
@@ -22,17 +22,30 @@ from tcdp_sim.study.packed_cells import Cell, Cells, Packer, show
 from tcdp_sim.study.points import derived
 
 NO_COUNTS = np.zeros(0, np.int64)
-NUMBER = (int, float)  # made once: int | float is made anew whenever it is met, and cells ask all the time
+NUMBER = (int, float)  # evaluating int | float for every cell would take longer
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells in the order of the config, the occupied counts they refer to by digest, and what was left out.
+    """The cells of a study and their data.
 
-    axes: those that the cells have, and noises: the names of their noises, both in order of first appearance; data: the
-    data sets of which there is something to tell, by name: users' own, and those not read in full.
+    Cells with different coordinates may have the same law, and then they have the same id: for example two data sets
+    with equal counts.
 
-    Cells with other coordinates may have one law, and then one id: two data sets with the same counts, say.
+    Parameters
+    ----------
+    cells : Cells
+        All cells in the order of the config.
+    counts : mapping
+        The occupied counts of the data sets by digest. Cells refer to them.
+    skipped : tuple of str
+        A line for each cell that was left out.
+    axes : tuple of str
+        The axes of the cells, in order of first appearance.
+    data : mapping
+        The data sets that the user supplied or that were not read in full, by name.
+    noises : tuple of str
+        The names of the noises, in order of first appearance.
     """
 
     cells: Cells
@@ -44,7 +57,7 @@ class Plan:
 
     @cached_property
     def laws(self) -> Cells:
-        """What is simulated: of the cells with one law the first."""
+        """The cells to simulate: the first cell of each law."""
         return self.cells.distinct()
 
 
@@ -57,12 +70,25 @@ def plan(
     invalid: str = "refuse",
     share: Sequence[str] = (),
 ) -> Plan:
-    """Points -> cells, each validated; equal cells once, in order of first appearance.
+    """Return the cells of all points, each checked. Equal cells are listed once, in order of first appearance.
 
-    blocks: block name -> points, which are read one by one; options: the mechanism's own settings;
-    load(data name, k) -> Counts; noises: noise name -> its spec (family, calibration). invalid: "refuse"
-    raises UserError at the first point outside a precondition, "skip" leaves such points out and lists them; share:
-    axes along which cells have one random stream.
+    Parameters
+    ----------
+    blocks : mapping of str to iterable
+        The points of each block by the block's name. They are read one by one.
+    mechanism : type
+        The class of the mechanism.
+    options : mapping
+        The mechanism's own settings.
+    load : callable
+        A function (data name, k) that returns Counts.
+    noises : mapping
+        The spec (family, calibration) of each noise by name.
+    invalid : str
+        "refuse" raises UserError at the first point that violates a precondition; "skip" leaves such points out and
+        lists them.
+    share : sequence of str
+        The axes along which cells share one random stream.
     """
     cells = Packer()
     counts: dict[str, Any] = {}
@@ -103,7 +129,7 @@ def plan(
 
 
 def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:
-    """Raise UserError for a law that does not say whose it is: no worker could build it, and no change would show."""
+    """Raise UserError if a law lacks its mechanism's name or version. A worker needs both to build it."""
     name, version = cell.law.get("mechanism"), cell.law.get("version")
     if name == mechanism.name and isinstance(version, int):
         return
@@ -112,13 +138,13 @@ def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:
 
 
 class _Seen:
-    """Which labels there have been, by their digests: a set of the labels themselves takes ten times as much."""
+    """The labels seen so far, by their digests. A set of the labels themselves takes ten times the memory."""
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
     def first(self, label: Iterable[tuple[str, Any]], cell: str = "") -> bool:
-        """Whether this is the first time that it comes, for a cell of this id; equal numbers are one."""
+        """Return True if a label comes for the first time with this cell's id. Equal numbers count as one."""
         text = repr([cell, *(one if type(one[1]) is str else _plain(*one) for one in label)])
         digest = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).digest()
         known = len(self._digests)
@@ -131,7 +157,7 @@ def _plain(axis: str, value: Any) -> tuple[str, Any]:
 
 
 def _place(where: str) -> str:
-    """The start of a message about a further block; the sweep itself needs no mention."""
+    """Return the start of a message about a further block; "" for the sweep."""
     return f"{where}: " if where.startswith("also.") else ""
 
 
@@ -166,7 +192,7 @@ def _cell(
     law = mechanism.law(point | size, options, data)
     if foreign := _plug_ins(mechanism, point, label):
         law["plug_ins"] = foreign
-    law = json.loads(json.dumps(law))  # as workers get it: what JSON changes, it changes here too
+    law = json.loads(json.dumps(law))  # workers get the law through JSON, so the cell is checked with the same law
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
     if share:
         law["stream"] = _stream(mechanism, label | size, share)
@@ -177,7 +203,7 @@ def _cell(
 
 
 def _refuse_lattices(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> None:
-    """ValueError where noise that hides whole numbers alone is asked for and something else is to be hidden."""
+    """Raise ValueError if a discrete noise is chosen for a mechanism that must hide fractions."""
     lattice = label.get("noise") is not None and registry.noise(point["noise"]["family"]).is_discrete
     if lattice and not mechanism.blurs_counts(point):
         raise ValueError(
@@ -187,28 +213,31 @@ def _refuse_lattices(mechanism: type[Mechanism], point: Mapping[str, Any], label
 
 
 def _plug_ins(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> dict[str, str]:
-    """Distribution -> version of what the law uses that is not of this package: part of the cell's identity."""
+    """Return the version of each plug-in's distribution that the law uses. It is part of the cell's identity."""
     noise = [("noise", point["noise"]["family"])] if label.get("noise") is not None else []
     return registry.origins(("mechanism", mechanism.name), *noise)
 
 
 def _stream(mechanism: type[Mechanism], label: Mapping[str, float | str], share: Sequence[str]) -> str:
-    """The name of the random stream that cells have in common which differ on the shared axes only."""
+    """Return the name of the random stream that is common to cells which differ on the shared axes only."""
     fixed = {axis: value for axis, value in label.items() if axis not in share and value is not None}
     return cell_id({"share": sorted(share), "mechanism": mechanism.name, "version": mechanism.version, "point": fixed})
 
 
 def cell_id(law: Mapping[str, Any]) -> str:
-    """sha256 of the canonical JSON: sorted keys, whole floats as integers, floats to 12 significant digits."""
+    """Return the sha256 of the canonical JSON of a law.
+
+    The canonical JSON has sorted keys, whole floats as integers and other floats rounded to 12 significant digits.
+    """
     return hashlib.sha256(_encoded(_canonical(law)).encode()).hexdigest()
 
 
-_encoded = json.JSONEncoder(sort_keys=True).encode  # made once: json.dumps makes it anew for every law
+_encoded = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every law
 
 
 def _canonical(value: Any) -> Any:
     kind = type(value)
-    if kind is str:  # the frequent kinds first: each cell has a dozen values
+    if kind is str:  # the most frequent types come first, for speed
         return value
     if kind is float:
         return f"{value:.12g}"

@@ -1,4 +1,4 @@
-"""A config from names and plain values, as the command line makes one from words."""
+"""A function that makes a config from names and plain values, as the command line makes one from words."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ OWN_TABLE = "csv"  # the data set that reads a user's own table
 
 
 class PlugInConfigs(SearchPathPlugin):
-    """Hydra's search path goes on, after the package's own yaml files, with those of plug-ins."""
+    """A search path of Hydra that continues with the yaml files of plug-ins after the package's own."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         """Add the folder `conf` of every plug-in."""
@@ -36,8 +36,9 @@ class PlugInConfigs(SearchPathPlugin):
 def our_configs() -> Iterator[None]:
     """Let Hydra compose our yaml files and those of plug-ins in the block, with any key of `sweep`.
 
-    Mechanisms say which axes there are, so `open_sweep`, which config.yaml begins with, is a `sweep` without Hydra's
-    lock against new keys. A yaml file cannot say so. Afterwards Hydra is as somebody else had set it, say a notebook.
+    Mechanisms declare the axes. So config.yaml begins with `open_sweep`, a `sweep` without Hydra's lock against new
+    keys, which a yaml file cannot express. Afterwards Hydra has the settings that other code, such as a notebook, gave
+    it.
     """
     Plugins.instance().register(PlugInConfigs)
     unlocked = OmegaConf.create({}, flags={"struct": False})
@@ -52,10 +53,10 @@ def our_configs() -> Iterator[None]:
 
 
 def composed(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The resolved config of the default study with the given keys on top, nested as in a yaml file.
+    """Return the resolved config of the default study with the given keys on top, nested as in a yaml file.
 
-    A key that is a group (experiment, mechanism, data, cluster) is an option's name, or the keys of an option with its
-    `name`. NumPy's arrays and numbers are welcome. Raises UserError in one line.
+    A key that is a group (experiment, mechanism, data, cluster) has the name of an option, or the keys of an option
+    with its `name`. Arrays and numbers of NumPy are accepted. Raises UserError.
     """
     chosen: dict[str, str] = {}
     keys: dict[str, Any] = {}
@@ -78,7 +79,7 @@ def composed(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option(group: str, value: Any) -> tuple[str | None, dict[str, Any]]:
-    """(option of a group, its keys) of a name, or of keys: {"name": "zipf", "n": 50}, {"path": "a.csv", ...}."""
+    """Return the option of a group and its keys, from a name or from keys such as {"name": "zipf", "n": 50}."""
     if value is None or isinstance(value, str):
         return value, {}
     if not isinstance(value, Mapping):
@@ -86,7 +87,7 @@ def _option(group: str, value: Any) -> tuple[str | None, dict[str, Any]]:
     own = dict(value)
     if group != "data" or own.get("name") in groups.options("data"):
         return own.pop("name", None), own
-    return OWN_TABLE, own  # whose name is the user's own
+    return OWN_TABLE, own  # the user has named this data set
 
 
 def _chosen(options: Mapping[str, str]) -> DictConfig:
@@ -95,7 +96,7 @@ def _chosen(options: Mapping[str, str]) -> DictConfig:
 
 
 def _plain(value: Any) -> Any:
-    """What a yaml file could hold: NumPy's values as Python's, tuples as lists, paths as text."""
+    """Return a value that a yaml file can hold: NumPy's values as Python's, tuples as lists, paths as text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):

@@ -1,4 +1,4 @@
-"""The yaml files of conf/, by group and name: the package's own, then those that plug-ins bring."""
+"""The yaml files of conf/, by group and name: the package's own and those of plug-ins."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,25 +13,25 @@ from tcdp_sim.core.errors import UserError, known
 
 GROUPS = resources.files("tcdp_sim.conf")
 DEFAULTS = GROUPS / "config.yaml"  # every key of a study, with its default
-CHOSEN = ("experiment", "mechanism", "data", "cluster")  # groups of which a study has one option
+CHOSEN = ("experiment", "mechanism", "data", "cluster")  # a study has one option of each of these groups
 PLUGGED = ("noise", "mechanism", "experiment", "data")  # groups to which plug-ins may add
 
 
 def options(group: str) -> list[str]:
-    """The names of a group, sorted; UserError where a plug-in brings one that is there already."""
+    """Return the names of a group, sorted. Raises UserError if a plug-in brings a name that is taken."""
     return sorted(_files(group))
 
 
 @cache
 def named(group: str, name: str) -> Mapping[str, Any]:
-    """The content of conf/<group>/<name>.yaml; UserError listing the group's options."""
+    """Return the content of conf/<group>/<name>.yaml. Raises UserError listing the options if the name is not known."""
     known(group, name, options(group))
     content = OmegaConf.to_container(OmegaConf.create(_files(group)[name].read_text("utf-8")))
     return cast(Mapping[str, Any], content)
 
 
 def study_keys() -> list[str]:
-    """Return every key of a study as one writes it: seed, sweep.k, and the groups."""
+    """Return every key of a study as it is written in a command: seed, sweep.k, and the groups."""
     content = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.create(DEFAULTS.read_text("utf-8"))))
     del content["defaults"]
     sweep = [f"sweep.{axis}" for axis in content.pop("sweep")]

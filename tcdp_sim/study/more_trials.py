@@ -1,4 +1,4 @@
-"""trials=+50000: so many more than the results have. Resolved once, before anything is checked."""
+"""The value trials=+50000, which adds trials to those of the results."""
 
 import json
 from math import nan
@@ -9,7 +9,10 @@ from tcdp_sim.core.errors import UserError
 
 
 def with_trials(raw: dict[str, Any]) -> dict[str, Any]:
-    """The config with trials=+50000 added to what the results have; UserError if they have none."""
+    """Return the config with trials=+50000 replaced by the sum with the results' trials.
+
+    Raises UserError if there are no results.
+    """
     value, folder = raw.get("trials"), Path(str(raw.get("results_dir")), str(raw.get("name")))
     if not (isinstance(value, str) and value.startswith("+")):
         return raw

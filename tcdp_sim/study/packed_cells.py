@@ -1,4 +1,4 @@
-"""Cells, and a sequence of them that takes some hundred bytes for each: ids as bytes, all else as compressed text."""
+"""Cells, and a sequence of cells that takes a few hundred bytes for each: ids as bytes, the rest as compressed text."""
 
 import hashlib
 import json
@@ -13,17 +13,30 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
 
-PACK = 256  # cells that are packed together: a single one costs the unpacking of all of these
+PACK = 256  # cells per pack; to read one cell, its whole pack is unpacked
 ID_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One point of the sweep.
+    """A point of the sweep.
 
-    id: sha256 of the canonical law; law: the plain description from which a worker builds the mechanism;
-    coords: axis -> label, None where the law does not depend on the axis; counts: digest of its data, "" without;
-    guarantee: the promise of its noise; work: rough random numbers a trial.
+    Parameters
+    ----------
+    id : str
+        The sha256 of the canonical law.
+    law : mapping
+        The description, as plain data, from which a worker builds the mechanism.
+    coords : mapping
+        The value of each axis; None if the law does not depend on the axis.
+    counts : str
+        The digest of its data; "" without data.
+    guarantee : str
+        The guarantee of its noise.
+    noise : str
+        The noise with its parameters.
+    work : float
+        Approximate number of random numbers per trial.
     """
 
     id: str
@@ -36,19 +49,28 @@ class Cell:
 
     @property
     def where(self) -> str:
-        """Its coordinates, for people."""
+        """The coordinates as text, such as "k=10 rho=0.1"."""
         return " ".join(f"{axis}={show(value)}" for axis, value in self.coords.items() if value is not None)
 
 
 def show(value: float | str) -> str:
-    """A coordinate, for people."""
+    """Return a coordinate as text."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 class Cells(Sequence[Cell]):
-    """Cells in the order of the config, unpacked when they are asked for; a million take some 150 MB.
+    """A sequence of cells in the order of the config. Cells are unpacked on demand; a million take about 150 MB.
 
-    rows: of those among the packed ones that it consists of, ascending; None: all of them.
+    Parameters
+    ----------
+    packs : sequence of bytes
+        All fields but the id, of PACK cells each.
+    ids : bytes
+        The ids of all packed cells, ID_BYTES each.
+    work : array
+        The approximate number of random numbers per trial of each packed cell.
+    rows : array, optional
+        The packed cells that belong to the sequence, ascending; all by default.
     """
 
     def __init__(self, packs: Sequence[bytes], ids: bytes, work: Floats, rows: Ints | None = None) -> None:
@@ -69,12 +91,12 @@ class Cells(Sequence[Cell]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Cell, ...]: ...
     def __getitem__(self, index: int | slice) -> Cell | tuple[Cell, ...]:
-        """A cell; of a slice a tuple of those in it."""
+        """Return a cell, or a tuple of the cells of a slice."""
         places = range(len(self))[index]
         return self._at(places) if isinstance(places, int) else tuple(self.taken(places))
 
     def taken(self, places: Sequence[int] | Ints) -> Iterator[Cell]:
-        """The cells at these places, one after the other; fast where places that follow each other are close."""
+        """Yield the cells at these places. The call is fast if consecutive places are close."""
         for place in places:
             yield self._at(int(place))
 
@@ -90,16 +112,16 @@ class Cells(Sequence[Cell]):
 
     @property
     def work(self) -> Floats:
-        """Rough random numbers a trial of each."""
+        """The approximate number of random numbers per trial of each cell."""
         return self._work if self._rows is None else self._work[self._rows]
 
     def ids(self) -> Iterator[str]:
-        """The ids of all, without unpacking anything else."""
+        """Return the ids of all cells without unpacking anything else."""
         rows = range(len(self._work)) if self._rows is None else self._rows
         return (self._ids[row * ID_BYTES : (row + 1) * ID_BYTES].hex() for row in rows)
 
     def digest(self) -> str:
-        """Of all cells with all that is known of them, in their order; equal ones that are packed otherwise differ."""
+        """Return a digest of all cells in their order. It changes if equal cells are packed in another way."""
         found = hashlib.blake2b(digest_size=16)
         rows = b"" if self._rows is None else self._rows.astype("<i8").tobytes()
         for part in (*self._packs, self._ids, rows):
@@ -107,7 +129,7 @@ class Cells(Sequence[Cell]):
         return found.hexdigest()
 
     def place(self, cell: str) -> int | None:
-        """Where the first cell with this id is, None if there is none."""
+        """Return the place of the first cell with this id, None if there is none."""
         keys = self._keys
         try:
             wanted = np.array([bytes.fromhex(cell)], dtype=keys.dtype)
@@ -118,7 +140,7 @@ class Cells(Sequence[Cell]):
         return found if found >= 0 and keys[found] == wanted[0] else None
 
     def distinct(self) -> "Cells":
-        """Of the cells with one id the first."""
+        """Return the first cell of each id."""
         firsts = np.sort(np.unique(self._keys, return_index=True)[1])
         if len(firsts) == len(self):
             return self
@@ -127,7 +149,7 @@ class Cells(Sequence[Cell]):
 
     @cached_property
     def _keys(self) -> "np.ndarray[Any, np.dtype[np.bytes_]]":
-        keys = np.frombuffer(self._ids, dtype=f"S{ID_BYTES}")  # which ignores zeros at the end, in all alike
+        keys = np.frombuffer(self._ids, dtype=f"S{ID_BYTES}")  # NumPy drops zeros at the end, which is harmless here
         return keys if self._rows is None else keys[self._rows]
 
     @cached_property
@@ -137,7 +159,7 @@ class Cells(Sequence[Cell]):
 
 
 class Packer:
-    """Takes cells one by one, and hands them over packed."""
+    """A builder of `Cells` that takes cells one by one."""
 
     def __init__(self) -> None:
         self._packs: list[bytes] = []
@@ -146,7 +168,7 @@ class Packer:
         self._open: list[Cell] = []
 
     def add(self, cell: Cell) -> None:
-        """One more."""
+        """Add a cell."""
         self._ids += bytes.fromhex(cell.id)
         self._work.append(cell.work)
         self._open.append(cell)
@@ -154,7 +176,7 @@ class Packer:
             self._close()
 
     def cells(self) -> Cells:
-        """All that were added."""
+        """Return all added cells."""
         if self._open:
             self._close()
         return Cells(self._packs, bytes(self._ids), np.array(self._work))

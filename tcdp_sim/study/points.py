@@ -1,9 +1,11 @@
-"""Axes -> points. A block of a sweep is data: axes that are multiplied out, zipped and filtered.
+"""Points from axes: a block of a sweep is data, and its axes are multiplied out, zipped and filtered.
 
-A block is a mapping from axes to values. A value is a scalar, a list, or a range {from, to, num, scale: linear |
-log}; `log10_<axis>` gives the axis by its exponents. Besides axes a block may hold `zip` (groups of axes that
-advance together), `where` (conditions such as "k <= 1e6" or "omega > 1.5", all of which must hold) and `cells`
-(an explicit list of points, each completing the block's axes).
+A block is a mapping from axes to values. A value is a scalar, a list, or a range {from, to, num, scale: linear | log}.
+The key `log10_<axis>` gives an axis by its exponents. A block may also have these keys:
+
+- `zip`: groups of axes that advance together,
+- `where`: conditions such as "k <= 1e6" or "omega > 1.5", all of which must hold,
+- `cells`: an explicit list of points, each of which completes the block's axes.
 """
 
 import itertools
@@ -35,7 +37,7 @@ _COMPARE = {
 
 
 class Points(Iterable[Point]):
-    """The points of a block, made one after the other each time that they are asked for."""
+    """The points of a block, computed one by one whenever they are iterated over."""
 
     def __init__(self, make: Callable[[], Iterator[Point]]) -> None:
         self._make = make
@@ -78,7 +80,7 @@ def points(block: Mapping[str, Any], valid: Mapping[str, Axis], where: str = "sw
         return (point for point in completed if all(test(derived(point, where)) for test in tests))
 
     if tests:
-        deque(make(), maxlen=0)  # what is wrong with a condition is said before anything is made of a point
+        deque(make(), maxlen=0)  # reports a wrong condition before the first point is used
     return Points(make)
 
 
@@ -106,7 +108,7 @@ def axis_values(axis: Axis, key: str, value: Any, where: str = "sweep") -> list[
 
 
 def rounded(x: float) -> float:
-    """x to 12 significant digits: what a config says, free of the dust of binary arithmetic."""
+    """Return x rounded to 12 significant digits, which removes binary rounding errors from a config's number."""
     return x if not math.isfinite(x) else float(f"{x:.12g}")
 
 
@@ -118,7 +120,7 @@ def _values(where: str, axis: Axis, exponent: bool, value: Any) -> list[Any]:
         raise UserError(f"{where} is empty; give at least one value")
     values = [_power(where, v) if exponent else v if isinstance(v, str) else _number(where, v) for v in values]
     if axis.kind == "whole":
-        counted = exponent or isinstance(value, Mapping)  # a grid of k is meant to be rounded, a k that is given not
+        counted = exponent or isinstance(value, Mapping)  # grids are rounded to whole numbers, given values are not
         values = [_whole(where, v, counted) if isinstance(v, float) else v for v in values]
     return list(dict.fromkeys(values))
 
@@ -135,14 +137,14 @@ def _names(where: str, value: Any) -> list[str]:
 
 def _whole(where: str, k: float, rounding: bool) -> float:
     if not 1 <= k < 1e15 or k.is_integer():
-        return k  # out of range is the mechanism's to say; beyond 2^53 every float is whole
+        return k  # the mechanism checks the range; beyond 2^53 every float is whole
     if not rounding:
         raise UserError(f"{where} = {k:g} is not valid; valid: a whole number of bins")
     return float(round(k))
 
 
 def _known_axis(where: str, key: str, valid: Mapping[str, Axis], keywords: tuple[str, ...] = ()) -> Axis:
-    """Return the axis that a key gives; UserError for a key that gives none."""
+    """Return the axis that a key gives. Raises UserError if it gives none."""
     name = key.removeprefix(LOG10)
     if name not in valid:
         names = (*valid, *keywords)
@@ -200,7 +202,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _groups(value: Any, axes: Mapping[str, Any], where: str) -> list[tuple[str, ...]]:
-    """The groups of `zip`, once they are known to name axes of the block, each once and of equal length."""
+    """Return the groups of `zip`. Raises UserError unless they name axes of the block once and have equal lengths."""
     groups = _listed(value)
     if groups and not any(isinstance(group, list | tuple) for group in groups):
         groups = [groups]
@@ -219,7 +221,7 @@ def _groups(value: Any, axes: Mapping[str, Any], where: str) -> list[tuple[str, 
 
 
 def _pools(axes: Mapping[str, Any], groups: list[tuple[str, ...]]) -> list[Pool]:
-    """What is multiplied out: names of axes that advance together, and their values."""
+    """Return the factors of the product: names of axes that advance together, and their values."""
     zipped = {name for group in groups for name in group}
     pools: list[Pool] = [((name,), list(zip(axes[name]))) for name in axes if name not in zipped]
     return pools + [(group, list(zip(*(axes[name] for name in group)))) for group in groups]
@@ -281,7 +283,7 @@ def _condition(text: Any, where: str) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def derived(point: Mapping[str, Any], where: str = "sweep") -> dict[str, Any]:
-    """Return the point with omega, however it is given. `where` names the block in error messages."""
+    """Return the point with omega, computed from the form in which it is given. Messages call the block `where`."""
     try:
         omega = scaled_omega(point)
     except ValueError as mistake:

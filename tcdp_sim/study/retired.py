@@ -1,4 +1,4 @@
-"""Keys that configs had before they became commands; the configs of older runs still have them."""
+"""Former keys of configs that have become commands. The configs of older runs still have them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def without(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def advice(key: str, value: Any) -> str:
-    """Return the line that names the command for a former key and its value."""
+    """Return a line that names the command to use instead of a former key with this value."""
     if key != "mode":
         return f"{key} = {value} is no key of a study; write {FORMER[key]}"
     if value in MODES:

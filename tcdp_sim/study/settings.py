@@ -1,4 +1,4 @@
-"""What is asked, checked once: every key of a config, as one frozen object. Nothing is executed, nothing is read."""
+"""The settings of a study: every key of a config, checked once. Checking a config runs and writes nothing."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,8 +12,8 @@ from tcdp_sim.study import groups, retired
 MAX_SEED = 2**128
 MOST_TRIALS = 10**12
 MOST_TRIALS_A_CHUNK = 10**7
-LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems end at 255 and 4096, and a folder holds paths of its own
-LONGEST_DATA_NAME = 150  # figures are called after data
+LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer
+LONGEST_DATA_NAME = 150  # figures are named after data sets
 
 
 def _integral(value: Any) -> Any:
@@ -31,7 +31,7 @@ def _section(value: Any) -> Any:
 
 
 def _file_text(name: str, forbidden: str, valid: str, longest: int = LONGEST_NAME) -> Callable[[Any], str]:
-    """A check that a text makes names of files: `longest` bytes for each of its parts, LONGEST_PATH in all."""
+    """Return a check that a text can name files: at most `longest` bytes in each part and LONGEST_PATH in all."""
 
     def check(value: Any) -> str:
         text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value  # name=3 is a text
@@ -40,7 +40,7 @@ def _file_text(name: str, forbidden: str, valid: str, longest: int = LONGEST_NAM
             raise UserError(f"{name} = {value!r} is not valid; valid: {valid}")
         try:
             sizes = [len(part.encode()) for part in text.split("/")]
-        except UnicodeEncodeError:  # half of a character, as of a file name that is not UTF-8
+        except UnicodeEncodeError:  # a lone surrogate, such as from a file name that is not UTF-8
             raise UserError(f"{name} = {text[:60]!r} is not valid; valid: text in UTF-8") from None
         if max(sizes) > longest or sum(sizes) + len(sizes) > LONGEST_PATH:
             most = f"{longest} bytes for a name, {LONGEST_PATH} for a path"
@@ -56,17 +56,17 @@ _data_name = _file_text(
 _name = _file_text("name", "/\\\0\n", "a folder name without slashes")
 _results_dir = _file_text("results_dir", "\0\n", "the path of a folder")
 Whole = Annotated[int, BeforeValidator(_integral)]
-Keys = Mapping[Any, Any]  # that keys are texts is checked where they are read
+Keys = Mapping[Any, Any]  # the readers check that keys are texts
 
 
 class _Part(BaseModel):
-    """A part of a config. A field's description says in words what is valid."""
+    """A part of a config. The description of a field states its valid values."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
 class Experiment(_Part):
-    """What is compared: its module, what it asks in a sentence, and the axes it suggests."""
+    """An experiment: its module, its question in a sentence, and the axes that it suggests."""
 
     name: str
     question: str = Field("", description="a text")
@@ -74,7 +74,10 @@ class Experiment(_Part):
 
 
 class Settings(_Part):
-    """Every key of a config, checked. Trials and chunks are of one cell; groups keep the keys of their yaml files."""
+    """The checked keys of a config.
+
+    The numbers of trials and chunks are those of one cell. Groups keep the keys of their yaml files.
+    """
 
     name: Annotated[str, BeforeValidator(_name)]
     seed: Whole = Field(ge=0, lt=MAX_SEED, description=f"a whole number from 0 to {MAX_SEED - 1}")
@@ -96,12 +99,12 @@ class Settings(_Part):
 
     @property
     def folder(self) -> Path:
-        """Where the run's results are."""
+        """The folder of the run's results."""
         return Path(self.results_dir) / self.name
 
     @property
     def chunks(self) -> int:
-        """How many chunks a cell has: the trials, rounded up to whole chunks."""
+        """The number of chunks per cell: the trials, rounded up to whole chunks."""
         return -(-self.trials // self.chunk)
 
     @property
@@ -111,7 +114,7 @@ class Settings(_Part):
 
     @property
     def config(self) -> dict[str, Any]:
-        """All keys as plain data, for the record."""
+        """All keys as plain data."""
         return self.model_dump()
 
     @model_validator(mode="after")
@@ -121,7 +124,7 @@ class Settings(_Part):
             raise UserError(f"max_trials = {self.max_trials} is not valid with target_mcse; {valid}")
         for group in groups.CHOSEN:
             chosen = self.experiment.name if group == "experiment" else getattr(self, group).get("name")
-            if group != "data":  # whose name is the user's own
+            if group != "data":  # users may name their data
                 known(f"{group}.name", chosen, groups.options(group))
         _data_name(self.data.get("name"))
         cluster = self.cluster["name"]
@@ -133,7 +136,10 @@ KEYS = tuple(Settings.model_fields)
 
 
 def settings(config: Mapping[str, Any]) -> Settings:
-    """The settings that a resolved config stands for; UserError in one line: the key, its value, what is valid."""
+    """Return the settings of a resolved config.
+
+    Raises UserError with the key, its value and the valid values.
+    """
     try:
         return Settings.model_validate(config)
     except ValidationError as mistakes:
@@ -142,12 +148,12 @@ def settings(config: Mapping[str, Any]) -> Settings:
 
 
 def axis_keys(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the keys of a config that give the axes of its mechanism, such as sweep.rho: for suggestions."""
-    from tcdp_sim.mechanisms import mechanism_class  # for a message alone: much is imported with it
+    """Return the keys of a config that give the axes of its mechanism, such as sweep.rho. Messages suggest them."""
+    from tcdp_sim.mechanisms import mechanism_class  # slow to import, and only messages need it
 
     try:
         return tuple(f"sweep.{axis}" for axis in mechanism_class(config["mechanism"]["name"]).axes)
-    except (KeyError, TypeError, UserError):  # what is wrong with the mechanism is said when its turn comes
+    except (KeyError, TypeError, UserError):  # a wrong mechanism is reported later
         return ()
 
 
@@ -155,7 +161,7 @@ _URGENCY = {"extra_forbidden": 0, "missing": 1}
 
 
 def _complaint(mistake: Mapping[str, Any], config: Mapping[str, Any]) -> UserError:
-    """The one line that says what pydantic has found."""
+    """Return the error of one line for a mistake that pydantic has found."""
     where, value = [str(part) for part in mistake["loc"]], mistake["input"]
     if isinstance(own := mistake.get("ctx", {}).get("error"), UserError):
         return own

@@ -1,4 +1,4 @@
-"""A study: checked settings, the mechanism, and all cells. `engine` and `cli` run one and look at it."""
+"""A study: checked settings, the mechanism, and all cells. The packages `engine` and `cli` run it and report on it."""
 
 import hashlib
 import json
@@ -19,12 +19,12 @@ from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
 MOST_CHUNKS = 10**8
-LOADED = 1024  # data sets that are kept while cells are laid out
+LOADED = 1024  # data sets kept in memory while the cells are made
 
 
 @dataclass(frozen=True)
 class Study:
-    """A checked config: every cell valid, nothing run yet."""
+    """A checked config: every cell is valid, and nothing has run yet."""
 
     settings: Settings
     mechanism: type[Mechanism]
@@ -32,18 +32,21 @@ class Study:
 
     @property
     def folder(self) -> Path:
-        """Where the run's results are."""
+        """The folder of the run's results."""
         return self.settings.folder
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What stored numbers depend on besides their cells."""
+        """The settings that stored numbers depend on besides their cells."""
         s = self.settings
         return {"experiment": s.experiment.name, "seed": str(s.seed), "chunk": s.chunk, "format": 1}
 
     @cached_property
     def config_hash(self) -> str:
-        """A digest of all that the published numbers depend on: of a JSON list, the ids of all cells being its last."""
+        """A digest of everything that the published numbers depend on.
+
+        It is the sha256 of a JSON list whose last item is the list of all cells' ids.
+        """
         s = self.settings
         start = json.dumps([self.identity, s.trials, s.target_mcse or None, []], default=str)
         digest = hashlib.sha256(start.removesuffix("]]").encode())
@@ -54,12 +57,15 @@ class Study:
 
     @property
     def data(self) -> dict[str, dict[str, Any]]:
-        """Name -> source, records and what was left out, of the data sets of which there is something to tell."""
+        """The provenance of data sets by name: source, number of records, records dropped.
+
+        It lists the data sets that the user supplied or that were not read in full.
+        """
         return {name: counts.about for name, counts in self.plan.data.items()}
 
     @property
     def notes(self) -> list[str]:
-        """What is not as it was written: cells that invalid=skip left out, records that do not count, more trials."""
+        """A line for each deviation from the config: cells left out, records dropped, trials rounded up."""
         s = self.settings
         lines = [f"left out: {why}" for why in self.plan.skipped] + data_notes(self.data)
         if s.chunks * s.chunk != s.trials:
@@ -69,17 +75,17 @@ class Study:
         return lines
 
     def attributes(self) -> dict[str, Any]:
-        """What a published snapshot says about itself."""
+        """Return the attributes of a published snapshot."""
         s = self.settings
         names = [axis for axis in self.mechanism.axes if axis in self.plan.axes]
         if OMEGA_SQRT_RHO.name in names:
-            names.remove(OMEGA.name)  # a coordinate that follows from the others
+            names.remove(OMEGA.name)  # omega follows from the other coordinates
         return {
             "title": title(s),
             "axes": json.dumps(names),
             "seed": str(s.seed),
             "trials_per_chunk": s.chunk,
-            "trials_per_cell": s.chunks * s.chunk,  # at least: a target may ask for more
+            "trials_per_cell": s.chunks * s.chunk,  # the least number: a target may ask for more
             "share": json.dumps(s.share),
             "config_hash": self.config_hash,
             "tcdp_sim_version": __version__,
@@ -89,19 +95,20 @@ class Study:
 
 
 def title(settings: Settings) -> str:
-    """What a snapshot of these settings is called."""
+    """Return the title of a snapshot of these settings."""
     return f"tcdp_sim experiment {settings.experiment.name}"
 
 
 def data_notes(data: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Where data sets are from, and what was left out of them, a line each. data: as `Study.data`."""
+    """Return a line for each data set of `Study.data`: its source and the number of records."""
     return [f"data {name}: {about['records']:,} records of {about['source']}" for name, about in data.items()]
 
 
 def prepare(settings: Settings) -> Study:
-    """Lay out the cells of checked settings. Raises UserError; runs and writes nothing.
+    """Return the study of checked settings: its cells and its mechanism.
 
-    What is cheap to check is checked first: names and options before any noise is calibrated.
+    Names and options are checked before any noise is calibrated, because that check is fast. Nothing is run or written.
+    Raises UserError.
     """
     _check_size(settings, 1)
     mechanism = mechanism_class(settings.mechanism["name"])
@@ -117,7 +124,7 @@ def prepare(settings: Settings) -> Study:
 
 
 def _check_size(settings: Settings, cells: int) -> None:
-    """UserError for more chunks than a run may have, with a chunk size that would do."""
+    """Raise UserError if a run has too many chunks. The message proposes a sufficient chunk size."""
     if cells * settings.chunks <= MOST_CHUNKS:
         return
     enough = -(-settings.trials // (MOST_CHUNKS // cells)) if cells <= MOST_CHUNKS else inf
@@ -137,7 +144,7 @@ def _check_options(
 
 
 def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism]) -> None:
-    """UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
+    """Raise UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
     names = (*mechanism.observables, *mechanism.events)
     for name, wanted in (target or {}).items():
         where = f"target_mcse.{name}"

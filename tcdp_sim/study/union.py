@@ -1,4 +1,4 @@
-"""The settings of two halves of a study together: settings whose cells and trials are those of both."""
+"""The union of two studies: settings whose cells and trials are those of both."""
 
 import hashlib
 import json
@@ -14,14 +14,15 @@ from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study, prepare
 
 MERGED = "merged"  # the block of `also` that holds the cells of another run
-ALIKE = ("mechanism", "share")  # keys of which a run has one value, and which belong to the law of every cell
+ALIKE = ("mechanism", "share")  # these keys are part of the law of every cell, and a run has one value of each
 
 
 def union(ours: Study, theirs: Study) -> Study:
-    """Return a study whose cells and numbers of trials are those of both; `ours` itself where that has them all.
+    """Return a study whose cells and numbers of trials are those of both studies.
 
-    Which of the two comes first changes nothing, unless one of them has all cells: then its order of cells stays.
-    Raises UserError where no settings of one run have exactly the cells of both.
+    The result is `ours` itself if it already has them all. The order of the two studies has no effect, unless one of
+    them has all cells: then its order of cells stays. Raises UserError if no settings are found that have exactly the
+    cells of both.
     """
     _refuse_others(ours.settings, theirs.settings)
     amount = _amount(ours.settings, theirs.settings)
@@ -36,7 +37,7 @@ def union(ours: Study, theirs: Study) -> Study:
 
 
 def _refuse_others(ours: Settings, theirs: Settings) -> None:
-    """Raise UserError where the laws of all cells differ: then one run cannot show both."""
+    """Raise UserError if the laws of all cells differ, because one run cannot show both."""
     for key in ALIKE:
         mine, other = getattr(ours, key), getattr(theirs, key)
         if mine != other:
@@ -52,7 +53,7 @@ def _text(value: Any) -> str:
 
 
 def _amount(ours: Settings, theirs: Settings) -> dict[str, Any]:
-    """Return the keys that say how many trials cells have: the larger numbers, and the target that one of them has."""
+    """Return the keys that decide the number of trials: the larger numbers, and the target that one study has."""
     targets = [each.target_mcse for each in (ours, theirs) if each.target_mcse]
     if len(targets) == 2 and targets[0] != targets[1]:
         given = f"target_mcse = {_text(targets[1])} there, {_text(targets[0])} here"
@@ -80,12 +81,12 @@ def _candidates(ours: Settings, theirs: Settings, here: set[bytes], there: set[b
 
 
 def _with_sweep_of(ours: Settings, theirs: Settings) -> Settings:
-    """Return our settings with what lays out the cells of the others."""
+    """Return our settings with the keys of the others that decide their cells."""
     return ours.model_copy(update={key: getattr(theirs, key) for key in ("sweep", "also", "data", "experiment")})
 
 
 def _joined(first: Settings, second: Settings) -> dict[Any, Any] | None:
-    """Return a sweep in which each axis has the values of both; None where one leaves it to a suggestion."""
+    """Return a sweep in which each axis has the values of both; None if one of them leaves an axis to a suggestion."""
     axes, sweeps = mechanism_class(first.mechanism["name"]).axes, [blocks.sweep_of(each) for each in (first, second)]
     joined: dict[Any, Any] = sweeps[0] | sweeps[1]
     for key in list(joined):
@@ -108,7 +109,7 @@ def _values(sweep: Mapping[Any, Any], axis: Axis) -> list[Any] | None:
 
 
 def _in_order(mine: list[Any], other: list[Any]) -> list[Any]:
-    """Return the values of both: in the order of one that has all, else numbers ascending before names."""
+    """Return the values of both. One that has them all keeps its order; else numbers ascend and names follow."""
     for one, rest in ((mine, other), (other, mine)):
         if set(rest) <= set(one):
             return one
@@ -116,7 +117,7 @@ def _in_order(mine: list[Any], other: list[Any]) -> list[Any]:
 
 
 def _with_blocks_of(first: Settings, second: Settings) -> Settings:
-    """Return the first settings with the blocks of the second as a block of `also`, which says all of its axes."""
+    """Return the first settings with the blocks of the second as a block of `also` that gives all of its axes."""
     further = [{"zip": [], "where": []} | block for block in blocks.blocks(second).values()]
     before = first.also.get(MERGED) or {}
     listed = [block for block in before.get("blocks", ()) if block not in further]
@@ -126,12 +127,12 @@ def _with_blocks_of(first: Settings, second: Settings) -> Settings:
 def _laid_out(settings: Settings) -> Study | None:
     try:
         return prepare(settings)
-    except UserError:  # such as axes that advance together and are of different lengths now
+    except UserError:  # for example because zipped axes have different lengths now
         return None
 
 
 def _cells(study: Study) -> set[bytes]:
-    """Return a digest of each cell: of its law, and of its coordinates."""
+    """Return a digest of the law and coordinates of each cell."""
     return {
         hashlib.blake2b(
             repr((cell.id, sorted((axis, value) for axis, value in cell.coords.items() if value is not None))).encode(),

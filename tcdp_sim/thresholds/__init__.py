@@ -1,4 +1,4 @@
-"""What is built of interior points: medians, quantiles and CDFs of records over an ordered domain."""
+"""Private medians, quantiles and CDFs of records over an ordered domain, built from interior points."""
 
 from tcdp_sim.thresholds.answers import Answer, private_cdf, private_interior_point, private_quantiles
 from tcdp_sim.thresholds.records import Records

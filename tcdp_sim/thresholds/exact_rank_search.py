@@ -1,4 +1,4 @@
-"""The law of a noisy binary search for one order statistic, node by node: what `search_rank` is held against."""
+"""The exact law of a noisy binary search for an order statistic. The simulation `search_rank` is compared with it."""
 
 from math import sqrt
 
@@ -10,7 +10,10 @@ from tcdp_sim.thresholds.records import Records
 
 
 def mean_rank_error(records: Records, rank: int, rho: float) -> float:
-    """The mean of `Records.rank_error` of its output, in records; on 2^log2_k elements, log2_k <= 60, rho-zCDP."""
+    """Return the mean of `Records.rank_error` of the search's output, in records.
+
+    The search is rho-zCDP on a domain of 2^log2_k elements, log2_k <= 60.
+    """
     below = records.below
     at, between = search_law(records, rank, rho)
     missed_at = np.maximum(np.maximum(rank - below[1:], below[:-1] - rank + 1), 0)
@@ -19,9 +22,11 @@ def mean_rank_error(records: Records, rank: int, rho: float) -> float:
 
 
 def search_law(records: Records, rank: int, rho: float) -> tuple[Floats, Floats]:
-    """(P[each distinct value], P[some element before the first of them, between two, ..., beyond the last]).
+    """Return the law of the search's output.
 
-    At each node, level by level, the search goes left with probability Phi((F(middle) - rank + 1/2) / scale).
+    The first array has the probability of each distinct value. The second one has the probability of some element
+    before the first value, between two values, and beyond the last. At each node the search goes left with probability
+    Phi((F(middle) - rank + 1/2) / scale).
     """
     values, levels = records.values, (records.k - 1).bit_length()
     scale = sqrt(levels / (2 * rho))

@@ -1,4 +1,4 @@
-"""One interior point of each of several small data sets: what the threshold queries are made of."""
+"""A finder of one interior point for each of several small data sets, which answers threshold queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from tcdp_sim.interior.records_needed import BETA, Parts, required_n
 from tcdp_sim.interior.release import Recipe, outputs, sample
 from tcdp_sim.privacy import TCDP, ZCDP
 
-# What one point costs in random numbers of 10 ns (measured): by itself, for each element and for each distinct value.
+# The measured cost of one point, in random numbers of 10 ns: fixed, for each element, for each distinct value.
 A_POINT, AN_ELEMENT, A_VALUE = 5e4, 15, 120
 
 
 @dataclass(frozen=True)
 class Finder:
-    """An interior point of `size` elements of {0, ..., k - 1} at (rho, omega)-tCDP, for substitution of one of them.
+    """A finder of an interior point of elements of {0, ..., k - 1} at (rho, omega)-tCDP.
 
-    size: public and fixed, or None for what is proved to suffice (`needed`) with failure probability beta.
-    family, calibration: of the noise.
+    Neighbours substitute one element. The number of elements is public and fixed: `size`, or `needed` if that is None.
+    `family` and `calibration` are those of the noise.
     """
 
     k: int
@@ -36,7 +36,7 @@ class Finder:
 
     @property
     def log2_k(self) -> float:
-        """The bits of the domain."""
+        """The number of bits of the domain's elements, at least 1."""
         return float(max((self.k - 1).bit_length(), 1))
 
     @cached_property
@@ -45,36 +45,36 @@ class Finder:
 
     @cached_property
     def needed(self) -> int:
-        """How many elements are proved to suffice."""
+        """The number of elements that is proved to suffice with failure probability beta."""
         return required_n(self._bought, self.log2_k, self.beta)
 
     @property
     def m(self) -> int:
-        """The size of the data sets it is made for."""
+        """The number of elements that the finder takes."""
         return self.needed if self.size is None else self.size
 
     @cached_property
     def recipe(self) -> Recipe:
-        """Its public parameters."""
+        """The public parameters of the release."""
         return budget.recipe(self._bought, self.log2_k, self.m, self.beta)
 
     @cached_property
     def ledger(self) -> tuple[Step, ...]:
-        """Where the budget of one point goes."""
+        """The ledger of one point."""
         split = budget.default_split(self.rho, self.omega, self.log2_k, self.family, "tight", self.calibration)
         return budget.ledger(self._bought, self.rho, self.omega, split, "tight", self.calibration)
 
     @property
     def guarantee(self) -> TCDP | ZCDP:
-        """What one point costs."""
+        """The guarantee of one point."""
         return cast(TCDP | ZCDP, total(self.ledger))
 
     def work(self, distinct: float) -> float:
-        """Return the cost of one point of elements with so many distinct values, in random numbers, for forecasts."""
+        """Return the forecast cost of one point, in random numbers, for elements with so many distinct values."""
         return A_POINT + AN_ELEMENT * self.m + A_VALUE * min(distinct, self.m)
 
     def find(self, values: Sequence[int], rng: np.random.Generator) -> int:
-        """One release on these m elements; whether it is an interior point is for the caller to see."""
+        """Return the element of one release on these m elements. It may fail to be an interior point."""
         profile = LevelProfile.of(values, self.k)
         (element,) = outputs(profile, sample(profile, self.recipe, rng, 1), rng)
         return cast(int, element)  # this selection always answers

@@ -1,4 +1,4 @@
-"""T2: a whole CDF from medians of medians: the data are cut at a private median, and each part again."""
+"""T2: a whole CDF from medians of medians. The data are cut at a private median, then each part is cut again."""
 
 from dataclasses import dataclass
 from math import ceil, log2
@@ -13,16 +13,17 @@ from tcdp_sim.thresholds.finder import Finder
 from tcdp_sim.thresholds.records import SMALL, Records
 from tcdp_sim.thresholds.step_cdf import StepCdf, window
 
-A_SORTED_RECORD = 6  # what blurring and sorting a record costs, in random numbers of 10 ns (measured)
+A_SORTED_RECORD = 6  # the measured cost of blurring and sorting a record, in random numbers of 10 ns
 
 
 @dataclass(frozen=True)
 class Medians:
-    """2^levels - 1 cuts by `levels` rounds of halving. bits: random low bits appended to every record against ties.
+    """A plan of 2^levels - 1 cuts by `levels` rounds of halving.
 
-    The finder works on the domain of k 2^bits elements. A node holds the records in (low, high], public numbers; its
-    window is the middle m of their ranks. Adding or removing a record changes it by at most one substitution, and a
-    substitution touches at most two nodes of a level, one at the root.
+    Every record gets `bits` random low bits, which make ties rare. So the finder works on a domain of k 2^bits
+    elements. A node holds the records in (low, high], public numbers, and its window is the middle m of their ranks.
+    Adding or removing a record changes the window by at most one substitution. A substitution touches at most two nodes
+    of a level, and one at the root.
     """
 
     n: int
@@ -32,7 +33,10 @@ class Medians:
 
     @property
     def ledger(self) -> tuple[Step, ...]:
-        """2 levels - 1 changed windows; nodes of a level hold disjoint data. The random bits cost nothing."""
+        """The ledger of 2 levels - 1 changed windows.
+
+        The nodes of a level hold disjoint data, and the random bits cost nothing.
+        """
         cost = self.finder.guarantee
         lines = [Step("level 0", cost, "one changed window")]
         for level in range(1, self.levels):
@@ -46,12 +50,12 @@ class Medians:
         return (2 * self.levels + 1) / 3 * half + self.n / 2 ** (self.levels + 1) + 1
 
     def work(self, data: Records) -> float:
-        """Return the cost of one release in random numbers, for forecasts: right within a factor of about 2."""
+        """Return the forecast cost of one release, in random numbers. It is right within a factor of about 2."""
         points = 2**self.levels - 1
         return A_SORTED_RECORD * data.n + points * self.finder.work(self.finder.m)  # blurred records are distinct
 
     def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
-        """One release."""
+        """Return the step function of one release."""
         low_bits = rng.integers(0, 2**self.bits, self.n)
         kind = np.int64 if self.finder.k <= SMALL else object
         blurred = np.sort((data.sorted.astype(kind) << self.bits) + low_bits)
@@ -64,7 +68,7 @@ class Medians:
     def _cut(
         self, local: Ints | Objects, low: int, high: int, levels: int, cuts: list[int], rng: np.random.Generator
     ) -> None:
-        """Cut the records in (low, high] and, to the remaining levels, what lies on either side."""
+        """Cut the records in (low, high], then cut both parts to the remaining levels."""
         if levels == 0:
             return
         m = self.finder.m
@@ -90,9 +94,10 @@ def plan_medians(
     family: str = "sinh_normal",
     calibration: str = "tight",
 ) -> Medians:
-    """Halving of n records in {0, ..., k - 1} to `levels` rounds at (rho, omega)-tCDP together; UserError unless 1..12.
+    """Return a plan to halve n records in {0, ..., k - 1} in `levels` rounds (1 to 12), at (rho, omega)-tCDP together.
 
-    size: of the windows; default what is proved to suffice for all of them with probability 1 - beta, at most n.
+    All windows have the given `size`. By default it is the size that is proved to suffice for all of them with
+    probability 1 - beta, but at most n. Raises UserError if an argument is not valid.
     """
     if isinstance(levels, bool) or not isinstance(levels, int) or not 1 <= levels <= 12:
         raise UserError(f"levels = {levels!r} is not valid; valid: a whole number from 1 to 12")
@@ -100,7 +105,7 @@ def plan_medians(
         raise UserError(f"n = {n} is not valid; valid: at least 1 record")
     bits = min(2 * ceil(log2(n)) + 20 if n > 1 else 20, 62)
     spare = 62 - (k - 1).bit_length()
-    bits = spare if 2 * log2(n) < spare < bits else bits  # machine integers, if they leave ties rare enough
+    bits = spare if 2 * log2(n) < spare < bits else bits  # use machine integers if ties stay rare enough
     finder_arguments = (k << bits, rho / (2 * levels - 1), omega, beta / (2**levels - 1))
     wide = Finder(*finder_arguments, None, family, calibration)
     size = min(wide.needed, n) if size is None else size

@@ -13,14 +13,13 @@ from tcdp_sim.interior.ledger import Step
 from tcdp_sim.privacy import ZCDP
 
 MOST_DOMAIN = 2**62
-# What a level costs in random numbers of 10 ns (measured): by itself, for each element that is looked up, and for each
-# trial of a search.
+# The measured cost of a level, in random numbers of 10 ns: fixed, per element looked up, per trial of a search.
 A_LEVEL, AN_ELEMENT, A_COMPARISON = 1700, 2, 10
 
 
 @dataclass(frozen=True)
 class NoisyTree:
-    """Counts of all nodes of the `branching`-ary tree over k elements, plus N(0, levels / rho) each: rho-zCDP.
+    """A `branching`-ary tree over k elements with noise N(0, levels / rho) in the count of every node: rho-zCDP.
 
     Substituting a record moves two nodes of each level by one. F(j) is the sum over the nodes that make up {0, ..., j}.
     """
@@ -35,7 +34,7 @@ class NoisyTree:
 
     @cached_property
     def levels(self) -> int:
-        """How many levels have noise: all but the root, whose count n is public."""
+        """The number of levels with noise: all but the root, whose count n is public."""
         count, reach = 0, 1
         while reach < self.k:
             count, reach = count + 1, reach * self.branching
@@ -43,25 +42,25 @@ class NoisyTree:
 
     @property
     def scale(self) -> float:
-        """Standard deviation of a node's noise."""
+        """The standard deviation of a node's noise, in records."""
         return sqrt(self.levels / self.rho)
 
     @property
     def ledger(self) -> tuple[Step, ...]:
-        """One line a level."""
+        """The ledger, with one line for each level."""
         return tuple(Step(f"level {i}", ZCDP(1 / self.scale**2), "two shifts of 1") for i in range(self.levels))
 
     def work(self, places: int) -> float:
-        """Return the cost of one draw of `errors` at so many places, in random numbers, for forecasts.
+        """Return the forecast cost of one draw of `errors` at so many places, in random numbers.
 
-        It is right within a factor of about 2: a level has noise on the nodes beside which there is a place, of which
-        there are at most as many as places and as nodes.
+        It is right within a factor of about 2. A level has noise on the nodes beside which there is a place. Their
+        number is at most the number of places, and at most the number of nodes.
         """
         parents = sum(min(places, 1 + self.k // self.branching**level) for level in range(1, self.levels + 1))
         return self.levels * (A_LEVEL + AN_ELEMENT * places) + (self.branching - 1) * parents
 
     def errors(self, places: Sequence[int], rng: np.random.Generator) -> Floats:
-        """One draw of the errors of F at these elements (int64), in records: they do not depend on the data."""
+        """Return one draw of the errors of F at these elements (int64), in records. They do not depend on the data."""
         ends = np.asarray(places, dtype=np.int64) + 1  # F(j) = the nodes left of j + 1
         error = np.zeros(len(ends))
         for level in range(self.levels):
@@ -70,13 +69,14 @@ class NoisyTree:
             noise = np.zeros((len(known), self.branching))
             np.cumsum(rng.standard_normal((len(known), self.branching - 1)), axis=1, out=noise[:, 1:])
             error += noise[index, digit]
-        return np.where(ends >= self.k, 0.0, self.scale * error)  # all records are known to lie below k
+        return np.where(ends >= self.k, 0.0, self.scale * error)  # all records lie below k
 
 
 def search_rank(values: Ints | Objects, rank: int, k: int, rho: float, rng: np.random.Generator, trials: int) -> Ints:
-    """Elements found by noisy binary search for the order statistic of that rank: rho-zCDP, int64, one a trial.
+    """Return the elements that a noisy binary search finds for the order statistic of that rank, int64, one per trial.
 
-    values: the records, ascending, int64; each of the ceil(log2 k) comparisons sees F(middle) + N(0, levels/(2 rho)).
+    The records `values` are int64 and ascending. The search is rho-zCDP: each of its ceil(log2 k) comparisons reads
+    F(middle) + N(0, levels / (2 rho)).
     """
     if not 2 <= k <= MOST_DOMAIN:
         raise UserError(f"k = {k} is not valid; valid: 2 to 2^62")
@@ -90,5 +90,5 @@ def search_rank(values: Ints | Objects, rank: int, k: int, rho: float, rng: np.r
 
 
 def search_work(k: int) -> float:
-    """Return the cost of one trial of `search_rank` in random numbers, for forecasts."""
+    """Return the forecast cost of one trial of `search_rank`, in random numbers."""
     return A_COMPARISON * (k - 1).bit_length()

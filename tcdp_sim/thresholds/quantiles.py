@@ -1,4 +1,4 @@
-"""T3: single quantiles. Each is an interior point of a window of ranks around its own."""
+"""T3: single quantiles, each of which is an interior point of a window of ranks around its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from tcdp_sim.thresholds.step_cdf import StepCdf, window
 
 @dataclass(frozen=True)
 class Quantiles:
-    """The p-quantiles of n records, at rho shared evenly between them; neighbours substitute a record.
+    """A plan for the p-quantiles of n records, which share rho evenly. Neighbours substitute a record.
 
-    With probability 1 - beta each is within m / 2 ranks of rank ceil(p n), m the finder's window.
+    With probability 1 - beta each quantile is within m / 2 ranks of rank ceil(p n), where m is the finder's window.
     """
 
     levels: tuple[float, ...]
@@ -28,16 +28,16 @@ class Quantiles:
 
     @property
     def ledger(self) -> tuple[Step, ...]:
-        """One line a quantile: the window changes by one substitution, since its ranks are fixed."""
+        """The ledger, with one line for each quantile. A substitution changes a window at most once."""
         cost = self.finder.guarantee
         return tuple(Step(f"quantile {p:g}", cost, "window of fixed ranks, one interior point") for p in self.levels)
 
     def work(self, data: Records) -> float:
-        """Return the cost of one release in random numbers, for forecasts: right within a factor of about 2."""
+        """Return the forecast cost of one release, in random numbers. It is right within a factor of about 2."""
         return len(self.levels) * self.finder.work(data.distinct_among(self.finder.m))
 
     def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
-        """One release."""
+        """Return the step function of one release."""
         m, elements = self.finder.m, []
         for p in self.levels:
             start = self.rank(p) - (m + 1) // 2
@@ -47,7 +47,7 @@ class Quantiles:
         return StepCdf(tuple(np.maximum.accumulate(np.array(elements, dtype=object)).tolist()), tuple(middle), self.n)
 
     def rank(self, p: float) -> int:
-        """The rank that stands for the p-quantile."""
+        """Return the rank of the p-quantile, from 1 to n."""
         return min(max(ceil(p * self.n), 1), self.n)
 
 
@@ -62,9 +62,10 @@ def plan_quantiles(
     family: str = "sinh_normal",
     calibration: str = "tight",
 ) -> Quantiles:
-    """Quantiles of n records in {0, ..., k - 1} at (rho, omega)-tCDP together.
+    """Return a plan for quantiles of n records in {0, ..., k - 1}, at (rho, omega)-tCDP together.
 
-    size: of each window; default what is proved to suffice, but at most n. UserError unless 0 < p < 1, ascending.
+    All windows have the given `size`. By default it is the size that is proved to suffice, but at most n. Raises
+    UserError unless the levels are in (0, 1) and ascending.
     """
     probabilities = tuple(real("quantile", p, 0, 1) for p in levels)
     if not probabilities or list(probabilities) != sorted(set(probabilities)):

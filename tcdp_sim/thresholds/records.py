@@ -1,4 +1,4 @@
-"""Ordered records as the threshold queries see them: sorted, with the true ranks beside."""
+"""Ordered records as threshold queries see them: sorted, with their true ranks."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -10,14 +10,32 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior.domain_points import domain_size, short, whole_numbers
 from tcdp_sim.thresholds.step_cdf import StepCdf
 
-SMALL = 2**62  # up to here elements are kept as int64
+SMALL = 2**62  # domains up to this size have int64 elements
 
 
 class Records:
-    """n records in {0, ..., k - 1}, given as distinct values (ascending) and how often each occurs.
+    """A data set of n records in {0, ..., k - 1}, stored as distinct values with their counts.
 
-    UserError for no records, values that are not whole, outside the domain or out of order, and counts that are not
-    positive whole numbers.
+    Parameters
+    ----------
+    values : sequence of int
+        The distinct values, ascending whole numbers.
+    counts : sequence of int
+        The number of records with each value, positive.
+    k : int
+        Size of the domain, at least 1.
+
+    Raises
+    ------
+    UserError
+        If there are no records, if a value is not whole, outside the domain or out of order, or if a count is not a
+        positive whole number.
+
+    Examples
+    --------
+    >>> records = Records.of([5, 3, 3, 900], k=1024)
+    >>> records.n, records.quantile(0.5), records.ranks([4]).tolist()
+    (4, 3, [2])
     """
 
     def __init__(self, values: Sequence[int], counts: Sequence[int], k: int) -> None:
@@ -35,47 +53,50 @@ class Records:
 
     @classmethod
     def of(cls, values: Sequence[int], k: int) -> "Records":
-        """From records in any order, repeats allowed."""
+        """Return the data set of records in any order, repeats allowed."""
         distinct, counts = np.unique(np.array(whole_numbers(values), dtype=object), return_counts=True)
         return cls(distinct.tolist(), counts.tolist(), k)
 
     @cached_property
     def below(self) -> Ints:
-        """F at the distinct values, with F(-1) = 0 in front."""
+        """The number of records up to each distinct value (F), with 0 in front."""
         return np.concatenate([[0], np.cumsum(self.counts)])
 
     @property
     def n(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return int(self.below[-1])
 
     @cached_property
     def sorted(self) -> Ints | Objects:
-        """Every record, ascending."""
+        """The records, ascending."""
         return np.repeat(self.values, self.counts)
 
     def distinct_among(self, m: int) -> float:
-        """Return about how many distinct values m records of neighbouring ranks have: at least 1, at most m."""
+        """Return the approximate number of distinct values among m records of neighbouring ranks, from 1 to m."""
         return min(1 + len(self.values) * m / self.n, m)
 
     def ranks(self, places: Ints | Floats | Objects | Sequence[int]) -> Ints:
-        """F at these elements."""
+        """Return F, the number of records up to j, at these elements j."""
         return self.below[np.searchsorted(self.values, np.array(places, dtype=self.kind), side="right")]
 
     def quantile(self, p: float) -> int:
-        """The order statistic of rank ceil(p n)."""
+        """Return the order statistic of rank ceil(p n)."""
         return int(self.values[np.searchsorted(self.below, np.ceil(p * self.n), side="left") - 1])
 
     def rank_error(self, places: Ints | Objects | Sequence[int], rank: int) -> Floats:
-        """By how many records each place j misses the order statistic of that rank: 0 iff F(j - 1) < rank <= F(j)."""
+        """Return the number of records by which each place j misses the order statistic of that rank.
+
+        The error is 0 iff F(j - 1) < rank <= F(j).
+        """
         upto = self.ranks(places)
         under = self.ranks([int(j) - 1 for j in places])
         return np.maximum(np.maximum(rank - upto, under - rank + 1), 0).astype(np.float64)
 
     def sup_error(self, cdf: StepCdf) -> float:
-        """max_j |estimate - F(j)| over ALL j of the domain, in records.
+        """Return max_j |estimate - F(j)| over ALL j of the domain, in records.
 
-        Both are step functions, so the data, the breakpoints and their predecessors are all that need be looked at.
+        Both are step functions. So the maximum is at a value, at a breakpoint, or at the predecessor of one.
         """
         cuts = np.array(cdf.breakpoints, dtype=self.kind)
         places = np.concatenate([self.values, self.values - 1, cuts, cuts - 1])

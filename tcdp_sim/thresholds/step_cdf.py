@@ -1,4 +1,4 @@
-"""What threshold queries give: a step function with public breakpoints, and its errors against the data."""
+"""The answer to threshold queries: a step function with public breakpoints."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -12,8 +12,14 @@ from tcdp_sim.core.errors import UserError, real
 class StepCdf:
     """An estimate of F(j), the number of records up to j, for every j of the domain.
 
-    breakpoints: ascending domain elements; estimates: one more, in records: estimates[i] where i breakpoints are <= j.
-    n: how many records there are (public).
+    Parameters
+    ----------
+    breakpoints : tuple of int
+        Elements of the domain, ascending.
+    estimates : tuple of float
+        The estimates in records, one more than breakpoints: estimates[i] if i breakpoints are <= j.
+    n : int
+        The number of records, which is public.
     """
 
     breakpoints: tuple[int, ...]
@@ -21,11 +27,11 @@ class StepCdf:
     n: int
 
     def __call__(self, j: int) -> float:
-        """The estimate of F(j), in records."""
+        """Return the estimate of F(j), in records."""
         return self.estimates[bisect_right(self.breakpoints, j)]
 
     def quantile(self, p: float) -> int:
-        """The first breakpoint at which the estimate reaches p n, the last one if none does; 0 < p < 1."""
+        """Return the first breakpoint at which the estimate reaches p n, else the last breakpoint; 0 < p < 1."""
         wanted = real("p", p, 0, 1) * self.n
         for i, place in enumerate(self.breakpoints):
             if self.estimates[i + 1] >= wanted:
@@ -34,7 +40,7 @@ class StepCdf:
 
 
 def window(values: Sequence[int] | Ints | Objects, start: int, size: int, low: int, high: int) -> list[int]:
-    """The order statistics of ranks start + 1 to start + size; `low` for ranks below 1, `high` for those beyond n.
+    """Return the order statistics of ranks start + 1 to start + size: `low` for ranks below 1, `high` beyond n.
 
     With `start` fixed, substituting a record changes the window by at most one substitution: its counting function
     clip(F - start, 0, size) moves by one on an interval.

@@ -15,20 +15,20 @@ from tcdp_sim.thresholds.finder import Finder
 from tcdp_sim.thresholds.records import Records
 from tcdp_sim.thresholds.step_cdf import StepCdf, window
 
-GAP_SHARE = 0.1  # of rho, for where the windows begin
-GAP_SCALES = 6.0  # standard deviations of a gap's noise in the least gap, if that is enough
-SPARE = 1e-4  # of rho, for failed moves: the gaps are made long enough
-ROUNDING = 1e-14  # of the exponents below, which nearly cancel; on the safe side
+GAP_SHARE = 0.1  # share of rho for the starts of the windows
+GAP_SCALES = 6.0  # the least gap in standard deviations of its noise; it may need to be longer
+SPARE = 1e-4  # share of rho for failed moves, which determines the length of the gaps
+ROUNDING = 1e-14  # relative allowance for rounding of the exponents below, which nearly cancel
 MOST_WINDOWS = 31
 
 
 @dataclass(frozen=True)
 class Windows:
-    """`count` windows of m records each, separated by gaps of `gap` + round(scale N(0, 1)) records, not below 0.
+    """A plan of `count` windows of m records each, separated by gaps of max(0, gap + round(scale N(0, 1))) records.
 
     Substituting a record moves the ranks between its old and its new place by one. A coupling that follows the past
     keeps all windows equal but two: the gap after the first changed window is moved by one, and moved back after the
-    second. Where a gap is clamped at 0 the move fails and is tried again, at the cost of one more changed window.
+    second. If a gap is clamped at 0, the move fails and is tried again, at the cost of one more changed window.
     """
 
     n: int
@@ -39,7 +39,7 @@ class Windows:
 
     @property
     def ledger(self) -> tuple[Step, ...]:
-        """Two changed windows, two moved gaps, and what failed moves may cost."""
+        """The ledger: two changed windows, two moved gaps, and failed moves."""
         point = self.finder.guarantee
         move = 1 / (2 * self.scale**2)
         return (
@@ -54,7 +54,7 @@ class Windows:
 
     @property
     def starts(self) -> list[float]:
-        """The ranks before which the windows are meant to begin."""
+        """The ranks before which the windows begin if the noise is zero."""
         return [i * self.gap + (i - 1) * self.finder.m for i in range(1, self.count + 1)]
 
     @property
@@ -64,11 +64,11 @@ class Windows:
         return (2 * self.finder.m + self.gap) / 2 + drift
 
     def work(self, data: Records) -> float:
-        """Return the cost of one release in random numbers, for forecasts: right within a factor of about 2."""
+        """Return the forecast cost of one release, in random numbers. It is right within a factor of about 2."""
         return self.count * self.finder.work(data.distinct_among(self.finder.m))
 
     def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
-        """One release."""
+        """Return the step function of one release."""
         m, reached, breakpoints = self.finder.m, 0, []
         for step in np.rint(self.scale * rng.standard_normal(self.count)).astype(np.int64).tolist():
             start = reached + max(0, self.gap + step)
@@ -81,24 +81,24 @@ class Windows:
 
 
 def failed_moves(rho: float, omega: float, gap: int, scale: float) -> float:
-    """The rho of failed moves where a point costs rho: 2 log((1 - q) / (1 - q e^y)) / a at omega, where it is largest.
+    """Return the rho of failed moves where a point costs rho; inf if a gap is too short for any bound.
 
-    a = order (order - 1), y = a (rho + that of a move); q: probability that a gap, tilted by the order, is clamped.
-    Infinite where a gap is too short for any bound.
+    It is 2 log((1 - q) / (1 - q e^y)) / a at the order omega, where it is largest. Here a = order (order - 1),
+    y = a (rho + the rho of a move), and q is the probability that a gap, tilted by the order, is clamped.
     """
     each = rho + 1 / (2 * scale**2)
     top = omega * (omega - 1) * each
-    log_risk = float(log_ndtr(-(gap - 0.5 - (omega - 1)) / scale)) + top * (1 + ROUNDING)  # of q e^y
+    log_risk = float(log_ndtr(-(gap - 0.5 - (omega - 1)) / scale)) + top * (1 + ROUNDING)  # log of q e^y
     if log_risk > -1e-3:
         return inf
     return 2 * each / top * exp(log_risk) * -expm1(-top) / -expm1(log_risk)
 
 
 def _least_gap(rho: float, omega: float, scale: float, spare: float) -> int:
-    """A gap at which failed moves cost at most `spare`, the least but for a standard deviation of room."""
+    """Return a gap at which failed moves cost at most `spare`. It is the least one up to one standard deviation."""
     each = rho + 1 / (2 * scale**2)
     top = omega * (omega - 1) * each
-    odds = spare * top / (2 * each * -expm1(-top))  # of q e^y against 1 - q e^y
+    odds = spare * top / (2 * each * -expm1(-top))  # q e^y over 1 - q e^y
     log_risk = min(log(odds) - log1p(odds), -0.01)
     reach = float(-ndtri_exp(log_risk - top * (1 + 2 * ROUNDING)))
     return max(ceil(GAP_SCALES * scale + omega), ceil(scale * reach + omega))
@@ -114,10 +114,10 @@ def plan_windows(
     calibration: str = "tight",
     most: int = MOST_WINDOWS,
 ) -> Windows:
-    """As many windows as n records hold, at most `most`, at (rho, omega)-tCDP together.
+    """Return a plan of as many windows as n records hold, at most `most`, at (rho, omega)-tCDP together.
 
-    Each window is as large as is proved to suffice for all to have interior points with probability 1 - beta.
-    UserError if n does not hold one window.
+    Each window is as large as is proved to suffice for all to have interior points with probability 1 - beta. Raises
+    UserError if n records do not hold one window.
     """
     move = GAP_SHARE * rho / 2
     scale = 1 / sqrt(2 * move)

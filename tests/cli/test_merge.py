@@ -133,7 +133,7 @@ def test_cells_of_earlier_settings_are_told(undrawn, folder):
     words = ("merge", folder.parent / "other", "name=new")
     code, out, _ = undrawn("sweep.noise=laplace", *words)
     assert code == 0
-    assert "; 1 cells of it are of neither run's settings, and no table shows them" in out
+    assert "; 1 of its cells are in neither run's settings, and no table shows them" in out
 
 
 def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch):
