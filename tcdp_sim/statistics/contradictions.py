@@ -25,9 +25,10 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
       counts.
     - `x_p_value`: a p-value, used instead of the distance.
 
-    If all trials are equal, the MCSE is 0 and cannot serve as a unit. Then x is compared only if it has an interval. A
-    table with one number per row has these columns without `x_`, a column `simulated` instead of `x`, and a column
-    `quantity` with the names.
+    If all trials are equal, the MCSE is 0 and cannot serve as a unit. Then x is compared only if it has an interval.
+
+    A table with one number per row has these columns without the prefix x_. The number is in the column `simulated`, and
+    its name is in the column `quantity`.
 
     Returns
     -------
