@@ -27,8 +27,8 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
 
     If all trials are equal, the MCSE is 0 and cannot serve as a unit. Then x is compared only if it has an interval.
 
-    A table with one number per row has these columns without the prefix x_. The number is in the column `simulated`, and
-    its name is in the column `quantity`.
+    A table with one number per row has these columns without the prefix x_. The number is in the column `simulated`,
+    and its name is in the column `quantity`.
 
     Returns
     -------
