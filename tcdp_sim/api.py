@@ -53,6 +53,11 @@ class Contradiction(UserWarning):
     """A warning that simulated numbers of a run differ from exact ones beyond chance.
 
     The file contradictions.csv in the run's folder lists these numbers.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings():  # make a contradiction an error
+    ...     warnings.simplefilter("error", Contradiction)
     """
 
 

@@ -93,7 +93,7 @@ class Command:
         if words.study and (not named or len(words.places) > most):
             key = words.study[0].partition("=")[0]
             raise UserError(
-                f"{name}: {key!r} is not one of its keys; valid: {usage}{suggestion(key, tuple(self.keys))}"
+                f"{name}: {key!r} is not a key of this command; valid: {usage}{suggestion(key, tuple(self.keys))}"
             )
         if not least <= len(words.places) <= most:
             found = " ".join([RUN] * named + words.places) or "nothing"

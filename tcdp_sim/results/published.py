@@ -56,7 +56,7 @@ def read(folder: Path, title: str | None = None) -> Published:
     cells = _opened(folder, title)
     name = str(cells.attrs.get("title"))
     if not name.startswith(TITLE):
-        raise UserError(f"{folder / 'results.zarr'} does not say which experiment it is of")
+        raise UserError(f"{folder / 'results.zarr'} does not name its experiment; choose the folder of a run")
     experiment = registry.experiment(name.removeprefix(TITLE))
     with results.readable(folder / "results.zarr"):
         if not results.is_large(cells) or not rows.by_cell(experiment):

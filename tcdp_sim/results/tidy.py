@@ -175,7 +175,7 @@ def _unit(table, name) -> str:
 def _bins(table, name, axes) -> pd.DataFrame:
     """Return one row for each occupied bin, by cell and then by value: its count, `bin_lower` and `bin_upper`."""
     if "cell" not in table.dims:
-        raise ValueError("histograms are of a flat table, as open_cells gives it")
+        raise ValueError("only the flat table has rows of histograms; pass open_cells(path) instead of a grid")
     keys, counts, bins = (table[part].values for part in columns.histogram(name))
     cell = np.repeat(np.arange(len(bins)), bins)
     order = np.lexsort((in_order(keys), cell))

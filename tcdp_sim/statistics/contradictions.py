@@ -25,12 +25,16 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
       counts.
     - `x_p_value`: a p-value, used instead of the distance.
 
-    If all trials are equal, the MCSE is 0 and cannot serve as a unit. Then x is compared only if it has an interval. A
-    table with one number per row names the columns `quantity`, `simulated`, `mcse`, `exact`, `lower`, `upper`,
-    `skewness` and `p_value`.
+    If all trials are equal, the MCSE is 0 and cannot serve as a unit. Then x is compared only if it has an interval.
 
-    The result has the columns row, quantity, simulated, exact, distance (in standard errors of a normal law with that
-    p-value) and p_value. The attribute `comparisons` is the number of comparisons.
+    A table with one number per row has these columns without the prefix x_. The number is in the column `simulated`,
+    and its name is in the column `quantity`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns are `row`, `quantity`, `simulated`, `exact`, `distance` (in standard errors of a normal law with
+        that p-value) and `p_value`. The attribute `comparisons` is the number of comparisons.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
     asked = [(name, f"{name}_") for name in names]
