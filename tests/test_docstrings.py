@@ -1,0 +1,59 @@
+"""Docstrings as docs/style.md asks: first lines for all functions, numpydoc's sections for public names, examples."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import re
+
+import numpydoc.validate
+import pytest
+from public_names import PACKAGES, members, package
+from words_of_code import ROOT, files
+
+MODULES = sorted(n for n in files() if n.endswith(".py") and n.startswith(("tcdp_sim/", "experiments/", "benchmarks/")))
+# No first line begins so. The rules of ruff that are selected in pyproject.toml ask more of public names.
+RIDDLES = re.compile(r"(Of|To|Those|Its|As|What|How|Whether|Which|Who|Whom|Whose|Where|Whatever|From|For|In|By|With)\b")
+CODES = {  # of numpydoc: https://numpydoc.readthedocs.io/en/latest/validation.html
+    *("SS03", "SS05"),  # the summary ends with a full stop and begins with an infinitive
+    *("PR01", "PR02", "PR04", "PR07"),  # every parameter has its line, type and meaning
+    *("RT01", "RT03"),  # what is returned is said
+    "EX01",  # there is an example
+}
+
+
+def docstrings(path):
+    """Yield (line, first line) of the docstring of every function of a file, but for properties and tests' helpers."""
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        text, decorators = ast.get_docstring(node), " ".join(map(ast.unparse, node.decorator_list))
+        if text and "property" not in decorators:
+            yield node.lineno, text.partition("\n")[0]
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_no_docstring_of_a_function_begins_as_a_riddle(path):
+    assert [(line, first) for line, first in docstrings(path) if RIDDLES.match(first)] == []
+
+
+def public_functions_and_classes():
+    for name in PACKAGES:
+        for public, thing in members(name):
+            if inspect.isclass(thing) or inspect.isroutine(thing):
+                yield f"{package(name)}.{public}"
+
+
+@pytest.mark.parametrize("name", public_functions_and_classes())
+def test_a_public_name_has_the_sections_of_numpydoc(name):
+    found = numpydoc.validate.validate(name)["errors"]
+    assert [error for error in found if error[0] in CODES] == []
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if name.startswith("tcdp_sim/")))
+def test_the_examples_in_docstrings_are_right(name):
+    if ">>>" not in (ROOT / name).read_text("utf-8"):
+        return
+    module = importlib.import_module(name.removesuffix("/__init__.py").removesuffix(".py").replace("/", "."))
+    assert doctest.testmod(module).failed == 0
