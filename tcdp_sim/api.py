@@ -181,8 +181,22 @@ def plan(
 
     Parameters
     ----------
-    experiment, sweep, trials, data, cluster, results_dir, name, **keys
-        The arguments of `run`.
+    experiment : str
+        The name of the experiment, as for `run`.
+    sweep : mapping, optional
+        The axes of the sweep.
+    trials : float or str, optional
+        The number of trials of a cell.
+    data : str or mapping, optional
+        The data set.
+    cluster : str or mapping
+        The cluster on which the study would run.
+    results_dir : str or Path
+        The folder of the runs.
+    name : str, optional
+        The name of the run.
+    **keys
+        Any other key of a study.
 
     Returns
     -------

@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import pydoc
 import re
 
 import numpydoc.validate
@@ -14,6 +15,10 @@ from words_of_code import ROOT, files
 MODULES = sorted(n for n in files() if n.endswith(".py") and n.startswith(("tcdp_sim/", "experiments/", "benchmarks/")))
 # No first line begins so. The rules of ruff that are selected in pyproject.toml ask more of public names.
 RIDDLES = re.compile(r"(Of|To|Those|Its|As|What|How|Whether|Which|Who|Whom|Whose|Where|Whatever|From|For|In|By|With)\b")
+PUBLISHED = (  # first lines that are published with results, as a variable's long name or a point's place
+    "What is printed of the Renyi divergence of the cell's order.",
+    "What a coupling puts on pairs at the nearest distance against 0.99",
+)
 CODES = {  # of numpydoc: https://numpydoc.readthedocs.io/en/latest/validation.html
     *("SS03", "SS05"),  # the summary ends with a full stop and begins with an infinitive
     *("PR01", "PR02", "PR04", "PR07"),  # every parameter has its line, type and meaning
@@ -35,7 +40,8 @@ def docstrings(path):
 
 @pytest.mark.parametrize("path", MODULES)
 def test_no_docstring_of_a_function_begins_as_a_riddle(path):
-    assert [(line, first) for line, first in docstrings(path) if RIDDLES.match(first)] == []
+    found = [(line, first) for line, first in docstrings(path) if RIDDLES.match(first)]
+    assert [each for each in found if not each[1].startswith(PUBLISHED)] == []
 
 
 def public_functions_and_classes():
@@ -45,10 +51,18 @@ def public_functions_and_classes():
                 yield f"{package(name)}.{public}"
 
 
-@pytest.mark.parametrize("name", public_functions_and_classes())
+def described_otherwise(thing):
+    """Return whether a class documents its fields as attributes, or leaves its parameters to a public base."""
+    if not inspect.isclass(thing):
+        return False
+    return "Attributes\n" in thing.__doc__ or "The parameters are those of" in thing.__doc__
+
+
+@pytest.mark.parametrize("name", list(public_functions_and_classes()))
 def test_a_public_name_has_the_sections_of_numpydoc(name):
+    wanted = CODES - {"PR01"} if described_otherwise(pydoc.locate(name)) else CODES
     found = numpydoc.validate.validate(name)["errors"]
-    assert [error for error in found if error[0] in CODES] == []
+    assert [error for error in found if error[0] in wanted] == []
 
 
 @pytest.mark.parametrize("name", sorted(name for name in MODULES if name.startswith("tcdp_sim/")))

@@ -44,6 +44,14 @@ class Failure(Exception):
 
     An example is a chunk that ended with an error. Finished chunks are kept, so the same call continues the run. The
     command line prints the line and ends with exit code 1.
+
+    Examples
+    --------
+    >>> import tcdp_sim
+    >>> try:
+    ...     tcdp_sim.run("histogram", name="mine")  # doctest: +SKIP
+    ... except tcdp_sim.Failure as failure:
+    ...     print(failure)
     """
 
 

@@ -35,10 +35,12 @@ class Bounds(_Ends[T]):
 
     Parameters
     ----------
-    lower, upper : float or ndarray
-        The ends, of one shape, lower <= upper. They may be infinite, or NaN if nothing is known.
+    lower : float or ndarray
+        The lower end. Ends may be infinite, or NaN if nothing is known.
     estimate : float or ndarray
         The best guess. If it lies beyond an end, as rounding may leave it, it is moved to that end.
+    upper : float or ndarray
+        The upper end, of the same shape, lower <= upper.
 
     Raises
     ------

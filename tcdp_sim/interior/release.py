@@ -21,10 +21,12 @@ class Recipe:
 
     Parameters
     ----------
-    epsilon_level, epsilon_end : float
-        The epsilons of the exponential mechanisms that choose the level and the candidate, positive.
+    epsilon_level : float
+        The epsilon of the exponential mechanism that chooses the level, positive.
     noise : Noise
         The noise on the nodes of the level.
+    epsilon_end : float
+        The epsilon of the exponential mechanism that chooses the candidate, positive.
     lower, upper : float
         The thresholds of the level's quality, lower < upper, in units of weight.
     selection : str

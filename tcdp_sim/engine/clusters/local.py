@@ -96,10 +96,10 @@ def _close(one: "Client | LocalCluster") -> None:
 
 @contextmanager
 def _hidden_main_module() -> Iterator[None]:
-    """For its time, processes that are started do not import the main module, so a script needs no main guard.
+    """Hide the main module from processes started in the block, so that a script needs no main guard.
 
-    `multiprocessing` tells each new process to import the file or the module that `__main__` is. Workers need nothing
-    of it: what they run is in installed packages.
+    `multiprocessing` makes each new process import the file or module of `__main__`. Workers need nothing from it,
+    because all their code is in installed packages.
     """
     main = sys.modules["__main__"]
     kept: dict[str, Any] = {name: main.__dict__[name] for name in ("__file__", "__spec__") if name in main.__dict__}
