@@ -61,8 +61,8 @@ def _yields(mechanism: type[Mechanism]) -> Table:
 
 def _drawn(experiment: str) -> list[str]:
     module = registry.experiment(experiment)
-    text = inspect.getdoc(module.figures) or ""
-    return [f"Figures: {' '.join(text.split())}"] if text else []
+    text = " ".join((inspect.getdoc(module.figures) or "").split())
+    return [f"Figures: {text.removeprefix('Draw ')}"] if text else []
 
 
 def _short(value) -> str:
