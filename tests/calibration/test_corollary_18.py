@@ -81,7 +81,7 @@ def test_the_printed_radius_holds(k, beta, rho, omega):
 
 def test_where_the_window_begins():
     """The page's four values, by brackets over all orders and by the closed form at the order omega alone."""
-    printed = re.findall(r"([0-9.]+) \(ρ = ([0-9.]+)\)", PAGE.partition("Checked at points")[2].partition("**")[0])
+    printed = re.findall(r"([0-9.]+) \(ρ = ([0-9.]+)\)", PAGE.partition("check it at points")[2].partition("**")[0])
     assert len(printed) == 4
     for share, rho in printed:
         omega = 0.125 / np.sqrt(float(rho)) * (1 + 1e-12)
@@ -92,7 +92,7 @@ def test_where_the_window_begins():
 
 def test_just_below_the_window_it_fails():
     """For small rho at omega sqrt(rho) = 0.1219, where f is one: the printed window is nearly as wide as can be."""
-    (least,) = re.findall(r"fails for small ρ below ω sqrt\(ρ\) = ([0-9.]+[0-9])", PAGE)
+    (least,) = re.findall(r"For small ρ the window fails below ω sqrt\(ρ\) = ([0-9.]+[0-9])", PAGE)
     for product, kept in ((float(least) + 1e-4, True), (float(least) - 1e-4, False)):
         assert (at_omega(1e-9, product / np.sqrt(1e-9)) < 1) == kept
         assert (by_definition(1e-9, product / np.sqrt(1e-9), product / np.sqrt(1e-9)) < 1) == kept

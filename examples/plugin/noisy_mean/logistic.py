@@ -10,10 +10,7 @@ from tcdp_sim.noise import Noise
 
 @dataclass(frozen=True, eq=False)
 class Logistic(Noise):
-    """Logistic noise with distribution function 1 / (1 + exp(-x / scale)).
-
-    The scale is positive and in counts. The closed forms hold for shifts below 70 scales.
-    """
+    """Logistic noise: P[Z <= x] = 1 / (1 + exp(-x / scale)), scale > 0 in counts, for shifts below 70 scales."""
 
     scale: float
     family = "logistic"

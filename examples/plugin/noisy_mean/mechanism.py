@@ -1,7 +1,4 @@
-"""The mean of n numbers between 0 and 1, plus Z / n.
-
-Substituting one number moves the mean by at most 1 / n, so Z has to hide a shift of 1.
-"""
+"""The mean of n numbers in [0, 1], plus Z / n. Substituting a number moves it by 1 / n, so Z hides a shift of 1."""
 
 from dataclasses import dataclass
 
