@@ -5,7 +5,7 @@ import random
 from functools import cache
 
 import pytest
-from hydra import compose, initialize_config_module
+from hydra import compose
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
@@ -16,6 +16,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import run
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study import groups
+from tcdp_sim.study.compose import our_configs
 from tcdp_sim.study.settings import settings
 
 SECTIONS = ("sweep", "mechanism", "data", "experiment", "also")
@@ -53,7 +54,7 @@ VALUES = [
 @cache
 def composed(experiment):
     GlobalHydra.instance().clear()
-    with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+    with our_configs():
         return OmegaConf.to_container(compose("config", [f"experiment={experiment}"]))
 
 

@@ -26,12 +26,14 @@ WORDS = ("trials=1500", "chunk=500", "sweep.k=[10,1e9]", "sweep.rho=[0.1,0.2]", 
 
 
 def composed(*words):
-    from hydra import compose, initialize_config_module
+    from hydra import compose
     from hydra.core.global_hydra import GlobalHydra
     from omegaconf import OmegaConf
 
+    from tcdp_sim.study.compose import our_configs
+
     GlobalHydra.instance().clear()
-    with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+    with our_configs():
         return OmegaConf.to_container(compose("config", [*WORDS, *words]), resolve=True)
 
 

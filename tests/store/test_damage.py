@@ -28,12 +28,14 @@ TRIES = 150  # of each kind of file
 
 
 def composed(*words):
-    from hydra import compose, initialize_config_module
+    from hydra import compose
     from hydra.core.global_hydra import GlobalHydra
     from omegaconf import OmegaConf
 
+    from tcdp_sim.study.compose import our_configs
+
     GlobalHydra.instance().clear()
-    with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+    with our_configs():
         return OmegaConf.to_container(compose("config", [*WORDS, *words]), resolve=True)
 
 

@@ -23,12 +23,14 @@ WORDS += ("sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
 
 @pytest.fixture(scope="module")
 def config():
-    from hydra import compose, initialize_config_module
+    from hydra import compose
     from hydra.core.global_hydra import GlobalHydra
     from omegaconf import OmegaConf
 
+    from tcdp_sim.study.compose import our_configs
+
     GlobalHydra.instance().clear()
-    with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+    with our_configs():
         return OmegaConf.to_container(compose("config", list(WORDS)), resolve=True)
 
 

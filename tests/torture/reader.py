@@ -29,10 +29,12 @@ DONE = re.compile(r": (\d+) of (\d+) chunks, (\d+) of (\d+) cells done")
 
 
 def composed(words):
-    from hydra import compose, initialize_config_module
+    from hydra import compose
     from omegaconf import OmegaConf
 
-    with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+    from tcdp_sim.study.compose import our_configs
+
+    with our_configs():
         return OmegaConf.to_container(compose("config", words), resolve=True)
 
 

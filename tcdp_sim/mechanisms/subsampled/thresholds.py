@@ -114,6 +114,10 @@ class _OnSamples:
     of: SubsampledThresholds
     inner: Any
 
+    def work(self, data: Any) -> float:
+        """Return the forecast cost of a release on a subsample, in random numbers. `data` is as for the inner plan."""
+        return float(self.inner.work(data)) + self.of.sampling.work
+
     def run(self, records: Records, rng: np.random.Generator) -> StepCdf:
         cdf: StepCdf = self.inner.run(self.of.sample(rng), rng)
         return replace(cdf, estimates=tuple(x / self.of.fraction for x in cdf.estimates), n=records.n)
