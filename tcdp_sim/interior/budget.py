@@ -250,7 +250,7 @@ def ledger(
     >>> [step.name for step in ledger(bought, 0.5, 20.0, (0.4, 0.3, 0.3), "paper", "paper")]
     ['level', 'node', 'end']
     """
-    source = {"tight": "certified quadrature", "paper": "the theorem"}[calibration]
+    source = {"tight": "the quadrature's bracket", "paper": "the theorem"}[calibration]
     queries, shift = CHARGES[choice("selection", selection, CHARGES)]
     return (
         exponential_step("level", bought.epsilon_level, accounting),

@@ -103,7 +103,7 @@ class ReleaseFamily(ABC):
         Shapes
             The range.
         """
-        raise NotImplementedError(f"{cls.name} has a shape but no range for it; define `shapes` in the family")
+        raise ValueError(f"release {cls.name} has a shape but no range for it; define `shapes` in its class")
 
     @classmethod
     def optional(cls) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The certified supremum over orders: against closed forms, and a dense grid where there is none."""
+"""The bracketed supremum over orders: against closed forms, and a dense grid where there is none."""
 
 from functools import partial
 

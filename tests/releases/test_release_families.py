@@ -98,7 +98,7 @@ def test_a_shape_without_a_range_is_said_to_lack_it():
         def release(cls, scale, **parameters):
             return AdditiveRelease(Gaussian(scale))
 
-    with pytest.raises(NotImplementedError, match="shapeless has a shape but no range for it"):
+    with pytest.raises(ValueError, match="release shapeless has a shape but no range for it"):
         Shapeless.shapes({}, 1.0, 1.0)
 
 

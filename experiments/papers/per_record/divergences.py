@@ -37,7 +37,7 @@ def finite_per_order(p: ArrayLike, q: ArrayLike, order: float) -> Bounds[float]:
 
 
 def largest(*bounds: Bounds[float]) -> Bounds[float]:
-    """Return the largest of several certified numbers."""
+    """Return the largest of several bracketed numbers."""
     return Bounds(*(max(parts) for parts in zip(*bounds)))
 
 

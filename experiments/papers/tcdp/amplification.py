@@ -39,7 +39,7 @@ def by_lemma_15(noise: Noise, s: float, order: int) -> Bounds[float]:
 
 @claim("T.P3")
 def amplification(budget: Budget) -> Points:
-    """Yield the certified value for every mechanism, up to half of each of the two orders in the minimum."""
+    """Yield our bound for every mechanism, up to half of each of the two orders in the minimum."""
     few = [(1.0, 4.6, 1e-4), (1.0, 5.0, 1e-8), (0.1, 8.0, 1e-4), (0.01, 50.0, 0.1)]
     more = [(1.0, 9.2, 1e-8), (0.5, 9.2, 1e-4), (0.1, 10.0, 0.01), (0.01, 20.0, 1e-4), (1e-3, 40.0, 0.01)]
     for rho, omega, s in budget.choose(few, [*few, *more]):
@@ -117,7 +117,7 @@ def _hockey_stick_of_mixtures(noise: Noise, place: float, s: float, ratio: float
 
 @claim("T.T11")
 def theorem_11(budget: Budget) -> Points:
-    """Yield the certified value for any mechanism, by its profile. Gaussian noise has at most 1.2."""
+    """Yield our bound for any mechanism, by its profile. Gaussian noise has at most 1.2."""
     pairs = [(0.1, 0.1), (0.1, 1e-4), (0.01, 0.1), (0.01, 1e-3)]
     for rho, s in budget.choose(pairs, [*pairs, (0.1, 0.01), (0.1, 1e-9), (0.01, 0.01), (1e-3, 0.1), (1e-3, 1e-4)]):
         base = TCDP(rho, float(np.log(1 / s)) / (2 * rho))
@@ -137,7 +137,7 @@ def amplified_epsilon(budget: Budget) -> Points:
 
 @claim("T.T12 eq5")
 def theorem_12(budget: Budget) -> Points:
-    """Yield the largest ω' that condition (5) admits, certified for any mechanism by its profile."""
+    """Yield the largest ω' that condition (5) admits for any mechanism, by its profile."""
     few = [(0.1, 0.01), (0.1, 1e-5), (0.01, 0.01), (0.01, 1e-5)]
     for rho, s in budget.choose(few, [*few, (0.05, 0.1), (0.05, 0.14), (0.1, 1e-9), (0.01, 1e-3)]):
         omega = largest_omega(rho, s)
@@ -198,6 +198,6 @@ def _right_half(pairs: list[tuple[float, float]], order: Callable[[float, float]
 
 
 def _constant(base: TCDP, s: float, omega: float) -> Bounds[float]:
-    """Return the certified bound on D_order / (s^2 rho order), below omega, for any mechanism with the guarantee."""
+    """Return our bound on D_order / (s^2 rho order), below omega, for any mechanism with the guarantee."""
     most = certified_tcdp(base, s, omega).rho / (s * s * base.rho)
     return Bounds(0.0, most, most)

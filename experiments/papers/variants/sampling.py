@@ -73,9 +73,9 @@ def sampled_share(rho: float, s: float, omega: float, direction: str) -> Bounds[
 
 @claim("V.T2 tcdp any")
 def certified_tcdp(budget: Budget) -> Points:
-    """Yield the certified constant on a grid with the corners, and the exact constant of Gaussian noise below it.
+    """Yield our bound on the constant, on a grid with the corners, and the exact constant of Gaussian noise below it.
 
-    The certified constant rises with ρ and falls with s. It tends to 2.7397 as s tends to 0 at ρ = 0.1.
+    The bound rises with ρ and falls with s. It tends to 2.7397 as s tends to 0 at ρ = 0.1.
     """
     fractions = budget.choose((0.1, 1e-4, 1e-20), (0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9, 1e-20))
     for rho in budget.choose((0.1,), (0.1, 0.05, 0.01, 1e-3)):
@@ -87,7 +87,7 @@ def certified_tcdp(budget: Budget) -> Points:
 
 
 def _certified(rho: float, s: float) -> Bounds[float]:
-    """Return c such that (c s²ρ, log(1/s)/4ρ)-tCDP is certified for any sampled (ρ, log(1/s)/2ρ)-tCDP mechanism."""
+    """Return c such that (c s²ρ, log(1/s)/4ρ)-tCDP holds for any sampled (ρ, log(1/s)/2ρ)-tCDP mechanism."""
     base = TCDP(rho, log(1 / s) / (2 * rho))
     sampled = cast(TCDP, amplify(base, s, "without_replacement", "certified", omega=base.omega / 2))
     return closed_form(sampled.rho / (s * s * rho), 1e-6)
