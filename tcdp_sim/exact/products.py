@@ -15,7 +15,7 @@ from tcdp_sim.noise import Noise
 
 NEGLIGIBLE = 1e-13  # share of the answer that may be lost in the tails, which the upper end includes
 MOST_COORDINATES = 2
-MOST_POINTS = 150_000_000  # of an answer: less than ten seconds for the most expensive noise
+MOST_POINTS = 130_000_000  # of an answer: less than ten seconds for the most expensive noise
 
 
 def _name(noise: Noise) -> str:
