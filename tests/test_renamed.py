@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from tcdp_sim.core.renamed import generator_moved, numbers_as_guarantee, renamed, renamed_arguments
+from tcdp_sim.core.renamed import (
+    generator_moved,
+    numbers_as_guarantee,
+    renamed,
+    renamed_arguments,
+    renamed_attribute,
+)
 
 OLD = renamed("a.module", {"square_root": "math.sqrt"})
 
@@ -30,6 +36,8 @@ def release(values, guarantee, k=2, level=0.5, *, rng=None):
 class Error:
     k: int
     failure: float = 0.05
+
+    bins = renamed_attribute("bins", "k")
 
 
 def silent(call):
@@ -67,6 +75,12 @@ def test_an_old_argument_is_taken_as_the_new_one_and_warns():
 def test_an_old_field_of_a_class_is_taken_as_the_new_one_and_warns():
     with pytest.warns(DeprecationWarning, match=r"^the argument bins= of Error\(\) is now k=$"):
         assert Error(bins=7, failure=0.1) == Error(7, 0.1)
+
+
+def test_an_old_attribute_gives_the_value_of_the_new_one_and_warns():
+    with pytest.warns(DeprecationWarning, match=r"^Error\.bins is now Error\.k$") as told:
+        assert Error(3).bins == 3
+    assert [each.filename for each in told] == [__file__]
 
 
 def test_an_argument_under_both_names_is_an_error():

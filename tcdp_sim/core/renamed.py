@@ -75,6 +75,17 @@ def renamed_arguments(**names: str) -> Callable[[F], F]:
     return _of_class_too(decorate)
 
 
+def renamed_attribute(old: str, new: str) -> Any:
+    """Return a property for the old name of an attribute, which warns and gives the new one's value."""
+
+    def value(self: Any) -> Any:
+        name = type(self).__name__
+        _warn(f"{name}.{old} is now {name}.{new}")
+        return getattr(self, new)
+
+    return property(value)
+
+
 def generator_moved(function: F) -> F:
     """Return a function that still accepts the generator among its positional arguments, and gives it on as `rng`."""
 
