@@ -6,7 +6,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.mechanisms import PrivacyLoss
-from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group, loss_tail_bound, renyi_bound
+from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group_privacy, loss_tail_bound, renyi_bound
 from tcdp_sim.store import columns
 
 LOSS = columns.quantile("privacy_loss")
@@ -44,7 +44,11 @@ def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
     if mechanism.promise is None:
         return None
     try:
-        return mechanism.promise if mechanism.shift <= 1 else group(mechanism.promise, int(np.ceil(mechanism.shift)))
+        return (
+            mechanism.promise
+            if mechanism.shift <= 1
+            else group_privacy(mechanism.promise, int(np.ceil(mechanism.shift)))
+        )
     except ValueError:
         return None
 

@@ -11,6 +11,7 @@ from scipy.special import ndtri, ndtri_exp
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import sinh_squared_law as law
 from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.sinh_squared_renyi import scaled_divergence
@@ -115,8 +116,9 @@ class SinhSquared(DoublyExponentialNoise):
             loss = -0.5 * (ratio * np.sinh(twice)) * (ratio * np.sinh(shift / self.knee))
             return np.where(shift == 0, 0 * twice, loss)[()]  # not 0 * inf where sinh overflows
 
-    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
-        return scaled_divergence(self.scale, self.knee, shift, orders)
+    @renamed_arguments(orders="order")
+    def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
+        return scaled_divergence(self.scale, self.knee, shift, order)
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:

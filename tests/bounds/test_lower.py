@@ -20,8 +20,8 @@ from tcdp_sim.bounds.lower import (
     least_records,
     least_sample_size,
     marginals_records,
+    packing_divergence,
     selection_gap,
-    told_apart,
 )
 from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.interior import tcdp_least_n, zcdp_least_n
@@ -160,11 +160,13 @@ def test_fano_against_mpmath(k, beta):
     if p <= 1 / size:
         nats = kl = mp.mpf(0)
     assert fano(k, beta) == pytest.approx(float(nats), rel=1e-10, abs=1e-12)
-    assert told_apart(k, beta) == pytest.approx(float(kl), rel=1e-10, abs=1e-12)
+    assert packing_divergence(k, beta) == pytest.approx(float(kl), rel=1e-10, abs=1e-12)
     printed = max((1 - b) * mp.log(size) - mp.log(2), 0)
     assert fano(k, beta, printed=True) == pytest.approx(float(printed), rel=1e-10, abs=1e-12)
     assert (
-        fano(k, beta, printed=True) <= fano(k, beta) * (1 + 1e-12) + 1e-12 <= told_apart(k, beta) * (1 + 1e-11) + 1e-9
+        fano(k, beta, printed=True)
+        <= fano(k, beta) * (1 + 1e-12) + 1e-12
+        <= packing_divergence(k, beta) * (1 + 1e-11) + 1e-9
     )
 
 
@@ -176,7 +178,7 @@ def test_fano_holds_for_a_channel():
     truth = (joint * np.log(joint * k * k)).sum()
     assert fano(k, beta) == pytest.approx(truth, rel=1e-12)
     rows = joint * k
-    assert told_apart(k, beta) <= (rows[0] * np.log(rows[0] / rows[1])).sum() * (1 + 1e-12)
+    assert packing_divergence(k, beta) <= (rows[0] * np.log(rows[0] / rows[1])).sum() * (1 + 1e-12)
 
 
 def coins(p, q, order):
@@ -258,7 +260,7 @@ def test_corollary_27_and_its_sharper_form():
         nats, promise = fano(k, 0.5, printed=True), TCDP(rho, omega)
         assert nats == pytest.approx(np.log(k / 4) / 2)
         assert least_records(promise, nats, "paper") == pytest.approx(paper, abs=5e-3)
-        printed = np.nan_to_num(least_sample_size(rho, omega, k))
+        printed = np.nan_to_num(least_sample_size(TCDP(rho, omega), k))
         assert least_records(promise, nats, "paper") == pytest.approx(printed, rel=1e-12)
         assert least_records(promise, nats, "proposition_9") == pytest.approx(sharper, abs=0.03)
         half, growth = nats, omega / (omega - 1)
@@ -422,7 +424,7 @@ def test_the_error_is_half_of_the_records_that_do_not_suffice():
         (lambda: information(ZCDP(1), 5, method="best"), "method = 'best' is not known"),
         (lambda: least_records(ZCDP(1), -1.0), "nats = -1 is not valid"),
         (lambda: selection_gap(ZCDP(1), 0.5), "k = 0.5 is not valid"),
-        (lambda: selection_gap(ZCDP(1), 5, 1.0), "beta = 1 is not valid"),
+        (lambda: selection_gap(ZCDP(1), 5, 1.0), "failure = 1 is not valid"),
         (lambda: marginals_records(ZCDP(1), 5, 0.5), "share = 0.5 is not valid"),
         (lambda: interior_records(ZCDP(1), 0), "log2_k = 0 is not valid"),
     ],

@@ -94,7 +94,7 @@ def test_arguments_broadcast():
 @pytest.mark.parametrize("law", [max_quantile, max_abs_quantile, max_abs_sf])
 @pytest.mark.parametrize("count", [0.5, np.nan, np.inf, 1e301])
 def test_counts_outside_the_range_are_refused(law, count):
-    with pytest.raises(ValueError, match=r"count = .* is not valid; valid: 1 <= count <= 1e\+300"):
+    with pytest.raises(ValueError, match=r"k = .* is not valid; valid: 1 <= k <= 1e\+300"):
         law(Gaussian(1.0), count, 0.5)
 
 

@@ -281,7 +281,7 @@ def test_many_distinct_counts():
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("bins", [2, np.nan, np.inf])
 def test_domains_smaller_than_the_data_are_refused(law, bins):
-    with pytest.raises(ValueError, match=r"bins = .* is not valid; valid: 3 <= bins"):
+    with pytest.raises(ValueError, match=r"k = .* is not valid; valid: 3 <= k"):
         law(Gaussian(1.0), [3, 2, 1], bins)
 
 

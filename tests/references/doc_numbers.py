@@ -41,7 +41,7 @@ def printed_gaps(guarantee: ZCDP | TCDP, method: str) -> Iterator[float]:
 
 def records(omega: float, rho: float, k: float) -> Iterator[float]:
     """Corollary 27 as printed (but where it is vacuous), by Proposition 9, and here."""
-    printed = float(least_sample_size(rho, omega, k))
+    printed = float(least_sample_size(TCDP(rho, omega), k))
     yield from [printed] if printed == printed else []
     yield float(least_records(TCDP(rho, omega), fano(k, 0.5, printed=True), "proposition_9"))
     yield float(histogram_records(TCDP(rho, omega), k))

@@ -106,7 +106,7 @@ def test_the_worst_neighbours_never_show_more_than_is_promised(method, spec, acc
     gaps = np.linspace(0, exact.required_gap(algorithm, noise, k, 1e-9, delta=delta).estimate, 12)
     pairs = exact.worst_pairs(algorithm, noise, k, gaps=gaps, delta=delta)
     check_promise(
-        promise, lambda order: exact.spent_renyi(pairs, order), lambda epsilon: exact.spent_delta(pairs, epsilon)
+        promise, lambda order: exact.worst_renyi(pairs, order), lambda epsilon: exact.worst_delta(pairs, epsilon)
     )
 
 
@@ -117,14 +117,14 @@ def test_algorithm_22_spends_the_whole_profile_of_its_noise():
         gaps = np.linspace(2, 40, 2000)
         pairs = exact.worst_pairs("obvious_answer", noise, 1000, gaps=gaps)
         promised = exact.hockey_stick(noise, 1.0, epsilon).estimate
-        assert 0.9999 * promised < exact.spent_delta(pairs, epsilon).estimate <= promised * (1 + 1e-9)
+        assert 0.9999 * promised < exact.worst_delta(pairs, epsilon).estimate <= promised * (1 + 1e-9)
 
 
 def test_algorithm_21_really_needs_sensitivity_2():
     """Between the profiles of one query of sensitivity 1 and of 2, and nearer the latter for large k."""
     noise = Gaussian(3.0)
     pairs = exact.worst_pairs("generalized_histogram", noise, 1e6, gaps=np.linspace(0, 60, 100))
-    spent = exact.spent_delta(pairs, 0.3).estimate
+    spent = exact.worst_delta(pairs, 0.3).estimate
     one, two = (exact.hockey_stick(noise, shift, 0.3).estimate for shift in (1.0, 2.0))
     assert 2 * one < spent < two
 
@@ -226,7 +226,7 @@ def test_the_worst_max_divergence_of_the_pure_methods_is_epsilon():
     for method in ("exponential_mechanism", "permute_and_flip", "noisy_max_laplace"):
         algorithm, noise, _, promise, _ = calibrated(method, "gaussian", "paper", TARGETS[0], 1000)
         pairs = exact.worst_pairs(algorithm, noise, 1000, gaps=np.linspace(0, 200, 20))
-        assert exact.spent_renyi(pairs, np.inf).estimate > 0.99 * promise.epsilon
+        assert exact.worst_renyi(pairs, np.inf).estimate > 0.99 * promise.epsilon
 
 
 # Divergences of outputs

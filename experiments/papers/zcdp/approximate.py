@@ -14,7 +14,7 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.finite_laws import delta, divergence, example, independent, repeated
 from tcdp_sim.experiments.papers.zcdp.relation_to_dp import least_epsilon, spent
 from tcdp_sim.noise import Gaussian, Laplace, TruncatedLaplace
-from tcdp_sim.privacy import ZCDP, ApproxDP, ApproxZCDP, PureDP, compose_advanced, compose_approx, lemma_38_delta
+from tcdp_sim.privacy import ZCDP, ApproxDP, ApproxZCDP, PureDP, approx_zcdp_delta, compose_advanced, compose_approx
 
 ORDERS = (1.5, 4.0, 64.0)
 DELTA = 1e-6
@@ -94,7 +94,7 @@ def approximate_groups(budget: Budget) -> Points:
         size = int(np.ceil(2 * bound))
         rho = 0.5 * (epsilon * size) ** 2
         far = rho + 2 * np.sqrt(rho * log(1 / left_out))
-        promised = closed_form(lemma_38_delta(ApproxZCDP(left_out, rho), float(far)))
+        promised = closed_form(approx_zcdp_delta(ApproxZCDP(left_out, rho), float(far)))
         seen = exact.hockey_stick(TruncatedLaplace(1 / epsilon, bound), size, float(far))
         yield Point(f"ε = {epsilon:g}, δ = {left_out:g}, k = {size}, at ε' = {far:.4g}", promised, seen)
 

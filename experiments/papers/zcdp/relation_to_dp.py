@@ -10,7 +10,7 @@ from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, Laplace, Noise
-from tcdp_sim.privacy import ZCDP, lemma_38_delta, pure_renyi, to_approx_dp, zcdp_budget
+from tcdp_sim.privacy import ZCDP, approx_zcdp_delta, pure_renyi, to_approx_dp, zcdp_budget
 from tcdp_sim.releases import AdditiveRelease
 
 STEPS = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -52,7 +52,7 @@ def sharper_conversion(budget: Budget) -> Points:
     """Evaluate both lemmas at the ε of the standard conversion."""
     for rho, delta in ((0.1, 1e-6), (1.0, 0.1), (1e-3, 1e-9), (10.0, 1e-6), (0.1, 0.999)):
         epsilon = rho + 2 * float(np.sqrt(rho * log(1 / delta)))
-        left = closed_form(lemma_38_delta(ZCDP(rho), epsilon, form="paper"))
+        left = closed_form(approx_zcdp_delta(ZCDP(rho), epsilon, form="paper"))
         yield Point(f"ρ = {rho:g}, δ = {delta:g}", left, constant(delta))
 
 
