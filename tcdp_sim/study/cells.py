@@ -187,7 +187,7 @@ def _cell(
     label: dict[str, Any],
     share: Sequence[str],
 ) -> Cell:
-    size = {"k": data.bins} if data else {}
+    size = {"k": data.k} if data else {}
     _refuse_lattices(mechanism, point, label)
     law = mechanism.law(point | size, options, data)
     if foreign := _plug_ins(mechanism, point, label):
