@@ -31,7 +31,7 @@ def maximum():
     rng = generator(1, "0" * 64, 0)
     noise = SinhNormal(4.0, 20.0)
     few, many, middle = seconds(
-        *(lambda k=k: sample_abs_max(noise, rng, k, TRIALS) for k in (1e3, 1e12, 1e6)),
+        *(lambda k=k: sample_abs_max(noise, k, TRIALS, rng=rng) for k in (1e3, 1e12, 1e6)),
     )
     bins = np.empty(1_000_000)
 

@@ -302,7 +302,7 @@ def test_exact_laws_of_interior_points_share_no_code_with_what_draws(name):
     named = {found for found in imports(MODULES[name]) if part(found) == "tcdp_sim"}
     named = {each for each in named if not each.startswith("tcdp_sim.core.arrays.")}
     data = {"interior.level_profile.LevelProfile", "interior.level_profile.Segments", "thresholds.records.Records"}
-    data |= {"interior.release.CANDIDATES", "interior.release.Recipe", "samplers.log_extremes.isf_log"}
+    data |= {"interior.release.CANDIDATES", "interior.release.ReleaseParameters", "samplers.log_extremes.isf_log"}
     allowed = {f"tcdp_sim.{each}" for each in data}
     allowed |= {"tcdp_sim.noise.Noise", "tcdp_sim.core.numerics.gauss_panels", "tcdp_sim.core.errors.UserError"}
     assert named <= allowed

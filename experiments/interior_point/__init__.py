@@ -13,6 +13,7 @@ from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_l
 from tcdp_sim.interior import exact_law, methods, records_needed
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.privacy import TCDP
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
@@ -45,8 +46,9 @@ def rows(cell: Cell) -> Row:
 
 
 def _tcdp_least(row, mechanism):
-    known = not blank(row["omega"])
-    return records_needed.tcdp_least_n(row["rho"], row["omega"], mechanism.log2_k) if known else np.nan
+    if blank(row["omega"]):
+        return np.nan
+    return records_needed.tcdp_least_n(TCDP(row["rho"], row["omega"]), mechanism.log2_k)
 
 
 def _success(mechanism: InteriorPoint) -> float:

@@ -85,14 +85,14 @@ def _histogram(
     alone = many == 1
     blurred[:, alone] = noise.sample(rng, (trials, int(alone.sum())))
     if not alone.all():
-        blurred[:, ~alone] = sample_max(noise, rng, many[~alone], (trials, int((~alone).sum())))
+        blurred[:, ~alone] = sample_max(noise, many[~alone], (trials, int((~alone).sum())), rng=rng)
     blurred += weights
     group = blurred.argmax(axis=1)
     member = segments.order[segments.start[group] + rng.integers(0, many[group])]
     most = blurred[np.arange(trials), group]
     if np.isneginf(log_empty).all():
         return member, most
-    empty = sample_max_log(noise, rng, log_empty, trials)
+    empty = sample_max_log(noise, log_empty, trials, rng=rng)
     return np.where(empty > most, -1, member), np.maximum(empty, most)
 
 
@@ -114,7 +114,7 @@ def _top_or_any(segments: Segments, log_empty: Floats, lead: Floats, noise: Nois
     """Return the winner between the heaviest node with its lead and all others at zero: one draw and one maximum."""
     trials = len(log_empty)
     top = lead + noise.sample(rng, trials)
-    others = sample_max_log(noise, rng, _log_others(segments, log_empty, 1), trials)
+    others = sample_max_log(noise, _log_others(segments, log_empty, 1), trials, rng=rng)
     return np.where(top > others, segments.order[-1], _any_other(segments, log_empty, rng))
 
 

@@ -143,7 +143,7 @@ class Audit(Mechanism):
             return np.clip(loss, -LARGEST, LARGEST)
         moved = 1 + self.shift * np.array([1.0, -1.0, -1.0])
         scores = Scores(np.ones(CANDIDATES) if first else moved, sensitivity=1.0)
-        return self.release.select(scores, rng, trials)[:, 0].astype(np.float64)
+        return self.release.select(scores, trials, rng=rng)[:, 0].astype(np.float64)
 
 
 def _of_query(point: Point) -> dict[str, Any]:

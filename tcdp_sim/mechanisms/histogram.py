@@ -171,7 +171,7 @@ class Histogram(Mechanism):
             return self._summarise(*self._draw(rng, trials, int(self.bins)))
         low = high = np.full(trials, -np.inf)
         if self.empty >= 1:
-            low, high = sample_extremes(self.noise, rng, self.empty, trials)
+            low, high = sample_extremes(self.noise, self.empty, trials, rng=rng)
             low = -low
         linf, sums, top, other, _ = self._draw(rng, trials, len(self.counts))
         return self._summarise(np.maximum(linf, np.maximum(low, high)), sums, top, other, high)

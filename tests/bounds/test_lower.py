@@ -25,7 +25,7 @@ from tcdp_sim.bounds.lower import (
 )
 from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.interior import tcdp_least_n, zcdp_least_n
-from tcdp_sim.interior.records_needed import binary_search_required_n, exponential_required_n
+from tcdp_sim.interior.records_needed import binary_search_required_records, exponential_required_records
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, PureDP
 
@@ -294,7 +294,7 @@ def test_the_page_on_limits_shows_what_the_functions_give():
 @pytest.mark.parametrize("log2_k", [4, 64, 1024, 65536, 1e300])
 def test_interior_points_need_at_least_what_the_printed_forms_say(log2_k):
     assert interior_records(ZCDP(0.5), log2_k) >= zcdp_least_n(0.5, log2_k)
-    assert interior_records(TCDP(0.5, 3.0), log2_k) >= tcdp_least_n(0.5, 3.0, log2_k)
+    assert interior_records(TCDP(0.5, 3.0), log2_k) >= tcdp_least_n(TCDP(0.5, 3.0), log2_k)
     assert interior_records(ZCDP(0.5), log2_k) >= interior_records(TCDP(0.5, 3.0), log2_k)
 
 
@@ -357,9 +357,9 @@ def test_no_selection_needs_less_than_the_gap(rho):
 
 @pytest.mark.parametrize("log2_k", [4, 64, 1024])
 def test_no_interior_point_needs_fewer_records(log2_k):
-    assert interior_records(ZCDP(0.5), log2_k) <= exponential_required_n(2.0, log2_k)
-    assert interior_records(PureDP(2.0), log2_k) <= exponential_required_n(2.0, log2_k)
-    assert interior_records(ZCDP(0.5), log2_k) <= binary_search_required_n(0.5, log2_k)
+    assert interior_records(ZCDP(0.5), log2_k) <= exponential_required_records(2.0, log2_k)
+    assert interior_records(PureDP(2.0), log2_k) <= exponential_required_records(2.0, log2_k)
+    assert interior_records(ZCDP(0.5), log2_k) <= binary_search_required_records(0.5, log2_k)
 
 
 @pytest.mark.parametrize("d", [1, 20, 1e6])

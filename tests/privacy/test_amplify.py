@@ -61,7 +61,7 @@ def test_randomised_membership_simulated(scheme):
     answers = []
     for holds in (True, False):  # bin 0 is the record v, or nothing
         counts = np.array([1, n - 1]) if holds else np.array([0, n])
-        member = subsample_counts(rng, counts, scheme, s, int(s * n), trials)[:, 0] > 0
+        member = subsample_counts(counts, scheme, s, int(s * n), trials, rng=rng)[:, 0] > 0
         answers.append((member ^ (rng.random(trials) > keep)).mean())
 
     def psi(epsilon):

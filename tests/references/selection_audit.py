@@ -31,7 +31,7 @@ def audit_selection(
     _check_neighbours(first, second)
     delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("confidence", confidence, 0, 1)
     outcomes = np.arange(NO_ANSWER, len(first.listed) + 1)
-    hits = [(method.select(s, rng, trials)[:, 0][:, None] == outcomes).sum(axis=0) for s in (first, second)]
+    hits = [(method.select(s, trials, rng=rng)[:, 0][:, None] == outcomes).sum(axis=0) for s in (first, second)]
     (low_p, high_p), (low_q, high_q) = (_bounds(h, trials, doubt / (4 * len(outcomes))) for h in hits)
     best = SelectionAudit(0.0, "none", confidence)
     names = ["no answer", *(f"candidate {i}" for i in outcomes[1:-1]), "one of the others"]
