@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tcdp_sim.cli import cheat_sheet, completion, help_text, reproduce
-from tcdp_sim.cli.command import OF_A_STUDY, SEVERAL, Command
+from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.core.version import __version__
@@ -28,11 +28,11 @@ def main(words: Sequence[str]) -> int:
     if words and words[0] == "--version":
         print(f"tcdp-sim {__version__}")
         return 0
-    named = bool(words) and not OF_A_STUDY.match(words[0])
+    named = bool(words) and not OF_A_STUDY.match(words[0]) and not is_study_file(words[0])
     name, rest = (words[0], words[1:]) if named else (DEFAULT, words)
     if name not in COMMANDS:
         near = suggestion(name, tuple(COMMANDS))
-        raise UserError(f"{name!r} is no command; valid: {', '.join(COMMANDS)}, or KEY=VALUE{near}")
+        raise UserError(f"{name!r} is no command; valid: {', '.join(COMMANDS)}, KEY=VALUE or FILE.yaml{near}")
     if HELP & set(rest):
         print(help_text.of(name, COMMANDS[name]) if named else help_text.overview(COMMANDS))
         return 0
@@ -46,10 +46,11 @@ def _done(name: str, words: Sequence[str]) -> int:
     given = command.read(name, words)
     if not command.of_runs:
         return command.does(_console(), *given.places, **given.keys) or 0
-    by_words = bool(given.study) or not given.places
-    runs = _asked(given.study) if by_words else [_found(given.places[0])]
+    by_words = bool(given.study or given.file) or not given.places
+    runs = _asked(given.study, given.file) if by_words else [_found(given.places[0])]
     others, console = given.places if by_words else given.places[1:], _console()
-    return max([command.does(console, run, *others, **given.keys) or 0 for run in runs])
+    with runs[0].file.located():
+        return max([command.does(console, run, *others, **given.keys) or 0 for run in runs])
 
 
 def _console() -> "Terminal":
@@ -58,12 +59,11 @@ def _console() -> "Terminal":
     return Terminal(highlight=False, soft_wrap=True)
 
 
-def _asked(study: Sequence[str]) -> "list[Given]":
-    """Return the runs that the words of a study ask for, after checking all of them."""
+def _asked(study: Sequence[str], file: str | None) -> "list[Given]":
+    """Return the runs that the words of a study and its file ask for, after checking all of them."""
     with importing():
-        from tcdp_sim.cli import given, overrides
-    words = [word for word in study if word not in SEVERAL]
-    return list(map(given.by_config, overrides.configs(words, several=len(words) < len(study))))
+        from tcdp_sim.cli import asked
+    return asked.runs(study, file)
 
 
 def _found(folder: str) -> "Given":
