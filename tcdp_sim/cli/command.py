@@ -64,12 +64,12 @@ class Command:
     @property
     def of_runs(self) -> bool:
         """True if the first place of the command is a run."""
-        return self.takes[0].strip("[]") == RUN
+        return bool(self.takes) and self.takes[0].strip("[]") == RUN
 
     @property
     def reads_all(self) -> bool:
         """True if the command's function reads the words itself."""
-        return "..." in self.takes[0]
+        return bool(self.takes) and "..." in self.takes[0]
 
     def usage(self, name: str) -> str:
         """Return the usage of the command in one line."""
@@ -106,7 +106,7 @@ class Command:
             )
         if not least <= len(words.places) <= most:
             found = " ".join([RUN] * named + words.places) or "nothing"
-            raise UserError(f"{name} takes {' '.join(self.takes)}, not {found}: {usage}")
+            raise UserError(f"{name} takes {' '.join(self.takes) or 'no words'}, not {found}: {usage}")
 
 
 def _refuse_option(word: str) -> None:

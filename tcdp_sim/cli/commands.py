@@ -4,7 +4,6 @@ The dispatch, the help, the shell completion and the suggestions ("did you mean"
 command needs a line in the table and a function, which stands here or, if it is long, in a module of its own.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,10 +90,9 @@ def _plan(console, run) -> None:
 
 
 def _show(console, run) -> None:
-    import yaml
-
-    config = json.loads(json.dumps(run.settings.config))  # plain lists, where the settings have tuples
-    console.print(yaml.safe_dump(config, sort_keys=False).rstrip(), markup=False)
+    with importing():
+        from tcdp_sim.study import again
+    console.print(again.file(run.settings.config).rstrip(), markup=False)
 
 
 def _status(console, run) -> None:
@@ -169,6 +167,18 @@ def _describe(console, experiment) -> None:
     describe.main(experiment, console)
 
 
+def _new(console, experiment) -> None:
+    with importing():
+        from tcdp_sim.cli import template
+    template.main(experiment, console)
+
+
+def _schema(console) -> None:
+    with importing():
+        from tcdp_sim.cli import schema
+    console.print(schema.text(), markup=False)
+
+
 def _completion(console, words) -> None:
     completion.main(COMMANDS)
 
@@ -176,7 +186,7 @@ def _completion(console, words) -> None:
 COMMANDS = {
     "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
-    "show": Command(_show, ("[RUN]",), "print the config of a study"),
+    "show": Command(_show, ("[RUN]",), "print the config of a study, as a file that runs it again"),
     "status": Command(_status, ("RUN",), "print the progress of a run, also while it is running"),
     "draw": Command(_draw, ("RUN",), "draw the tables and figures of a run again"),
     "verify": Command(
@@ -195,6 +205,8 @@ COMMANDS = {
     ),
     "list": Command(_list, ("[FOLDER]",), "list the runs in a folder: start, progress, contradictions"),
     "describe": Command(_describe, ("EXPERIMENT",), "print the question, axes and observables of an experiment"),
+    "new": Command(_new, ("EXPERIMENT",), "print the file of a study to start from: every key with its default"),
+    "schema": Command(_schema, (), "print a JSON schema of such files, with which editors complete and check keys"),
     "cheat-sheet": Command(
         cheat_sheet.main,
         ("[KEY=VALUE ...]",),

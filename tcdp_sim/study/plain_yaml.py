@@ -32,6 +32,15 @@ class _Dumper(yaml.SafeDumper):
     """A writer of plain values that puts every text in quotes which `read` or YAML 1.1 would take for another value."""
 
 
+def _float(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
+    """Write a float by its exponent where that is shorter: 1.0e+12 instead of 1000000000000.0."""
+    short = f"{value:.1e}"
+    if len(short) < len(repr(value)) and float(short) == value:
+        return dumper.represent_scalar("tag:yaml.org,2002:float", short)
+    return yaml.SafeDumper.represent_float(dumper, value)
+
+
+_Dumper.add_representer(float, _float)
 for _number in (INT, FLOAT):
     _pattern = re.compile(f"(?:{_number.pattern})$", _number.flags)
     _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _pattern, None)

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,12 @@ def read(path: str | Path) -> StudyFile:
     for place in READ:
         lines |= {name: lines[where] for where, name in _beside(keys, place, Path(path).parent)}
     return StudyFile(path, keys, lines)
+
+
+def relative_paths(keys: Mapping[str, Any]) -> list[str]:
+    """Return the relative paths of the files that a study of these keys reads."""
+    read_by_it = [name for place in READ for _, name in _beside(deepcopy(dict(keys)), place, Path())]
+    return [name for name in read_by_it if not Path(name).is_absolute()]
 
 
 def _begins(message: str, place: str) -> bool:
