@@ -26,9 +26,11 @@ from tcdp_sim.results import published
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.table import statistics
-from tcdp_sim.study.compose import composed
+from tcdp_sim.study import study_file
+from tcdp_sim.study.compose import composed, places
 from tcdp_sim.study.more_trials import with_trials
-from tcdp_sim.study.settings import Settings, settings
+from tcdp_sim.study.settings import settings
+from tcdp_sim.study.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,13 +64,14 @@ class Contradiction(UserWarning):
 
 
 def run(
-    experiment: str = "histogram",
+    experiment: str | None = None,
     *,
+    study: str | Path | None = None,
     sweep: Mapping[str, Any] | None = None,
     trials: float | str | None = None,
     data: str | Mapping[str, Any] | None = None,
-    cluster: str | Mapping[str, Any] = "local",
-    results_dir: str | Path = "results",
+    cluster: str | Mapping[str, Any] | None = None,
+    results_dir: str | Path | None = None,
     name: str | None = None,
     **keys: Any,
 ) -> xr.Dataset:
@@ -80,18 +83,20 @@ def run(
 
     Parameters
     ----------
-    experiment : str
-        The name of an experiment. `tcdp-sim --help` lists them.
+    experiment : str, optional
+        The name of an experiment, by default "histogram". `tcdp-sim --help` lists them.
+    study : str or Path, optional
+        The file of a study, such as `tcdp-sim new histogram` writes it. The other arguments override its keys.
     sweep : mapping, optional
         A value for each axis: a number or name, a list, an array, or a range {"from", "to", "num", "scale"}.
     trials : float or str, optional
         Number of trials per cell, at least 1. A text such as "+50000" adds to the stored trials.
     data : str or mapping, optional
         The name of a data set, or keys such as {"path": "visits.csv", "column": "clinic", "domain": 5000}.
-    cluster : str or mapping
-        The name of a cluster, or keys such as {"name": "slurm", "workers": 40}.
-    results_dir : str or Path
-        The folder that holds the folders of runs.
+    cluster : str or mapping, optional
+        The name of a cluster, by default "local", or keys such as {"name": "slurm", "workers": 40}.
+    results_dir : str or Path, optional
+        The folder that holds the folders of runs, by default "results".
     name : str, optional
         The name of the run's folder.
     **keys
@@ -118,13 +123,13 @@ def run(
     --------
     >>> run("histogram", sweep={"k": [10, 1000], "rho": 0.1}, trials=20_000, name="small")  # doctest: +SKIP
     """
-    checked = _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys)
-    study = prepare(checked)
-    if failed := execute(study, _tell, known_exactly(checked.experiment.name)):
-        raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
-    del study  # a large sweep needs its memory
-    _warn_of_contradictions(published.read(checked.folder))
-    return open_results(checked.folder)
+    prepared = _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys)
+    folder = prepared.folder
+    if failed := execute(prepared, _tell, known_exactly(prepared.settings.experiment.name)):
+        raise Failure(f"errors left {failed} of {len(prepared.plan.laws)} cells without numbers (see problems.csv)")
+    del prepared  # a large sweep needs its memory
+    _warn_of_contradictions(published.read(folder))
+    return open_results(folder)
 
 
 @dataclass(frozen=True)
@@ -165,13 +170,14 @@ class Plan:
 
 
 def plan(
-    experiment: str = "histogram",
+    experiment: str | None = None,
     *,
+    study: str | Path | None = None,
     sweep: Mapping[str, Any] | None = None,
     trials: float | str | None = None,
     data: str | Mapping[str, Any] | None = None,
-    cluster: str | Mapping[str, Any] = "local",
-    results_dir: str | Path = "results",
+    cluster: str | Mapping[str, Any] | None = None,
+    results_dir: str | Path | None = None,
     name: str | None = None,
     **keys: Any,
 ) -> Plan:
@@ -181,17 +187,19 @@ def plan(
 
     Parameters
     ----------
-    experiment : str
+    experiment : str, optional
         The name of the experiment, as for `run`.
+    study : str or Path, optional
+        The file of a study, as for `run`.
     sweep : mapping, optional
         The axes of the sweep.
     trials : float or str, optional
         The number of trials of a cell.
     data : str or mapping, optional
         The data set.
-    cluster : str or mapping
+    cluster : str or mapping, optional
         The cluster on which the study would run.
-    results_dir : str or Path
+    results_dir : str or Path, optional
         The folder of the runs.
     name : str, optional
         The name of the run.
@@ -213,12 +221,12 @@ def plan(
     >>> plan("histogram", sweep={"k": 10}, trials=1000).seconds  # doctest: +SKIP
     0.02
     """
-    study = prepare(_settings(experiment, sweep, trials, data, cluster, results_dir, name, keys))
-    s, coming = study.settings, forecast.forecast(study, _tell)
-    rows = [{**cell.coords, "guarantee": cell.guarantee, "noise_law": cell.noise} for cell in study.plan.cells]
-    chunks = len(study.plan.laws) * s.chunks
-    lines = tuple(study.notes)
-    return Plan(pd.DataFrame(rows), s.chunks * s.chunk, chunks, coming.missing, coming.seconds, study.folder, lines)
+    prepared = _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys)
+    s, coming = prepared.settings, forecast.forecast(prepared, _tell)
+    rows = [{**cell.coords, "guarantee": cell.guarantee, "noise_law": cell.noise} for cell in prepared.plan.cells]
+    chunks = len(prepared.plan.laws) * s.chunks
+    lines = tuple(prepared.notes)
+    return Plan(pd.DataFrame(rows), s.chunks * s.chunk, chunks, coming.missing, coming.seconds, prepared.folder, lines)
 
 
 def open_results(path: str | Path) -> xr.Dataset:
@@ -426,10 +434,14 @@ def audit(
     return audits.run(arguments.checked(*given), cluster, _tell)
 
 
-def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Settings:
-    given = {"experiment": experiment, "data": data, "cluster": cluster, "results_dir": results_dir, **keys}
-    given |= {key: value for key, value in (("sweep", sweep), ("trials", trials), ("name", name)) if value is not None}
-    return settings(with_trials(composed(given)))
+def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:
+    """Return the study of the arguments of `run`. Raises UserError, which names the line of a mistake in the file."""
+    named = {"experiment": experiment, "sweep": sweep, "trials": trials, "data": data}
+    named |= {"cluster": cluster, "results_dir": results_dir, "name": name}
+    given = {key: value for key, value in named.items() if value is not None} | keys
+    file = study_file.NONE if study is None else study_file.read(study).under(places(given))
+    with file.located():
+        return prepare(settings(with_trials(composed(given, file.keys))))
 
 
 def _warn_of_contradictions(run: published.Published) -> None:

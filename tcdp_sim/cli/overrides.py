@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.study import groups, retired
-from tcdp_sim.study.compose import CONFIG, our_configs
+from tcdp_sim.study.compose import CONFIG, NO_KEYS, our_configs, split
 
 LONGEST_NAME = 200  # bytes; file systems allow 255
 ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
@@ -25,23 +25,31 @@ HYDRAS_OWN = re.compile(r"(?!-)(?=.*[=~])[^=]*\bhydra\b", re.DOTALL)  # also hyd
 OPTION = re.compile(r"[^/\\.:$\[\]{}]*")  # no path, interpolation or list: one name, several with --multirun
 
 
-def configs(words: Sequence[str], several: bool = False) -> list[dict[str, Any]]:
+def configs(words: Sequence[str], several: bool = False, file: Mapping[str, Any] = NO_KEYS) -> list[dict[str, Any]]:
     """Return the resolved configs of the words of a study: one, or with `several` one for each combination of values.
 
-    Runs that would share a folder get names that tell them apart. Raises UserError.
+    The words override the keys of a study in a file. Runs that would share a folder get names that tell them apart.
+    Raises UserError.
     """
     for word in words:
         _refuse_former(word)
         _refuse_code(word)
+    chosen, keys = split(file)
     given = [f"trials='{added[1]}'" if (added := ADDED.fullmatch(word)) else word for word in words]
+    given = [f"{group}={option}" for group, option in chosen.items()] + given
     try:
-        with our_configs():
+        with our_configs(keys):
             jobs = _combinations(given) if several else [given]
             raws = [_resolved(job) for job in jobs]
     except Exception as mistake:  # only Hydra has run, so any error (also TypeError) is due to the words
         raise UserError(_one_line(mistake, given)) from None
     folders = {(str(raw.get("results_dir")), str(raw.get("name"))) for raw in raws}
     return raws if len(folders) == len(raws) else with_distinct_names(raws, jobs)
+
+
+def places(words: Sequence[str]) -> set[str]:
+    """Return the keys that words give, such as data, data.n and sweep.k."""
+    return {word.strip(" +~").partition("=")[0].partition("@")[0].strip() for word in words}
 
 
 def _combinations(words: Sequence[str]) -> list[list[str]]:

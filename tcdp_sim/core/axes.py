@@ -28,6 +28,8 @@ class Axis:
         the folder of conf/ that has the axis's name.
     default : object
         The value where a sweep gives none; None if there is no default.
+    words : tuple of str
+        Words that are valid in place of a number.
 
     Examples
     --------
@@ -41,6 +43,13 @@ class Axis:
     valid: str = ""
     kind: Kind = "number"
     default: Any = None
+    words: tuple[str, ...] = ()
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names that are valid for an axis of kind "text"; empty if they are not listed."""
+        names = self.valid.split(", ") if self.kind == "text" else ()
+        return tuple(names) if all(name.isidentifier() for name in names) else ()
 
     @property
     def has_exponent(self) -> bool:

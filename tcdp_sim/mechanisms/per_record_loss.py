@@ -82,7 +82,7 @@ class PerRecordLoss(Mechanism):
     largest = LARGEST  # larger means are drawn as inf
     axes = declared(
         *RELEASE_AXES,
-        Axis("influence", "largest change of the answer by the record", "counts", INFLUENCE),
+        Axis("influence", "largest change of the answer by the record", "counts", INFLUENCE, words=tuple(WORDS)),
         Axis("epsilon", "privacy loss: argument of the tail and of the privacy profile", "nats", POSITIVE),
         ORDER,
     )

@@ -25,9 +25,19 @@ def options(group: str) -> list[str]:
 @cache
 def named(group: str, name: str) -> Mapping[str, Any]:
     """Return the content of conf/<group>/<name>.yaml. Raises UserError listing the options if the name is not known."""
+    return cast(Mapping[str, Any], OmegaConf.to_container(OmegaConf.create(text(group, name))))
+
+
+def text(group: str, name: str) -> str:
+    """Return the text of conf/<group>/<name>.yaml. Raises UserError listing the options if the name is not known."""
     known(group, name, options(group))
-    content = OmegaConf.to_container(OmegaConf.create(_files(group)[name].read_text("utf-8")))
-    return cast(Mapping[str, Any], content)
+    return _files(group)[name].read_text("utf-8")
+
+
+def general_keys() -> list[str]:
+    """Return the lines of config.yaml with the keys that are neither groups nor axes, with their comments."""
+    lines = DEFAULTS.read_text("utf-8").partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 def study_keys() -> list[str]:

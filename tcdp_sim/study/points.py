@@ -147,8 +147,9 @@ def _known_axis(where: str, key: str, valid: Mapping[str, Axis], keywords: tuple
     """Return the axis that a key gives. Raises UserError if it gives none."""
     name = key.removeprefix(LOG10)
     if name not in valid:
-        names = (*valid, *keywords)
-        raise UserError(f"{where} is not an axis; valid: {', '.join(names)}{suggestion(name, names)}")
+        names, section = (*valid, *keywords), where.removesuffix(key)
+        near = suggestion(name, [f"{section}{each}" for each in names])
+        raise UserError(f"{where} is not an axis; valid: {', '.join(names)}{near}")
     if key != name and not valid[name].has_exponent:
         raise UserError(f"{where} is not an axis: a name has no exponent; valid: {name}")
     return valid[name]
