@@ -429,7 +429,11 @@ def audit(
 def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Settings:
     given = {"experiment": experiment, "data": data, "cluster": cluster, "results_dir": results_dir, **keys}
     given |= {key: value for key, value in (("sweep", sweep), ("trials", trials), ("name", name)) if value is not None}
-    return settings(with_trials(composed(given)))
+    checked = settings(with_trials(composed(given)))
+    if checked.part:
+        command = "`tcdp-sim run` with the same keys computes it, and `tcdp-sim finish` publishes all parts"
+        raise UserError(f"part = {checked.part!r} has no results to return: {command}")
+    return checked
 
 
 def _warn_of_contradictions(run: published.Published) -> None:

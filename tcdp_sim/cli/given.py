@@ -15,10 +15,14 @@ from tcdp_sim.study.settings import Settings, settings
 
 @dataclass(frozen=True)
 class Given:
-    """A run: its folder and its settings. The settings are None if the words named a folder."""
+    """A run: its folder and its settings. The settings are None if the words named a folder.
+
+    `part` is the part of the run that the words name, such as 17/1000. The settings are those of the whole run.
+    """
 
     folder: Path
     asked: Settings | None = None
+    part: str | None = None
 
     @cached_property
     def settings(self) -> Settings:
@@ -45,4 +49,4 @@ def by_folder(path: str) -> Given:
 def by_config(config: Mapping[str, Any]) -> Given:
     """Return the run of a resolved config. Raises UserError if the config is not valid."""
     asked = settings(with_trials(dict(config)))
-    return Given(asked.folder, asked)
+    return Given(asked.folder, asked.model_copy(update={"part": None}), asked.part)
