@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import Settings, settings
 
@@ -48,5 +49,7 @@ def by_folder(path: str) -> Given:
 
 def by_config(config: Mapping[str, Any]) -> Given:
     """Return the run of a resolved config. Raises UserError if the config is not valid."""
+    if config.get("part") and str(config.get("trials")).startswith("+"):
+        raise UserError(f"trials = {config['trials']} is not valid with part, whose results may change in between")
     asked = settings(with_trials(dict(config)))
     return Given(asked.folder, asked.model_copy(update={"part": None}), asked.part)

@@ -38,9 +38,9 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
     wanted = lacking.as_needed(study, run)
     todo = Pending(study.plan.laws, wanted, run.has)
     report(study, run, wanted, tell, study.folder / "problems.csv")
-    complete = len(wanted) - todo.cells
-    tell(f"{study.settings.name}: {wanted.total - len(todo)} of {wanted.total} chunks are there, {complete} whole cells")
-    for line in lacking.lines(study, run, wanted, todo):
+    complete, there = len(wanted) - todo.cells, wanted.total - len(todo)
+    tell(f"{study.settings.name}: {there} of {wanted.total} chunks are there, {complete} of {len(wanted)} cells whole")
+    for line in lacking.lines(study, run.heads, wanted, todo):
         tell(line)
     if not complete:
         raise Failure("no cell has all its chunks yet, so nothing is published")

@@ -1,7 +1,8 @@
 """The chunks that a run lacks, the parts that they belong to, and the command that computes them."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.texts import shortened
@@ -15,6 +16,7 @@ from tcdp_sim.study.study import Study
 NAMED = 3  # cells that are named
 LONGEST = 300  # characters of a list of parts
 USUAL = "results"  # the results_dir that a command need not name
+Heads = Sequence[Mapping[str, Any]]
 
 
 def as_needed(study: Study, run: Run) -> Wanted:
@@ -27,15 +29,15 @@ def as_needed(study: Study, run: Run) -> Wanted:
         wanted = more
 
 
-def lines(study: Study, run: Run, wanted: Wanted, todo: Pending) -> list[str]:
+def lines(study: Study, heads: Heads, wanted: Wanted, todo: Pending) -> list[str]:
     """Return what is missing in lines for the user: chunks, cells, parts and a command. There are none if nothing is.
 
-    `todo` holds the missing chunks of `wanted`.
+    `todo` holds the missing chunks of `wanted`. `heads` are those of the journal: they tell how many parts there are.
     """
     if not todo:
         return []
     extent = f"{len(todo)} of {wanted.total} chunks, in {todo.cells} of {len(wanted)} cells"
-    return [f"missing: {extent}", *_cells(study, todo), *_parts(study, run, todo)]
+    return [f"missing: {extent}", *_cells(study, todo), *_parts(study, heads, todo)]
 
 
 def _cells(study: Study, todo: Pending) -> Iterator[str]:
@@ -45,13 +47,13 @@ def _cells(study: Study, todo: Pending) -> Iterator[str]:
     for place, missing, chunks in lacking[:NAMED]:
         cell = study.plan.laws[place]
         yield f"  cell={cell.id[:16]} ({cell.where}): {missing} of {chunks} chunks"
-    if more := len(lacking) - NAMED:
-        yield from [f"  and {more} more cells"] if more > 0 else []
+    if len(lacking) > NAMED:
+        yield f"  and {len(lacking) - NAMED} more"
 
 
-def _parts(study: Study, run: Run, todo: Pending) -> Iterator[str]:
+def _parts(study: Study, heads: Heads, todo: Pending) -> Iterator[str]:
     """Yield a line with the parts that lack chunks, if the run is made of parts, and one with the command."""
-    newest = max((head for head in run.heads if provenance.PART in head), key=provenance.age, default=None)
+    newest = max((head for head in heads if provenance.PART in head), key=provenance.age, default=None)
     if newest is None:
         yield f"`{command(study)}` computes them"
         return

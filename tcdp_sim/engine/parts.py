@@ -83,7 +83,7 @@ def _next(study: Study, run: PartRun) -> str:
 def _has_all(study: Study, run: PartRun) -> bool:
     """Return True if all chunks of the study are there.
 
-    The journal is read only if every part that could lack a chunk has at least begun a file. So most parts read nothing.
+    The journal is read only if every part that could lack a chunk has begun a file, so most parts read nothing.
     """
     part, s = run.part, study.settings
     names = journal.segments(run.folder / "journal")
