@@ -441,7 +441,11 @@ def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name
     given = {key: value for key, value in named.items() if value is not None} | keys
     file = study_file.NONE if study is None else study_file.read(study).under(places(given))
     with file.located():
-        return prepare(settings(with_trials(composed(given, file.keys))))
+        checked = settings(with_trials(composed(given, file.keys)))
+        if checked.part:
+            command = "`tcdp-sim run` with the same keys computes it, and `tcdp-sim finish` publishes all parts"
+            raise UserError(f"part = {checked.part!r} has no results to return: {command}")
+        return prepare(checked)
 
 
 def _warn_of_contradictions(run: published.Published) -> None:

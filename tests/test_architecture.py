@@ -99,7 +99,7 @@ ONLY_IN = {
         "audits.drawing",
         "audits.report",
     },
-    "jinja2": {"report.html"},
+    "jinja2": {"report.html", "cli.script"},
     "hydra": {"cli.overrides", "study.compose"},
     "omegaconf": {"cli.overrides", "study"},
     "rich": {"cli", "report.terminal", "report.tables", "engine.progress"},

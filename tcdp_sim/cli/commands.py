@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
+SCRIPT = """\
+QUEUE is one of slurm, pbs, lsf, sge, htcondor. The file goes to the standard output:
+  tcdp-sim script slurm experiment=histogram sweep.rho=0.1 trials=1e8 parts=1000 > job.sh
+  sh job.sh            submit all parts, and a job that finishes the run after them
+  sh job.sh 17,40-45   submit some parts again (finished ones end at once)"""
 
 
 def main(words: Sequence[str]) -> int:
@@ -79,7 +84,21 @@ def _run(console, run) -> int:
     with importing():
         from tcdp_sim.cli import run as running
     with working():
-        return running.main(run.settings, console)
+        return running.part(run.settings, run.part, console) if run.part else running.main(run.settings, console)
+
+
+def _finish(console, run) -> int:
+    with importing():
+        from tcdp_sim.cli import finish
+    with working():
+        return finish.main(run.settings, console)
+
+
+def _script(console, words) -> None:
+    with importing():
+        from tcdp_sim.cli import script
+    with working():
+        script.main(words)
 
 
 def _plan(console, run) -> None:
@@ -186,6 +205,10 @@ def _completion(console, words) -> None:
 COMMANDS = {
     "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
+    "script": Command(
+        _script, ("QUEUE [KEY=VALUE ...]",), "print a job file that computes a run in parts", {"parts": 1000}, SCRIPT
+    ),
+    "finish": Command(_finish, ("RUN",), "publish what the parts of a run have computed, and say what is missing"),
     "show": Command(_show, ("[RUN]",), "print the config of a study, as a file that runs it again"),
     "status": Command(_status, ("RUN",), "print the progress of a run, also while it is running"),
     "draw": Command(_draw, ("RUN",), "draw the tables and figures of a run again"),

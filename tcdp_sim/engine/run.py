@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,13 +62,7 @@ def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUE
 def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> int:
     """Run a study whose folder is locked."""
     s, cells = study.settings, study.plan.laws
-    for name, count in run.damaged.items():
-        tell(f"journal/{name}: {count} damaged stretches; their chunks count as missing")
-    if provenance.mend(study.folder, run.heads, study.settings.config):
-        run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
-    for line in [*run.warned, *run.mended]:
-        tell(line)
-    check_heads(s, run.heads, tell)
+    look_over(study, run, tell)
     wanted = Wanted(cells, s.chunks)
     todo = Pending(cells, wanted, run.has)
     message = f"{len(todo)} of {wanted.total} chunks to simulate" if todo else "nothing to simulate"
@@ -75,24 +70,51 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
     failed: set[str] = set()
     with Workers(s, tell) as workers:
         try:
-            wanted = _until_precise(study, run, todo, wanted, failed, workers, tell)
+            wanted = until_precise(study, run, todo, wanted, failed, workers, tell)
         finally:
-            _report(study, run, wanted, tell)
+            report(study, run, wanted, tell, study.folder / "problems.csv")
         if len(failed) == len(cells):
             raise Failure("every cell ended with an error (see problems.csv)")
         run.need_place()
         kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
     run.need_place()
-    _publish(study, run, wanted, exact_values, kept)
+    publish(study, run, wanted, exact_values, kept)
     run.need_place()
     return len(failed)
 
 
-def _publish(study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, kept: ExactRecords | None) -> None:
-    """Publish snapshot and certificate unless the same bytes are published already."""
+def look_over(study: Study, run: Run, tell: Tell) -> None:
+    """Tell the user what is damaged, mend what can be mended, and check the machines that wrote the journal."""
+    for line in damages(run):
+        tell(line)
+    if provenance.mend(study.folder, run.heads, study.settings.config):
+        run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
+    for line in [*run.warned, *run.mended]:
+        tell(line)
+    check_heads(study.settings, run.heads, tell)
+
+
+def damages(run: Run) -> list[str]:
+    """Return a line for each damaged journal file that the run has read."""
+    counts = run.damaged.items()
+    return [f"journal/{name}: {count} damaged stretches; their chunks count as missing" for name, count in counts]
+
+
+def publish(
+    study: Study,
+    run: Run,
+    wanted: Wanted,
+    exact_values: ExactValues,
+    kept: ExactRecords | None,
+    lacking: Sequence[str] = (),
+) -> None:
+    """Publish snapshot and certificate unless the same bytes are published already.
+
+    `lacking` holds the ids of cells whose exact values are published as NaN, because they are not computed yet.
+    """
     attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.noises))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
-    made_of = publication.table_digest(study, exact_values, attributes, counted)
+    made_of = publication.table_digest(study, exact_values, attributes, counted, lacking)
     if publication.stands(study, run, wanted, made_of):
         return
     run.publish(_table(study, run, wanted, exact_values, kept, attributes, counted))
@@ -100,7 +122,7 @@ def _publish(study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, 
     publication.write(run.folder, made_of)
 
 
-def _until_precise(
+def until_precise(
     study: Study,
     run: Run,
     todo: Pending,
@@ -150,16 +172,19 @@ def _simulate(
     try:
         executor = workers.executor()
         planned = {"cells": len(wanted), "chunks": wanted.total}
-        about = provenance.record(study.folder, s.config, study.config_hash, study.data, planned)
+        place = None if run.label else study.folder  # the parts of a run share no file
+        about = provenance.record(place, s.config, study.config_hash, study.data, planned)
+        about |= {provenance.PART: s.part} if s.part else {}
         tally = Tally(todo, s.chunk)
         with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
             useful = (item for item in todo if item[0].id not in failed)
             schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive)
-            writer.end(provenance.end(study.folder, about))
+            writer.end(provenance.end(place, about))
     except KeyboardInterrupt:
-        written = open_run(study)  # read again: the signal may have come between a record and its entry in `run`
-        kept = wanted.total - len(Pending(study.plan.laws, wanted, written.has))
-        message = f"{kept} of {wanted.total} chunks are kept in {study.folder}; the same command goes on from there"
+        written = run.again()  # read again: the signal may have come between a record and its entry in `run`
+        total = sum(run.size(cell, chunks) for cell, chunks in wanted.each())
+        kept = total - len(Pending(study.plan.laws, wanted, written.has))
+        message = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
         raise KeyboardInterrupt(message) from None
 
 
@@ -181,12 +206,12 @@ def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     return f"{what}; {again}; on_error=continue goes on with the other cells"
 
 
-def _report(study: Study, run: Run, wanted: Wanted, tell: Tell) -> None:
-    """Write problems.csv and tell the user about the problems of this run's chunks."""
+def report(study: Study, run: Run, wanted: Wanted, tell: Tell, path: Path | None) -> None:
+    """Tell the user about the problems of this run's chunks, and write them to problems.csv, if `path` is given."""
     chunk_problems = problems.of_chunks(run.problems, wanted, run.has)
     troubled = {one.cell for one in chunk_problems}
     where = {cell.id: cell.where for cell in study.plan.laws if cell.id in troubled} if troubled else {}
-    problems.report(chunk_problems, where, study.folder / "problems.csv", tell)
+    problems.report(chunk_problems, where, path, tell)
 
 
 def _table(

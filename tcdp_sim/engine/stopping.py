@@ -33,8 +33,8 @@ def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:
 
 
 def _grown(run: Run, cell: str, chunks: int, most: int, settings: Settings) -> int:
-    """Return the number of chunks that a cell needs after its present ones."""
-    if chunks >= most or not all(run.has(cell, chunk) for chunk in range(chunks)):
+    """Return the number of chunks that a cell needs after its present ones, 0 for a cell of another part."""
+    if not chunks or chunks >= most or not all(run.has(cell, chunk) for chunk in range(chunks)):
         return chunks
     return min(_needed(run.summary(cell, range(chunks)), chunks, settings), most)
 

@@ -21,16 +21,20 @@ _DIGEST = 16
 _HEAD = len(MAGIC) + 8
 SYNC_SECONDS = 0.5
 _WINDOW = 1 << 20  # bytes that are read at once
+Reads = Callable[[str], bool]  # the name of a file -> True if it is to be read
 _USUAL = 4096  # bytes that a second read of a record fetches first
 
 
 class Writer:
-    """A context manager that appends records to its own file. Raises OSError and then leaves no half record."""
+    """A context manager that appends records to its own file. Raises OSError and then leaves no half record.
 
-    def __init__(self, folder: Path):
+    `label` is the end of the file's name. The rest of the name is new for every writer on any host.
+    """
+
+    def __init__(self, folder: Path, label: str = ""):
         durable.make_folder(folder)
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-        name = f"{stamp}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}.seg"
+        name = f"{stamp}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}{label}.seg"
         self.path = folder / name
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._size = self._bare = 0
@@ -86,12 +90,13 @@ class Writer:
         self.close()
 
 
-def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
+def read(folder: Path, reads: Reads = lambda name: True) -> Iterator[tuple[Path, int, bytes | None]]:
     """Yield the file, the payload's offset and the payload of all records, in the order of the files' names.
 
-    The payload is None for each damaged stretch. Memory holds one record.
+    The payload is None for each damaged stretch. Memory holds one record. Files for whose names `reads` is false are
+    not opened.
     """
-    for path in sorted(folder.glob("*.seg")):
+    for path in sorted(path for path in folder.glob("*.seg") if reads(path.name)):
         try:
             file = path.open("rb", buffering=_WINDOW)
         except FileNotFoundError:  # its writer closed it without a record

@@ -1,5 +1,6 @@
 """The settings of a study: every key of a config, checked once. Checking a config runs and writes nothing."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -14,6 +15,7 @@ MOST_TRIALS = 10**12
 MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer
 LONGEST_DATA_NAME = 150  # figures are named after data sets
+PART, MOST_PARTS = r"([0-9]{1,7})/([0-9]{1,7})", 10**6
 
 
 def _integral(value: Any) -> Any:
@@ -55,6 +57,17 @@ _data_name = _file_text(
 )
 _name = _file_text("name", "/\\\0\n", "a folder name without slashes")
 _results_dir = _file_text("results_dir", "\0\n", "the path of a folder")
+
+
+def _part(value: Any) -> Any:
+    """Return the text of a part without leading zeros, or None. Raises UserError unless 1 <= I <= N."""
+    found = re.fullmatch(PART, value) if isinstance(value, str) else None
+    if value is not None and not (found and 1 <= int(found[1]) <= int(found[2]) <= MOST_PARTS):
+        valid = f"I/N with 1 <= I <= N <= {MOST_PARTS}, such as 17/1000"
+        raise UserError(f"part = {value!r} is not valid; valid: {valid}")
+    return f"{int(found[1])}/{int(found[2])}" if found else None
+
+
 Whole = Annotated[int, BeforeValidator(_integral)]
 Keys = Mapping[Any, Any]  # the readers check that keys are texts
 
@@ -89,6 +102,7 @@ class Settings(_Part):
     invalid: Literal["refuse", "skip"]
     numerics: Literal["warn", "strict"]
     on_error: Literal["raise", "continue"]
+    part: Annotated[str | None, BeforeValidator(_part)] = None
     share: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(description="null, or a list of axes: [noise]")
     sweep: Keys = Field(description="keys and their values, such as {k: 10}")
     also: Annotated[Keys, BeforeValidator(_section)] = Field(description="blocks by name, such as {x: {k: 30}}")
@@ -114,8 +128,8 @@ class Settings(_Part):
 
     @property
     def config(self) -> dict[str, Any]:
-        """All keys as plain data."""
-        return self.model_dump()
+        """All keys as plain data, except for `part`, which concerns one process and not the run."""
+        return self.model_dump(exclude={"part"})
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
