@@ -34,7 +34,7 @@ def callables():
     """Yield the public functions, classes and methods of the packages, with their names."""
     for package in PACKAGES:
         module = importlib.import_module(f"tcdp_sim.{package}".rstrip("."))
-        for name in set(module.__all__) - {"__version__"}:
+        for name in sorted(set(module.__all__) - {"__version__"}):
             thing = getattr(module, name)
             if not callable(thing):
                 continue
