@@ -1,4 +1,4 @@
-"""The page of public names: what `__all__` of each package lists. `make doc-numbers` writes it."""
+"""The page of public names: the `__all__` of each package. `make doc-numbers` writes it."""
 
 import importlib
 import inspect

@@ -85,13 +85,13 @@ class Gatherer:
         self._records.close()
 
     def run_studies(self, things: Iterable[Claim | Exhibit]) -> None:
-        """Run the studies that these need, and whose results are not published for these trials."""
+        """Run the studies that the claims and exhibits need and that are not yet published with enough trials."""
         names = sorted({name for thing in things for name in thing.needs})
         if not self._render:
             studies.run_all(names, self.full, self.folder, self.cluster, self._tell)
 
     def results(self, claims: Iterable[Claim]) -> Iterator[Result]:
-        """Judge each claim, in their order."""
+        """Yield the result of each claim, in the order of the claims."""
         for claim in claims:
             evidence = evidence_of(claim, self._points(claim))
             yield Result(claim, evidence, judge(claim.kind, evidence), self._balls(claim))
