@@ -45,7 +45,7 @@ def fano(k: ArrayLike, beta: float, printed: bool = False) -> Reals:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, proof (beta = 1/2), https://doi.org/10.1145/3188745.3188946
 
     Examples
@@ -91,7 +91,7 @@ def told_apart(k: ArrayLike, beta: float) -> Reals:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
