@@ -91,7 +91,7 @@ def group_of_records_printed(budget: Budget) -> Points:
 
 @claim("P.2.15 eq1 sharp")
 def group_of_records_sharp(budget: Budget) -> Points:
-    """Yield the same sums: Gaussian noise attains the bound for all losses."""
+    """Yield the noisy sums against the sharper bound, which Gaussian noise attains for all losses."""
     return _sums("tight")
 
 
