@@ -43,7 +43,7 @@ def within(most: int, advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]
 
 
 def spend(points: int) -> None:
-    """Count one call that evaluates so many points; without a budget nothing is counted."""
+    """Count one call that evaluates a number of points. Without a budget nothing is counted."""
     if (counts := _points.get()) is not None:
         counts[0] += points + CALL
         if counts[0] > counts[1]:

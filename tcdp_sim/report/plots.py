@@ -112,7 +112,7 @@ def _neighbours(rows) -> str:
 
 
 def leave_out(figure, what: str, shown: str) -> None:
-    """Let the figure's caption say how much of something it shows; the last call for a `what` counts."""
+    """Let the figure's caption say which part of `what` it shows. The last call for a `what` counts."""
     if isinstance(figure, Picture):
         figure.left_out[what] = shown
 

@@ -17,7 +17,7 @@ from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
 ROOT = Path(__file__).parents[2]
 NUMBER = r"\*{0,2}([\d.]+)\*{0,2}"
 CELLS = (1e3, 1e6, 1e12)
-PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet, and what it prints, indented
+PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet and its indented output
 
 
 def epsilons() -> Iterator[float]:

@@ -60,7 +60,7 @@ def _recorded(reference: Sweep) -> Recorder:
 
 
 def _healed(sweep: Sweep, reference: Sweep) -> str:
-    """Run the same command again and return "", or what is wrong after it."""
+    """Run the same command again, and return "" or a description of the faults after it."""
     command = sweep.command("cluster=serial")
     done = subprocess.run(command, cwd=sweep.home, capture_output=True, text=True, timeout=LIFE)
     if done.returncode:

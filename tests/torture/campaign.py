@@ -135,7 +135,7 @@ class Campaign:
         return target
 
     def _wait(self, driver: Driver, where: str, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Let the driver run for some seconds, and restart what is gone of its cluster."""
+        """Let the driver run for some seconds, and restart lost parts of its cluster."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not driver.over and not until():
             if where == "scheduler":

@@ -62,7 +62,7 @@ class Recorder:
         self._made = 0
         self._files: dict[Key, tuple] = {}
         self.look()
-        self.start = len(self.steps)  # what was there before is on the disk
+        self.start = len(self.steps)  # earlier files are on the disk
 
     def look(self, synced: int | None = None) -> None:
         """Note the changes since the last look. `synced` is the inode of a file or folder that is on the disk now."""
@@ -87,7 +87,7 @@ class Recorder:
                 for inode, entries in found.items():
                     self._entries(self._key(inode), entries)
                 return
-            except FileNotFoundError:  # another thread has just moved or removed something: what is noted is right
+            except FileNotFoundError:  # another thread has just moved or removed something; the notes so far are right
                 continue
 
     def _key(self, inode):

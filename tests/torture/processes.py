@@ -104,7 +104,7 @@ class Driver:
 
 
 class Cluster:
-    """A scheduler and two workers with their nannies, kept alive by an operator who restarts what is gone."""
+    """A scheduler and two workers with their nannies, which `operate` restarts when they are gone."""
 
     def __init__(self, home: Path, mark: str, tallied: Path):
         with socket.socket() as one:
@@ -135,7 +135,7 @@ class Cluster:
         return marked(self._mark)
 
     def operate(self) -> None:
-        """Start again what is gone."""
+        """Start the scheduler and the nannies that are gone again."""
         if not self.scheduler:
             self._scheduler = self._start("dask_scheduler", "--port", str(self._port))
         address = f"tcp://127.0.0.1:{self._port}"

@@ -76,7 +76,7 @@ class Gatherer:
         if not self._has_flint:
             tell("nothing is confirmed in ball arithmetic: python-flint is missing (pip install 'tcdp_sim[rigorous]')")
         if self._records.damaged:
-            tell(f"{folder / EVIDENCE}: {self._records.damaged} damaged stretches; what they held is gathered again")
+            tell(f"{folder / EVIDENCE}: {self._records.damaged} damaged stretches; their contents are gathered again")
 
     def __enter__(self) -> "Gatherer":
         return self
@@ -149,7 +149,7 @@ class Gatherer:
         return str(known)
 
     def _known(self, what: str, function: Callable[..., Any], needs: Iterable[str], compute: Callable[..., Any]) -> Any:
-        """Return what was recorded under that name for this code, or compute it now and record it."""
+        """Return the points or table recorded under a name for this code, or compute and record them now."""
         origin = self._origin(what, function, needs)
         content = self._records.get(origin)
         return self._gathered(what, origin, compute) if content is None else content

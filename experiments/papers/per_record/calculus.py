@@ -149,7 +149,7 @@ def _squares(budget: Budget) -> Iterator[Point]:
 
 
 def _clamped(budget: Budget) -> Iterator[Point]:
-    """Yield a release that gives 0 for what is negative."""
+    """Yield a release that replaces negative answers by 0."""
     release = TransformedRelease(Log(1.0), 1.0, nonnegative=True)
     for order in budget.choose((1.0, 8.0), ORDERS):
         left = exact.record_renyi(release, 5.0, order, 0.0) / order
