@@ -54,7 +54,7 @@ def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
 
 
 def _at_the_cells(function, quantity: str):
-    """Return the function of a mechanism with the value at its own epsilon or order; NaN where it has none."""
+    """Return a function of a mechanism: the value at its epsilon or order, NaN for a mechanism without one."""
 
     def value(mechanism: PrivacyLoss) -> float:
         at = mechanism.order if quantity == "renyi" else mechanism.epsilon

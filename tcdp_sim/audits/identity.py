@@ -31,7 +31,8 @@ def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
 
     A lambda has none, nor has a function or class without source. The same holds for one that carries or reads objects
     other than plain data and callables with a source. The user's functions, classes and modules that the mechanism
-    names count in turn. `Counting` draws a chunk again to notice changes of the environment, of files or of a library.
+    names are digested too, with those that they name. `Counting` draws a chunk again to notice changes of the
+    environment, of files or of a library.
     """
     try:
         module, name, parts = _described(mechanism)

@@ -45,7 +45,7 @@ def histogram_error_bound(noise: Noise, k: ArrayLike, failure: ArrayLike) -> Rea
     References
     ----------
     Bun, Dwork, Rothblum, Steinke (2018), Corollary 18, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -81,7 +81,7 @@ def zcdp_printed_radius(rho: float, k: ArrayLike, failure: ArrayLike) -> Reals:
 
     References
     ----------
-    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

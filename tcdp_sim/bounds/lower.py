@@ -64,7 +64,7 @@ def histogram_records(guarantee: Guarantee, k: ArrayLike, failure: float = 0.5) 
     References
     ----------
     Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -184,7 +184,7 @@ def interior_records(guarantee: Guarantee, log2_k: ArrayLike, failure: float = 0
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -223,7 +223,7 @@ def marginals_records(guarantee: Guarantee, d: ArrayLike, share: float) -> Reals
 
     References
     ----------
-    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -47,7 +47,7 @@ def fano(k: ArrayLike, failure: float, printed: bool = False) -> Reals:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, proof (beta = 1/2), https://doi.org/10.1145/3188745.3188946
 
     Examples
@@ -94,7 +94,7 @@ def packing_divergence(k: ArrayLike, failure: float) -> Reals:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -253,7 +253,7 @@ def zcdp_least_n(rho: float, log2_k: float, failure: float = FAILURE) -> float:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Gaussian(Noise):
 
     References
     ----------
-    Bun, Steinke (2016), Proposition 6, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Proposition 6, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

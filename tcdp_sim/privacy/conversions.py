@@ -59,9 +59,9 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
 
     References
     ----------
-    Bun, Steinke (2016), Lemmas 21, 24 and 38, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemmas 21, 24 and 38, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Lemmas 6 and 8, https://doi.org/10.1145/3188745.3188946
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------
@@ -192,7 +192,7 @@ def approx_zcdp_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = 
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 38, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 38, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -242,8 +242,8 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
     References
     ----------
     Bun, Dwork, Rothblum, Steinke (2018), Section 1.3, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Lemmas 21 and 38, https://arxiv.org/abs/1605.02065
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+    Bun, Steinke (2016), Lemmas 21 and 38, https://doi.org/10.1007/978-3-662-53641-4_24
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------
@@ -331,7 +331,7 @@ def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 21, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 21, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -56,7 +56,7 @@ def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
     References
     ----------
     Balle, Barthe, Gaboardi (2018), group-privacy profiles, https://arxiv.org/abs/1807.01647
-    Bun, Steinke (2016), Proposition 27, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Proposition 27, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Proposition 9, https://doi.org/10.1145/3188745.3188946
 
     Examples

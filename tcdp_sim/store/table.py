@@ -72,7 +72,7 @@ def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
 
 
 def _block(cells, summaries, counts, problems, exact_values, known):
-    """Variables of some cells: name -> (dimensions, values, attributes)."""
+    """Return the variables of some cells: name -> (dimensions, values, attributes)."""
     mechanism = mechanism_class(cells[0].law["mechanism"])
     built = [mechanism.build(cell.law, counts[cell.counts]) for cell in cells]
     data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}

@@ -166,7 +166,7 @@ def _check_axes(
     valid = ", ".join(mechanism.axes)
     if "data" not in mechanism.axes and str(settings.data["name"]) != blocks.DEFAULT_DATA:
         message = f"data = {settings.data['name']} is not read by {mechanism.name}"
-        raise UserError(f"{message}; what it reads are its axes: {valid}")
+        raise UserError(f"{message}; its axes are: {valid}")
     for axis in settings.share:
         if axis not in mechanism.axes:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")

@@ -375,7 +375,7 @@ def test_where_the_best_noise_has_no_error_or_no_float_no_line_is_drawn(table, r
 
 
 def test_points_of_the_best_noise_are_finite_near_order_one(table):
-    """Tails there fall below every float after a few steps; what is certified only from above is not drawn."""
+    """Tails there fall below every float after a few steps; a step that is known only from above is not drawn."""
     only = table[table["guarantee"].str.endswith("tCDP")].assign(omega=1 + 1e-9, omega_sqrt_rho=0.75)
     k, error = best(drawn(only)["error_vs_k_one_bin"], 0.75)
     assert len(k) >= 2

@@ -256,7 +256,7 @@ def renyi(noise, shift, order):
     ],
     ids=repr,
 )
-def test_certified_divergences_see_the_cusp(noise, shift, order):
+def test_brackets_of_divergences_see_the_cusp(noise, shift, order):
     low, middle, high = renyi_divergence(noise, shift, order)
     exact = renyi(noise, shift, order)
     assert low * (1 - 1e-9) <= exact <= high * (1 + 1e-9)

@@ -79,7 +79,7 @@ def test_a_search_finds_the_least_scale_for_zcdp(known):
     assert 0.999 < max(ratios) <= 1
 
 
-def test_without_a_certified_largest_loss_zcdp_is_refused(known):
+def test_without_a_bound_on_the_largest_loss_zcdp_is_refused(known):
     with pytest.raises(ValueError, match=r"logistic to zCDP: the sup.* Define `privacy_loss` and `largest_loss`"):
         calibrate("sure", ZCDP(3.0))  # its loss is a difference, of which no upper end at infinite order is known
 

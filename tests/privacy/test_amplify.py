@@ -408,7 +408,7 @@ def bound_by_the_profile(rho, omega, s, a, end):
 @pytest.mark.parametrize(
     ("rho", "s", "constant"), [(0.1, 0.1, 2.60330), (0.1, 1e-9, 2.73678), (0.01, 0.01, None), (1e-4, 0.05, None)]
 )
-def test_the_certified_constant_is_that_of_its_definition(rho, s, constant):
+def test_the_constant_of_the_method_certified_is_that_of_its_definition(rho, s, constant):
     """The largest bound of D_a / (s^2 rho a) over 1 < a <= omega / 2. Literals: mpmath, 25 digits.
 
     The chords of the profile may cost 0.2% above it and gain nothing.
@@ -529,6 +529,6 @@ def test_what_is_not_proved_is_refused_in_one_line(call, said):
 
 @pytest.mark.parametrize("rho", [1e-9, 1e-6, 1e-3, 0.1])
 def test_an_endless_domain_is_amplified_at_small_rho_too(rho):
-    """E3's certified constant is at most 2.78, whatever rho."""
+    """The constant of the method `certified` is at most 2.78 for every rho (erratum E3)."""
     assert amplify(TCDP(rho, inf), 0.01, WOR).rho <= 2.78e-4 * rho
     assert amplify(TCDP(1e-3, 1e6), 0.01, WOR).rho <= 2.78e-7

@@ -1,4 +1,4 @@
-"""The numbers that stand in docs: where, and how they are computed. `make doc-numbers` writes them.
+"""The numbers in docs: their places and their computation. `make doc-numbers` writes them.
 
 A number is found by a pattern around it, one group for each. Where the sentence changes, so must the pattern.
 """
@@ -17,11 +17,11 @@ from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
 ROOT = Path(__file__).parents[2]
 NUMBER = r"\*{0,2}([\d.]+)\*{0,2}"
 CELLS = (1e3, 1e6, 1e12)
-PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet, and what it prints, indented
+PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet and its indented output
 
 
 def epsilons() -> Iterator[float]:
-    """The best and the printed conversions of 0.1-zCDP and of (0.1, 5)-tCDP at delta = 10^-6."""
+    """Yield the best and the printed conversions of 0.1-zCDP and of (0.1, 5)-tCDP at delta = 10^-6."""
     for guarantee in (ZCDP(0.1), TCDP(0.1, 5)):
         for method in ("tight", "paper"):
             yield to_approx_dp(guarantee, 1e-6, method=method).epsilon
@@ -33,14 +33,14 @@ def informed() -> Iterator[float]:
 
 
 def printed_gaps(guarantee: ZCDP | TCDP, method: str) -> Iterator[float]:
-    """The printed bounds on the gap, by Fano's inequality, each followed by the better one."""
+    """Yield the printed bounds on the gap, by Fano's inequality, each followed by the better one."""
     for k in CELLS:
         yield float(least_records(guarantee, fano(k, 0.05, printed=True), method))
         yield float(selection_gap(guarantee, k, 0.05))
 
 
 def records(omega: float, rho: float, k: float) -> Iterator[float]:
-    """Corollary 27 as printed (but where it is vacuous), by Proposition 9, and here."""
+    """Yield the bounds of Corollary 27 as printed (unless it is vacuous), by Proposition 9, and by our bound."""
     printed = float(least_sample_size(TCDP(rho, omega), k))
     yield from [printed] if printed == printed else []
     yield float(least_records(TCDP(rho, omega), fano(k, 0.5, printed=True), "proposition_9"))
@@ -48,7 +48,7 @@ def records(omega: float, rho: float, k: float) -> Iterator[float]:
 
 
 def row(start: str, *cells: int) -> str:
-    """The pattern of a table's row that begins so; cells: how many numbers each of its cells has."""
+    """Return the pattern of a table's row that begins with a text. `cells` has the count of numbers in each cell."""
     return start + "".join(r" \| " + ", ".join([NUMBER] * count) for count in cells)
 
 
@@ -83,7 +83,7 @@ NUMBERS: list[tuple[str, str, Callable[[], Iterable[float]]]] = [
 
 
 def written(text: str, pattern: str, values: Iterable[float]) -> str:
-    """The text with the numbers that the pattern finds replaced by the values, to as many decimals."""
+    """Return the text with the numbers that the pattern finds replaced by the values, to as many decimals."""
     found = re.search(pattern, text)
     if found is None:
         raise ValueError(f"no text fits {pattern!r}; valid: a pattern of the sentence as it stands")
@@ -96,7 +96,7 @@ def written(text: str, pattern: str, values: Iterable[float]) -> str:
 
 
 def output(code: str, name: str) -> str:
-    """What a snippet of a page prints."""
+    """Return the output of a snippet of a page."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, name, "exec"), {})  # the pages are ours
@@ -104,7 +104,7 @@ def output(code: str, name: str) -> str:
 
 
 def shown(text: str, code: str) -> str | None:
-    """What the page says that a snippet prints; None where it says nothing."""
+    """Return the output that the page shows for a snippet, or None if it shows none."""
     blocks = {snippet: block for snippet, block in PRINTED.findall(text)}
     return textwrap.dedent(blocks[code]) if code in blocks else None
 

@@ -1,4 +1,4 @@
-"""Empirical privacy of a selection: a lower confidence bound on epsilon from its outputs on two neighbours."""
+"""An empirical audit of a selection: a lower confidence bound on epsilon from its outputs on two neighbours."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from tcdp_sim.selection.scores import Scores
 
 
 class SelectionAudit(NamedTuple):
-    """epsilon: lower bound in nats, 0 if nothing is shown; event: what shows it; confidence: of the bound."""
+    """The lower bound on epsilon in nats (0 if nothing is shown), the event that shows it, and its confidence level."""
 
     epsilon: float
     event: str
@@ -21,7 +21,7 @@ class SelectionAudit(NamedTuple):
 def audit_selection(
     method: Selection, first: Scores, second: Scores, rng, trials: int, delta: float = 0.0, confidence: float = 0.95
 ) -> SelectionAudit:
-    """If `method` is (epsilon, delta)-DP, the returned epsilon is at most that with probability >= confidence.
+    """Return a bound that is at most epsilon with probability >= confidence if `method` is (epsilon, delta)-DP.
 
     first, second: neighbours, the same candidates with scores that differ by at most the sensitivity; ValueError
     otherwise. Events: every listed candidate, "one of the others", "no answer", and their complements, in both
@@ -48,7 +48,7 @@ def audit_selection(
 
 
 def _bounds(hits, trials, doubt):
-    """One-sided Clopper-Pearson bounds, each wrong with probability at most `doubt`."""
+    """Return one-sided Clopper-Pearson bounds, each wrong with probability at most `doubt`."""
     low = np.where(hits == 0, 0.0, betaincinv(np.maximum(hits, 1), trials - hits + 1, doubt))
     high = np.where(hits == trials, 1.0, betaincinv(hits + 1, np.maximum(trials - hits, 1), 1 - doubt))
     return low, high

@@ -64,7 +64,7 @@ class Row:
         return None if self.law is None else max(self.law.epsilon(*pair) for pair in self.directed())
 
     def best(self, samples: float, level: float) -> BestEvent | None:
-        """Return the best event of the exact law over the pairs: the most that an audit of so many samples can show."""
+        """Return the best event of the exact law over the pairs, with its bound from `samples` outputs."""
         if self.law is None:
             return None
         events = (best_event(*self.law.cells(*pair), samples, level) for pair in self.directed())

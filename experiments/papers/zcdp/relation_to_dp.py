@@ -58,7 +58,7 @@ def sharper_conversion(budget: Budget) -> Points:
 
 @claim("Z.L21b")
 def inverse_conversion(budget: Budget) -> Points:
-    """Convert the printed ρ back by Lemma 21. Gaussian noise spends it, and randomised response beside it spends ξ."""
+    """Convert the printed ρ back by Lemma 21. Gaussian noise spends ρ, and randomised response spends ξ."""
     for epsilon, delta, xi in ((1.0, 1e-6, 0.0), (0.01, 1e-9, 0.0), (5.0, 0.1, 1.0), (30.0, 1e-3, 0.2)):
         rho = zcdp_budget(epsilon, delta, xi).rho
         where = f"ε = {epsilon:g}, δ = {delta:g}, ξ = {xi:g}"
@@ -120,7 +120,7 @@ def _sines(budget: Budget, xs: tuple[float, ...]) -> Points:
 
 @claim("Z.L22")
 def family_to_zcdp(budget: Budget) -> Points:
-    """Bound the loss of every mechanism of the family. Were it too large somewhere, the lemma would be open there."""
+    """Bound the loss of every mechanism of the family. Where the bound is too large, the lemma stays open."""
     xis = budget.choose((0.0, 0.3, 1.0), (0.0, 0.01, 0.1, 0.3, 0.6, 1.0))
     rhos = budget.choose((1e-8, 0.01, 1.0), (1e-12, 1e-8, 1e-4, 0.01, 0.1, 0.3, 1.0))
     for xi, rho in ((xi, rho) for xi in xis for rho in rhos):
