@@ -104,7 +104,7 @@ def test_record_per_row_samples_and_integer_ranges():
         "domain": ["OO", "HA", "YV", "F9", "AS", "ZZ"],
     }
     assert load_counts(spec).counts.tolist() == [712, 682, 545, 342, 29]
-    assert load_counts(spec).bins == 6
+    assert load_counts(spec).k == 6
     delays = {
         "name": "d",
         "kind": "sample",
@@ -236,7 +236,7 @@ def test_counts_of_a_label_are_added_and_empty_bins_are_listed(tmp_path):
     assert counts.source == f"mine.csv, column 'x', counts 'n'; {told}"
     assert counts.left_out == {"labels_added_up": 1}
     assert counts.about == {"source": counts.source, "records": 1009, "labels_added_up": 1}
-    assert load(path, "listed", 1e300, count="n").bins == 1e300
+    assert load(path, "listed", 1e300, count="n").k == 1e300
 
 
 def test_counts_stay_exact_up_to_int64(tmp_path):
@@ -490,7 +490,7 @@ def test_a_wrong_width_is_one_line(tmp_path, change, words):
 
 def test_k_embeds_the_domain_in_a_larger_one(tmp_path):
     path = written(tmp_path, "x\na\nb\n")
-    assert load(path, ["a", "b", "c"], 3).bins == 3
+    assert load(path, ["a", "b", "c"], 3).k == 3
     assert load(path, ["a", "b", "c"], 1e9).digest == load(path, ["a", "b", "c"]).digest
     message = refused(path, ["a", "b", "c"], 2)
     assert message == f"{path}, column 'x': k = 2; valid: at least the declared domain of 3 bins"
