@@ -11,7 +11,7 @@ from tcdp_sim.selection.scores import Scores
 
 
 class SelectionAudit(NamedTuple):
-    """epsilon: lower bound in nats, 0 if nothing is shown; event: what shows it; level: confidence level of the bound."""
+    """epsilon: lower bound in nats, 0 if nothing is shown; event: what shows it; level: of the bound."""
 
     epsilon: float
     event: str
