@@ -15,7 +15,11 @@ from tcdp_sim.selection import GeneralizedHistogram, NoisyMax, ObviousAnswer, Sc
 
 PACKAGES = ("", "interior", "thresholds", "selection", "samplers", "statistics", "results", "data", "audits")
 OLD_WORDS = {"beta", "confidence", "count", "q", "levels", "omega", "bins", "orders", "epsilons"}
-OTHER_MEANINGS = {"interior.LevelProfile.fhat", "interior.LevelProfile.log_empty"}  # levels of a tree
+OTHER_MEANINGS = {
+    "interior.LevelProfile.fhat",
+    "interior.LevelProfile.heaviest_at",
+    "interior.LevelProfile.log_empty",
+}  # levels of a tree
 BUDGET = TCDP(0.5, 20.0)
 SPLIT = interior.split_budget(BUDGET, 10, split=(0.4, 0.3, 0.3), family="gaussian")
 PUBLIC_PARAMETERS = interior.release_parameters(SPLIT, 10, 2000)
@@ -225,6 +229,14 @@ def test_an_old_name_warns_and_gives_the_new_thing(package, old, new):
     with pytest.warns(DeprecationWarning, match=rf"{package.__name__}\.{old} is now {package.__name__}\.\w+$"):
         assert getattr(package, old) is new
     assert old not in package.__all__
+
+
+def test_methods_with_old_words_warn():
+    records = thresholds.Records.of([1, 2, 3, 4], 8)
+    with pytest.warns(DeprecationWarning, match=r"argument p= of Records\.quantile\(\) is now level="):
+        assert records.quantile(p=0.5) == records.quantile(level=0.5) == 2
+    with pytest.warns(DeprecationWarning, match=r"^LevelProfile\.fhat is now LevelProfile\.heaviest_at$"):
+        assert PROFILE.fhat(range(3)).tolist() == PROFILE.heaviest_at(range(3)).tolist()
 
 
 def test_the_size_of_a_domain_of_counts_is_k():

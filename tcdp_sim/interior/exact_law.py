@@ -62,7 +62,7 @@ def _level_log_pmf(profile: LevelProfile, parameters: ReleaseParameters) -> Floa
     """Return the log-probability of each level from the qualities of all levels."""
     if profile.depth > MOST_DEPTH:
         raise UserError(f"2^{profile.depth} elements are too many for the exact law; valid: 2^{MOST_DEPTH}")
-    heaviest = profile.fhat(np.arange(-1, profile.depth + 1)).astype(np.float64)
+    heaviest = profile.heaviest_at(np.arange(-1, profile.depth + 1)).astype(np.float64)
     quality = np.minimum(heaviest[1:] - parameters.lower, parameters.upper - heaviest[:-1])
     weight = 0.5 * parameters.epsilon_level * quality
     return weight - logsumexp(weight)

@@ -49,7 +49,7 @@ def sample_recursive(
     """
     first = trees[0]
     levels = _elements(inner_profile(profile, first, len(trees) == 1), trees, trials, rng)
-    quality = np.minimum(profile.fhat(levels) - first.lower, first.upper - profile.fhat(levels - 1))
+    quality = np.minimum(profile.heaviest_at(levels) - first.lower, first.upper - profile.heaviest_at(levels - 1))
     return finish(profile, first, levels, quality, rng=rng)
 
 

@@ -33,17 +33,17 @@ def stability_winner(values, noise, floor):
     return out
 
 
-def stability_pmf(xs, k, recipe):
+def stability_pmf(xs, k, parameters):
     """P[0], ..., P[k - 1], P[no output]."""
     f = counts_below(xs, k)
     levels = tree_levels(f, k)
-    p_level = exponential(level_qualities(levels, recipe.lower, recipe.upper), recipe.epsilon_level)
+    p_level = exponential(level_qualities(levels, parameters.lower, parameters.upper), parameters.epsilon_level)
     out = np.zeros(k + 1)
     for p, nodes in zip(p_level, levels):
-        wins = stability_winner([node[-1] for node in nodes], recipe.noise, recipe.floor)
+        wins = stability_winner([node[-1] for node in nodes], parameters.noise, parameters.floor)
         out[k] += p * (1 - wins.sum())
         for q, (j1, m, j2, _) in zip(wins, nodes):
-            for j, r in zip((j1, m, j2), exponential([depth_of(f, j) for j in (j1, m, j2)], recipe.epsilon_end)):
+            for j, r in zip((j1, m, j2), exponential([depth_of(f, j) for j in (j1, m, j2)], parameters.epsilon_end)):
                 out[j] += p * q * r
     return out
 

@@ -100,11 +100,11 @@ def test_the_recursion_tells_at_which_step_it_failed():
 def test_the_step_at_fault_is_the_first_one():
     """Trial by trial: the level's quality from the literal tree, then whether any candidate was an interior point."""
     mechanism, trials = built(log2_k=5, n=12, shape="skew"), 4000
-    recipe, k = mechanism.recipes[0], 2**5
+    parameters, k = mechanism.recipes[0], 2**5
     xs, rng = hard_data("skew", 12, k), np.random.default_rng
     heavy = [0, *(max(sum(x >> level == node for x in xs) for node in range(k >> level)) for level in range(6))]
-    quality = np.array([min(heavy[i + 1] - recipe.lower, recipe.upper - heavy[i]) for i in range(6)])
-    draws, found = sample(mechanism.profile, recipe, trials, rng=rng(1)), mechanism.simulate(rng(1), trials)
+    quality = np.array([min(heavy[i + 1] - parameters.lower, parameters.upper - heavy[i]) for i in range(6)])
+    draws, found = sample(mechanism.profile, parameters, trials, rng=rng(1)), mechanism.simulate(rng(1), trials)
     failed, level = draws.depth == 0, quality[draws.level] <= 0
     assert (found["fails_at_level"] == (failed & level)).all()
     assert (found["fails_at_node"] == (failed & ~level & (draws.best == 0))).all()

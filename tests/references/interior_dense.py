@@ -55,32 +55,32 @@ def winner(values, noise: Noise):
     return density.sum(axis=1) * (y[1] - y[0])
 
 
-def output_pmf(xs, k, recipe):
-    """Return P[output = j] for j = 0, ..., k - 1, with histogram selection, thresholds and epsilons of the recipe."""
+def output_pmf(xs, k, parameters):
+    """Return P[output = j] for j = 0, ..., k - 1, with histogram selection, thresholds and epsilons of the parameters."""
     f = counts_below(xs, k)
     levels = tree_levels(f, k)
-    p_level = exponential(level_qualities(levels, recipe.lower, recipe.upper), recipe.epsilon_level)
+    p_level = exponential(level_qualities(levels, parameters.lower, parameters.upper), parameters.epsilon_level)
     out = np.zeros(k)
     for p, nodes in zip(p_level, levels):
-        for q, (j1, m, j2, _) in zip(winner([node[-1] for node in nodes], recipe.noise), nodes):
-            candidates = [j1, m, j2] if recipe.candidates == 3 else [j1, j2]
-            for j, r in zip(candidates, exponential([depth_of(f, j) for j in candidates], recipe.epsilon_end)):
+        for q, (j1, m, j2, _) in zip(winner([node[-1] for node in nodes], parameters.noise), nodes):
+            candidates = [j1, m, j2] if parameters.candidates == 3 else [j1, j2]
+            for j, r in zip(candidates, exponential([depth_of(f, j) for j in candidates], parameters.epsilon_end)):
                 out[j] += p * q * r
     return out
 
 
-def simulate(xs, k, recipe, rng, trials):
+def simulate(xs, k, parameters, rng, trials):
     """Simulate independent trials, drawing the noise of every node."""
     f = counts_below(xs, k)
     levels = tree_levels(f, k)
-    p_level = exponential(level_qualities(levels, recipe.lower, recipe.upper), recipe.epsilon_level)
+    p_level = exponential(level_qualities(levels, parameters.lower, parameters.upper), parameters.epsilon_level)
     out = []
     for level in rng.choice(len(levels), size=trials, p=p_level):
         nodes = levels[level]
-        blurred = [value + recipe.noise.sample(rng) for *_, value in nodes]
+        blurred = [value + parameters.noise.sample(rng) for *_, value in nodes]
         j1, m, j2, _ = nodes[int(np.argmax(blurred))]
-        candidates = [j1, m, j2] if recipe.candidates == 3 else [j1, j2]
-        out.append(rng.choice(candidates, p=exponential([depth_of(f, j) for j in candidates], recipe.epsilon_end)))
+        candidates = [j1, m, j2] if parameters.candidates == 3 else [j1, j2]
+        out.append(rng.choice(candidates, p=exponential([depth_of(f, j) for j in candidates], parameters.epsilon_end)))
     return np.array(out)
 
 
@@ -96,22 +96,22 @@ def renyi(p, q, order):
     return np.log((p**order * q ** (1 - order)).sum(axis=-1)) / (order - 1)
 
 
-def level_pmf(xs, k, recipe):
+def level_pmf(xs, k, parameters):
     """Return P[level = 0], P[level = 1], ... of the release with one tree."""
-    qualities = level_qualities(tree_levels(counts_below(xs, k), k), recipe.lower, recipe.upper)
-    return exponential(qualities, recipe.epsilon_level)
+    qualities = level_qualities(tree_levels(counts_below(xs, k), k), parameters.lower, parameters.upper)
+    return exponential(qualities, parameters.epsilon_level)
 
 
-def recursive_pmf(f, k, recipes, unit=2.0, levels=None):
+def recursive_pmf(f, k, trees, unit=2.0, levels=None):
     """Return the law of the recursive release on F = f[1:], f[0] = F(-1) = 0. Weights of inner trees are over `unit`.
 
     levels: the law of the level, if not that of the trees inside.
     """
     p_level = levels
     levels = tree_levels(f, k)
-    first = recipes[0]
+    first = trees[0]
     held = [min(max(max(v for *_, v in nodes) - first.lower, 0), first.upper - first.lower) for nodes in levels]
-    p_level = _levels_pmf([0, *held], recipes, unit) if p_level is None else p_level
+    p_level = _levels_pmf([0, *held], trees, unit) if p_level is None else p_level
     out = np.zeros(k)
     for p, nodes in zip(p_level, levels):
         values = [node[-1] for node in nodes]
@@ -125,10 +125,10 @@ def recursive_pmf(f, k, recipes, unit=2.0, levels=None):
     return out
 
 
-def _levels_pmf(g, recipes, unit):
-    if len(recipes) > 1:
-        return recursive_pmf([x / unit for x in g], len(g) - 1, recipes[1:], unit)
-    return exponential([depth_of(g, j) for j in range(len(g) - 1)], recipes[0].epsilon_level)
+def _levels_pmf(g, trees, unit):
+    if len(trees) > 1:
+        return recursive_pmf([x / unit for x in g], len(g) - 1, trees[1:], unit)
+    return exponential([depth_of(g, j) for j in range(len(g) - 1)], trees[0].epsilon_level)
 
 
 def noise_rho(noise: Noise, shift: float, omega: float) -> float:

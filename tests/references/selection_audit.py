@@ -15,13 +15,13 @@ class SelectionAudit(NamedTuple):
 
     epsilon: float
     event: str
-    confidence: float
+    level: float
 
 
 def audit_selection(
-    method: Selection, first: Scores, second: Scores, rng, trials: int, delta: float = 0.0, confidence: float = 0.95
+    method: Selection, first: Scores, second: Scores, rng, trials: int, delta: float = 0.0, level: float = 0.95
 ) -> SelectionAudit:
-    """Return a bound that is at most epsilon with probability >= confidence if `method` is (epsilon, delta)-DP.
+    """Return a bound that is at most epsilon with probability >= level if `method` is (epsilon, delta)-DP.
 
     first, second: neighbours, the same candidates with scores that differ by at most the sensitivity; ValueError
     otherwise. Events: every listed candidate, "one of the others", "no answer", and their complements, in both
@@ -29,11 +29,11 @@ def audit_selection(
     From P[E] >= low and Q[E] <= high follows epsilon >= log((low - delta) / high).
     """
     _check_neighbours(first, second)
-    delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("confidence", confidence, 0, 1)
+    delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("level", level, 0, 1)
     outcomes = np.arange(NO_ANSWER, len(first.listed) + 1)
     hits = [(method.select(s, trials, rng=rng)[:, 0][:, None] == outcomes).sum(axis=0) for s in (first, second)]
     (low_p, high_p), (low_q, high_q) = (_bounds(h, trials, doubt / (4 * len(outcomes))) for h in hits)
-    best = SelectionAudit(0.0, "none", confidence)
+    best = SelectionAudit(0.0, "none", level)
     names = ["no answer", *(f"candidate {i}" for i in outcomes[1:-1]), "one of the others"]
     for low, high, said in (
         *((low_p, high_q, "{} on the first"), (low_q, high_p, "{} on the second")),
@@ -43,7 +43,7 @@ def audit_selection(
             found = np.log(np.maximum(low - delta, 0) / high)
         i = int(np.argmax(found))
         if found[i] > best.epsilon:
-            best = SelectionAudit(float(found[i]), said.format(names[i]), confidence)
+            best = SelectionAudit(float(found[i]), said.format(names[i]), level)
     return best
 
 

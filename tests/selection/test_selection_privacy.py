@@ -318,7 +318,7 @@ PAIRS = (EQUAL, LEADS, (vector(3, 0, 0, 0, 0, 0), vector(2, 1, 1, 1, 1, 1)))
 
 
 def audited(method, pair, trials=50_000):
-    return audit_selection(method, *pair, np.random.default_rng(9), trials, confidence=1 - 1e-6)
+    return audit_selection(method, *pair, np.random.default_rng(9), trials, level=1 - 1e-6)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -352,7 +352,7 @@ def test_a_gap_that_is_not_halved_is_caught():
 
 def test_delta_is_allowed_for():
     method = calibrated("stability", "gaussian", "paper", {"rho": 0.5, "delta": 0.01}, 6)[4]
-    allowed = audit_selection(method, *EQUAL, np.random.default_rng(1), 50_000, delta=0.01, confidence=1 - 1e-6)
+    allowed = audit_selection(method, *EQUAL, np.random.default_rng(1), 50_000, delta=0.01, level=1 - 1e-6)
     assert allowed.epsilon <= 1
     assert audited(method, EQUAL).epsilon > 3  # without delta: one of them never answers "candidate 1"
 

@@ -183,7 +183,7 @@ def test_estimates_by_hand():
 def test_two_rounds_of_medians_on_all_neighbours():
     """Exact joint laws of three cuts: k = 3, n = 4, windows of two records; the ledger of 3 changed windows."""
     k, n = 3, 4
-    recipe = ReleaseParameters(1.0, SinhNormal(1.0, 5.0), 1.0, 0.5, 1.5)
+    parameters = ReleaseParameters(1.0, SinhNormal(1.0, 5.0), 1.0, 0.5, 1.5)
     omega, orders = 2.5, (1.1, 1.7, 2.5)
 
     @cache
@@ -193,7 +193,7 @@ def test_two_rounds_of_medians_on_all_neighbours():
         if low >= high:
             out[high] = 1
             return out
-        law = output_pmf(window(list(local), len(local) // 2 - 1, 2, low + 1, high), k, recipe)
+        law = output_pmf(window(list(local), len(local) // 2 - 1, 2, low + 1, high), k, parameters)
         for j, p in enumerate(law):
             out[min(max(j, low + 1), high)] += p
         return out
@@ -207,7 +207,7 @@ def test_two_rounds_of_medians_on_all_neighbours():
             out += [root[v] * a * b for a, b in itertools.product(left, right)]
         return np.array(out)
 
-    each = 1 / 8 + 2 * noise_rho(recipe.noise, 1.0, omega) + 1 / 8
+    each = 1 / 8 + 2 * noise_rho(parameters.noise, 1.0, omega) + 1 / 8
     worst = 0.0
     for one, two in neighbours(k, n):
         p, q = joint(one), joint(two)
@@ -220,15 +220,15 @@ def test_two_rounds_of_medians_on_all_neighbours():
 def test_two_noisy_windows_on_all_neighbours():
     """Exact joint laws of two windows' points, k = 3, n = 9, against the ledger of `Windows` itself."""
     k, n, m, gap, scale, omega = 3, 9, 2, 4, 1.0, 2.0
-    recipe = ReleaseParameters(1.0, SinhNormal(1.5, 5.0), 1.0, 0.5, 1.5)
-    point = TCDP(1 / 8 + 2 * noise_rho(recipe.noise, 1.0, omega) + 1 / 8, omega)
+    parameters = ReleaseParameters(1.0, SinhNormal(1.5, 5.0), 1.0, 0.5, 1.5)
+    point = TCDP(1 / 8 + 2 * noise_rho(parameters.noise, 1.0, omega) + 1 / 8, omega)
     claimed = total(Windows(n, 2, gap, scale, SimpleNamespace(guarantee=point, target=TCDP(1.0, omega), m=m)).ledger)
     steps = np.arange(-9, 10)
     weights = norm.cdf((steps + 0.5) / scale) - norm.cdf((steps - 0.5) / scale)
 
     @cache
     def law(shown):
-        return output_pmf(list(shown), k, recipe)
+        return output_pmf(list(shown), k, parameters)
 
     @cache
     def joint(xs):

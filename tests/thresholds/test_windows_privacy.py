@@ -191,13 +191,13 @@ def test_the_release_has_the_exact_law(gap, scale):
 def test_real_points_of_three_windows():
     """Four elements, windows of 40 records with a border in each; they use up half of their own line at most."""
     k, m, gap, scale, count = 4, 40, 12, 2.0, 3
-    recipe = ReleaseParameters(
+    parameters = ReleaseParameters(
         0.4, Gaussian(3.0), 1e-3, -1e6, float(m)
     )  # leaves, nearly always; all is spent on the node
-    point = 0.4**2 / 8 + 2 * noise_rho(recipe.noise, 1.0, OMEGA) + 1e-6 / 8
+    point = 0.4**2 / 8 + 2 * noise_rho(parameters.noise, 1.0, OMEGA) + 1e-6 / 8
     borders = [gap * (i + 1) + m * i + m // 2 for i in range(count)]
     xs = sorted(sum(x >= border for border in borders) for x in range(borders[-1] + m))
-    law = cache(lambda shown: output_pmf(list(shown), k, recipe))
+    law = cache(lambda shown: output_pmf(list(shown), k, parameters))
     size = count * (m + 2 * gap + 20)
     p, q = (
         joint(point_laws(data, m, size, law), gap_law(gap, scale), m, count) for data in (xs, sorted([*xs[1:], k - 1]))
@@ -228,10 +228,10 @@ def test_every_line_is_kept_and_all_add_up(family, calibration, scaled, rho):
     assert found.rho <= rho * (1 + 1e-12)
     assert found.rho > 0.999 * rho
     bought = {step.name: step.guarantee.rho for step in plan.finder.ledger}
-    recipe = plan.finder.parameters
-    assert recipe.epsilon_level**2 / 8 <= bought["level"] * (1 + 1e-12)
-    assert recipe.epsilon_end**2 / 8 <= bought["end"] * (1 + 1e-12)
-    assert 2 * noise_rho(recipe.noise, 1.0, omega) <= bought["node"] * (1 + 1e-4)
+    parameters = plan.finder.parameters
+    assert parameters.epsilon_level**2 / 8 <= bought["level"] * (1 + 1e-12)
+    assert parameters.epsilon_end**2 / 8 <= bought["end"] * (1 + 1e-12)
+    assert 2 * noise_rho(parameters.noise, 1.0, omega) <= bought["node"] * (1 + 1e-4)
     each = plan.finder.target.rho + 1 / (2 * plan.scale**2)
     top = omega * (omega - 1) * each
     log_risk = stats.norm.logsf((plan.gap - 0.5 - (omega - 1)) / plan.scale) + top
