@@ -73,16 +73,17 @@ def read(path: str | Path) -> tuple[Any, dict[str, int]]:
 def _text(path: str | Path) -> str:
     """Return the content of a file of at most MOST_BYTES in UTF-8."""
     file = Path(path)
+    if file.exists() and not file.is_file():
+        raise UserError(f"{path} is a directory or a device; valid: a file")
     try:
-        if file.exists() and not file.is_file():
-            raise UserError(f"{path} is a directory or a device; valid: a file")
         with file.open("rb") as opened:
             content = opened.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file (looked in {Path.cwd()})") from None
-    except (OSError, ValueError) as problem:
-        why = reason(problem) if isinstance(problem, OSError) else f"{str(path)!r} is no path"
-        raise UserError(f"{path} cannot be read ({why})") from None
+    except OSError as problem:
+        raise UserError(f"{path} cannot be read ({reason(problem)})") from None
+    except ValueError:
+        raise UserError(f"{str(path)!r} is not a path") from None
     if len(content) > MOST_BYTES:
         raise UserError(f"{path} is too large; valid: at most {MOST_BYTES:,} bytes")
     try:
@@ -100,7 +101,8 @@ class _Reader:
     events: Iterator[Any]
     lines: dict[str, int] = field(default_factory=dict)
     size: int = 0  # characters of all values
-    anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)  # value and size
+    deepest: int = 0  # levels
+    anchors: dict[str, tuple[Any, int, int]] = field(default_factory=dict)  # value, size and levels
 
     def document(self) -> Any:
         """Return the value of the only document, None for an empty file."""
@@ -115,13 +117,12 @@ class _Reader:
 
     def _value(self, event: Any, place: str, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
-            return self._repeated(event)
+            return self._repeated(event, depth)
         if event.tag is not None:
             self._refuse(event, f"the tag {event.tag} is not read; write the value without a tag")
-        if depth > DEEPEST:
-            self._refuse(event, f"this is nested too deeply; valid: at most {DEEPEST} levels")
-        before = self.size
-        self.size += 1
+        before, deepest = self.size, self.deepest
+        self.size, self.deepest = self.size + 1, 0
+        self._descend(event, depth)
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
         elif isinstance(event, yaml.MappingStartEvent):
@@ -129,13 +130,20 @@ class _Reader:
         else:
             value = self._list(place, depth)
         if event.anchor is not None:
-            self.anchors[event.anchor] = value, self.size - before
+            self.anchors[event.anchor] = value, self.size - before, self.deepest - depth
+        self.deepest = max(self.deepest, deepest)
         return value
 
-    def _repeated(self, event: Any) -> Any:
+    def _descend(self, event: Any, depth: int) -> None:
+        self.deepest = max(self.deepest, depth)
+        if depth > DEEPEST:
+            self._refuse(event, f"this is nested too deeply; valid: at most {DEEPEST} levels")
+
+    def _repeated(self, event: Any, depth: int) -> Any:
         if event.anchor not in self.anchors:
             self._refuse(event, f"*{event.anchor} names no value above; write &{event.anchor} in front of the value")
-        value, size = self.anchors[event.anchor]
+        value, size, levels = self.anchors[event.anchor]
+        self._descend(event, depth + levels)
         self.size += size
         if self.size > MOST_BYTES:
             self._refuse(event, f"*{event.anchor} makes the file too large; valid: at most {MOST_BYTES:,} characters")
