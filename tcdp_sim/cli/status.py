@@ -9,6 +9,7 @@ from tcdp_sim.core.texts import shortened
 from tcdp_sim.engine import lacking
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import prepare
+from tcdp_sim.store import provenance
 from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries import problems
@@ -38,6 +39,8 @@ def main(settings: Settings, console: Console) -> None:
         grown = (wanted.chunks > s.chunks).sum()
         most = f"the largest {wanted.chunks.max() * s.chunk:,} as far as is known"
         say(console, f"target_mcse: {grown} cells need more than {s.chunks * s.chunk:,} trials, {most}")
+    if any(provenance.PART in head for head in run.heads):
+        say_all(console, lacking.lines(study, run.heads, wanted, missing))
     _problems(run, cells, wanted, console)
     last = max((path.stat().st_mtime for path in (study.folder / "journal").glob("*.seg")), default=None)
     if last:
