@@ -56,7 +56,7 @@ def winner(values, noise: Noise):
 
 
 def output_pmf(xs, k, parameters):
-    """Return P[output = j] for j = 0, ..., k - 1, with histogram selection, the thresholds and epsilons of `parameters`."""
+    """Return P[output = j] for j = 0, ..., k - 1, with histogram selection and the given parameters."""
     f = counts_below(xs, k)
     levels = tree_levels(f, k)
     p_level = exponential(level_qualities(levels, parameters.lower, parameters.upper), parameters.epsilon_level)
