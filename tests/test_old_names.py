@@ -9,6 +9,7 @@ import pytest
 from tcdp_sim import bounds, exact, privacy
 from tcdp_sim.noise import Gaussian, Laplace, SinhSquared, TruncatedLaplace
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.releases import AdditiveRelease, ClippedRelease, Root, TransformedRelease
 
 NOISE = Gaussian(2.0)
 ONE, OTHER = exact.Mixture(NOISE), exact.Mixture(NOISE, (1.0,))
@@ -94,6 +95,25 @@ def test_an_old_argument_of_a_profile_gives_the_same_profile():
     with pytest.warns(DeprecationWarning, match="sampling_fraction= .* is now sampling_probability="):
         before = privacy.amplified_profile(profile, sampling_fraction=0.1, scheme="poisson")
     assert before(0.2) == privacy.amplified_profile(profile, 0.1, "poisson")(0.2)
+
+
+def test_a_generator_in_front_draws_the_same_numbers():
+    def rng():
+        return np.random.default_rng(1)
+
+    for noise in (NOISE, Laplace(1.0), SinhSquared(1.0, 8.0), TruncatedLaplace(1.0, 5.0)):
+        with pytest.warns(DeprecationWarning, match=r"\.sample\(\) takes its generator as rng=$"):
+            before = noise.sample(rng(), 3)
+        np.testing.assert_array_equal(before, noise.sample(3, rng=rng()))
+        one, other = np.empty(3), np.empty(3)
+        with pytest.warns(DeprecationWarning, match=r"\.fill\(\) takes its generator as rng=$"):
+            noise.fill(rng(), one)
+        noise.fill(other, rng=rng())
+        np.testing.assert_array_equal(one, other)
+    for release in (AdditiveRelease(NOISE), ClippedRelease(4.0, 1.0), TransformedRelease(Root(2), 1.0)):
+        with pytest.warns(DeprecationWarning, match=r"\.sample\(\) takes its generator as rng=$"):
+            before = release.sample(rng(), 2.0, 3)
+        np.testing.assert_array_equal(before, release.sample(2.0, 3, rng=rng()))
 
 
 def test_a_pair_of_numbers_gives_what_the_guarantee_gives():

@@ -29,10 +29,6 @@ MAKES_A_GUARANTEE = {  # functions of rho and omega
 }
 
 
-def parameters(function: Callable[..., Any]) -> set[str]:
-    return set(inspect.signature(function).parameters)
-
-
 def old_words(name: str, owner: Any, names: set[str]) -> list[str]:
     """Return the complaints about the parameters `names` of a function `name` of a class or module."""
     old = names & NEW.keys()
@@ -48,24 +44,39 @@ def written(thing: Any) -> bool:
     return inspect.isfunction(thing) or inspect.ismethod(thing)
 
 
-def callables(package: str) -> Iterator[tuple[str, Any, set[str]]]:
-    """Yield the public functions, constructors and methods of a package, with their owners and parameters."""
+def callables(package: str) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
+    """Yield the public functions, constructors and methods of a package, with their names and classes."""
     for name, thing in members(package):
         if written(thing):
-            yield name, None, parameters(thing)
+            yield name, None, thing
         elif inspect.isclass(thing) and thing.__module__.startswith("tcdp_sim"):
-            options = issubclass(thing, Mechanism) and is_dataclass(thing)
-            kept = {field.name for field in fields(thing)} if options else set()
             for method, function in inspect.getmembers(thing, written):
                 if not method.startswith("_"):
-                    yield f"{name}.{method}", thing, parameters(function)
-                elif method == "__init__":  # the fields of a mechanism are options of its config
-                    yield name, thing, parameters(function) - kept
+                    yield f"{name}.{method}", thing, function
+                elif method == "__init__":
+                    yield name, thing, function
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_each_thing_has_one_name(package):
-    assert [told for each in callables(package) for told in old_words(*each)] == []
+    told = []
+    for name, owner, function in callables(package):
+        names = set(inspect.signature(function).parameters)
+        if isinstance(owner, type) and issubclass(owner, Mechanism) and is_dataclass(owner) and name == owner.__name__:
+            names -= {field.name for field in fields(owner)}  # they are options of the mechanism's config
+        told += old_words(name, owner, names)
+    assert told == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_generator_is_the_last_argument_and_given_by_name(package):
+    seen = {name: [*inspect.signature(function).parameters.values()] for name, _, function in callables(package)}
+    with_rng = {name: given for name, given in seen.items() if "rng" in {each.name for each in given}}
+    for name, given in with_rng.items():
+        if name.rpartition(".")[2] == "simulate":  # simulate(rng, trials) is the form of every simulation
+            continue
+        assert (given[-1].name, given[-1].kind) == ("rng", inspect.Parameter.KEYWORD_ONLY), name
+    assert with_rng or package not in ("noise", "samplers", "thresholds")
 
 
 @pytest.mark.parametrize(

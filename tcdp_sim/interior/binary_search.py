@@ -42,7 +42,7 @@ def sample_depths(profile: LevelProfile, scale: float, trials: int, *, rng: np.r
             out[here] = min(before[last + 1], profile.total - before[first])
         elif len(here):
             split = first + 1 + int(gaps.argmax())
-            goes_left = before[split] + noise.sample(rng, len(here)) >= profile.total / 2
+            goes_left = before[split] + noise.sample(size=len(here), rng=rng) >= profile.total / 2
             todo.append((split, last, parting - 1, here[~goes_left]))
             todo.append((first, split - 1, parting - 1, here[goes_left]))
     return out

@@ -138,7 +138,7 @@ class Audit(Mechanism):
 
     def _sample(self, first: bool, rng: np.random.Generator, trials: int) -> NDArray[np.float64]:
         if isinstance(self.release, Noise):
-            noise = self.release.sample(rng, trials)
+            noise = self.release.sample(size=trials, rng=rng)
             loss = self.release.privacy_loss(noise if first else noise + self.shift, self.shift)
             return np.clip(loss, -LARGEST, LARGEST)
         moved = 1 + self.shift * np.array([1.0, -1.0, -1.0])

@@ -212,7 +212,7 @@ class Histogram(Mechanism):
             rows_now = slice(start, min(start + rows, trials))
             z = noise[: rows_now.stop - start]
             size = scratch[: len(z)]
-            self.noise.fill(rng, z)
+            self.noise.fill(out=z, rng=rng)
             np.abs(z, out=size).max(axis=1, out=linf[rows_now])
             size[:, :m].sum(axis=1, out=sums[0, rows_now])
             np.square(z[:, :m], out=size[:, :m]).sum(axis=1, out=sums[1, rows_now])

@@ -147,4 +147,4 @@ class PerRecordLoss(Mechanism):
             return {name: integral.sample(trials, rng=rng) for name, integral in self._integrals.items()}
         noise, shift = self.hidden_by
         noise.need_loss()
-        return {"privacy_loss": noise.privacy_loss(noise.sample(rng, trials), shift)}
+        return {"privacy_loss": noise.privacy_loss(noise.sample(size=trials, rng=rng), shift)}

@@ -128,4 +128,4 @@ class PrivacyLoss(Mechanism):
         if self._integrals:
             return {name: integral.sample(trials, rng=rng) for name, integral in self._integrals.items()}
         self.noise.need_loss()
-        return {"privacy_loss": self.noise.privacy_loss(self.noise.sample(rng, trials), self.shift)}
+        return {"privacy_loss": self.noise.privacy_loss(self.noise.sample(size=trials, rng=rng), self.shift)}

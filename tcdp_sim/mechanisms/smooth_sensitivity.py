@@ -195,7 +195,7 @@ class SmoothSensitivity(Mechanism):
         if self.noise is None:
             releases = np.array([self.plan.run(self.records, rng=rng).quantile(0.5) for _ in range(trials)], float)
         else:
-            releases = self.answer + self.sensitivity * self.noise.sample(rng, trials)
+            releases = self.answer + self.sensitivity * self.noise.sample(size=trials, rng=rng)
         return {"abs_error": np.abs(np.clip(releases, 0, self.largest) - self.target)}
 
     @property

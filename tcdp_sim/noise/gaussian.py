@@ -10,7 +10,7 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
-from tcdp_sim.core.renamed import renamed_arguments
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee, concentrated
@@ -79,10 +79,12 @@ class Gaussian(Noise):
     def kurtosis(self) -> float:
         return 3.0
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         return self.scale * rng.standard_normal(self.shape if size is None else size)
 
-    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
+    @generator_moved
+    def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         rng.standard_normal(out=out)
         out *= self.scale
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, closed_form, rounded
-from tcdp_sim.core.renamed import renamed_arguments
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
@@ -77,7 +77,8 @@ class Laplace(Noise):
     def kurtosis(self) -> float:
         return 6.0
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         # Exponential draws have exact tails; inverting a 53-bit uniform has none beyond 1e-16.
         size = self.shape if size is None else size
         magnitude = rng.standard_exponential(size)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import choice, scalar
+from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee
 
@@ -134,7 +135,8 @@ class LatticeNoise(Noise):
         beyond = self._mass[-1] * (x * ratio / rest + ratio / rest**2)
         return float(2 * (self._mass * self._points).sum() + 2 * beyond)
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         shape = np.empty(() if size is None else size).shape
         depth = rng.standard_exponential(shape)  # the draw is the last point with -log P[|Z| >= point] <= depth
         sign = rng.random(shape) - 0.5

@@ -10,7 +10,7 @@ from scipy.special import gammainc
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds
-from tcdp_sim.core.renamed import renamed_arguments
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes, room
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
@@ -88,7 +88,8 @@ class TruncatedLaplace(Noise):
         ratio = self.bound / self.scale
         return 2 * np.square(self.scale) * gammainc(3, ratio) / self._mass()
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         # An exponential law has no memory, so a draw modulo the bound is a draw truncated there, and fmod is exact.
         # Inverting a 53-bit uniform draw would have no tail beyond 37 scales.
         size = self.shape if size is None else size

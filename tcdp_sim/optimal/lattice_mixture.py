@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import ArrayBounds, Bounds
-from tcdp_sim.core.renamed import renamed_arguments
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import Guarantee
 
@@ -112,7 +112,8 @@ class LatticeMixture(Noise):
         """Return E |Z|, in counts."""
         return float(self._mass @ self._sizes)
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         shape = np.empty(() if size is None else size).shape
         depth = rng.standard_exponential(shape)  # the draw is the largest size whose -log P[|Z| >= size] is below it
         sign = rng.random(shape) - 0.5

@@ -32,7 +32,7 @@ class Drawable(Protocol):
     def ppf(self, p: Any) -> Reals:
         """Return the x with P[Z <= x] = p."""
 
-    def fill(self, rng: np.random.Generator, out: Any) -> None:
+    def fill(self, out: Any, *, rng: np.random.Generator) -> None:
         """Fill `out` with independent draws."""
 
 

@@ -158,7 +158,7 @@ class NoisyMax(Selection):
     def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, m = self._checked(k, m)
         leaders = np.empty((trials, m))
-        self.noise.fill(rng, leaders)
+        self.noise.fill(out=leaders, rng=rng)
         return np.maximum(sample_max(self.noise, k - m, trials, rng=rng) - leaders.min(axis=1), 0.0)
 
 
@@ -240,13 +240,13 @@ class ObviousAnswer(Selection):
     def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
         best = scores.top()[0]
-        obvious = self.lead(scores.gap()) + self.noise.sample(rng, trials) > self.threshold(scores.k)
+        obvious = self.lead(scores.gap()) + self.noise.sample(size=trials, rng=rng) > self.threshold(scores.k)
         return np.where(obvious, best, self._otherwise(best, scores, trials, rng))[:, None]
 
     @generator_moved
     def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, _ = self._checked(k, m)
-        missing = self.threshold(k) - self.noise.sample(rng, trials)
+        missing = self.threshold(k) - self.noise.sample(size=trials, rng=rng)
         return np.where(missing < 0, 0.0, 2 * missing + 2)
 
     def _otherwise(self, best: int, scores: Scores, trials: int, rng: np.random.Generator) -> Ints:
@@ -274,7 +274,7 @@ def noisy_top(
     for start in range(0, trials, rows):
         noisy = np.empty((min(rows, trials - start), n + more))
         own = np.empty((len(noisy), n))
-        noise.fill(rng, own)
+        noise.fill(out=own, rng=rng)
         np.add(own, listed, out=noisy[:, :n])
         if more:
             noisy[:, n:] = level + sample_top(noise, others, more, len(noisy), rng=rng)

@@ -206,8 +206,8 @@ class SparseVector(Selection):
         if self.at is None:
             raise ValueError("at is missing; give the public threshold in counts")
         n = len(scores.listed)
-        bar = (self.at + self.threshold_noise.sample(rng, trials))[:, None]
-        passes = scores.listed / scores.unit + self.score_noise.sample(rng, (trials, n)) > bar
+        bar = (self.at + self.threshold_noise.sample(size=trials, rng=rng))[:, None]
+        passes = scores.listed / scores.unit + self.score_noise.sample(size=(trials, n), rng=rng) > bar
         chosen = np.where(passes.any(axis=1), passes.argmax(axis=1), NO_ANSWER)
         if scores.others:
             highest = scores.level / scores.unit + sample_max(self.score_noise, scores.others, trials, rng=rng)
@@ -218,6 +218,6 @@ class SparseVector(Selection):
     def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, _ = self._checked(k, m)
         typical = self.score_noise.scale * np.log(k)
-        bar, best = self.threshold_noise.sample(rng, trials), self.score_noise.sample(rng, trials)
+        bar, best = self.threshold_noise.sample(size=trials, rng=rng), self.score_noise.sample(size=trials, rng=rng)
         losers = sample_max(self.score_noise, k - 1, trials, rng=rng)
         return np.maximum(np.maximum(2 * (losers - bar) - typical, 2 * (bar - best) + typical), 0.0)

@@ -241,7 +241,7 @@ def test_students_pure_guarantee_bounds_the_loss():
 
 
 def outputs(sensitivity, noise, records, trials, seed):
-    draws = noise.sample(np.random.default_rng(seed), trials)
+    draws = noise.sample(trials, rng=np.random.default_rng(seed))
     return robust_statistic(records) + sensitivity(records) * draws
 
 

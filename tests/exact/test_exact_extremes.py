@@ -100,7 +100,7 @@ def test_counts_outside_the_range_are_refused(law, count):
 
 @pytest.mark.parametrize("q", [0, 1, -0.1, np.nan])
 def test_levels_outside_the_range_are_refused(q):
-    with pytest.raises(ValueError, match="valid: 0 < q < 1"):
+    with pytest.raises(ValueError, match="valid: 0 < level < 1"):
         max_quantile(Gaussian(1.0), 10, q)
 
 

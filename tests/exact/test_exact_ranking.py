@@ -231,7 +231,7 @@ def test_plain_simulation(noise, name):
     counts, bins = HISTOGRAMS[name]
     data = np.zeros(bins)
     data[: len(counts)] = counts
-    release = data + noise.sample(np.random.default_rng(7), (100_000, bins))
+    release = data + noise.sample((100_000, bins), rng=np.random.default_rng(7))
     best = release[:, data == max(counts)].max(axis=1)
     empty = release[:, data == 0].max(axis=1, initial=-np.inf)
     for law, seen in ((top_stays_probability, best == release.max(axis=1)), (spurious_wins_probability, empty > best)):

@@ -60,7 +60,7 @@ def test_quantiles_invert_the_tail(noise):
 @each_noise
 def test_draws_follow_the_law(noise):
     """Kolmogorov's test, p > 1e-4: one false alarm in 10,000 runs of a noise."""
-    draws = noise.sample(np.random.default_rng(20), 100_000)
+    draws = noise.sample(100_000, rng=np.random.default_rng(20))
     assert stats.kstest(draws, noise.cdf).pvalue > 1e-4
 
 

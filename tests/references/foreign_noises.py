@@ -37,7 +37,7 @@ class Logistic(Noise):
     def var(self):
         return (np.pi * self.scale) ** 2 / 3
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return rng.logistic(0.0, self.scale, size)
 
     def mp_pdf(self, x):
@@ -101,7 +101,7 @@ class Student(Noise):
     def var(self):
         return 3 * self.scale**2
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return self.scale * rng.standard_t(3, size)
 
     def mp_pdf(self, x):
@@ -139,7 +139,7 @@ class TwoPeaks(Noise):
     def var(self):
         return 1 + self.apart**2
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return self.apart * np.sign(rng.random(size) - 0.5) + rng.standard_normal(size)
 
     def mp_pdf(self, x):
@@ -169,7 +169,7 @@ class Uniform(Noise):
     def var(self):
         return self.bound**2 / 3
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return rng.uniform(-self.bound, self.bound, size)
 
     def mp_pdf(self, x):
@@ -222,7 +222,7 @@ class Cusped(Noise):
     def var(self):
         return self.scale**2 * np.exp(gammaln(3 / self.power) - gammaln(1 / self.power))
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         size_of_noise = rng.standard_gamma(1 / self.power, size) ** (1 / self.power)
         return self.scale * np.copysign(size_of_noise, rng.random(size) - 0.5)
 
@@ -295,7 +295,7 @@ class Bent(Noise):
     def var(self):
         return float(2 * mp.quad(lambda x: x * x * self.mp_pdf(x), [0, 1, 2, 8, 60]))
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return self.isf(rng.random(size))
 
     def privacy_loss(self, y, shift):

@@ -77,7 +77,7 @@ def simulate(xs, k, parameters, rng, trials):
     out = []
     for level in rng.choice(len(levels), size=trials, p=p_level):
         nodes = levels[level]
-        blurred = [value + parameters.noise.sample(rng) for *_, value in nodes]
+        blurred = [value + parameters.noise.sample(rng=rng) for *_, value in nodes]
         j1, m, j2, _ = nodes[int(np.argmax(blurred))]
         candidates = [j1, m, j2] if parameters.candidates == 3 else [j1, j2]
         out.append(rng.choice(candidates, p=exponential([depth_of(f, j) for j in candidates], parameters.epsilon_end)))

@@ -35,7 +35,7 @@ def alike(one, other):
 @pytest.mark.parametrize("count", [1, 2, 10, 100, 10_000])
 def test_extremes_are_those_of_brute_force(noise, count):
     trials = min(20_000, 4_000_000 // count)
-    draws = noise.sample(rng(1), (trials, count))
+    draws = noise.sample((trials, count), rng=rng(1))
     low, high = draws.min(axis=1), draws.max(axis=1)
     assert alike(sample_max(noise, count, 20_000, rng=rng(2)), high)
     assert alike(sample_abs_max(noise, count, 20_000, rng=rng(3)), np.maximum(-low, high))
@@ -138,7 +138,7 @@ def test_exceedances_of_exact_quantiles(noise, count):
 @pytest.mark.parametrize("count", [2, 5, 1000])
 def test_joint_law_of_the_extremes_is_that_of_brute_force(noise, count):
     """Chi-square on a 6 x 6 table of (minimum, maximum), cut at quantiles of the brute force."""
-    draws = noise.sample(rng(20), (4000, count))
+    draws = noise.sample((4000, count), rng=rng(20))
     brute = draws.min(axis=1), draws.max(axis=1)
     cuts = [np.quantile(side, np.linspace(0, 1, 7)[1:-1]) for side in brute]
 

@@ -108,7 +108,7 @@ def test_the_tail_is_the_probability_of_the_outputs_in_it(noise, threshold):
 
 @every
 def test_plain_simulation_agrees(noise):
-    y = noise.sample(rng(1), DRAWS)
+    y = noise.sample(DRAWS, rng=rng(1))
     loss = noise.privacy_loss(y, 1.0)
     for epsilon in (0.0, 0.1, 0.4):
         for plain, draws in (

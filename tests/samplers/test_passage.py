@@ -10,7 +10,7 @@ from tcdp_sim.samplers import first_above
 
 def found_in_rows(noise, threshold, rng, trials, length=400):
     """The first place of each drawn row with a value above the threshold."""
-    above = noise.sample(rng, (trials, length)) > threshold
+    above = noise.sample((trials, length), rng=rng) > threshold
     assert above.any(axis=1).all()
     return above.argmax(axis=1)
 

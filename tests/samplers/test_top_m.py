@@ -23,7 +23,7 @@ def rng(seed=4):
 @pytest.mark.parametrize(("k", "m"), [(1, 1), (3, 3), (5, 2), (100, 4)])
 def test_the_top_is_that_of_brute_force(noise, k, m):
     trials = 20_000
-    brute = -np.sort(-noise.sample(rng(1), (trials, k)), axis=1)[:, :m]
+    brute = -np.sort(-noise.sample((trials, k), rng=rng(1)), axis=1)[:, :m]
     top = sample_top(noise, k, m, trials, rng=rng(2))
     assert top.shape == (trials, m)
     assert (np.diff(top, axis=1) <= 0).all()

@@ -100,9 +100,9 @@ def literal(algorithm, noise, scores, generator):
     order = sorted(range(len(scores)), key=lambda j: -scores[j])
     if algorithm == 21:
         f = [max(score - scores[order[1]], 0) for score in scores]
-        return int(np.argmax([value + noise.sample(generator) for value in f]))
+        return int(np.argmax([value + noise.sample(rng=generator) for value in f]))
     lead = max((scores[order[0]] - scores[order[1]]) / 2 - 1, 0)
-    if lead + noise.sample(generator) > noise.isf(1 / len(scores)):
+    if lead + noise.sample(rng=generator) > noise.isf(1 / len(scores)):
         return order[0]
     return order[generator.integers(1, len(scores))]
 
@@ -212,7 +212,7 @@ def test_one_sided_noises(noise, reference):
     np.testing.assert_allclose(noise.isf(p), reference.isf(p), rtol=1e-12)
     np.testing.assert_allclose(noise.ppf(p[1:]), reference.ppf(p[1:]), rtol=1e-12)
     out = np.empty(TRIALS)
-    noise.fill(rng(), out)
+    noise.fill(out, rng=rng())
     assert stats.kstest(out, reference.cdf).pvalue > SURE
 
 

@@ -28,7 +28,7 @@ def true_epsilon(noise, delta):
 
 
 def losses(noise, generator, count):
-    return noise.privacy_loss(noise.sample(generator, count), 1.0)
+    return noise.privacy_loss(noise.sample(count, rng=generator), 1.0)
 
 
 # Power
@@ -77,7 +77,8 @@ def test_laplace_noise_is_seen_to_be_pure():
     assert epsilon_from_losses(drawn, 0) == pytest.approx(0.5, rel=1e-4)
     assert epsilon_from_losses(drawn, 0) <= 0.5
     generator = rng(8)
-    found = epsilon_from_outputs(Laplace(2.0).sample(generator, 10**5), 1 + Laplace(2.0).sample(generator, 10**5), 0)
+    one, other = (Laplace(2.0).sample(10**5, rng=generator) for _ in range(2))
+    found = epsilon_from_outputs(one, 1 + other, 0)
     assert 0.4 <= found <= 0.5
 
 
@@ -132,7 +133,7 @@ def test_coverage_where_a_loss_is_infinite_with_probability_delta():
 def test_bounds_from_outputs_are_seldom_too_large(noise, delta):
     truth, generator = true_epsilon(noise, delta) if delta else 1 / noise.scale, rng(12)
     found = [
-        epsilon_from_outputs(noise.sample(generator, 800), 1 + noise.sample(generator, 800), delta)
+        epsilon_from_outputs(noise.sample(800, rng=generator), 1 + noise.sample(800, rng=generator), delta)
         for _ in range(REPETITIONS)
     ]
     assert sum(bound > truth for bound in found) <= MOST_MISSES
@@ -231,8 +232,8 @@ def test_noise_of_half_the_scale_is_flagged(claimed):
     delta = 1e-5
     epsilon, generator = true_epsilon(claimed, delta), rng(14)
     for factor, flagged in ((0.5, True), (1.0, False)):
-        first = factor * claimed.sample(generator, 200_000)
-        second = 1 + factor * claimed.sample(generator, 200_000)
+        first = factor * claimed.sample(200_000, rng=generator)
+        second = 1 + factor * claimed.sample(200_000, rng=generator)
         assert (epsilon_from_outputs(first, second, delta) > epsilon) == flagged
 
 

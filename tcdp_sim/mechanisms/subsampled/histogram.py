@@ -159,13 +159,13 @@ class SubsampledHistogram(Mechanism):
             part = slice(start, min(start + rows, trials))
             for name, values in self._errors(rng, part.stop - start).items():
                 out[name][part] = values
-        y = self.noise.sample(rng, trials) + (rng.random(trials) < self.fraction)
+        y = self.noise.sample(size=trials, rng=rng) + (rng.random(trials) < self.fraction)
         return out | {"privacy_loss": self._loss(y)}
 
     def _errors(self, rng: np.random.Generator, size: int) -> Draws:
         drawn = self.sampling.draw(size, rng=rng)
         sampling, noise = drawn / self.fraction - self.counts, np.empty(drawn.shape)
-        self.noise.fill(rng, noise)
+        self.noise.fill(out=noise, rng=rng)
         noise /= self.fraction
         total = sampling + noise
         linf = np.abs(total).max(axis=1)
