@@ -7,7 +7,8 @@ proofs. Neighbours substitute one record; the number of records n is public. Wei
 from tcdp_sim.core.renamed import renamed
 from tcdp_sim.interior.budget import best_split, ledger, recommended_split, release_parameters, split_budget
 from tcdp_sim.interior.level_profile import LevelProfile
-from tcdp_sim.interior.records_needed import BudgetSplit, required_records, tcdp_least_n, thresholds, zcdp_least_n
+from tcdp_sim.interior.lower_bounds import tcdp_least_n, zcdp_least_n
+from tcdp_sim.interior.records_needed import BudgetSplit, required_records, thresholds
 from tcdp_sim.interior.release import Draws, ReleaseParameters, released_points, sample
 
 __all__ = [

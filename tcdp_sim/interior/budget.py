@@ -207,16 +207,8 @@ def release_parameters(
         variant = "heavy"
     lower, upper = thresholds(budget_split, log2_k, n, failure, variant)
     candidates = 2 if variant == "paper" else 3
-    return ReleaseParameters(
-        budget_split.epsilon_level,
-        budget_split.noise,
-        budget_split.epsilon_end,
-        lower,
-        upper,
-        selection,
-        candidates,
-        floor,
-    )
+    levels = budget_split.epsilon_level, budget_split.noise, budget_split.epsilon_end
+    return ReleaseParameters(*levels, lower, upper, selection, candidates, floor)
 
 
 @renamed_arguments(bought="budget_split")

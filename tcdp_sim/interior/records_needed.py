@@ -1,4 +1,4 @@
-"""The number of records that an interior point takes: a sufficient number for the release, and lower bounds for any.
+"""The number of records that suffices for an interior point.
 
 Theorem 2 of the recursion with constants has this proof. Let b be the failure probability. With probability 1 - b / 3
 the level chosen has positive quality, so that some node of it weighs more than `lower` and no node one level down
@@ -11,16 +11,14 @@ choose a candidate of depth zero.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, exp, expm1, inf, log, log1p, sqrt
+from math import ceil, exp, expm1, log, log1p, sqrt
 
 import numpy as np
 from scipy.special import ndtri
 
 from tcdp_sim.core.errors import choice, real
-from tcdp_sim.core.renamed import numbers_as_guarantee, renamed_arguments
-from tcdp_sim.interior.ledger import rho_and_omega
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy import TCDP, Guarantee
 from tcdp_sim.samplers.log_extremes import isf_log
 
 VARIANTS = ("default", "paper", "heavy", "low")
@@ -226,84 +224,6 @@ def _least(margins: Needs, variant: str) -> float:
     return margins.total * (2 if variant == "heavy" else 1)
 
 
-@renamed_arguments(beta="failure")
-def zcdp_least_n(rho: float, log2_k: float, failure: float = FAILURE) -> float:
-    """Return the n below which no rho-zCDP algorithm finds interior points with probability 1 - failure.
-
-    The bound comes from a packing of k data sets of n equal records: (1 - failure) log k - log 2 <= I <= rho n^2.
-
-    Parameters
-    ----------
-    rho : float
-        The rho of the guarantee, positive, in nats.
-    log2_k : float
-        Logarithm of the domain size to base 2, positive.
-    failure : float
-        The failure probability, in (0, 1).
-
-    Returns
-    -------
-    float
-        Number of records, a real number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
-
-    Examples
-    --------
-    >>> round(zcdp_least_n(0.5, 10), 2)
-    3.43
-    """
-    return sqrt(_information(log2_k, failure) / real("rho", rho, 0))
-
-
-@renamed_arguments(beta="failure")
-@numbers_as_guarantee(TCDP, "rho", "omega")
-def tcdp_least_n(guarantee: Guarantee, log2_k: float, failure: float = FAILURE) -> float:
-    """Return the n below which no algorithm with a tCDP guarantee finds interior points with probability 1 - failure.
-
-    The packing of `zcdp_least_n` gives I <= ((omega / (omega - 1))^n - 1) (omega - 1) omega rho.
-
-    Parameters
-    ----------
-    guarantee : TCDP or ZCDP
-        The guarantee of the algorithm.
-    log2_k : float
-        Logarithm of the domain size to base 2, positive.
-    failure : float
-        The failure probability, in (0, 1).
-
-    Returns
-    -------
-    float
-        Number of records, a real number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9, https://doi.org/10.1145/3188745.3188946
-
-    Examples
-    --------
-    >>> round(tcdp_least_n(TCDP(0.5, 20.0), 1000), 1)
-    29.2
-    """
-    rho, omega = rho_and_omega(guarantee)
-    if omega == inf:
-        return zcdp_least_n(rho, log2_k, failure)
-    return log1p(_information(log2_k, failure) / ((omega - 1) * omega * rho)) / log1p(1 / (omega - 1))
-
-
 def exponential_required_records(epsilon: float, log2_k: float, failure: float = FAILURE) -> float:
     """Return the n at which the exponential mechanism succeeds with probability 1 - failure on its worst data.
 
@@ -332,7 +252,3 @@ def binary_search_required_records(rho: float, log2_k: float, failure: float = F
     depth = max(ceil(log2_k), 1) if log2_k < 1e15 else log2_k
     scale = sqrt(depth / (2 * real("rho", rho, 0)))
     return 2 * scale * -float(ndtri(-expm1(log1p(-real("failure", failure, 0, 1)) / depth)))
-
-
-def _information(log2_k: float, failure: float) -> float:
-    return max((1 - real("failure", failure, 0, 1)) * real("log2_k", log2_k, 0) * log(2) - log(2), 0.0)
