@@ -472,3 +472,13 @@ def test_an_example_runs_and_says_what_it_answers(command, tmp_path, path):
 
 def test_there_are_five_examples():
     assert len(STUDIES) == 5
+
+
+def test_the_file_of_the_docs_is_a_study(tmp_path, monkeypatch, checker):
+    page = (EXAMPLES.parent / "docs" / "study_files.md").read_text("utf-8")
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    shutil.copy(EXAMPLES / "studies" / "clinics.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    Path("study.yaml").write_text(text, "utf-8")
+    assert list(checker.iter_errors(plain_yaml.read("study.yaml")[0])) == []
+    assert len(prepare(asked.runs([], "study.yaml")[0].settings).plan.laws) == 9
