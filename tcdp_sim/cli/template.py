@@ -22,9 +22,9 @@ USE = """\
 # Words in the command line override the file: tcdp-sim run FILE.yaml trials=1e6"""
 AXES = """\
 # Axes of the sweep, which are multiplied out. An axis is one of these:
-#   - a value or a list of values,
-#   - a range: {from: 10, to: 1e6, num: 6, scale: log}, where the scale is log or linear,
-#   - exponents: log10_k: [1, 2, 3] gives k = 10, 100, 1000.
+# - a value or a list of values,
+# - a range: {from: 10, to: 1e6, num: 6, scale: log}, where the scale is log or linear,
+# - exponents: log10_k: [1, 2, 3] gives k = 10, 100, 1000.
 # Further keys of a sweep: zip: [[k, rho]] (axes that advance together),
 # where: ["k <= 1e6"] (conditions that all must hold),
 # cells: [{k: 10, rho: 0.1}] (single points).
@@ -56,7 +56,7 @@ def _lines(study: Settings) -> Iterator[str]:
         options = ", ".join(groups.options("data"))
         yield from ("", *_wrapped("#", f"The data set, by its name or by its keys; valid: {options}"), PATHS)
         yield from _section("data", study.data["name"])
-    yield from ("", f"# The place where the study runs; valid: {', '.join(groups.options('cluster'))}")
+    yield from ("", f"# The place where the study runs; valid: {', '.join(groups.marked('cluster'))}")
     yield from (*_section("cluster", study.cluster["name"]), "", *_general(study))
 
 
@@ -74,7 +74,7 @@ def _axis(axis: Axis, given: Mapping[str, object], required: bool) -> Iterator[s
 
 def _wrapped(start: str, text: str) -> list[str]:
     """Return a comment in lines of at most WIDEST characters."""
-    return textwrap.wrap(text, WIDEST, initial_indent=f"{start} ", subsequent_indent=f"{start}   ")
+    return textwrap.wrap(text, WIDEST, initial_indent=f"{start} ", subsequent_indent=f"{start} ")
 
 
 def _section(group: str, option: str) -> Iterator[str]:

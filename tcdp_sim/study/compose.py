@@ -12,6 +12,7 @@ from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
+from hydra.errors import HydraException
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
@@ -40,11 +41,13 @@ def our_configs(keys: Mapping[str, Any] = NO_KEYS) -> Iterator[None]:
 
     Mechanisms declare the axes. So config.yaml begins with `open_sweep`, a `sweep` without Hydra's lock against new
     keys, which a yaml file cannot express. It ends with `study_file`: the `keys` of a user's file, which words
-    override. Afterwards Hydra has the settings that other code, such as a notebook, gave it.
+    override. `under_study_file` has null in their places, because a list cannot replace a range, nor a range another
+    one, unless null has. Afterwards Hydra has the settings that other code, such as a notebook, gave it.
     """
     Plugins.instance().register(PlugInConfigs)
     unlocked = OmegaConf.create({}, flags={"struct": False})
     ConfigStore.instance().store("open_sweep", OmegaConf.create({"sweep": unlocked}))
+    ConfigStore.instance().store("under_study_file", OmegaConf.create(_nulls(keys)))
     ConfigStore.instance().store("study_file", OmegaConf.create(dict(keys)))
     before = GlobalHydra.instance().hydra
     GlobalHydra.instance().clear()
@@ -53,6 +56,12 @@ def our_configs(keys: Mapping[str, Any] = NO_KEYS) -> Iterator[None]:
             yield
     finally:
         GlobalHydra.instance().hydra = before
+
+
+def _nulls(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys with null in place of values, lists and ranges."""
+    sections = {key: isinstance(value, Mapping) and not {"from", "to"} <= set(value) for key, value in keys.items()}
+    return {key: _nulls(keys[key]) if section else None for key, section in sections.items()}
 
 
 def composed(given: Mapping[str, Any], file: Mapping[str, Any] = NO_KEYS) -> dict[str, Any]:
@@ -73,7 +82,7 @@ def composed(given: Mapping[str, Any], file: Mapping[str, Any] = NO_KEYS) -> dic
         return cast(dict[str, Any], whole)
     except MissingMandatoryValue as mistake:
         raise UserError(f"{mistake.full_key} is not given") from None
-    except OmegaConfBaseException as mistake:
+    except (OmegaConfBaseException, HydraException) as mistake:
         raise UserError(" ".join(str(mistake).split())) from None
 
 

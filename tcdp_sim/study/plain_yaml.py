@@ -154,6 +154,8 @@ class _Reader:
         self.size += len(text)
         if "${" in text:
             self._refuse(event, f"{text[:60]!r} would be an interpolation; a file holds plain values")
+        if text == "???":  # OmegaConf's sign of a missing value
+            self._refuse(event, "??? is no value; write a value, or leave the key out")
         return text if event.style else _typed(text)
 
     def _mapping(self, place: str, depth: int) -> dict[str, Any]:

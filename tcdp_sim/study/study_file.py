@@ -47,6 +47,12 @@ class StudyFile:
             keys["sweep"] = {key: None if key in axes else value for key, value in sweep.items() if key in kept}
         return replace(self, keys=keys, given=frozenset(given))
 
+    def _axis(self, message: str) -> str:
+        """Return the only place of the axis with whose name a message begins, "" if there is none or another one."""
+        places = [place for place in {*self.lines, *self.given} if place.startswith(("sweep.", "also."))]
+        named = [place for place in places if _begins(message, place.rpartition(".")[2])]
+        return named[0] if len(named) == 1 else ""
+
     @contextmanager
     def located(self) -> Iterator[None]:
         """Put file and line in front of the message of a UserError in the block, if it is about a key of the file."""
@@ -63,7 +69,7 @@ class StudyFile:
             place = section[2] if section[1] == "config" else f"{section[1]}.{section[2]}"
             meant = place if place in self.lines or place in self.given else message
         named = [place for place in (*self.lines, *self.given) if _begins(meant, place)]
-        place = max(named, key=len, default="")
+        place = max(named, key=len, default="") or self._axis(meant)
         if place not in self.lines or place in self.given:
             return message
         return f"{self.path}:{self.lines[place]}: {message.removeprefix('config: ')}"

@@ -154,6 +154,7 @@ REFUSED = [
     ("a: 1\nb: ['x${oc.env:HOME}']\n", "a.yaml:2: .* would be an interpolation"),
     ("${a}: 1\n", "a.yaml:1: .* would be an interpolation"),
     ("a: {b: {_target_: os.mkdir}}\n", "a.yaml:1: _target_ is no key"),
+    ("a: 1\nb: ???\n", r"a.yaml:2: \?\?\? is no value"),
     ("_self_: 1\n", "a.yaml:1: _self_ is no key"),
     ("a: *b\n", r"a.yaml:1: \*b names no value above"),
     ("a: &a [*a]\n", r"a.yaml:1: \*a names no value above"),
