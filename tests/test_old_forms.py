@@ -1,7 +1,4 @@
-"""One name for each thing: the words of public arguments, and the old forms, which work with a warning."""
-
-import importlib
-import inspect
+"""Old forms of calls in interior, thresholds, selection, samplers, statistics, results and data warn and still work."""
 
 import numpy as np
 import pytest
@@ -13,13 +10,6 @@ from tcdp_sim.privacy import TCDP
 from tcdp_sim.samplers import ImportanceSampler, fit_importance_sampler
 from tcdp_sim.selection import GeneralizedHistogram, NoisyMax, ObviousAnswer, Scores, SparseVector, Stability
 
-PACKAGES = ("", "interior", "thresholds", "selection", "samplers", "statistics", "results", "data", "audits")
-OLD_WORDS = {"beta", "confidence", "count", "q", "levels", "omega", "bins", "orders", "epsilons"}
-OTHER_MEANINGS = {
-    "interior.LevelProfile.fhat",
-    "interior.LevelProfile.heaviest_at",
-    "interior.LevelProfile.log_empty",
-}  # levels of a tree
 BUDGET = TCDP(0.5, 20.0)
 SPLIT = interior.split_budget(BUDGET, 10, split=(0.4, 0.3, 0.3), family="gaussian")
 PUBLIC_PARAMETERS = interior.release_parameters(SPLIT, 10, 2000)
@@ -32,47 +22,6 @@ SAMPLES = np.random.default_rng(3).laplace(size=(2, 2000))
 
 def rng():
     return np.random.default_rng(1)
-
-
-def callables():
-    """Yield the public functions, classes and methods of the packages, with their names."""
-    for package in PACKAGES:
-        module = importlib.import_module(f"tcdp_sim.{package}".rstrip("."))
-        for name in sorted(set(module.__all__) - {"__version__"}):
-            thing = getattr(module, name)
-            if not callable(thing):
-                continue
-            yield f"{package}.{name}", thing
-            own = vars(thing).items() if inspect.isclass(thing) else ()
-            yield from ((f"{package}.{name}.{each}", f) for each, f in own if inspect.isfunction(f) and each[0] != "_")
-
-
-def parameters(thing):
-    try:
-        return inspect.signature(thing).parameters
-    except ValueError:  # a type without a signature in Python
-        return {}
-
-
-CALLABLES = dict(callables())
-
-
-@pytest.mark.parametrize("name", CALLABLES)
-def test_public_arguments_have_the_words_of_the_design(name):
-    assert name in OTHER_MEANINGS or not OLD_WORDS & set(parameters(CALLABLES[name]))
-
-
-@pytest.mark.parametrize("name", [name for name in CALLABLES if "rng" in parameters(CALLABLES[name])])
-def test_the_generator_is_the_last_argument_and_has_no_default(name):
-    *_, last = parameters(CALLABLES[name]).values()
-    assert (last.name, last.kind, last.default) == ("rng", inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty)
-
-
-def test_the_two_tests_above_see_what_they_are_about():
-    """Among the names are those that the rule is about."""
-    drawn = {name for name in CALLABLES if "rng" in parameters(CALLABLES[name])}
-    assert {"samplers.sample_max", "selection.NoisyMax.select", "interior.sample", "thresholds.private_cdf"} <= drawn
-    assert len(drawn) >= 18
 
 
 OLD_FORMS = {  # an old form -> the new one, and how many warnings the old one gives
