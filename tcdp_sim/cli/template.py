@@ -13,6 +13,7 @@ from tcdp_sim.mechanisms import mechanism_class
 from tcdp_sim.mechanisms.axes import DATA
 from tcdp_sim.study import groups, plain_yaml
 from tcdp_sim.study.compose import composed
+from tcdp_sim.study.points import KEYWORDS
 from tcdp_sim.study.settings import Settings, settings
 
 WIDEST = 118  # characters of a line with the valid values of an axis
@@ -49,6 +50,8 @@ def _lines(study: Settings) -> Iterator[str]:
     yield AXES
     for axis in mechanism.axes.values():
         yield from _axis(axis, by_data | given, axis.name in mechanism.required)
+    for key in KEYWORDS:
+        yield from ("", *_default(key, given[key])) if key in given else ()
     if study.also:
         yield from ("", ALSO, *_commented(plain_yaml.dump({"also": study.also}, flow=None)))
     yield from ("", *_section("mechanism", study.mechanism["name"]))
@@ -68,7 +71,11 @@ def _axis(axis: Axis, given: Mapping[str, object], required: bool) -> Iterator[s
     default = given.get(key, axis.default)
     needed = "; must be given" if required and default is None else ""
     yield from ("", *_wrapped("  #", f"{axis.meaning}{unit}{f'; valid: {valid}' if valid else ''}{needed}"))
-    text = plain_yaml.dump({key: default}, flow=None if isinstance(default, Mapping | list) else False)
+    yield from _default(key, default)
+
+
+def _default(key: str, value: object) -> Iterator[str]:
+    text = plain_yaml.dump({key: value}, flow=None if isinstance(value, Mapping | list) else False)
     yield from (f"  {line}" for line in _commented(text.replace(": null", ":")))
 
 

@@ -340,7 +340,9 @@ ROUND = [
 def test_the_file_that_show_writes_is_the_same_study(write, given):
     asked_for = settings(composed(given))
     path = write(again.file(asked_for.config), "shown.yaml")
-    found = settings(composed({}, study_file.read(path).keys))
+    file = study_file.read(path)
+    assert file.keys["cluster"] == given.get("cluster", {"name": "local"})  # without what follows from other keys
+    found = settings(composed({}, file.keys))
     assert found.config == {**asked_for.config, "also": found.config["also"]}
     assert {name: block for name, block in found.also.items() if block is not None} == {
         name: block for name, block in asked_for.also.items() if block is not None
@@ -387,8 +389,11 @@ def test_new_writes_a_file_that_is_the_default_study(command, write):
         assert composed({}, file.keys) == default
         full = study_file.read(write(live(text), "live.yaml")).keys
         axes = mechanism_class(default["mechanism"]["name"]).axes
-        assert {key.removeprefix("log10_") for key in full["sweep"]} == set(axes)
+        assert {key.removeprefix("log10_") for key in full["sweep"]} - {"zip"} == set(axes)
         assert all(" ".join(axis.meaning.split()) in " ".join(text.replace("#", " ").split()) for axis in axes.values())
+        by_data = default["data"]["axes"] if "data" in axes else {}
+        given = by_data | default["experiment"]["axes"] | {k: v for k, v in default["sweep"].items() if v is not None}
+        assert full["sweep"] | given == full["sweep"]
         assert set(full) >= set(default) - {"data", "also"}
         assert list(checker.iter_errors(full)) == []
         whole = composed({}, {**full, "sweep": {}})
