@@ -107,8 +107,9 @@ def test_a_part_shares_no_file_and_needs_no_lock(part, folder):
     after = (folder / "run.json").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert {path.name for path in folder.iterdir()} == {"run.json", "journal", "exact", "lock"}
-    labels = sorted(path.name.split(".")[-2] for path in (folder / "journal").iterdir())
-    assert labels == ["part-1-of-3", "part-2-of-3"]
+    for files in ("journal/*", "exact/*/*"):
+        labels = sorted(path.name.split(".")[-2] for path in folder.glob(files))
+        assert labels == ["part-1-of-3", "part-2-of-3"]
 
 
 def test_a_part_does_not_read_the_others(part, folder):
@@ -160,7 +161,7 @@ def test_what_is_missing_is_named_with_the_command_that_computes_it(command, ser
     expected = serial(*WORDS)
     for i in (1, 2, 3, 5, 6, 7, 8):
         part(f"{i}/8", *WORDS)
-    shutil.rmtree(folder / "exact")
+    (folder / "exact").rename(folder / "aside")
     code, out, err = command("finish", "results/histogram")
     assert (code, "chunks are missing" in err) == (1, True)
     assert "in 1 of 8 parts: 4\n" in out
@@ -173,6 +174,10 @@ def test_what_is_missing_is_named_with_the_command_that_computes_it(command, ser
     assert int((there["trials"] == 1000).sum()) == whole
     assert 0 < whole < 4
     assert "linf_error_quantile_exact" not in there
+    (folder / "aside").rename(folder / "exact")
+    assert "exact values of 4 cells" not in command("finish", "results/histogram")[1]  # no chunk is new
+    assert "linf_error_quantile_exact" in api.open_results(folder)
+    shutil.rmtree(folder / "exact")
     assert "in 1 of 8 parts: 4\n" in command("status", "results/histogram")[1]
     assert command(*words[1:])[0] == 0
     assert "missing" not in command("status", "results/histogram")[1]
@@ -229,6 +234,7 @@ def test_parts_of_an_extended_study_count_in_a_finish_by_folder(command, part, f
     for name in ("1/2", "2/2"):
         part(name, *WORDS)
     assert "4 of 4 cells whole" in done(command)
+    assert json.loads((folder / "provenance.json").read_text("utf-8"))["config"]["sweep"]["k"] == [10, 1e6]
     assert "nothing to simulate" in command("run", *WORDS, "cluster=serial")[1]
 
 
