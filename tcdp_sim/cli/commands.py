@@ -105,6 +105,8 @@ def _script(console, words) -> None:
 def _plan(console, run) -> None:
     with importing():
         from tcdp_sim.cli import plan
+    if run.part:
+        console.print(f"part={run.part} is left aside: this is the plan of the whole run", markup=False)
     with working():
         plan.main(run.settings, console)
 

@@ -24,7 +24,7 @@ def finish(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES
     published as NaN. Raises Failure if no cell is complete.
     """
     journal.allow_many_files()
-    run = existing_run(study)
+    run = existing_run(study, replaces=False)  # parts that have begun are no reason to begin anew
     try:
         with run.lock(), log.kept(study.folder):
             return _finish(study, run, tell, exact_values)

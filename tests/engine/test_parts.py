@@ -174,6 +174,7 @@ def test_what_is_missing_is_named_with_the_command_that_computes_it(command, ser
     assert int((there["trials"] == 1000).sum()) == whole
     assert 0 < whole < 4
     assert "linf_error_quantile_exact" not in there
+    assert command("verify", "results/histogram")[0] == 0  # values that nobody has computed are no contradiction
     (folder / "aside").rename(folder / "exact")
     assert "exact values of 4 cells" not in command("finish", "results/histogram")[1]  # no chunk is new
     assert "linf_error_quantile_exact" in api.open_results(folder)
@@ -311,8 +312,21 @@ def test_parts_have_no_cluster_and_no_results(command):
     assert command("finish", *WORDS, "name=none")[0] == 2
 
 
+def test_a_finish_in_other_words_removes_nothing(command, part, folder):
+    """A run of another study would begin anew in a folder without records, but parts may have just begun here."""
+    part("1/2", *WORDS)
+    (file,) = (folder / "journal").iterdir()
+    file.write_bytes(b"")
+    code, _, err = command("finish", *WORDS, "seed=7")
+    assert code == 2
+    assert "belongs to another run" in err
+    assert file.exists()
+
+
 def test_a_part_is_no_setting_of_the_run(command, part, folder):
     part("1/2", *WORDS)
     assert "part" not in command("show", "results/histogram")[1].replace("partial", "")
     code, out, _ = command("status", *WORDS, "part=1/2")
     assert (code, "of 16 chunks" in out) == (0, True)
+    assert "the plan of the whole run" in command("plan", *WORDS, "part=1/2")[1]
+    assert "in parts: 8 chunks" in " ".join(command("list")[1].split())
