@@ -77,6 +77,7 @@ def test_the_same_command_without_part_publishes_too(command, serial, part, fold
     code, out, _ = command(*WORDS)  # it simulates nothing, so it starts no worker
     assert (code, "nothing to simulate" in out, "damaged or lost" in out) == (0, True, False)
     assert contents(folder) == expected
+    assert "all chunks are there now" in part("1/3", *WORDS)  # also those that another number of parts has computed
 
 
 @pytest.mark.slow
