@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
 SCRIPT = """\
-QUEUE is one of slurm, pbs, lsf, sge, htcondor. The file goes to the standard output:
+QUEUE is one of slurm, pbs, lsf, sge, htcondor, and the words of a run follow. The file goes to the standard output:
   tcdp-sim script slurm experiment=histogram sweep.rho=0.1 trials=1e8 parts=1000 > job.sh
   sh job.sh            submit all parts, and a job that finishes the run after them
   sh job.sh 17,40-45   submit some parts again (finished ones end at once)"""
@@ -104,6 +104,8 @@ def _script(console, words) -> None:
 def _plan(console, run) -> None:
     with importing():
         from tcdp_sim.cli import plan
+    if run.part:
+        console.print(f"part={run.part} is left aside: this is the plan of the whole run", markup=False)
     with working():
         plan.main(run.settings, console)
 
@@ -206,7 +208,7 @@ COMMANDS = {
     "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
     "script": Command(
-        _script, ("QUEUE [KEY=VALUE ...]",), "print a job file that computes a run in parts", {"parts": 1000}, SCRIPT
+        _script, ("QUEUE ...",), "print a job file that computes the run of the words in parts", {"parts": 1000}, SCRIPT
     ),
     "finish": Command(_finish, ("RUN",), "publish what the parts of a run have computed, and say what is missing"),
     "show": Command(_show, ("[RUN]",), "print the config of a study, as a file that runs it again"),

@@ -167,7 +167,16 @@ def _altered(study, run, cells, row) -> str:
     names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     different = [n for n in names if not same[n]]
+    if different:
+        different = [n for n in different if n not in _uncomputed(study, known, cell, row)]
     return f"{', '.join(different[:3])} of cell={cell.id[:16]}" if different else ""
+
+
+def _uncomputed(study, values, cell, row) -> set[str]:
+    """Return the columns of exact values that `tcdp-sim finish` has published as NaN, since none were stored."""
+    if not values.width or ExactRecords(study.folder, values).has(cell.id):
+        return set()
+    return {name for name, *_ in values.names() if name not in row or bool(row[name].isnull().all())}
 
 
 def _proved(chosen: int, known: int) -> str:

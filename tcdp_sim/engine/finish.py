@@ -10,6 +10,7 @@ from tcdp_sim.engine.parts import alone
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, look_over, publish, report
 from tcdp_sim.engine.workers import Workers
+from tcdp_sim.store import journal
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, existing_run
@@ -22,7 +23,8 @@ def finish(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES
     If no chunk is missing, exact values that no part has stored are computed in this process. Otherwise they are
     published as NaN. Raises Failure if no cell is complete.
     """
-    run = existing_run(study)
+    journal.allow_many_files()
+    run = existing_run(study, replaces=False)  # parts that have begun are no reason to begin anew
     try:
         with run.lock(), log.kept(study.folder):
             return _finish(study, run, tell, exact_values)

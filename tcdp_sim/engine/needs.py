@@ -62,12 +62,14 @@ def needs(settings: Settings, parts: int, values: ExactValues, tell: Tell) -> Ne
     planning = time.perf_counter() - started
     before = _peak()
     coming = forecast(study, tell, values)
-    largest, chunks = _largest(study, parts)
-    seconds = largest * coming.between[1] + (_largest_exact(study, parts, coming) if coming.exact else 0.0)
+    by_number, largest = _largest(study, parts)
+    seconds = max(largest * coming.between[1], _longest_cell(settings, coming))
+    seconds += _largest_exact(study, parts, coming) if coming.exact else 0.0
     growth = (_peak() - before) * (coming.pilot.more_trials if coming.pilot else 1.0)
     memory = max(coming.memory[1], before) + growth
     reading = A_STORED_CHUNK * max(coming.chunks, len(study.plan.laws) * study.settings.chunks)
     finish = planning + reading + len(study.plan.cells) * A_ROW + FIGURES
+    chunks = round(by_number * coming.chunks)
     text = f"Forecast for the largest part: {chunks:,} chunks, {seconds:.0f} s and {memory / 1e9:.1f} GB at the most."
     return Needs(_need(planning + seconds, memory), _need(finish, memory), text)
 
@@ -83,13 +85,20 @@ def _peak() -> float:
     return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
-def _largest(study: Study, parts: int) -> tuple[float, int]:
-    """Return the largest share of a part in all chunks, by number or by work, and the most chunks of a part."""
+def _longest_cell(settings: Settings, coming: Forecast) -> float:
+    """Return the seconds for a cell that a target drives to max_trials, 0 without a target: it is of one part."""
+    if not (settings.target_mcse and coming.pilot):
+        return 0.0
+    return -(-settings.max_trials // settings.chunk) * coming.pilot.seconds * (1 + coming.pilot.spread)
+
+
+def _largest(study: Study, parts: int) -> tuple[float, float]:
+    """Return the largest share of a part in all chunks by their number, and the larger of this one and that by work."""
     cells, chunks, whole = study.plan.laws, study.settings.chunks, bool(study.settings.target_mcse)
     counts = _loads(cells, np.ones(len(cells)), chunks, parts, whole)
     work = _loads(cells, cells.work, chunks, parts, whole)
-    shares = [load.max() / load.sum() for load in (counts, work) if load.sum() > 0]
-    return float(max(shares)), round(counts.max())
+    shares = [float(load.max() / load.sum()) for load in (counts, work) if load.sum() > 0]
+    return shares[0], max(shares)
 
 
 def _loads(cells: Cells, weights: np.ndarray, chunks: int, parts: int, whole: bool) -> np.ndarray:

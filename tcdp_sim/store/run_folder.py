@@ -359,10 +359,13 @@ def _identity(path: Path) -> Mapping[str, Any]:
     return identity
 
 
-def open_run(study: Study) -> Run:
-    """Return the folder of a study's run, made if it is new. Raises UserError if it cannot be used."""
+def open_run(study: Study, replaces: bool = True) -> Run:
+    """Return the folder of a study's run, made if it is new. Raises UserError if it cannot be used.
+
+    `replaces` has the meaning that it has for `Run`.
+    """
     try:
-        return Run(study.folder, study.identity, replaces=True)
+        return Run(study.folder, study.identity, replaces)
     except OSError as problem:
         raise unusable(study, problem) from None
 
@@ -373,8 +376,8 @@ def unusable(study: Study, problem: OSError) -> UserError:
     return UserError(f"{message}; choose another results_dir")
 
 
-def existing_run(study: Study) -> Run:
+def existing_run(study: Study, replaces: bool = True) -> Run:
     """Return the folder of a run that has begun. Raises UserError if there is none."""
     if not (study.folder / "run.json").exists():
         raise UserError(f"{study.folder} holds no run; run its study first")
-    return open_run(study)
+    return open_run(study, replaces)

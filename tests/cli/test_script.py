@@ -187,6 +187,16 @@ def test_resources_are_the_forecast_with_its_margin(job):
     assert int(re.search("--mem=(.*)M", text)[1]) >= 2000 * (float(forecast[3]) - 0.05)
 
 
+def test_a_part_under_a_target_has_time_for_a_cell_of_the_most_trials(command, monkeypatch):
+    """A cell is of one part, so no number of parts makes it shorter."""
+    target = "target_mcse={linf_error:{relative:0.5}}"
+    spans = []
+    for most in (10**4, 10**9):
+        text = command("script", "slurm", *STUDY, target, f"max_trials={most}", "parts=1000")[1]
+        spans.append(int(re.search(r"chunks, (\d+) s and", text)[1]))
+    assert spans[0] < 60 < 1e5 * 1e-3 < spans[1]  # 4 million chunks of more than 25 microseconds each
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -77,6 +77,7 @@ def test_the_same_command_without_part_publishes_too(command, serial, part, fold
     code, out, _ = command(*WORDS)  # it simulates nothing, so it starts no worker
     assert (code, "nothing to simulate" in out, "damaged or lost" in out) == (0, True, False)
     assert contents(folder) == expected
+    assert "all chunks are there now" in part("1/3", *WORDS)  # also those that another number of parts has computed
 
 
 @pytest.mark.slow
@@ -107,8 +108,9 @@ def test_a_part_shares_no_file_and_needs_no_lock(part, folder):
     after = (folder / "run.json").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert {path.name for path in folder.iterdir()} == {"run.json", "journal", "exact", "lock"}
-    labels = sorted(path.name.split(".")[-2] for path in (folder / "journal").iterdir())
-    assert labels == ["part-1-of-3", "part-2-of-3"]
+    for files in ("journal/*", "exact/*/*"):
+        labels = sorted(path.name.split(".")[-2] for path in folder.glob(files))
+        assert labels == ["part-1-of-3", "part-2-of-3"]
 
 
 def test_a_part_does_not_read_the_others(part, folder):
@@ -160,7 +162,7 @@ def test_what_is_missing_is_named_with_the_command_that_computes_it(command, ser
     expected = serial(*WORDS)
     for i in (1, 2, 3, 5, 6, 7, 8):
         part(f"{i}/8", *WORDS)
-    shutil.rmtree(folder / "exact")
+    (folder / "exact").rename(folder / "aside")
     code, out, err = command("finish", "results/histogram")
     assert (code, "chunks are missing" in err) == (1, True)
     assert "in 1 of 8 parts: 4\n" in out
@@ -173,6 +175,11 @@ def test_what_is_missing_is_named_with_the_command_that_computes_it(command, ser
     assert int((there["trials"] == 1000).sum()) == whole
     assert 0 < whole < 4
     assert "linf_error_quantile_exact" not in there
+    assert command("verify", "results/histogram")[0] == 0  # values that nobody has computed are no contradiction
+    (folder / "aside").rename(folder / "exact")
+    assert "exact values of 4 cells" not in command("finish", "results/histogram")[1]  # no chunk is new
+    assert "linf_error_quantile_exact" in api.open_results(folder)
+    shutil.rmtree(folder / "exact")
     assert "in 1 of 8 parts: 4\n" in command("status", "results/histogram")[1]
     assert command(*words[1:])[0] == 0
     assert "missing" not in command("status", "results/histogram")[1]
@@ -229,6 +236,7 @@ def test_parts_of_an_extended_study_count_in_a_finish_by_folder(command, part, f
     for name in ("1/2", "2/2"):
         part(name, *WORDS)
     assert "4 of 4 cells whole" in done(command)
+    assert json.loads((folder / "provenance.json").read_text("utf-8"))["config"]["sweep"]["k"] == [10, 1e6]
     assert "nothing to simulate" in command("run", *WORDS, "cluster=serial")[1]
 
 
@@ -305,8 +313,21 @@ def test_parts_have_no_cluster_and_no_results(command):
     assert command("finish", *WORDS, "name=none")[0] == 2
 
 
+def test_a_finish_in_other_words_removes_nothing(command, part, folder):
+    """A run of another study would begin anew in a folder without records, but parts may have just begun here."""
+    part("1/2", *WORDS)
+    (file,) = (folder / "journal").iterdir()
+    file.write_bytes(b"")
+    code, _, err = command("finish", *WORDS, "seed=7")
+    assert code == 2
+    assert "belongs to another run" in err
+    assert file.exists()
+
+
 def test_a_part_is_no_setting_of_the_run(command, part, folder):
     part("1/2", *WORDS)
     assert "part" not in command("show", "results/histogram")[1].replace("partial", "")
     code, out, _ = command("status", *WORDS, "part=1/2")
     assert (code, "of 16 chunks" in out) == (0, True)
+    assert "the plan of the whole run" in command("plan", *WORDS, "part=1/2")[1]
+    assert "in parts: 8 chunks" in " ".join(command("list")[1].split())
