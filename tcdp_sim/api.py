@@ -531,7 +531,7 @@ def sweep(
         bound=bound, units=units, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
         cluster=cluster, name=name, results_dir=results_dir,
     )  # fmt: skip
-    found, contradicted, line = sweeps.in_memory(checked, _tell)
+    found, contradicted, line = sweeps.run(checked, _tell)
     if contradicted:
         warnings.warn(line, Contradiction, stacklevel=2)
     elif line:

@@ -1,16 +1,19 @@
 """The results of a sweep over a user's function, labelled by the values that the function was called with."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from tcdp_sim.mechanisms.functions import at
 from tcdp_sim.store import columns
 from tcdp_sim.study.sweeps import label
 from tcdp_sim.summaries.estimates import quantile_table
 from tcdp_sim.summaries.summary import Distribution
 
+OF_STUDIES = ("data_counts", "data_start", "data_size", "warned", "failed")
 OF_A_MEAN = (*columns.INTERVAL, columns.EXACT, columns.BOUND)
 Columns = Mapping[str, tuple[Any, Any, Mapping[str, Any]]]  # name -> (dimensions, values, attributes)
 
@@ -38,7 +41,7 @@ def labelled(
 
     Examples
     --------
-    >>> data = {"error_mean": (("cell",), np.array([1.0, 2.0]), {})}
+    >>> data = {"error": (("cell",), np.array([1.0, 2.0]), {})}
     >>> labelled(data, [{"n": 3}, {"n": 1}], ["a", "b"], {})["error"].sel(n=3).item()
     1.0
     """
@@ -51,6 +54,17 @@ def labelled(
     own = {axis: _coordinate(values) for axis, values in levels.items()}
     coordinates = own | {"id": (tuple(levels), _gridded(np.array(ids, dtype=object), where, full))}
     return xr.Dataset(grid, coordinates, dict(attributes))
+
+
+def columns_of(flat: xr.Dataset) -> dict[str, tuple[Any, Any, Any]]:
+    """Return the columns of published numbers, without what concerns the cells of other studies."""
+    found = {str(name): (column.dims, column.values, column.attrs) for name, column in flat.data_vars.items()}
+    return {name: column for name, column in found.items() if name not in OF_STUDIES}
+
+
+def points_of(flat: xr.Dataset) -> list[dict[str, Any]]:
+    """Return the values of the axes of each row of published results, as the function was called with them."""
+    return [at(json.loads(law)) for law in flat["law"].values.tolist()]
 
 
 def shown(data: Columns, levels: Sequence[float]) -> dict[str, tuple[Any, Any, Any]]:

@@ -44,6 +44,7 @@ def blocks(
     problems: Mapping[tuple[str, str], int] = MappingProxyType({}),
     exact_values: ExactValues = NO_EXACT_VALUES,
     known: Callable[[Cell, Mechanism], np.ndarray] | None = None,
+    mechanism: type[Mechanism] | None = None,
 ) -> Iterator[xr.Dataset]:
     """Yield the table in blocks of BLOCK rows, one for each cell: coordinates and every statistic.
 
@@ -54,6 +55,7 @@ def blocks(
     - problems: the number of chunks with an error or a warning, by cell id and kind.
     - exact_values: the exact values to publish beside the simulated ones.
     - known: a function that returns a cell's exact values if they have been computed before.
+    - mechanism: the class that declares what a trial yields, by default the class that the laws name.
     """
     coming = iter(summaries)
     about = {**attributes, "exact_code": exact_values.code}
@@ -61,7 +63,8 @@ def blocks(
     numeric, entries = _axes(cells), _Entries(counts)
     for start in range(0, len(cells), BLOCK):
         block = cells[start : start + BLOCK]
-        variables = _block(block, list(islice(coming, len(block))), counts, problems, exact_values, known)
+        kind = mechanism or mechanism_class(block[0].law["mechanism"])
+        variables = _block(kind, block, list(islice(coming, len(block))), counts, problems, exact_values, known)
         yield xr.Dataset(variables | entries.of(block), _coordinates(block, numeric), about)
 
 
@@ -72,9 +75,8 @@ def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
     return xr.Dataset(data, {"quantile": ("quantile", QUANTILES)}).isel(cell=0)
 
 
-def _block(cells, summaries, counts, problems, exact_values, known):
+def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
     """Variables of some cells: name -> (dimensions, values, attributes)."""
-    mechanism = mechanism_class(cells[0].law["mechanism"])
     built = [mechanism.build(cell.law, counts[cell.counts]) for cell in cells]
     data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
     warned = [problems.get((cell.id, "warning"), 0) for cell in cells]

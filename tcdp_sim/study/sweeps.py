@@ -8,11 +8,12 @@ from typing import Any
 
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms.functions import law_of, point_text
-from tcdp_sim.study.cells import canonical, cell_id
+from tcdp_sim.mechanisms.functions import NAME, law_of, point_text
+from tcdp_sim.study.cells import NO_COUNTS, Plan, canonical, cell_id
+from tcdp_sim.study.packed_cells import Cell, Packer
 from tcdp_sim.study.points import KEYWORDS, LOG10, Point, points
+from tcdp_sim.study.settings import Settings
 
-EXPERIMENT = "sweep"  # the name of the experiment in the folders of sweeps without a name of their own
 _HERE = "@"  # stands for the text of a point or of a stream in the template of an id
 
 
@@ -108,6 +109,25 @@ def _hashed(template: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:
         found.update(encode_basestring_ascii(text).encode())
         found.update(ending)
         yield found.hexdigest()
+
+
+def plan(settings: Settings) -> Plan:
+    """Return the cells of a sweep's settings. No code is needed for that. Raises UserError."""
+    options = settings.options
+    named, axes, function = blocks(settings.sweep, settings.also), options["axes"], options["function"]
+    every = distinct(points_of(named, axes, options["defaults"]))
+    columns = [labels([point[axis] for point in every.values()]) for axis in axes]
+    cells = Packer()
+    for point, cell, stream, *coords in zip(every.values(), *identities(function, every, settings.share), *columns):
+        law = law_of(function, point) | ({"stream": stream} if stream else {})
+        cells.add(Cell(cell, law, dict(zip(axes, coords)), "", "", "", 1.0))
+    return Plan(cells.cells(), {"": NO_COUNTS}, (), tuple(axes))
+
+
+def attributes(settings: Settings) -> dict[str, str]:
+    """Return what a snapshot of a sweep says about its function; nothing for another study."""
+    function = settings.options.get("function") if settings.mechanism["name"] == NAME else None
+    return {"function": f"{function['module']}:{function['name']}"} if function else {}
 
 
 def labels(values: Sequence[Any]) -> list[float | str]:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms.functions import Call
+from tcdp_sim.mechanisms.functions import Call, point_text as point_text
 from tcdp_sim.mechanisms.functions.calls import WrongResult
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
@@ -25,6 +25,12 @@ ABOVE = " <= bound"  # the ending of the quantity of a comparison with a bound
 def quantity(sweep: Sweep, name: str) -> str:
     """Return the name of the published quantity of a number or event."""
     return columns.mean(name) if name in sweep.observables else name
+
+
+def kind_of(column: str) -> tuple[str, int]:
+    """Return the quantity of a column of exact values or bounds, and 0 for exact values or 1 for bounds."""
+    kind = 0 if column.endswith(columns.EXACT) else 1
+    return column.removesuffix((columns.EXACT, columns.BOUND)[kind]), kind
 
 
 def columns_of(sweep: Sweep, points: Sequence[Point]) -> dict[str, tuple[Any, Any, Any]]:

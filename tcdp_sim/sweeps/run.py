@@ -12,8 +12,9 @@ from tcdp_sim.core.log import Tell
 from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.results import open_cells
 from tcdp_sim.results import sweeps as results
-from tcdp_sim.sweeps import exact, memory, pilot, workers
+from tcdp_sim.sweeps import exact, memory, named, pilot, workers
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.progress import Patient
 
@@ -23,24 +24,43 @@ OTHER_GENERATOR = (
 )
 
 
-def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
-    """Return the results of a sweep without a folder, the number of contradictions, and a line about comparisons.
+def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
+    """Return the results of a sweep, the number of contradictions, and a line about comparisons.
 
     Raises UserError or Failure of one line.
     """
-    sweep = prepared(sweep)
+    sweep, repeats = prepared(sweep)
+    if sweep.folder is not None:
+        named.run(sweep, repeats, tell)
+        return in_folder(sweep)
     for line in notes(sweep):
         tell(line)
+    return in_memory(sweep, tell)
+
+
+def in_folder(sweep: Sweep) -> tuple[xr.Dataset, int, str]:
+    """Return the published results of a sweep, as `in_memory` does."""
+    assert sweep.folder is not None
+    flat = open_cells(sweep.folder, compute_later=False).load()
+    data, points = results.columns_of(flat), results.points_of(flat)
+    return _labelled(sweep, data, points, flat["id"].values.tolist(), flat.attrs | attributes(sweep))
+
+
+def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
+    """Return the results of a sweep without a folder."""
     cells = memory.cells_of(sweep)
     data = results.joined(_simulated(sweep, cells, tell)) | exact.columns_of(sweep, cells.points)
-    contradicted, line = exact.compared(sweep, data, cells.points)
-    shown = results.shown(data, sweep.levels)
-    found = results.labelled(shown, cells.points, cells.ids, attributes(sweep))
+    return _labelled(sweep, data, cells.points, cells.ids, attributes(sweep))
+
+
+def _labelled(sweep: Sweep, data: Any, points: Any, ids: Any, about: Any) -> tuple[xr.Dataset, int, str]:
+    contradicted, line = exact.compared(sweep, data, points)
+    found = results.labelled(results.shown(data, sweep.levels), points, ids, about)
     return found.assign_coords(quantile=list(sweep.levels)) if sweep.levels else found, contradicted, line
 
 
-def prepared(sweep: Sweep) -> Sweep:
-    """Return the sweep with the names that its trials yield. Warns if `rng` does not decide them."""
+def prepared(sweep: Sweep) -> tuple[Sweep, bool]:
+    """Return the sweep with the names that its trials yield, and True if they follow from `rng`. Warns otherwise."""
     clusters.worker_count(sweep.cluster)
     sweep, repeats = pilot.tried(sweep)
     if not repeats:
@@ -51,7 +71,7 @@ def prepared(sweep: Sweep) -> Sweep:
                 "could repeat each other's; valid: cluster='serial'"
             )
         warnings.warn(f"{name} {OTHER_GENERATOR}", stacklevel=4)
-    return sweep
+    return sweep, repeats
 
 
 def notes(sweep: Sweep) -> Iterator[str]:

@@ -90,7 +90,7 @@ def test_quantiles_of_any_level():
             assert abs(one["value_quantile"] - exact) < WIDTH * error + 0.002 * exact
             assert one["value_quantile_lower"] <= one["value_quantile"] <= one["value_quantile_upper"]
     usual = tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=1e4)
-    again = tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=1e4, quantiles=columns.QUANTILES[::-1].tolist() + [0.33])
+    again = tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=1e4, quantiles=[0.33, *columns.QUANTILES[::-1].tolist()])
     assert (again["value_quantile"].sel(quantile=0.05) == usual["value_quantile"].sel(quantile=0.05)).all()
     assert "quantile" not in tcdp_sim.sweep(largest, {"n": 1}, trials=10, quantiles=[]).dims
 

@@ -113,7 +113,7 @@ def test_an_error_of_the_function_names_the_cell_and_keeps_its_traceback():
     def failing(rng, n, kind):
         return 1 / (n - 2)
 
-    with pytest.raises(Failure, match="^cell n=2 kind=a: ZeroDivisionError: ") as caught:
+    with pytest.raises(Failure, match=r"^cell n=2 kind=a: ZeroDivisionError: ") as caught:
         tcdp_sim.sweep(failing, {"n": [1, 2], "kind": "a"}, trials=2)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
