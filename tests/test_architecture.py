@@ -75,7 +75,7 @@ MAY_IMPORT = {
     "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
     "cli": (
         *("privacy", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine", "results"),
-        *("papers", "api"),
+        *("papers", "sweeps", "api"),
     ),
     "__main__": ("cli",),
 }

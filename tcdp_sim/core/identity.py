@@ -26,17 +26,23 @@ def digest(what: Any) -> str:
     return hashlib.sha256(repr(_plain(what)).encode()).hexdigest()
 
 
-def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
+def identity(mechanism: Callable[..., Any], home: str | None = None) -> dict[str, str] | None:
     """Return {module, name, source} of a callable, or None if it has no identity; `source` digests code and settings.
 
     A lambda has none, nor has a function or class without source. The same holds for one that carries or reads objects
     other than plain data and callables with a source. The user's functions, classes and modules that the callable
     names count in turn. A resumed audit or sweep computes a stored chunk again, which notices changes of the
     environment, of files or of a library.
+
+    With `home`, the module "__main__" counts as the module of this name, so that a file has one identity whether it is
+    run or imported.
     """
     try:
         module, name, parts = _described(mechanism)
-        return {"module": module, "name": name, "source": digest([parts, reached(mechanism)])}
+        text = repr(_plain([parts, reached(mechanism)]))
+        if home and module == "__main__":
+            module, text = home, text.replace("'__main__", f"'{home}")
+        return {"module": module, "name": name, "source": hashlib.sha256(text.encode()).hexdigest()}
     except (TypeError, OSError, ValueError, RecursionError):
         return None
 

@@ -1,6 +1,7 @@
 """Validation of the arguments of a sweep."""
 
 import inspect
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -128,7 +129,7 @@ def checked(
     defaults = _defaults(call, named)
     points = _points(sweep, further, named, defaults)
     return Sweep(
-        call, _identity(function), tuple(named), sweep, further, defaults, points, trials, chunk, seed,
+        call, identified(function), tuple(named), sweep, further, defaults, points, trials, chunk, seed,
         _share(share, named), _mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
         _functions("exact", exact, named), _functions("bound", bound, named),
         _mapping("units", units, "{'error': 'counts'}"), levels,
@@ -205,9 +206,10 @@ def _mapping(key: str, value: Any, example: str) -> Mapping[str, Any]:
     return value
 
 
-def _identity(function: Any) -> dict[str, Any]:
+def identified(function: Any) -> dict[str, Any]:
     """Return module, name and digest of a function; the digest is None if it cannot be identified."""
-    known = identity(function)
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    known = identity(function, Path(script).stem if script else None)
     if known is not None:
         return known
     own = function if hasattr(function, "__qualname__") else type(function)

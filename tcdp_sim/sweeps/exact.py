@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms.functions import Call, point_text as point_text
+from tcdp_sim.mechanisms.functions import Call
+from tcdp_sim.mechanisms.functions import point_text as point_text
 from tcdp_sim.mechanisms.functions.calls import WrongResult
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
@@ -19,7 +20,7 @@ from tcdp_sim.summaries.bins import bin_edges
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.pilot import place, told
 
-ABOVE = " <= bound"  # the ending of the quantity of a comparison with a bound
+ABOVE = "_within_bound"  # the ending of the quantity of a comparison with a bound
 
 
 def quantity(sweep: Sweep, name: str) -> str:

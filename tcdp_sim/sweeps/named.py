@@ -3,13 +3,10 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import xarray as xr
-
-from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.errors import Failure
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.run import execute
@@ -18,7 +15,7 @@ from tcdp_sim.mechanisms.functions import shipped
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.store import recorded
 from tcdp_sim.store.exact_values import ExactValues
-from tcdp_sim.store.run_folder import Run, open_run
+from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study, prepare

@@ -14,6 +14,7 @@ from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.results import open_cells
 from tcdp_sim.results import sweeps as results
+from tcdp_sim.study.settings import Settings
 from tcdp_sim.sweeps import exact, memory, named, pilot, workers
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.progress import Patient
@@ -29,13 +30,19 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
 
     Raises UserError or Failure of one line.
     """
-    sweep, repeats = prepared(sweep)
     if sweep.folder is not None:
-        named.run(sweep, repeats, tell)
+        kept(sweep, tell)
         return in_folder(sweep)
+    sweep, _ = prepared(sweep)
     for line in notes(sweep):
         tell(line)
     return in_memory(sweep, tell)
+
+
+def kept(sweep: Sweep, tell: Tell) -> Settings:
+    """Run or resume a sweep in its folder, and return its settings."""
+    sweep, repeats = prepared(sweep)
+    return named.run(sweep, repeats, tell)
 
 
 def in_folder(sweep: Sweep) -> tuple[xr.Dataset, int, str]:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.mechanisms.base import Draws
 
@@ -45,6 +46,8 @@ class Call:
         The axes that it must be given.
     known : tuple of str or None
         All axes that it takes, None if it takes any.
+    names : tuple of str
+        The axes that it is given.
 
     Examples
     --------
@@ -59,6 +62,13 @@ class Call:
     defaults: Mapping[str, Any]
     needed: tuple[str, ...]
     known: tuple[str, ...] | None
+    names: tuple[str, ...] = ()
+
+    def __reduce__(self) -> Any:
+        """Send a function of the user's file by its place, because no worker could import it by its module."""
+        if place := user_files.place_of(self.function):
+            return _from_file, (place, self.names)
+        return Call, (self.function, self.form, dict(self.defaults), self.needed, self.known, self.names)
 
     def __call__(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
         """Return the trials of a cell by name. Raises WrongResult for results of a wrong form."""
@@ -112,11 +122,16 @@ def calling(function: Any, axes: Iterable[str]) -> Call:
     named = {each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
     form = _form(parameters, axes)
     own = [each for each in parameters[form != "object" :] if each.name != TRIALS or form == "object"]
-    call = Call(function, form, *_axes_of(own))
+    call = Call(function, form, *_axes_of(own), tuple(axes))
     _check_axes(name_of(function), call, axes)
     if form == "all" and TRIALS not in named:
         raise UserError(f"{name_of(function)} takes `trials` by position only; remove the / after it")
     return call
+
+
+def _from_file(place: str, axes: tuple[str, ...]) -> Call:
+    """Return the call of a function in the user's file."""
+    return calling(user_files.load(place), axes)
 
 
 def name_of(function: Any) -> str:
