@@ -31,6 +31,8 @@ from tcdp_sim.study.compose import composed, places
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import settings
 from tcdp_sim.study.study import Study
+from tcdp_sim.sweeps import run as sweeps
+from tcdp_sim.sweeps.arguments import checked as checked_sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,6 +49,7 @@ __all__ = [
     "plan",
     "run",
     "simulate",
+    "sweep",
     "table",
 ]
 
@@ -432,6 +435,116 @@ def audit(
     """
     given = (mechanism, pairs, claim, trials, level, seed, sensitivity, learn, bits, name, results_dir)
     return audits.run(arguments.checked(*given), cluster, _tell)
+
+
+def sweep(
+    function: Any,
+    axes: Mapping[str, Any],
+    *,
+    cells: Any = None,
+    zip: Any = None,
+    where: Any = None,
+    also: Mapping[str, Any] | None = None,
+    trials: float = 10_000,
+    chunk: float | None = None,
+    exact: Mapping[str, Any] | None = None,
+    bound: Mapping[str, Any] | None = None,
+    units: Mapping[str, str] | None = None,
+    quantiles: Any = None,
+    target_mcse: Mapping[str, Any] | None = None,
+    share: Any = None,
+    seed: int = 0,
+    cluster: str | Mapping[str, Any] = "serial",
+    name: str | None = None,
+    results_dir: str | Path = "results",
+) -> xr.Dataset:
+    """Simulate a function of your own at every point of its axes.
+
+    The same arguments give the same bits on any cluster. More cells or trials change no older number.
+
+    Parameters
+    ----------
+    function : callable, or object with simulate(rng, trials)
+        A function f(rng, trials, **axes) that returns an array of shape (trials,), or a function f(rng, **axes) that
+        returns one trial. A trial is a number, a yes or no (an event), or a dict of them. A number without a name is
+        called `value`. All randomness must come from `rng`, a numpy.random.Generator.
+    axes : mapping
+        The values of each axis: a list, range, array or single value, or a range {"from", "to", "num", "scale"}.
+        Values are plain data, and the function gets them as they are.
+    cells : list of mapping, optional
+        Points, each of which completes the axes: [{"n": 10, "k": 2}].
+    zip : list, optional
+        Groups of axes that advance together: [["n", "k"]].
+    where : str or list of str, optional
+        Conditions that all must hold: "n <= 1000".
+    also : mapping, optional
+        Further blocks of axes by name, whose axes replace those of `axes`: {"large": {"n": 10**6}}.
+    trials : float
+        Number of trials per cell, rounded up to whole chunks.
+    chunk : float, optional
+        Number of trials that share a random stream and are asked for at once. The default is 10,000, or `trials` if
+        that is less.
+    exact : mapping, optional
+        Functions of the axes that return the exact mean of a number, or the exact probability of an event, by name.
+    bound : mapping, optional
+        Functions of the axes that return an upper bound of them, by name.
+    units : mapping, optional
+        The units of the numbers by name.
+    quantiles : list of float, optional
+        The levels of the quantiles in the results.
+    target_mcse : mapping, optional
+        The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}.
+    share : str or list of str, optional
+        The axes along which cells use the same random numbers, so that differences become precise.
+    seed : int
+        Seed of the random numbers, from 0 to 2^128 - 1.
+    cluster : str or mapping
+        The cluster, as for `run`. "serial" is this process.
+    name : str, optional
+        If given, the run is kept in results_dir/name. The same call resumes there. A changed source starts again.
+    results_dir : str or Path
+        The folder that holds the folders of runs.
+
+    Returns
+    -------
+    xarray.Dataset
+        One dimension for each axis. A number `x` has the variables `x` (its mean), `x_mcse`, `x_lower`, `x_upper` (a
+        95% interval), `x_sd`, `x_min`, `x_max`, `x_quantile`, and `x_exact` and `x_bound` if they are given. An event
+        has its probability with an exact interval, and `x_count`.
+
+    Raises
+    ------
+    UserError
+        If an argument or a result of the function is not valid.
+    Failure
+        If the function raises an error.
+
+    Warns
+    -----
+    UserWarning
+        If the function draws random numbers from another generator than `rng`.
+    Contradiction
+        If simulated numbers differ from exact ones, or exceed a bound, beyond chance.
+
+    Examples
+    --------
+    >>> def largest(rng, trials, n):
+    ...     return rng.random((trials, n)).max(axis=1)
+    >>> found = sweep(largest, {"n": [1, 4]}, exact={"value": lambda n: n / (n + 1)})
+    >>> bool((abs(found["value"] - found["value_exact"]) < 5 * found["value_mcse"]).all())
+    True
+    """
+    checked = checked_sweep(
+        function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
+        bound=bound, units=units, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
+        cluster=cluster, name=name, results_dir=results_dir,
+    )  # fmt: skip
+    found, contradicted, line = sweeps.run(checked, _tell)
+    if contradicted:
+        warnings.warn(line, Contradiction, stacklevel=2)
+    elif line:
+        _tell(line)
+    return found
 
 
 def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:

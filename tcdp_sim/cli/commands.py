@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tcdp_sim.cli import cheat_sheet, completion, help_text, reproduce
+from tcdp_sim.cli import cheat_sheet, completion, help_text, reproduce, sweep
 from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import UserError, suggestion
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
+OF_A_SWEEP = {"function": "FILE.py:FUNCTION"}  # the code that the folder of a sweep over a user's function lacks
 SCRIPT = """\
 QUEUE is one of slurm, pbs, lsf, sge, htcondor, and the words of a run follow. The file goes to the standard output:
   tcdp-sim script slurm experiment=histogram sweep.rho=0.1 trials=1e8 parts=1000 > job.sh
@@ -173,6 +174,13 @@ def _report(console, run, file=None) -> None:
     console.print(f"report: {path}", markup=False)
 
 
+def _sweep(console, words) -> int:
+    with importing():
+        from tcdp_sim.cli import user_function  # noqa: F401 (so that no signal interrupts its import)
+    with working():
+        return sweep.main(console, words)
+
+
 def _list(console, folder=None) -> None:
     with importing():
         from tcdp_sim.cli import listing
@@ -206,6 +214,12 @@ def _completion(console, words) -> None:
 
 COMMANDS = {
     "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
+    "sweep": Command(
+        _sweep,
+        ("FILE.py:FUNCTION [KEY=VALUE ...]",),
+        "simulate a function of your own file on its axes, and draw it",
+        details=sweep.HELP,
+    ),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
     "script": Command(
         _script, ("QUEUE ...",), "print a job file that computes the run of the words in parts", {"parts": 1000}, SCRIPT
@@ -215,10 +229,13 @@ COMMANDS = {
     "status": Command(_status, ("RUN",), "print the progress of a run, also while it is running"),
     "draw": Command(_draw, ("RUN",), "draw the tables and figures of a run again"),
     "verify": Command(
-        _verify, ("RUN",), "compute random chunks (or claims) again and compare the bits", {"sample": 20}
+        _verify, ("RUN",), "compute random chunks (or claims) again and compare the bits", {"sample": 20, **OF_A_SWEEP}
     ),
     "replay": Command(
-        _replay, ("RUN",), "run one chunk again in this process, with its traceback", {"cell": "ID", "index": 0}
+        _replay,
+        ("RUN",),
+        "run one chunk again in this process, with its traceback",
+        {"cell": "ID", "index": 0, **OF_A_SWEEP},
     ),
     "diff": Command(_diff, ("RUN", "FOLDER"), "compare two runs within Monte Carlo error"),
     "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),

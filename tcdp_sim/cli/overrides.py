@@ -52,6 +52,38 @@ def places(words: Sequence[str]) -> set[str]:
     return {word.strip(" +~").partition("=")[0].partition("@")[0].strip() for word in words}
 
 
+def plain(words: Sequence[str]) -> dict[str, Any]:
+    """Return the values of KEY=VALUE words, nested as in a yaml file, without any default. Raises UserError.
+
+    A key that is given with a value and with keys below, as in cluster=slurm cluster.workers=4, becomes a mapping with
+    the value as `name`.
+    """
+    found: dict[str, Any] = {}
+    for word in words:
+        _refuse_code(word)
+        try:
+            (override,) = OverridesParser.create().parse_overrides([word])
+            if override.is_sweep_override() or override.is_delete():
+                raise UserError(f"{word} is not valid here; write {word.replace('=', '=[', 1)}] for a list")
+            _put(found, override.get_key_element().lstrip("+").split("."), override.value())
+        except HydraException as mistake:
+            raise UserError(_one_line(mistake, words)) from None
+    return found
+
+
+def _put(found: dict[str, Any], parts: list[str], value: Any) -> None:
+    """Put a value under a dotted key."""
+    for part in parts[:-1]:
+        before = found.get(part)
+        found[part] = before if isinstance(before, dict) else {} if before is None else {"name": before}
+        found = found[part]
+    last = found.get(parts[-1])
+    if isinstance(last, dict) and not isinstance(value, dict):
+        last["name"] = value
+    else:
+        found[parts[-1]] = last | value if isinstance(last, dict) else value
+
+
 def _combinations(words: Sequence[str]) -> list[list[str]]:
     """Return every combination of the values in the words, each as the words of one study."""
     parser = OverridesParser.create(GlobalHydra.instance().config_loader())

@@ -12,13 +12,14 @@ from tcdp_sim.core import log
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import clusters, exact, schedule, stopping
+from tcdp_sim.engine import clusters, exact, schedule, simulate, stopping
 from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.engine.workers import Workers
-from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.mechanisms import Mechanism, UserFunction
+from tcdp_sim.mechanisms.functions import needs_code
 from tcdp_sim.store import certificate, provenance, publication, table
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
@@ -134,6 +135,7 @@ def until_precise(
     """Simulate until all targets are met, and return the chunks that the cells have in the end."""
     while True:
         if todo:
+            _need_code(study)
             _simulate(study, run, todo, wanted, failed, workers, tell)
         more = stopping.more(run, wanted, study.settings)
         grown = int(np.count_nonzero(more.chunks > wanted.chunks))
@@ -178,7 +180,8 @@ def _simulate(
         tally = Tally(todo, s.chunk)
         with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
             useful = (item for item in todo if item[0].id not in failed)
-            schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive)
+            simulated = study.simulated or simulate.run
+            schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive, simulated)
             writer.end(provenance.end(place, about))
     except KeyboardInterrupt:
         written = run.again()  # read again: the signal may have come between a record and its entry in `run`
@@ -186,6 +189,13 @@ def _simulate(
         kept = total - len(Pending(study.plan.laws, wanted, written.has))
         message = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
         raise KeyboardInterrupt(message) from None
+
+
+def _need_code(study: Study) -> None:
+    """Raise UserError if the chunks come from a user's function that this process does not have."""
+    if issubclass(study.mechanism, UserFunction) and study.simulated is None:
+        function = study.settings.options["function"]
+        raise UserError(f"{needs_code(function)}, or the command of the sweep again")
 
 
 def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
@@ -234,7 +244,8 @@ def _table(
         return kept.values(cell.id)
 
     cells = study.plan.cells
-    return table.blocks(cells, map(summary, cells), study.plan.counts, attributes, counted, exact_values, known)
+    counts, coming = study.plan.counts, map(summary, cells)
+    return table.blocks(cells, coming, counts, attributes, counted, exact_values, known, study.mechanism)
 
 
 def _noises(names: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -106,6 +106,7 @@ def simulate(
     seed: int,
     trials: int,
     receive: Callable[[Done], None],
+    simulated: Callable[[Task], Done] = run,
 ) -> None:
     """Simulate the pending chunks and pass each finished task to `receive`, in this process, as it arrives.
 
@@ -115,9 +116,10 @@ def simulate(
 
     - todo: the pending chunks, read as the workers come to them.
     - work: the approximate work of one trial of every chunk in `todo`.
+    - simulated: the function that simulates a task.
     """
     speed = Speed()
-    for done in executor.results(_tasks(todo, work, counts, seed, trials, executor.workers, speed)):
+    for done in executor.results(_tasks(todo, work, counts, seed, trials, executor.workers, speed), simulated):
         interrupts.check()
         speed.learn(done.seconds, done.work, len(done.records))
         receive(done)

@@ -17,6 +17,8 @@ PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # 
 
 def command(config: Mapping[str, Any]) -> str:
     """Return the command line that runs a study of this resolved config again. It names no cluster."""
+    if function := config["mechanism"].get("function"):
+        return " ".join(["tcdp-sim", "sweep", *map(shlex.quote, _words_of_sweep(config, function))])
     return " ".join(["tcdp-sim", *map(shlex.quote, words(config))])
 
 
@@ -44,6 +46,15 @@ def _take_away(keys: dict[str, Any], whole: Mapping[str, Any]) -> None:
             keys[key] = "linear" if {"from", "to"} <= set(keys) else None  # of a range only `scale` may be left out
         elif isinstance(value, Mapping) and isinstance(keys[key], dict) and key != "cluster":
             _take_away(keys[key], value)
+
+
+def _words_of_sweep(config: Mapping[str, Any], function: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words of a sweep over a function. They do not name its exact values and bounds, which are code."""
+    yield f"{function['module'].replace('.', '/')}.py:{function['name']}"
+    yield from (f"sweep.{key}={_written(value)}" for key, value in config["sweep"].items())
+    yield from (f"also.{key}={_written(value)}" for key, value in config["also"].items())
+    keys = ("trials", "chunk", "seed", "target_mcse", "share", "name")
+    yield from (f"{key}={_written(config[key])}" for key in keys if config[key] not in (None, [], ()))
 
 
 def words(config: Mapping[str, Any]) -> list[str]:

@@ -229,7 +229,12 @@ def cell_id(law: Mapping[str, Any]) -> str:
 
     The canonical JSON has sorted keys, whole floats as integers and other floats rounded to 12 significant digits.
     """
-    return hashlib.sha256(_encoded(_canonical(law)).encode()).hexdigest()
+    return hashlib.sha256(canonical(law).encode()).hexdigest()
+
+
+def canonical(law: Mapping[str, Any]) -> str:
+    """Return the canonical JSON of a law."""
+    return _encoded(_canonical(law))
 
 
 _encoded = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every law

@@ -15,6 +15,7 @@ GROUPS = resources.files("tcdp_sim.conf")
 DEFAULTS = GROUPS / "config.yaml"  # every key of a study, with its default
 CHOSEN = ("experiment", "mechanism", "data", "cluster")  # a study has one option of each of these groups
 EXPERIMENTAL = {"kubernetes": "it has never run on a real Kubernetes"}  # option -> reason
+KEPT = {"experiment": "sweep", "mechanism": "function"}  # what a sweep over a user's function has; no words choose it
 PLUGGED = ("noise", "mechanism", "experiment", "data")  # groups to which plug-ins may add
 
 

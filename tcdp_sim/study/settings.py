@@ -138,7 +138,7 @@ class Settings(_Part):
             raise UserError(f"max_trials = {self.max_trials} is not valid with target_mcse; {valid}")
         for group in groups.CHOSEN:
             chosen = self.experiment.name if group == "experiment" else getattr(self, group).get("name")
-            if group != "data":  # users may name their data
+            if group != "data" and chosen != groups.KEPT.get(group):  # users may name their data
                 known(f"{group}.name", chosen, groups.options(group))
         _data_name(self.data.get("name"))
         cluster = self.cluster["name"]

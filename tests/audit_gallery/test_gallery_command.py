@@ -6,7 +6,7 @@ import pytest
 from audit_gallery.__main__ import main
 from audit_gallery.outcomes import kept
 
-from tcdp_sim.audits import identity
+from tcdp_sim.core import identity
 
 
 @pytest.fixture

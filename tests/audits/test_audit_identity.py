@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tcdp_sim
-from tcdp_sim.audits.identity import digest, identity
+from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import PureDP
 

@@ -114,6 +114,6 @@ def test_a_loss_that_is_infinite_once_in_ten_times(command, tmp_path):
 
 def test_batches_of_all_observables_share_one_width():
     parts = [SimpleNamespace(batches={"a": np.ones((1, 2))}), SimpleNamespace(batches={"b": np.ones((2, 2))}), None]
-    found = table._batches(parts)
+    found = table.batch_means(parts)
     assert [values.shape for _, values, _ in found.values()] == [(3, 4), (3, 4)]
     assert [np.isfinite(values).sum(axis=1).tolist() for _, values, _ in found.values()] == [[2, 0, 0], [0, 4, 0]]
