@@ -19,7 +19,10 @@ READ = (
     *(("cluster", key) for key in ("tls_ca", "tls_cert", "tls_key")),
 )
 START = "`tcdp-sim new histogram` prints a file to start from"
-_OF_A_SECTION = re.compile(r"(config|experiment|mechanism|data|cluster)\b[^:=]*: '?(\w+)")  # data mine: 'x' is ...
+# The section and the key at the beginning of messages such as "data mine: unknown key 'x'" and "sweep: rho = 'a' is".
+_OF_A_SECTION = re.compile(
+    r"(config|experiment|mechanism|data|cluster|sweep|also\.\w+)\b[^:=]*: (?:unknown key )?'?(\w+)"
+)
 
 
 @dataclass(frozen=True)
