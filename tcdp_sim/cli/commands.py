@@ -198,7 +198,7 @@ COMMANDS = {
     "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
     "script": Command(
-        _script, ("QUEUE ...",), "print a job file that computes the run of the words in parts", {"parts": 1000}, SCRIPT
+        _script, ("QUEUE ...",), "print a job file that computes a run in parts", {"parts": 1000}, SCRIPT
     ),
     "finish": Command(_finish, ("RUN",), "publish what the parts of a run have computed, and say what is missing"),
     "show": Command(_show, ("[RUN]",), "print the config of a study"),

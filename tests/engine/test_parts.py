@@ -165,7 +165,7 @@ def test_what_is_missing_is_named_with_the_command_that_computes_it(command, ser
     (folder / "exact").rename(folder / "aside")
     code, out, err = command("finish", "results/histogram")
     assert (code, "chunks are missing" in err) == (1, True)
-    assert "in 1 of 8 parts: 4\n" in out
+    assert "missing parts: 4 (1 of 8)\n" in out
     assert "missing: the exact values of 4 cells; they are published as NaN" in out
     lost = [line for line in out.splitlines() if line.startswith("`")]
     words = shlex.split(lost[0].split("`")[1])
@@ -180,7 +180,7 @@ def test_what_is_missing_is_named_with_the_command_that_computes_it(command, ser
     assert "exact values of 4 cells" not in command("finish", "results/histogram")[1]  # no chunk is new
     assert "linf_error_quantile_exact" in api.open_results(folder)
     shutil.rmtree(folder / "exact")
-    assert "in 1 of 8 parts: 4\n" in command("status", "results/histogram")[1]
+    assert "missing parts: 4 (1 of 8)\n" in command("status", "results/histogram")[1]
     assert command(*words[1:])[0] == 0
     assert "missing" not in command("status", "results/histogram")[1]
     done(command)
@@ -203,7 +203,7 @@ def test_parts_in_folders_of_their_own_are_merged(command, serial, part, folder,
         code, out, _ = command("merge", *WORDS, f"own{i}/histogram")
         assert code == 0
         assert "missing: " in out
-        assert "of 3 parts: " in out
+        assert "missing parts: " in out
         assert not (folder / "results.zarr").exists()
     code, out, _ = command("merge", *WORDS, "own2/histogram")
     assert (code, "nothing to simulate" in out) == (0, True)
