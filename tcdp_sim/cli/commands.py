@@ -222,7 +222,7 @@ COMMANDS = {
     ),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
     "script": Command(
-        _script, ("QUEUE ...",), "print a job file that computes the run of the words in parts", {"parts": 1000}, SCRIPT
+        _script, ("QUEUE ...",), "print a job file that computes a run in parts", {"parts": 1000}, SCRIPT
     ),
     "finish": Command(_finish, ("RUN",), "publish what the parts of a run have computed, and say what is missing"),
     "show": Command(_show, ("[RUN]",), "print the config of a study, as a file that runs it again"),

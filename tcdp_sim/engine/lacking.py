@@ -60,7 +60,7 @@ def _parts(study: Study, heads: Heads, todo: Pending) -> Iterator[str]:
     count = parts.parsed(str(newest[provenance.PART]), study.settings).count
     whole = bool(study.settings.target_mcse)
     numbers = {parts.owner(cell.id, 0 if whole else chunk, count) for cell, chunk in todo}
-    yield f"in {len(numbers)} of {count} parts: {shortened(parts.in_ranges(numbers), LONGEST)}"
+    yield f"missing parts: {shortened(parts.in_ranges(numbers), LONGEST)} ({len(numbers)} of {count})"
     yield f"`{command(study, f'part={min(numbers)}/{count}')}` computes the first of them"
 
 

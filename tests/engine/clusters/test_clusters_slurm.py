@@ -17,6 +17,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import batch, jobs, queues, tuning
 from tcdp_sim.store.digests import tree_digest
+from tcdp_sim.study.parts import in_ranges
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")
 START, RUN = 300, 600  # seconds, generous: others may use the machine
@@ -320,10 +321,10 @@ def test_an_array_of_parts_with_one_killed_and_one_lost(slurm, local, tmp_path):
     lost = tasks(slurm, "pending")[-1]
     ask(slurm, "scancel", lost)
     ask(slurm, "scancel", "--signal=KILL", running[0])
-    missing = sorted(task.split("_")[1] for task in (lost, running[0]))
+    missing = in_ranges(int(task.split("_")[1]) for task in (lost, running[0]))
     log = end_of_finish(slurm, tmp_path)
-    assert f"in 2 of 7 parts: {','.join(missing)}\n" in log
+    assert f"missing parts: {missing} (2 of 7)\n" in log
     assert "chunks are missing" in log or "nothing is published" in log
-    submit(slurm, tmp_path, ",".join(missing))
+    submit(slurm, tmp_path, missing)
     assert "3 of 3 cells whole" in end_of_finish(slurm, tmp_path)
     assert published(tmp_path) == local
