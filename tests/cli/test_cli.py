@@ -69,7 +69,8 @@ def test_help_names_every_key_and_group(command, word):
     for key in {*KEYS, "cluster.workers"}:
         assert key in out
     for group in ("experiment", "mechanism", "noise", "data", "cluster"):
-        assert f"{group}: {', '.join(options(group))}" in out
+        listed = ", ".join(options(group)).replace("kubernetes", "kubernetes (experimental)")
+        assert f"{group}: {listed}" in out
 
 
 def test_version(command):
