@@ -9,8 +9,9 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from tcdp_sim.cli import given, overrides
-from tcdp_sim.cli.command import SEVERAL
+from tcdp_sim.cli import asked
+from tcdp_sim.cli.command import SEVERAL, is_study_file
+from tcdp_sim.cli.given import Given
 from tcdp_sim.core.errors import UserError, known
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.texts import printable
@@ -29,7 +30,9 @@ def main(words: Sequence[str]) -> None:
     Raises UserError.
     """
     queue, parts, study = _read(words)
-    print(job_file(queue, parts, study, _settings(study), _tell), end="")
+    run = _run(study)
+    with run.file.located():
+        print(job_file(queue, parts, study, run.settings, _tell), end="")
 
 
 def job_file(queue: str, parts: int, words: Sequence[str], settings: Settings, tell: Tell) -> str:
@@ -70,15 +73,16 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _settings(words: Sequence[str]) -> Settings:
-    """Return the settings that the words of a run mean. Raises UserError."""
+def _run(words: Sequence[str]) -> Given:
+    """Return the run that the words mean. Raises UserError."""
     if several := [word for word in words if word in SEVERAL]:
         raise UserError(f"script: {several[0]} is not valid here: a job file is of one run")
-    (config,) = overrides.configs(words)
-    if config.get("part"):
-        raise UserError(f"part = {config['part']!r} is not valid here: each job computes a part of its own")
-    given.by_config({**config, "part": "1/1"})  # refuses what a part cannot be given
-    return given.by_config(config).settings
+    path, rest = (words[0], words[1:]) if words and is_study_file(words[0]) else (None, words)
+    asked.runs([*rest, "part=1/1"], path)  # refuses what a part cannot be given
+    (run,) = asked.runs(rest, path)
+    if run.part:
+        raise UserError(f"part = {run.part!r} is not valid here: each job computes a part of its own")
+    return run
 
 
 def _refuse_line_breaks(texts: Sequence[str]) -> None:

@@ -153,6 +153,20 @@ def test_the_words_mean_the_run_that_is_named(job):
     assert f"of the run results/{NAME}," in job("slurm")
 
 
+def test_a_study_in_a_file_is_computed_in_parts_as_well(command, tmp_path, monkeypatch):
+    """The jobs run in the folder of the command, and find the file by the name that was given."""
+    monkeypatch.chdir(tmp_path)
+    Path("study.yaml").write_text("sweep: {rho: 0.1, k: 10}\ntrials: 1000\nchunk: 250\ncluster: serial\n")
+    code, out, _ = command("script", "slurm", "study.yaml", "seed=3", "parts=4")
+    assert code == 0
+    assert ' run study.yaml seed=3 "part=$SLURM_ARRAY_TASK_ID/4"' in out
+    assert f"cd {tmp_path}" in out
+    Path("study.yaml").write_text("trials: 1000\nsweep: {rho: 0.1, kk: 10}\n")
+    code, _, err = command("script", "slurm", "study.yaml", "parts=4")
+    assert code == 2
+    assert "study.yaml:2: sweep.kk is not an axis" in err
+
+
 @pytest.mark.parametrize("queue", [*DIRECTIVES])
 def test_directives_are_documented_ones(queue, job):
     prefix = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "sge": "#$"}[queue]
