@@ -192,7 +192,7 @@ def test_submit_files_of_htcondor_have_documented_commands(job):
 def test_resources_are_the_forecast_with_its_margin(job):
     need = needs.Need(seconds=3 * 3600 + 5 * 60, megabytes=700)
     assert (need.clock, need.hours_and_minutes) == ("03:05:00", "03:05")
-    assert needs._need(5.0, 3e8) == needs.Need(11 * 60, 600)  # twice the forecast and ten minutes, in whole minutes
+    assert needs._need(100.0, 3e8) == needs.Need(14 * 60, 600)  # twice the forecast and ten minutes, in whole minutes
     text = job("slurm")
     forecast = re.search(r"largest part: (\d+) chunks, (\d+) s and ([\d.]+) GB", text)
     assert int(forecast[1]) == 6  # of 16, by counting: the four cells begin at parts 1, 2, 2 and 3

@@ -330,4 +330,8 @@ def test_a_part_is_no_setting_of_the_run(command, part, folder):
     code, out, _ = command("status", *WORDS, "part=1/2")
     assert (code, "of 16 chunks" in out) == (0, True)
     assert "the plan of the whole run" in command("plan", *WORDS, "part=1/2")[1]
+    part("2/2", *WORDS)
+    assert "4 of 4 cells whole" in done(command, *WORDS, "part=1/2")
+    shutil.rmtree(folder)
+    part("1/2", *WORDS)
     assert "in parts: 8 chunks" in " ".join(command("list")[1].split())
