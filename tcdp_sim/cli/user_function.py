@@ -17,8 +17,10 @@ from tcdp_sim.sweeps import run as sweeps
 from tcdp_sim.sweeps.arguments import checked, identified
 
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
-STUDY = ("sweep", "also", "trials", "chunk", "exact", "bound", "units", "quantiles", "target_mcse", "share", "seed")
-KEYS = (*STUDY, "cluster", "name", "results_dir")
+KEYS = (
+    *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "quantiles", "target_mcse", "share", "seed"),
+    *("cluster", "name", "results_dir"),
+)
 
 
 def run(words: Sequence[str], tell: Tell) -> Settings:
