@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import proportion
 
+_LINES: dict[str, dict[str, Any]] = {"exact": {"linestyle": "-"}, "bound": {"linestyle": ":"}}
 MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
 
@@ -71,7 +73,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     x = max(axes, key=lambda axis: (axes[axis], table[axis].dtype.kind == "f"), default=None)
     for quantity, part in table.groupby("quantity", sort=False):
         series = part.apply(lambda row: _label(row, [axis for axis in axes if axis != x]), axis=1)
-        figure = captioned(_figure(part, series, x), part, f"{quantity} in {part['unit'].iloc[0]}")
+        unit = part["unit"].iloc[0]
+        figure = captioned(_figure(part, series, x), part, f"{quantity} in {unit}" if unit != "1" else "")
         yield f"{quantity}_vs_{x or 'cell'}", figure, part
 
 
@@ -85,22 +88,27 @@ def _figure(part, series, x):
         rows = part[series == label]
         places = rows[x] if numeric else [names.index(value) for value in rows[x]] if names else [0.0] * len(rows)
         points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **marks_of(style), label=label)
-        for kind, line in (("exact", "-"), ("bound", ":")):
+        for kind, line in _LINES.items():
             if kind in rows and rows[kind].notna().any():
-                shown = sorted(zip(places, rows[kind]))
-                panel.plot(*zip(*shown), linestyle=line, color=style.get("color"), linewidth=1, zorder=1)
+                panel.plot(*zip(*sorted(zip(places, rows[kind]))), color=style.get("color"), linewidth=1, **line)
     if numeric and part[x].min() > 0 and part[x].max() / part[x].min() > WIDE:
         panel.set_xscale("log")
     if names:
         panel.set_xticks(range(len(names)), names)
     panel.set_xlabel(x or "")
-    panel.set_ylabel(f"{part['quantity'].iloc[0]} ({part['unit'].iloc[0]})")
-    known = [f"{kind} values as lines" for kind in ("exact",) if kind in part and part[kind].notna().any()]
-    known += ["bounds dotted"] if "bound" in part and part["bound"].notna().any() else []
-    panel.set_title(", ".join(["simulated, with 95% intervals", *known]), loc="left")
+    panel.set_ylabel(_named(part))
+    known = {"exact": "exact values as lines", "bound": "bounds as dots"}
+    told = [text for kind, text in known.items() if kind in part and part[kind].notna().any()]
+    panel.set_title(", ".join(["simulated, with 95% intervals", *told]), loc="left")
     if 1 < series.nunique() <= MOST_KEYS:
         panel.legend()
     return figure
+
+
+def _named(part) -> str:
+    """Return the quantity of some rows with its unit."""
+    quantity, unit = part["quantity"].iloc[0], part["unit"].iloc[0]
+    return f"{quantity} ({unit})" if unit != "1" else str(quantity)
 
 
 def _series_of(row) -> Series:

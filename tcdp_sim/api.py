@@ -17,6 +17,7 @@ from tcdp_sim import results
 from tcdp_sim.audits import AuditReport, arguments
 from tcdp_sim.audits import run as audits
 from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.texts import in_html
 from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.mechanisms import Mechanism
@@ -31,6 +32,8 @@ from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.sweeps import run as sweeps
 from tcdp_sim.sweeps.arguments import checked as checked_sweep
+
+FEW = 10  # cells of a plan that a notebook shows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -166,6 +169,12 @@ class Plan:
     folder: Path
     notes: tuple[str, ...]
 
+    def _repr_html_(self) -> str:
+        """Return the plan for a notebook: its cost in a line, the notes, and the first cells."""
+        cost = f"{len(self.cells)} cells x {self.trials:,} trials; {self.missing} of {self.chunks} chunks to simulate"
+        lines = [f"{cost}, about {self.seconds:.3g} s", f"folder: {self.folder}", *self.notes]
+        return in_html(lines) + self.cells.head(FEW).to_html()
+
 
 def plan(
     experiment: str = "histogram",
@@ -225,7 +234,7 @@ def plan(
 
 
 def open_results(path: str | Path) -> xr.Dataset:
-    """Return the published results of a run, labelled by the axes of its sweep and lazily loaded.
+    """Return the published results of a run, labelled by the axes of its sweep. Large ones are loaded lazily.
 
     Parameters
     ----------

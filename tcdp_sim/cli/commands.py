@@ -197,7 +197,10 @@ COMMANDS = {
         _verify, ("RUN",), "compute random chunks (or claims) again and compare the bits", {"sample": 20, **OF_A_SWEEP}
     ),
     "replay": Command(
-        _replay, ("RUN",), "run one chunk again in this process, with its traceback", {"cell": "ID", "index": 0, **OF_A_SWEEP}
+        _replay,
+        ("RUN",),
+        "run one chunk again in this process, with its traceback",
+        {"cell": "ID", "index": 0, **OF_A_SWEEP},
     ),
     "diff": Command(_diff, ("RUN", "FOLDER"), "compare two runs within Monte Carlo error"),
     "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),

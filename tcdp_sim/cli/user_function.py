@@ -17,8 +17,10 @@ from tcdp_sim.sweeps import run as sweeps
 from tcdp_sim.sweeps.arguments import checked, identified
 
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
-KEYS = ("sweep", "also", "trials", "chunk", "exact", "bound", "units", "quantiles", "target_mcse", "share", "seed")
-KEYS += ("cluster", "name", "results_dir")
+KEYS = (
+    *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "quantiles", "target_mcse", "share", "seed"),
+    *("cluster", "name", "results_dir"),
+)
 
 
 def run(words: Sequence[str], tell: Tell) -> Settings:
@@ -35,7 +37,7 @@ def arguments(place: str, function: Any, given: Mapping[str, Any]) -> dict[str, 
     """Return the arguments of a sweep from the keys of a command line."""
     block = dict(given.get("sweep") or {})
     cluster = given.get("cluster") or "local"
-    cluster = {"name": "local"} | cluster if isinstance(cluster, Mapping) else cluster
+    cluster = {"name": "local", **cluster} if isinstance(cluster, Mapping) else cluster
     keys = {"results_dir": "results", "name": name_of(function)} | dict(given) | {"cluster": cluster}
     known = {kind: _functions(place, kind, keys.pop(kind, None)) for kind in ("exact", "bound")}
     parts = {part: block.pop(part, None) for part in PARTS}

@@ -165,7 +165,9 @@ def _altered(study, run, cells, row) -> str:
     if not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
     known = known_exactly(study.settings.experiment.name)
-    again = next(table.blocks([cell], [run.summary(cell.id, chunks)], study.plan.counts, {}, {}, known, None, study.mechanism))
+    again = next(
+        table.blocks([cell], [run.summary(cell.id, chunks)], study.plan.counts, {}, {}, known, None, study.mechanism)
+    )
     names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     different = [n for n in names if not same[n]]

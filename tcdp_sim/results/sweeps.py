@@ -56,6 +56,33 @@ def labelled(
     return xr.Dataset(grid, coordinates, dict(attributes))
 
 
+def of_run(flat: xr.Dataset) -> xr.Dataset:
+    """Return the loaded cells of a published sweep as `tcdp_sim.sweep` returns them.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns, without the bins of histograms.
+
+    Returns
+    -------
+    xarray.Dataset
+        One dimension for each axis, with the values that the function was called with.
+
+    Examples
+    --------
+    >>> of_run(open_cells("results/median_error").load())["error"]  # doctest: +SKIP
+    """
+    named = flat.drop_vars([name for name in flat.data_vars if str(name).endswith("_histogram_bins")])
+    data = shown(columns_of(named), columns.QUANTILES.tolist(), _observables(flat))
+    found = labelled(data, points_of(flat), flat["id"].values.tolist(), flat.attrs)
+    return found.assign_coords(quantile=flat["quantile"].values) if "quantile" in found.dims else found
+
+
+def _observables(flat: xr.Dataset) -> list[str]:
+    return columns.observables(map(str, flat.data_vars))
+
+
 def columns_of(flat: xr.Dataset) -> dict[str, tuple[Any, Any, Any]]:
     """Return the columns of published numbers, without what concerns the cells of other studies."""
     found = {str(name): (column.dims, column.values, column.attrs) for name, column in flat.data_vars.items()}
@@ -67,12 +94,15 @@ def points_of(flat: xr.Dataset) -> list[dict[str, Any]]:
     return [at(json.loads(law)) for law in flat["law"].values.tolist()]
 
 
-def shown(data: Columns, levels: Sequence[float]) -> dict[str, tuple[Any, Any, Any]]:
+def shown(
+    data: Columns, levels: Sequence[float], names: Sequence[str] | None = None
+) -> dict[str, tuple[Any, Any, Any]]:
     """Return the columns of a result: means under the names of their numbers, quantiles of the given levels.
 
-    The bins of histograms are left out, because the cells have different ones.
+    The bins of histograms are left out, because the cells have different ones. `names` are the observables if the data
+    lack them.
     """
-    names = columns.observables(data)
+    names = columns.observables(data) if names is None else names
     if tuple(levels) != tuple(columns.QUANTILES):
         data = dict(data) | {name: value for one in names for name, value in _quantiles(data, one, levels)}
     renamed = {columns.mean(name) + end: name + end for name in names for end in OF_A_MEAN}

@@ -30,10 +30,10 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
 
     Raises UserError or Failure of one line.
     """
+    sweep, repeats = prepared(sweep)
     if sweep.folder is not None:
-        kept(sweep, tell)
+        named.run(sweep, repeats, tell)
         return in_folder(sweep)
-    sweep, _ = prepared(sweep)
     for line in notes(sweep):
         tell(line)
     return in_memory(sweep, tell)
