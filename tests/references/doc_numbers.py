@@ -5,11 +5,15 @@ A number is found by a pattern around it, one group for each. Where the sentence
 
 import contextlib
 import io
+import linecache
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from math import sqrt
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
 
 from tcdp_sim.bounds import fano, histogram_records, information, least_records, least_sample_size, selection_gap
 from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
@@ -17,7 +21,9 @@ from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
 ROOT = Path(__file__).parents[2]
 NUMBER = r"\*{0,2}([\d.]+)\*{0,2}"
 CELLS = (1e3, 1e6, 1e12)
-PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet and its indented output
+FILE = "my_file"  # pages say that a reader saves the snippets in my_file.py
+SNIPPET = re.compile(r"```python\n((?s:.*?))```")
+PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet, and what it prints, indented
 
 
 def epsilons() -> Iterator[float]:
@@ -95,11 +101,27 @@ def written(text: str, pattern: str, values: Iterable[float]) -> str:
     return text
 
 
-def output(code: str, name: str) -> str:
-    """Return the output of a snippet of a page."""
+@contextlib.contextmanager
+def reader() -> Iterator[dict[str, object]]:
+    """Give the names of a reader who saves the snippets of a page in `my_file.py`, one below the other.
+
+    The numbers of a sweep follow from the module and the source of its function, so they are those of such a file.
+    """
+    module = ModuleType(FILE)
+    module.__file__ = f"{FILE}.py"
+    sys.modules[FILE] = module
+    try:
+        yield vars(module)
+    finally:
+        del sys.modules[FILE]
+
+
+def output(code: str, name: str, names: dict[str, object]) -> str:
+    """Return the output of a snippet of a page, run among the names that the snippets above it have left."""
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)  # where `inspect` finds its source
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, name, "exec"), {})  # the pages are ours
+        exec(compile(code, name, "exec"), names)  # the pages are ours
     return printed.getvalue()
 
 
@@ -109,16 +131,25 @@ def shown(text: str, code: str) -> str | None:
     return textwrap.dedent(blocks[code]) if code in blocks else None
 
 
+def computed(text: str, name: str) -> str:
+    """Return the text of a page with the outputs that it shows replaced by those of its snippets."""
+    with reader() as names:
+        for place, code in enumerate(SNIPPET.findall(text)):
+            printed, said = output(code, f"{name}:{place}", names), shown(text, code)
+            if "print(" in code and said is not None:
+                text = text.replace(textwrap.indent(said, "    "), textwrap.indent(printed, "    "))
+    return text
+
+
 def main() -> None:
     for page, pattern, values in NUMBERS:
         path = ROOT / page
         path.write_text(written(path.read_text("utf-8"), pattern, values()), "utf-8")
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = path.read_text("utf-8")
-        for code, block in PRINTED.findall(text):
-            if "print(" in code:
-                text = text.replace(block, textwrap.indent(output(code, path.name), "    "))
-        path.write_text(text, "utf-8")
+        if PRINTED.search(text):
+            with TemporaryDirectory() as folder, contextlib.chdir(folder):
+                path.write_text(computed(text, path.name), "utf-8")
 
 
 if __name__ == "__main__":
