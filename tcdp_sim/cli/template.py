@@ -93,9 +93,10 @@ def _section(group: str, option: str) -> Iterator[str]:
 
 def _general(study: Settings) -> Iterator[str]:
     """Yield the keys that every study has, with the defaults of this one."""
+    values = study.model_dump()
     for line in groups.general_keys():
         key = line.partition(":")[0]
-        value = plain_yaml.dump(study.config[key]).removesuffix("\n...\n").strip()
+        value = plain_yaml.dump(values[key]).removesuffix("\n...\n").strip()
         comment = re.search(r" # .*", line)
         yield f"#{key}: {value}{comment[0] if comment else ''}"
 
