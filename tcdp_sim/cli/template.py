@@ -92,12 +92,11 @@ def _section(group: str, option: str) -> Iterator[str]:
 
 
 def _general(study: Settings) -> Iterator[str]:
-    """Yield the keys that every study has, with the defaults of this one. `part` is of a process, not of a study."""
+    """Yield the keys that every study has, with the defaults of this one."""
+    values = study.model_dump()
     for line in groups.general_keys():
         key = line.partition(":")[0]
-        if key not in study.config:
-            continue
-        value = plain_yaml.dump(study.config[key]).removesuffix("\n...\n").strip()
+        value = plain_yaml.dump(values[key]).removesuffix("\n...\n").strip()
         comment = re.search(r" # .*", line)
         yield f"#{key}: {value}{comment[0] if comment else ''}"
 
