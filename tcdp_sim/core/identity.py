@@ -34,14 +34,14 @@ def identity(mechanism: Callable[..., Any], home: str | None = None) -> dict[str
     names count in turn. A resumed audit or sweep computes a stored chunk again, which notices changes of the
     environment, of files or of a library.
 
-    With `home`, the module "__main__" counts as the module of this name, so that a file has one identity whether it is
+    With `home`, the callable's module counts as the module of this name, so that a file has one identity whether it is
     run or imported.
     """
     try:
         module, name, parts = _described(mechanism)
         text = repr(_plain([parts, reached(mechanism)]))
-        if home and module == "__main__":
-            module, text = home, text.replace("'__main__", f"'{home}")
+        if home:
+            module, text = home, text.replace(f"'{module}", f"'{home}")
         return {"module": module, "name": name, "source": hashlib.sha256(text.encode()).hexdigest()}
     except (TypeError, OSError, ValueError, RecursionError):
         return None

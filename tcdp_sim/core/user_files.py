@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -36,12 +37,35 @@ def load(place: str) -> Any:
 
 
 def place_of(function: Any) -> str:
-    """Return FILE.py:FUNCTION of a function that `load` has returned, "" for any other."""
-    name = getattr(function, "__qualname__", "")
-    for path, module in _LOADED.items():
-        if getattr(function, "__module__", None) == module.__name__ and name and "<" not in name:
-            return f"{path}:{name}"
-    return ""
+    """Return FILE.py:FUNCTION of a function whose module another process could not import by name, else ""."""
+    name, home = getattr(function, "__qualname__", "<"), getattr(function, "__module__", None) or ""
+    file = getattr(sys.modules.get(home), "__file__", None)
+    if "<" in name or home == "__main__" or not file or not file.endswith(".py"):
+        return ""
+    path = Path(file).resolve()
+    return "" if path not in _LOADED and _importable(home) == path else f"{path}:{name}"
+
+
+def home_of(function: Any) -> str | None:
+    """Return the name of the user's file that a function stands in, if its module has another name here, else None."""
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    file = getattr(module, "__file__", None)
+    if module is None or not file:
+        return None
+    named = module.__name__ == "__main__" or Path(file).resolve() in _LOADED
+    return Path(file).stem if named else None
+
+
+def _importable(module: str) -> Path | None:
+    """Return the file that another process would import under a module's name, None if it would find none."""
+    parts, places = module.split("."), None
+    for count in range(1, len(parts) + 1):
+        # importlib.util.find_spec would return what this process has imported
+        found = PathFinder.find_spec(".".join(parts[:count]), places)
+        if found is None:
+            return None
+        places = found.submodule_search_locations
+    return Path(found.origin).resolve() if found and found.origin else None
 
 
 def _module(path: Path) -> ModuleType:

@@ -91,7 +91,8 @@ def columns_of(flat: xr.Dataset) -> dict[str, tuple[Any, Any, Any]]:
 
 def points_of(flat: xr.Dataset) -> list[dict[str, Any]]:
     """Return the values of the axes of each row of published results, as the function was called with them."""
-    return [at(json.loads(law)) for law in flat["law"].values.tolist()]
+    axes, points = json.loads(flat.attrs["axes"]), (at(json.loads(law)) for law in flat["law"].values.tolist())
+    return [{axis: point[axis] for axis in axes} for point in points]
 
 
 def shown(

@@ -53,7 +53,7 @@ def _file_text(name: str, forbidden: str, valid: str, longest: int = LONGEST_NAM
 _data_name = _file_text(
     "data.name", "/\\\0\n[]", "a name without slashes and brackets: figures bear it", LONGEST_DATA_NAME
 )
-_name = _file_text("name", "/\\\0\n", "a folder name without slashes")
+run_name = _file_text("name", "/\\\0\n", "a folder name without slashes")
 _results_dir = _file_text("results_dir", "\0\n", "the path of a folder")
 Whole = Annotated[int, BeforeValidator(_integral)]
 Keys = Mapping[Any, Any]  # the readers check that keys are texts
@@ -79,7 +79,7 @@ class Settings(_Part):
     The numbers of trials and chunks are those of one cell. Groups keep the keys of their yaml files.
     """
 
-    name: Annotated[str, BeforeValidator(_name)]
+    name: Annotated[str, BeforeValidator(run_name)]
     seed: Whole = Field(ge=0, lt=MAX_SEED, description=f"a whole number from 0 to {MAX_SEED - 1}")
     trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
     chunk: Whole = Field(ge=1, le=MOST_TRIALS_A_CHUNK, description=f"a whole number from 1 to {MOST_TRIALS_A_CHUNK}")

@@ -1,7 +1,6 @@
 """Validation of the arguments of a sweep."""
 
 import inspect
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,12 +11,13 @@ import numpy as np
 
 from tcdp_sim.core.errors import UserError, real, suggestion, whole
 from tcdp_sim.core.identity import digest, identity
+from tcdp_sim.core.user_files import home_of
 from tcdp_sim.mechanisms.functions import Call, UserFunction, calling, listed
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.store.columns import QUANTILES
 from tcdp_sim.study import sweeps
 from tcdp_sim.study.points import KEYWORDS, Point, plain
-from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS, MOST_TRIALS_A_CHUNK
+from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS, MOST_TRIALS_A_CHUNK, run_name
 
 CHUNK = 10_000  # trials that share a stream by default; fewer trials are one chunk
 MAX_TRIALS = 10_000_000  # trials of a cell under target_mcse, as in config.yaml
@@ -134,7 +134,7 @@ def checked(
         _functions("exact", exact, named), _functions("bound", bound, named),
         _mapping("units", units, "{'error': 'counts'}"), levels,
         {"name": cluster} if isinstance(cluster, str) else dict(cluster),
-        None if name is None else Path(results_dir) / str(name), {}, (),
+        None if name is None else Path(results_dir) / run_name(name), {}, (),
     )  # fmt: skip
 
 
@@ -208,8 +208,7 @@ def _mapping(key: str, value: Any, example: str) -> Mapping[str, Any]:
 
 def identified(function: Any) -> dict[str, Any]:
     """Return module, name and digest of a function; the digest is None if it cannot be identified."""
-    script = getattr(sys.modules.get("__main__"), "__file__", None)
-    known = identity(function, Path(script).stem if script else None)
+    known = identity(function, home_of(function))
     if known is not None:
         return known
     own = function if hasattr(function, "__qualname__") else type(function)

@@ -272,8 +272,9 @@ def test_another_study_takes_no_function(command, file, folder):
     assert (code, "is no sweep" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_goes_on_from_its_chunks(file, folder):
-    words = ["sweep", "my_file.py:slow", "sweep.n=[1,2,3]", "trials=2000", "chunk=20", "cluster=serial"]
+    words = ["sweep", "my_file.py:slow", "sweep.n=[1,2]", "trials=1000", "chunk=20", "cluster=serial"]
     code = f"import sys; sys.argv[1:] = {words!r}; from tcdp_sim.cli.main import main; main()"
     killed = subprocess.Popen(
         [sys.executable, "-c", code], cwd=file.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -286,8 +287,8 @@ def test_a_killed_sweep_goes_on_from_its_chunks(file, folder):
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
     out = run_in_a_process(file, "from tcdp_sim.cli.main import main; main()", *words)
-    todo = int(out.split(" of 300 chunks to simulate")[0].split()[-1])
-    assert 0 < todo < 300
+    todo = int(out.split(" of 100 chunks to simulate")[0].split()[-1])
+    assert 0 < todo < 100
     run_in_a_process(file, "from tcdp_sim.cli.main import main; main()", *words, "name=fresh")
     assert bits(folder / "slow") == bits(folder / "fresh")
 
