@@ -3,11 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tcdp_sim.core.errors import Failure
+from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
+from tcdp_sim.engine import parts
 from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.run import execute
 from tcdp_sim.engine.simulate import Batch, Task, one_chunk
@@ -19,7 +21,7 @@ from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study, prepare
-from tcdp_sim.sweeps import exact
+from tcdp_sim.sweeps import exact, pilot
 from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
@@ -47,6 +49,33 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Settings:
         if failed := execute(study, tell, values):
             raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
     return study.settings
+
+
+def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
+    """Compute a part of a sweep, such as 17/1000, in this process alone, and return the settings of the whole sweep.
+
+    Nothing is published. `repeats` is that of `run`. Raises UserError or Failure.
+    """
+    if sweep.function["source"] is None or not repeats:
+        why = "cannot be told from those of another function" if repeats else "do not follow from its generator"
+        raise UserError(f"part = {name!r} is not valid for {name_of(sweep.call.function)}: its numbers {why}")
+    whole = settings(config_of(sweep))
+    own = settings(config_of(sweep) | {"part": name})
+    study = replace(prepare(parts.alone(own)), simulated=Carried(sweep.options, sweep.call))
+    with shipped(sweep.options, sweep.call):
+        if failed := parts.compute(study, tell):
+            raise Failure(
+                f"errors left {failed} cells of part {name} without numbers; the same command tries them again"
+            )
+    return whole
+
+
+@contextmanager
+def simulating(sweep: Sweep) -> Iterator[Settings]:
+    """Let this process simulate the cells of a sweep during the block, and give the sweep's settings."""
+    sweep, _ = pilot.tried(sweep)
+    with shipped(sweep.options, sweep.call):
+        yield settings(config_of(sweep))
 
 
 def study_of(sweep: Sweep) -> Study:
