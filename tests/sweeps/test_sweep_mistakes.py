@@ -126,5 +126,5 @@ def test_a_default_that_nobody_changes_is_no_mistake():
 
 
 def test_run_given_a_function_names_sweep():
-    with pytest.raises(UserError, match="`tcdp_sim.sweep` simulates a function"):
+    with pytest.raises(UserError, match=r"`tcdp_sim.sweep` simulates a function"):
         tcdp_sim.run(right)
