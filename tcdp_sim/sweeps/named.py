@@ -23,6 +23,7 @@ from tcdp_sim.sweeps import exact
 from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
+NOT_REPEATED = "does not draw from its generator alone: nothing is resumed"
 OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
 CHANGED = (
     "a stored chunk differs from the function's present numbers although its source is the same (its environment, a "
@@ -37,8 +38,8 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Settings:
     """
     study = study_of(sweep)
     if sweep.function["source"] is None or not repeats:
-        tell(f"{name_of(sweep.call.function)} {NO_IDENTITY}" if repeats else "its chunks are not used again")
-        _forget(study, tell)
+        tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
+        _forget(study)
     elif (study.folder / "run.json").exists():
         for line in _told_of_others(study, sweep):
             tell(line)
@@ -77,7 +78,7 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def _forget(study: Study, tell: Tell) -> None:
+def _forget(study: Study) -> None:
     """Remove the chunks that a folder holds, because nobody can tell whether they are this function's."""
     if not (study.folder / "run.json").exists():
         return
@@ -99,7 +100,7 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     first = next(((laws[place], chunk) for place, chunk in places if place is not None), None)
     if first is not None and run.record(first[0].id, first[1]) != _again(sweep, *first):
         yield CHANGED
-        _forget(study, lambda _: None)
+        _forget(study)
 
 
 def _again(sweep: Sweep, cell: Any, chunk: int) -> bytes:
