@@ -59,8 +59,15 @@ def test_the_command_without_part_publishes_exact_values_too(command, folder):
         assert command("sweep", *WORDS, "exact.value=mean_of_largest", f"part={part}")[0] == 0
     code, out, _ = command("sweep", *WORDS, "exact.value=mean_of_largest")
     assert code == 0
-    assert "0 of 18 chunks to simulate" in out
+    assert "3 cells x 3,000 trials; nothing to simulate" in out
     assert "3 simulated numbers have an exact one beside them" in out
+
+
+def test_trials_may_be_added(command, folder):
+    assert command("sweep", *WORDS)[0] == 0
+    code, out, _ = command("sweep", *WORDS[:2], "trials=+1000", "chunk=500", "cluster=serial")
+    assert code == 0
+    assert "3 cells x 4,000 trials; 6 of 24 chunks to simulate" in out
 
 
 def test_a_job_file_of_a_sweep_names_its_function_and_finishes_without_it(command, folder):
