@@ -10,8 +10,10 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.special import logsumexp
 
 from tcdp_sim.core.arrays import Bools, Floats, Ints
+from tcdp_sim.core.numerics import TINY, Bounds
 from tcdp_sim.exact.losses.atoms import Atoms
 from tcdp_sim.exact.losses.sums import dot
 
@@ -87,6 +89,9 @@ class LossLaw(Protocol):
     def lattice(self) -> tuple[float, float] | None:
         """Return (offset, spacing) if all losses lie in offset + spacing Z, else None. The spacing 0 means one loss."""
 
+    def renyi(self, order: float) -> Bounds:
+        """Return the Renyi divergence of an order >= 1, which may be inf."""
+
     def on_grid(self, step: float, offset: float, rare: float, floor: float) -> GridLaw:
         """Return the law on the grid.
 
@@ -134,6 +139,20 @@ class AtomicLoss:
     def lattice(self) -> tuple[float, float] | None:
         """Return (offset, spacing) if the spacing is known."""
         return None if self.spacing is None or not len(self.loss) else (float(self.loss[0]), self.spacing)
+
+    def renyi(self, order: float) -> Bounds:
+        """Return log(sum of mass e^((order - 1) loss)) / (order - 1), or its limits at 1 and inf."""
+        if self.infinite[0] > 0 or order == np.inf:
+            top = np.inf if self.infinite[0] > 0 else self.largest()[1]
+            return Bounds(self.largest()[0] if np.isfinite(top) else np.inf, top, top)
+        if order == 1:
+            value = float((self.mass * self.loss).sum())
+            error = self.relative * float((self.mass * np.abs(self.loss)).sum()) + self.slack + 1e-15 * abs(value)
+        else:
+            value = float(logsumexp((order - 1) * self.loss, b=self.mass)) / (order - 1)
+            error = (self.relative + 4e-16 * (1 + abs(value) * order)) / (order - 1) + self.slack
+        high = np.inf if self.infinite[1] > TINY * len(self.loss) * 4 else value + error
+        return Bounds(max(value - error, 0.0), max(value, 0.0), max(high, 0.0))
 
     def on_grid(self, step: float, offset: float, rare: float, floor: float) -> GridLaw:
         """Return the law on the grid."""

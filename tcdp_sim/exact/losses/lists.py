@@ -79,7 +79,7 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
     for _ in range(_ROUNDS):
         place = _place(crude, question, (low, high))
         if not np.isfinite(step):
-            step = _first_step(place, off_grid, question, high)
+            step = _first_step(place, off_grid, question, high, known)
         grid = common_grid([(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice], step)
         try:
             found = _round(kinds, place, grid, question, high)
@@ -95,6 +95,17 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
             break
         done, step = grid, grid * _finer(high - low, question.allowed(high))
     return low, max(low, high)
+
+
+def expected(kinds: Sequence[tuple[LossLaw, int]], question: Question) -> float:
+    """Return the expected answer. It orders directions and cases, so that the worst one is computed first."""
+    if question.at_once(_infinite(kinds), (-np.inf, np.inf))[0] == np.inf:
+        return np.inf
+    crude = Crude(tuple((law.crude(), times) for law, times in kinds))
+    if not _has_atoms(crude):
+        return 0.0
+    place = _place(crude, question, (0.0, np.inf))
+    return question.answer(place.epsilon, place.log_delta)
 
 
 @dataclass(frozen=True)
@@ -152,10 +163,10 @@ def _floor(loss: np.ndarray, mass: np.ndarray, theta: float, share: float) -> fl
     return float(loss[max(int(np.argmin(negligible)) - 1, 0)])
 
 
-def _first_step(place: _Place, off_grid: int, question: Question, high: float) -> float:
-    """Return the step that should give the allowed width."""
+def _first_step(place: _Place, off_grid: int, question: Question, high: float, known: float) -> float:
+    """Return the step that should give the allowed width, or one that shows the answer to be below `known`."""
     answer = min(high, question.answer(place.epsilon, place.log_delta))
-    allowed = question.allowed(answer) / question.slope(place.slope, answer)
+    allowed = max(question.allowed(answer), 0.3 * (known - answer)) / question.slope(place.slope, answer)
     off_grid = max(off_grid, 1)
     step = np.sqrt(_AIM * allowed / (_WIDTH * off_grid * (place.slope + 1)))
     return float(min(step, _SPREAD * place.spread, 0.4 / ((place.slope + 1) * np.sqrt(off_grid))))
@@ -250,7 +261,7 @@ def delta_question(epsilon: float, allowed: Callable[[float], float]) -> Questio
     def place(crude: Crude, ends: Ends) -> Ends:
         low, high = ends
         guess = min(crude.log_delta(epsilon), 0.0)
-        return epsilon, float(np.clip(guess, np.log(max(low, 1e-320)), np.log(max(high, 1e-320))))
+        return epsilon, float(np.clip(guess, np.log(max(low, 1e-320)), np.log(max(min(high, 1.0), 1e-320))))
 
     def find(law: LossSum, width: float) -> Ends:
         inside = law.range[0] <= epsilon < law.range[1]

@@ -11,11 +11,12 @@ from functools import cached_property
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
-from tcdp_sim.core.numerics import TINY, gauss_panels
+from tcdp_sim.core.numerics import TINY, Bounds, gauss_panels
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms
 from tcdp_sim.exact.losses.grid_law import GridLaw, TooFine, gathered
 from tcdp_sim.exact.losses.level_sets import landmarks
 from tcdp_sim.exact.mixtures import Mixture
+from tcdp_sim.exact.renyi.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.subsampling import DominatingPair
 
 NODES = 4
@@ -69,6 +70,13 @@ class PairLoss:
 
     def lattice(self) -> None:
         """Return None, because the losses fill intervals."""
+
+    def renyi(self, order: float) -> Bounds:
+        """Return the Renyi divergence. Raises ValueError for pairs with labels or mirrored losses."""
+        if self.pair.symmetric or len(self.pair.parts) > 1:
+            raise ValueError("Renyi divergences of sampling with fixed size are not known; valid: Poisson sampling")
+        _, p, q = self.pair.parts[0]
+        return Bounds(*(float(end) for end in renyi_divergence_between(p, q, order)))
 
     def on_grid(self, step: float, offset: float, rare: float, floor: float) -> GridLaw:
         """Return the law on the grid. The offset of a symmetric pair has to be 0."""
