@@ -9,6 +9,7 @@ from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.accounting.releases.thresholded import Thresholded
+from tcdp_sim.accounting.rho import tight_rho
 
 __all__ = [
     "Additive",
@@ -22,4 +23,5 @@ __all__ = [
     "Release",
     "Sampled",
     "Thresholded",
+    "tight_rho",
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from tcdp_sim.accounting.worlds import Entries, Split, all_attained, merged, wor
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.lists import Question, bracket, delta_question, epsilon_question, expected
+from tcdp_sim.exact.losses.tilts import Crude
 
 MOST_RELEASES = 10**7
-_ROUGH = 0.02  # relative tolerance of a search
+_FINEST, _FINE, _ROUGH = 1e-5, 1e-4, 0.02  # relative tolerances of the profile behind a risk, and of a search
 _SMALL = 1e-9  # of an epsilon: the least size to which the tolerance is relative
 
 
@@ -53,7 +54,7 @@ class Ledger:
     >>> from tcdp_sim.noise import Gaussian, Laplace
     >>> ledger = Ledger([(Additive(Gaussian(10.0)), 20), Additive(Laplace(5.0)), RandomisedResponse(0.1)])
     >>> round(ledger.epsilon(1e-6).upper, 2)
-    2.4
+    2.18
     """
 
     entries: Entries
@@ -162,7 +163,9 @@ class Ledger:
         ----------
         Dong, Roth, Su (2022), https://arxiv.org/abs/1905.02383
         """
-        return risk.tradeoff(self.delta, lambda e: self.delta(e, _ROUGH), scalar("alpha", alpha, 0, 1, closed=True, finite=False))
+        alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
+        fine, rough = (lambda e: self.delta(e, _FINE)), (lambda e: self.delta(e, _ROUGH))
+        return risk.tradeoff(fine, rough, _size(self), alpha)
 
     def advantage(self) -> Bounds:
         """Return the largest difference of true and false positive rate of an attack: the total variation distance.
@@ -176,7 +179,7 @@ class Ledger:
         ----------
         Kulynych et al. (2024), https://arxiv.org/abs/2407.02191
         """
-        return self.delta(0.0)
+        return self.delta(0.0, _FINE)
 
     def attack(self, prior: float) -> Bounds:
         """Return the largest probability of guessing right whether the record is there.
@@ -220,7 +223,7 @@ class Ledger:
         """
         prior, chance = scalar("prior", prior, 0, 1), scalar("chance", chance, 0, 1)
         pairs = [pair for case in _cases(self, False) for pair in _pairs(case)] if self.entries else []
-        found = [risk.posterior(lambda e, pair=pair: _of_pair(pair, e), prior, chance) for pair in pairs]
+        found = [risk.posterior(partial(_of_pair, pair), _size(self), prior, chance) for pair in pairs]
         known = found or [Bounds(prior, prior, prior)]
         return Bounds(*(max(bounds[end] for bounds in known) for end in range(3)))
 
@@ -326,7 +329,9 @@ def _common(*ledgers: Ledger) -> str | None:
     """Return the relation of all ledgers. A ledger without a relation fits any."""
     relations = {ledger.relation for ledger in ledgers if isinstance(ledger, Ledger)} - {None}
     if len(relations) > 1 or not all(isinstance(ledger, Ledger) for ledger in ledgers):
-        raise ValueError(f"ledgers in the relations {sorted(map(str, relations))} cannot be joined; valid: one relation")
+        raise ValueError(
+            f"ledgers in the relations {sorted(map(str, relations))} cannot be joined; valid: one relation"
+        )
     return relations.pop() if relations else None
 
 
@@ -358,9 +363,16 @@ def _pairs(case: Case) -> tuple[Case, ...]:
 
 def _of_pair(pair: Case, e: float) -> Bounds:
     """Return H(e) of the forward direction of a composed pair, at any e."""
-    low, high = bracket(pair[e < 0], delta_question(abs(e), lambda most: 1e-3 * most))
+    low, high = bracket(pair[e < 0], delta_question(abs(e), lambda most: _FINEST * most))
     value = Bounds(low, 0.5 * (low + high), high)
     return value if e >= 0 else (1 - np.exp(e) * (1 - value)).clipped(float(-np.expm1(e)), 1.0)
+
+
+def _size(ledger: Ledger) -> float:
+    """Return the root mean square of the sum of losses in the largest case, at least 1e-9."""
+    cases = _cases(ledger, False) if ledger.entries else ()
+    sums = [Crude(tuple((law.crude(), times) for law, times in case.forward)).cumulants(0.0) for case in cases]
+    return max([1e-9, *(float(np.hypot(mean, np.sqrt(square))) for _, mean, square in sums)])
 
 
 def _table(ledger: Ledger) -> tuple[list[tuple[str, ...]], str]:

@@ -36,9 +36,7 @@ def _claimed(total: Renyi, order: float) -> float:
 def _composed(plain: list[tuple[Release, int]], relation: str | None, order: float, attained: bool) -> Bounds:
     """Return the largest sum of divergences. Single releases suffice, because divergences add up."""
     choices = [[(case, times) for case in cases_of(release, relation, 1, attained)] for release, times in plain]
-    sums = (
-        _sum(((case[way], times) for case, times in parts), order) for parts in product(*choices) for way in (0, 1)
-    )
+    sums = (_sum(((case[way], times) for case, times in parts), order) for parts in product(*choices) for way in (0, 1))
     return _worst(sums)
 
 

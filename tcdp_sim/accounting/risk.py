@@ -8,11 +8,13 @@ from collections.abc import Callable
 from math import exp, expm1, inf, log, log1p
 
 import numpy as np
+from scipy.optimize import brentq
 
 from tcdp_sim.core.numerics import Bounds
 
 Profile = Callable[[float], Bounds]  # epsilon >= 0 -> delta
-_CLOSE = 2e-3  # distance of places around an optimum, over 1 + its size
+_BESIDE = (-2.0, -0.7, -0.25, -0.08, 0.0, 0.08, 0.25, 0.7, 2.0)  # places around an optimum, in sizes of the loss
+_NEAR = 0.006  # distance of the ends of a chord, in sizes of the loss
 _SEARCHES = 40
 _ROUNDING = 4e-16
 _FARTHEST = 745.0
@@ -24,34 +26,35 @@ def attack(profile: Profile, prior: float) -> Bounds:
     return ((1 - rare) + rare * profile(max(log1p(-rare) - log(rare), 0.0))).clipped(1 - rare, 1.0)
 
 
-def tradeoff(profile: Profile, rough: Profile, alpha: float) -> Bounds:
+def tradeoff(profile: Profile, rough: Profile, size: float, alpha: float) -> Bounds:
     """Return f(alpha) = sup over e of 1 - H(e) - e^e alpha.
 
-    Every e gives a lower end. For the upper end, chords of H through neighbouring places bound H from below.
+    Every e gives a lower end. For the upper end, chords of H through neighbouring places bound H from below. The
+    places are chosen by the rough profile and the usual size of the loss.
     """
     if alpha == 1:
         return Bounds(0.0, 0.0, 0.0)
     known, near = _Known(profile), _Known(rough)
     best = _largest(lambda e: 1 - near(e).estimate - exp(e) * alpha)
-    width = _CLOSE * (1 + abs(best))
-    places = [best + width * step for step in (-3, -2, -1, 0, 1, 2, 3)]
+    places = [best + size * step for step in _BESIDE]
     lower = max(_down(1 - known(e).upper - exp(e) * alpha) for e in places)
     middle = max(1 - known(e).estimate - exp(e) * alpha for e in places)
     return Bounds(max(lower, 0.0), middle, max(_upper(known, places, alpha), lower, 0.0)).clipped(0.0, 1 - alpha)
 
 
-def posterior(profile: Profile, prior: float, chance: float) -> Bounds:
+def posterior(profile: Profile, size: float, prior: float, chance: float) -> Bounds:
     """Return the posterior that is reached with the given chance: logit = logit of the prior + a quantile of L."""
     known = _Known(profile)
-    centre = _crossing(lambda e: _tail(known, e).estimate - chance)
-    low = _crossing(lambda e: _tail(known, e).lower - chance, centre)
-    high = _crossing(lambda e: _tail(known, e).upper - chance, centre)
+
+    def quantile(end: int) -> float:
+        return _crossing(lambda e: _tail(known, e, _NEAR * size)[end] - chance, size)
+
     odds = log(prior) - log1p(-prior)
-    return Bounds(*(_logistic(odds + loss) for loss in (min(low, centre), centre, max(high, centre))))
+    return Bounds(*sorted(_logistic(odds + quantile(end)) for end in range(3)))
 
 
 class _Known:
-    """The profile at any e, with the values kept."""
+    """The profile at any e, with the values kept. A profile that answers at e < 0 itself is asked there."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile, self._values = profile, dict[float, Bounds]()
@@ -91,9 +94,8 @@ def _highest(lines: list[tuple[float, float, float]], start: float, end: float, 
     return max(1 - a * alpha - max(level + slope * a for level, slope in levels) for a in places)
 
 
-def _tail(known: _Known, e: float) -> Bounds:
+def _tail(known: _Known, e: float, width: float) -> Bounds:
     """Return the bracket of P[L >= e] = H(e) + e^e Q[L >= e], with Q between the slopes of chords beside e."""
-    width = _CLOSE * (1 + abs(e)) * 5
     left, here, right = (known(e + step) for step in (-width, 0.0, width))
     before, after = exp(e) * -expm1(-width), exp(e) * expm1(width)
     high = here.upper + exp(e) * max(left.upper - here.lower, 0.0) / before
@@ -120,19 +122,18 @@ def _largest(height: Callable[[float], float]) -> float:
     return float(np.sinh(0.5 * (low + high)))
 
 
-def _crossing(excess: Callable[[float], float], near: float | None = None) -> float:
-    """Return the place where a falling function changes its sign, or an infinity if it does not."""
-    low, high = (-50.0, 50.0) if near is None else (near - 0.5 * (1 + abs(near)), near + 0.5 * (1 + abs(near)))
-    if excess(low) < 0:
-        return -inf if near is None else _crossing(excess)
-    if excess(high) > 0:
-        return inf if near is None else _crossing(excess)
-    for _ in range(_SEARCHES):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-        if high - low < 1e-4 * (1 + abs(low)):
-            break
-    return 0.5 * (low + high)
+def _crossing(excess: Callable[[float], float], size: float) -> float:
+    """Return the place where a falling function changes its sign, or an infinity if it does not within 64 sizes."""
+    low, high = -size, size
+    while excess(low) < 0:
+        low, high = 2 * low, low
+        if low < -64 * size:
+            return -inf
+    while excess(high) > 0:
+        low, high = high, 2 * high
+        if high > 64 * size:
+            return inf
+    return float(brentq(excess, low, high, xtol=1e-5 * size, rtol=1e-9))
 
 
 def _logistic(x: float) -> float:

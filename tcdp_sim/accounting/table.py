@@ -19,7 +19,9 @@ def text(rows: Sequence[Sequence[str]], foot: str) -> str:
     """Return the table as aligned lines."""
     cells = [HEAD, *rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(HEAD))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))]) for row in cells]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))]) for row in cells
+    ]
     return "\n".join([*lines, foot])
 
 
@@ -37,7 +39,7 @@ def table_rows(entries: Any, alone: Callable[[Any], float], laws: Callable[[Any]
     """
     weights = [sum(times * _square(law.crude()) for law, times in laws(entry)) for entry in entries]
     total = sum(weights)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for (item, times), weight in list(zip(entries, weights))[:MOST_ROWS]:
         share = f"{weight / total:.1%}" if total > 0 else "-"
         rows.append((_short(repr(item)), f"{times:,}", rounded_up(alone((item, times))), share))

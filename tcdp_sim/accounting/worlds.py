@@ -5,7 +5,8 @@ worst case or direction of every single release first would be sound, but larger
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations, product
+from itertools import combinations, cycle, islice, product
+from math import prod
 
 from tcdp_sim.accounting.releases.claimed import (
     Claimed,
@@ -18,7 +19,7 @@ from tcdp_sim.accounting.releases.claimed import (
 )
 from tcdp_sim.accounting.releases.release import Case, Laws, Release
 
-MOST_WORLDS = 512
+MOST_WORLDS, FEW_WORLDS = 512, 16
 Entry = tuple["Release | Split", int]
 Entries = tuple[Entry, ...]
 
@@ -66,7 +67,8 @@ def merged(entries: Iterable[Entry]) -> Entries:
 def flat(entries: Entries, relation: str | None) -> Iterator[tuple[tuple[Release, int], ...]]:
     """Return the lists of releases without splits, one for every choice of parts."""
     choices = [
-        [((item, times),)] if isinstance(item, Release) else _flat_split(item, times, relation) for item, times in entries
+        [((item, times),)] if isinstance(item, Release) else _flat_split(item, times, relation)
+        for item, times in entries
     ]
     for parts in product(*choices):
         yield merged(entry for part in parts for entry in part)  # type: ignore[misc]
@@ -81,12 +83,19 @@ def worlds(entries: Entries, relation: str | None, attained: bool) -> list[Case]
     """Return all composed cases: those that dominate, or with `attained` those that some releases attain."""
     found = []
     for releases in flat(entries, relation):
-        for parts in product(*_choices(releases, relation, attained)):
+        for parts in _combined(_choices(releases, relation, attained), attained):
             case = Case(_joined(part.forward for part in parts), _joined(part.backward for part in parts))
             found.append(case if _differ(case) else Case(case.forward, case.forward))
             if len(found) > MOST_WORLDS:
                 raise ValueError(f"the ledger has more than {MOST_WORLDS} cases; valid: fewer thresholds or parts")
     return found
+
+
+def _combined(choices: list[tuple[Case, ...]], attained: bool) -> Iterator[tuple[Case, ...]]:
+    """Return all combinations of cases. Lower ends need only some of them if there are many."""
+    if attained and prod(map(len, choices)) > FEW_WORLDS:
+        return zip(*(islice(cycle(cases), max(map(len, choices))) for cases in choices))
+    return product(*choices)
 
 
 def all_attained(entries: Entries, relation: str | None) -> bool:

@@ -6,9 +6,9 @@ adversary is B_0(a) = (1 - a)+ and
 
     B_(n+1)(a) = max over t of p_t B_n(a e^-t) + (1 - p_t) B_n(a e^(epsilon - t)).
 
-B_n is convex in a. The values are kept on a grid of log a, of which epsilon is a multiple. Chords between them lie above
-B_n. On a cell of the grid the maximised expression is c0 + c1 e^t + c2 e^-t, whose maximum is known. So the values are
-upper bounds, and they are the profile of a pair with losses on the grid.
+B_n is convex in a. The values are kept on a grid of log a, of which epsilon is a multiple. Chords between them lie
+above B_n. On a cell of the grid the maximised expression is c0 + c1 e^t + c2 e^-t, whose maximum is known. So the
+values are upper bounds, and they are the profile of a pair with losses on the grid.
 """
 
 from functools import lru_cache
@@ -20,7 +20,7 @@ from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 
 _STEPS = 40  # of the grid in epsilon
-_DEEP = 40.0  # standard deviations, at least, to each end of the grid
+_DEEP = 18.0  # standard deviations, at least, to each end of the grid
 _ROUNDING = 1e-15
 
 
@@ -29,7 +29,7 @@ def block_loss(epsilon: float, releases: int) -> AtomicLoss:
     """Return the law of the loss of a block of releases of this range."""
     step = epsilon / _STEPS
     reach = _STEPS * min(releases, int(np.ceil(_DEEP * np.sqrt(releases) / 2)) + releases * epsilon / 4 + 2)
-    place = step * np.arange(-int(np.ceil(reach)), int(np.ceil(reach)) + 1)
+    place: Floats = step * np.arange(-np.ceil(reach), np.ceil(reach) + 1)
     a = np.exp(place)
     height = np.maximum(-np.expm1(place), 0.0)
     for _ in range(releases):

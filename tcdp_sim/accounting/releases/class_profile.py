@@ -83,7 +83,8 @@ class ClassProfile:
             rows = np.arange(len(log_q))
             found = log_p.min(axis=0)[rows, best], orders[rows, best], log_p[:, rows, best].argmin(axis=0)
             near = np.stack([orders[rows, np.clip(best + step, 0, orders.shape[1] - 1)] for step in (-1, 1)])
-            orders = 1 + np.exp(np.linspace(*np.log(near - 1), 9, axis=1))
+            low_end, high_end = np.log(near - 1)
+            orders = 1 + np.exp(np.linspace(low_end, high_end, 9, axis=1))
         return log_q, *found
 
     def _largest(self, log_q: Floats, order: Floats, reverse: bool) -> Floats:

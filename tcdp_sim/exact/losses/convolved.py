@@ -67,8 +67,8 @@ class LossSum:
         v, the sum of squared lengths over 4.
     slack : float
         The largest error of a sum of losses.
-    rounding : float
-        The largest error of a mass.
+    rounding, rounding_norm : float
+        The largest error of a mass, and the Euclidean norm of the errors of all masses.
     moved : float
         The tilted mass that was raised too far.
     log_phantom, log_missing : float
@@ -85,6 +85,7 @@ class LossSum:
     variance: float
     slack: float
     rounding: float
+    rounding_norm: float
     moved: float
     log_phantom: float
     log_missing: float
@@ -112,16 +113,16 @@ class LossSum:
     def finite_upper(self, epsilon: float) -> float:
         """Return an upper bound of what finite sums add to delta(epsilon)."""
         epsilon = epsilon - self.slack
-        body, weight = self._body(epsilon)
-        body += self.rounding * weight + np.exp(-_FAR_OFF) * (self.mass.sum() + self.rounding * len(self.mass))
+        body, error = self._body(epsilon)
+        body += error + np.exp(-_FAR_OFF) * (self.mass.sum() + self.rounding * len(self.mass))
         rest = np.exp(min(self.log_missing, 0.0)) + TINY
         return float(self._unit(epsilon) * body * (1 + self.relative) + rest)
 
     def finite_lower(self, epsilon: float) -> float:
         """Return a lower bound of what finite sums add to delta(epsilon). It may be negative."""
         epsilon = epsilon + self.slack
-        body, weight = self._body(epsilon)
-        body = (body - self.rounding * weight) * (1 - self.relative)
+        body, error = self._body(epsilon)
+        body = (body - error) * (1 - self.relative)
         body -= (self._dilation(epsilon) + self.moved) * (1 + self.relative)
         return float(self._unit(epsilon) * body - np.exp(min(self.log_phantom, 0.0)) * (1 + self.relative) - TINY)
 
@@ -130,12 +131,13 @@ class LossSum:
             return float(np.exp(self.scale - self.theta * epsilon))
 
     def _body(self, epsilon: float) -> tuple[float, float]:
-        """Return delta' in units of e^(scale - theta epsilon), and the sum of the weights."""
+        """Return delta' in units of e^(scale - theta epsilon), and a bound on its rounding error."""
         first = int(np.searchsorted(self.loss, epsilon, side="right"))
         last = int(np.searchsorted(self.loss, epsilon + _FAR_OFF / self.theta, side="right"))
         y = self.loss[first:last] - epsilon
         weight = np.exp(-self.theta * y) * -np.expm1(-y)
-        return float((weight * self.mass[first:last]).sum()), float(weight.sum())
+        error = min(self.rounding * weight.sum(), self.rounding_norm * np.sqrt((weight * weight).sum()))
+        return float((weight * self.mass[first:last]).sum()), float(error)
 
     def _dilation(self, epsilon: float) -> float:
         """Return a bound on E D(S - epsilon) in units of e^(scale - theta epsilon)."""
@@ -163,13 +165,15 @@ def convolved(laws: list[tuple[GridLaw, int]], window: Window) -> LossSum:
     offset = sum(times * law.offset for law, times in laws)
     first = int(np.floor((window.start - offset) / step))
     power, alive = np.ones(n // 2 + 1, complex), np.arange(n // 2 + 1)
-    error = count = 0.0
+    largest = norm = count = 0.0
     for (law, times), moment in sorted(zip(laws, moments), key=lambda pair: -pair[0][1]):
         folded = _folded(law, law.tilted(theta, moment), n)
         transform = rfft(folded)[alive]
         # every release but one is at most this large, since no coefficient of a probability exceeds 1
         others = np.abs(transform) ** (times - 1) * np.abs(power)
-        error += times * np.sqrt((folded * folded).sum() * 2 * (others * others).sum() / n)
+        size = times * np.sqrt((folded * folded).sum())
+        largest += size * np.sqrt(2 * (others * others).sum() / n)
+        norm += size * others.max(initial=0.0)
         count += times
         power = power * _power(transform, times)
         kept = np.abs(power) > _VANISHED
@@ -177,18 +181,22 @@ def convolved(laws: list[tuple[GridLaw, int]], window: Window) -> LossSum:
     full: Any = np.zeros(n // 2 + 1, complex)
     full[alive] = power
     sums: Floats = np.roll(irfft(full, n), -(first % n))
-    rounding = _FFT * np.log2(n) * (error + np.sqrt((sums * sums).sum()))
-    rounding += 4e-16 * count * 2 * np.abs(power).sum() / n + _VANISHED * len(laws)
+    # an error vector of the transforms, one of the inverse transform, and one of the powers
+    unit, inverse = _FFT * np.log2(n), np.sqrt((sums * sums).sum())
+    powers = 4e-16 * count
+    largest = unit * (largest + inverse) + powers * 2 * np.abs(power).sum() / n + _VANISHED * len(laws)
+    norm = unit * (norm + inverse) + powers * np.sqrt(2 * (np.abs(power) ** 2).sum() / n) + _VANISHED * n
     scale = sum(times * moment for (_, times), moment in zip(laws, moments))
     return LossSum(
-        loss=offset + step * (first + np.arange(n)),
+        loss=offset + step * (first + np.arange(n, dtype=np.float64)),
         mass=np.maximum(sums, 0.0),
         theta=theta,
         scale=scale,
         lost=(_ever(laws, 0), _ever(laws, 1)),
         variance=sum(times * law.length**2 / 4 for law, times in laws),
         slack=sum(times * law.slack for law, times in laws) + 4e-16 * abs(window.start),
-        rounding=float(rounding),
+        rounding=float(largest),
+        rounding_norm=float(norm),
         moved=_moved(laws, theta, moments),
         log_phantom=_log_phantom(laws, window, offset + step * first),
         log_missing=_log_beyond(laws, window.steeper, offset + step * (first + n)),

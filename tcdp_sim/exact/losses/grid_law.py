@@ -56,7 +56,7 @@ class GridLaw:
     @cached_property
     def loss(self) -> Floats:
         """The losses at the points, ascending."""
-        return self.offset + self.step * (self.first + np.arange(len(self.mass)))
+        return self.offset + self.step * (self.first + np.arange(len(self.mass), dtype=np.float64))
 
     @cached_property
     def _log_mass(self) -> Floats:
@@ -163,6 +163,7 @@ class AtomicLoss:
             kept = ~gone
             low = np.zeros_like(gone)
         index, share, near = _placed(self.loss[kept], step, offset)
+        moved = np.abs(offset + step * index - self.loss[kept])[near].max(initial=0.0)
         upper = self.mass[kept] * share
         first, mass = gathered([index, index + 1], [self.mass[kept] - upper, upper])
         raised = float(self.mass[low].sum()) + self.cut_below
@@ -170,7 +171,7 @@ class AtomicLoss:
             mass[0] += raised
         lowest = offset + step * first
         at_most = self.infinite[1] + float(self.mass[gone].sum()) * (1 + self.relative)
-        slack = self.slack + SNAPPED * step * bool(near.any()) + 1e-15 * float(np.abs(self.loss[kept]).max())
+        slack = self.slack + float(moved) + 1e-15 * float(np.abs(self.loss[kept]).max())
         return GridLaw(
             *(first, mass, offset, step, (self.infinite[0], at_most), ((lowest, raised),) if raised else ()),
             *(slack, 0.0 if near.all() else step, self.relative),

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.fft import next_fast_len
 from scipy.optimize import brentq
 
+from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.convolved import LossSum, Window, convolved
 from tcdp_sim.exact.losses.grid_law import LossLaw, TooFine
 from tcdp_sim.exact.losses.tilts import Crude, common_grid
@@ -50,6 +51,8 @@ class Question:
         Map from -d log delta / d epsilon and the answer to |d answer / d epsilon|.
     answer : callable
         Map from the place to the expected answer.
+    settled : bool
+        True if `at_once` gives the best ends.
     """
 
     at_once: Callable[[Ends, Ends], Ends]
@@ -58,6 +61,7 @@ class Question:
     allowed: Callable[[float], float]
     slope: Callable[[float, float], float]
     answer: Callable[[float, float], float]
+    settled: bool = False
 
     def close(self, low: float, high: float) -> bool:
         """Return True if the ends are close enough."""
@@ -71,16 +75,17 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
     """
     low, high = question.at_once(_infinite(kinds), _largest(kinds))
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
-    if low == high or question.close(low, high) or high <= known or not _has_atoms(crude):
+    if low == high or question.settled or question.close(low, high) or high <= known or not _has_atoms(crude):
         return low, high
     lattices = [law.lattice() for law, _ in kinds]
     off_grid = sum(times for (_, times), lattice in zip(kinds, lattices) if lattice is None)
+    spacings = [(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice]
     step = done = np.inf
     for _ in range(_ROUNDS):
         place = _place(crude, question, (low, high))
         if not np.isfinite(step):
             step = _first_step(place, off_grid, question, high, known)
-        grid = common_grid([(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice], step)
+        grid = common_grid(spacings, step, bool(off_grid))
         try:
             found = _round(kinds, place, grid, question, high)
         except TooFine:
@@ -93,14 +98,17 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
         low, high = max(low, found[0]), min(high, found[1])
         if question.close(low, high) or high <= known:
             break
+        if grid >= done:  # the lattices allow no other step
+            break
         done, step = grid, grid * _finer(high - low, question.allowed(high))
     return low, max(low, high)
 
 
 def expected(kinds: Sequence[tuple[LossLaw, int]], question: Question) -> float:
     """Return the expected answer. It orders directions and cases, so that the worst one is computed first."""
-    if question.at_once(_infinite(kinds), (-np.inf, np.inf))[0] == np.inf:
-        return np.inf
+    low, high = question.at_once(_infinite(kinds), _largest(kinds))
+    if low == np.inf or question.settled:
+        return high
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
     if not _has_atoms(crude):
         return 0.0
@@ -209,7 +217,7 @@ def epsilon_question(delta: float, allowed: Callable[[float], float]) -> Questio
         if delta < lost[0]:
             return np.inf, np.inf
         if delta == 0:
-            return max(most[0], 0.0) if lost[1] == 0 else 0.0, max(most[1], 0.0) if lost[1] == 0 else np.inf
+            return max(most[0], 0.0), max(most[1], 0.0) if lost[1] <= TINY else np.inf
         return 0.0, max(most[1], 0.0) if lost[1] <= delta else np.inf
 
     def place(crude: Crude, ends: Ends) -> Ends:
@@ -225,7 +233,7 @@ def epsilon_question(delta: float, allowed: Callable[[float], float]) -> Questio
         high = _root(lambda e: law.finite_upper(e) - (delta - law.lost[1] * (1 + 1e-15)), law, width, 1)
         return low, high
 
-    return Question(at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon)
+    return Question(at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0)
 
 
 def _root(excess: Callable[[float], float], law: LossSum, width: float, end: int) -> float:
@@ -267,4 +275,11 @@ def delta_question(epsilon: float, allowed: Callable[[float], float]) -> Questio
         inside = law.range[0] <= epsilon < law.range[1]
         return (law.lower(epsilon), law.upper(epsilon)) if inside else (law.lost[0], 1.0)
 
-    return Question(at_once, place, find, allowed, lambda theta, delta: theta * delta, lambda _, log_delta: max(np.exp(log_delta), 1e-300))
+    return Question(
+        at_once,
+        place,
+        find,
+        allowed,
+        lambda theta, delta: theta * delta,
+        lambda _, log_delta: max(np.exp(log_delta), 1e-300),
+    )

@@ -7,6 +7,7 @@ crosses the grid cut them further. Masses come from the Gauss-Legendre rule on e
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 import numpy as np
 
@@ -82,15 +83,16 @@ class PairLoss:
         """Return the law on the grid. The offset of a symmetric pair has to be 0."""
         share = rare / len(self._parts)
         pieces = [part.on_grid(step, offset, share, floor) for part in self._parts]
-        index, mass = (np.concatenate([piece[i] for piece in pieces]) for i in (0, 1))
-        gone, raised, slack = (sum(piece[i] for piece in pieces) for i in (2, 3, 4))
+        index = np.concatenate([piece[0] for piece in pieces])
+        mass = np.concatenate([piece[1] for piece in pieces])
+        gone, raised, slack = (fsum(piece[i] for piece in pieces) for i in (2, 3, 4))
         low, high = self.lost()
         if not len(index):
             index, mass = np.array([int(np.floor(floor / step))]), np.zeros(1)
         first, total = gathered([index], [mass])
         moved: tuple[tuple[float, float], ...] = ()
         if self.pair.symmetric:
-            loss, total = _mirrored(step * (first + np.arange(len(total))), total, low)
+            loss, total = _mirrored(step * (first + np.arange(len(total), dtype=np.float64)), total, low)
             first, total = gathered([np.rint(loss / step).astype(np.int64)], [total])
             moved = ((0.0, 2 * (gone + high - low) + 4 * DENSITY),)
             total[-first] += 2 * DENSITY
@@ -100,7 +102,7 @@ class PairLoss:
         relative = DENSITY
         return GridLaw(
             *(first, total, offset, step, (low * (1 - DENSITY), min(high + gone, 1.0) * (1 + DENSITY)), moved),
-            *(float(slack) + DENSITY * step, step, relative),
+            *(slack + DENSITY * step, step, relative),
         )
 
 
@@ -217,7 +219,9 @@ class _Part:
         known = np.isfinite(loss)
         return np.where(known, mass, 0.0), np.where(known, loss, 0.0)
 
-    def on_grid(self, step: float, offset: float, rare: float, floor: float) -> tuple[Ints, Floats, float, float, float]:
+    def on_grid(
+        self, step: float, offset: float, rare: float, floor: float
+    ) -> tuple[Ints, Floats, float, float, float]:
         """Return indices and masses of grid points, the masses made infinite and raised, and the error of a loss."""
         (first, last), (low, high) = self._finite, self._ends
         start, end = self._panels

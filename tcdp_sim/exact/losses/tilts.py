@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import brentq
 
-from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.exact.losses.atoms import Atoms
 from tcdp_sim.exact.losses.convolved import Window
 
@@ -26,10 +26,10 @@ class Crude:
     laws: tuple[tuple[Atoms, int], ...]
 
     @cached_property
-    def _flat(self) -> tuple[Floats, Floats, Floats]:
+    def _flat(self) -> tuple[Floats, Floats, Ints]:
         """Losses and logs of masses of every law in binned form, one law after the other, and where each begins."""
         binned = [_binned(atoms) for atoms, _ in self.laws]
-        starts = np.cumsum([0] + [len(loss) for loss, _ in binned[:-1]])
+        starts = np.cumsum([0] + [len(loss) for loss, _ in binned[:-1]]).astype(np.int64)
         return np.concatenate([loss for loss, _ in binned]), np.concatenate([log for _, log in binned]), starts
 
     def cut(self, rare: float) -> "Crude":
@@ -50,7 +50,8 @@ class Crude:
         total = np.add.reduceat(weight, starts)
         mean = np.add.reduceat(weight * loss, starts) / total
         square = np.add.reduceat(weight * (loss - np.repeat(mean, size)) ** 2, starts) / total
-        return tuple(float((self._times * part).sum()) for part in (top + np.log(total), mean, square))  # type: ignore
+        value, first, second = (float((self._times * part).sum()) for part in (top + np.log(total), mean, square))
+        return value, first, second
 
     @property
     def releases(self) -> int:
@@ -76,13 +77,20 @@ class Crude:
     def _tilt(self, rising: Callable[[float, float, float, float], float]) -> float:
         """Return the tilt at which a function of K, K', K'' and the tilt, which rises with it, is 0."""
         tilts, cumulants = self._table
-        values = [rising(*column, theta) for theta, column in zip(tilts, cumulants.T)]
+        values = [
+            rising(value, mean, square, theta)
+            for theta, (value, mean, square) in zip(tilts.tolist(), cumulants.T.tolist())
+        ]
         above = next((i for i, value in enumerate(values) if value > 0), None)
         if above is None or above == 0:
             return float(tilts[0 if above == 0 else -1])
         ends = np.log(tilts[above - 1 : above + 1])
-        root = brentq(lambda x: rising(*self.cumulants(np.exp(x)), np.exp(x)), *ends, xtol=1e-3)
-        return float(np.exp(root))
+
+        def at(x: float) -> float:
+            value, mean, square = self.cumulants(float(np.exp(x)))
+            return rising(value, mean, square, float(np.exp(x)))
+
+        return float(np.exp(brentq(at, *ends, xtol=1e-3)))
 
     def log_delta(self, epsilon: float) -> float:
         """Return an estimate of log delta(epsilon), by a saddle point."""
@@ -92,6 +100,7 @@ class Crude:
 
     def epsilon(self, log_delta: float) -> float:
         """Return an estimate of epsilon >= 0 at a delta, by a saddle point and at most Chernoff's bound."""
+
         def fallen(value: float, mean: float, square: float, theta: float) -> float:
             return log_delta - (value - theta * mean - self._log_factor(theta, square))
 
@@ -160,10 +169,11 @@ def _cut(atoms: Atoms, rare: float) -> Atoms:
     return Atoms(atoms.loss[:kept], atoms.mass[:kept], atoms.lost)
 
 
-def common_grid(lattices: list[tuple[float, int]], step: float) -> float:
+def common_grid(lattices: list[tuple[float, int]], step: float, others: bool) -> float:
     """Return a step of at most about `step` with as many of the lattices on it as possible.
 
-    lattices: the spacing and the number of releases of each; the heaviest go first.
+    lattices: the spacing and the number of releases of each; the heaviest go first. If all are on it and there are no
+    `others`, the grid need not be finer than the lattices.
     """
     base = 0.0
     for spacing, _ in sorted(lattices, key=lambda each: -each[1]):
@@ -171,6 +181,10 @@ def common_grid(lattices: list[tuple[float, int]], step: float) -> float:
             common = _divisor(base, spacing) if base else spacing
             if common >= step / 4:
                 base = common
+            else:
+                others = True
+    if base and not others:
+        return base
     return base / max(np.ceil(base / step), 1.0) if base else step
 
 
