@@ -29,6 +29,7 @@ _FINER = (1 / 16, 0.7)
 _WIDTH = 0.55  # of T h^2 (theta + 1), the width of epsilon: measured
 _SPREAD = 0.3  # the coarsest step, over the standard deviation of the sum
 _ROOT = 2e-3  # of the allowed width: the error of a root
+_PLACES = 9  # for the search of a root
 _LEAST_ROOT = 4e-14  # relative
 
 
@@ -159,7 +160,8 @@ def _round(kinds: Sequence[tuple[LossLaw, int]], place: _Place, step: float, que
         floor = _floor(atoms.loss, atoms.mass, window.theta, _FLOOR / total)
         laws.append((law.on_grid(step, lattice[0] if lattice else 0.0, rare, floor), times))
     window = Window(window.theta, window.start, points, window.steeper, window.flatter)
-    return question.find(convolved(laws, window), question.allowed(high))
+    answer = min(high, question.answer(place.epsilon, place.log_delta))
+    return question.find(convolved(laws, window), question.allowed(answer))
 
 
 def _floor(loss: np.ndarray, mass: np.ndarray, theta: float, share: float) -> float:
@@ -242,7 +244,7 @@ def _root(excess: Callable[[float], float], law: LossSum, width: float, end: int
     if least >= most:
         return np.inf if end else 0.0
     centre = law.loss[int(np.argmax(law.mass))]
-    places = np.unique(np.clip(np.concatenate([np.linspace(least, most, 33), [centre]]), least, most))
+    places = np.unique(np.clip(np.concatenate([np.linspace(least, most, _PLACES), [centre]]), least, most))
     values = [excess(place) for place in places]
     over = [i for i, value in enumerate(values) if value > 0]
     if end and not np.isfinite(values[-1]):

@@ -12,7 +12,7 @@ from math import fsum
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
-from tcdp_sim.core.numerics import TINY, Bounds, gauss_panels
+from tcdp_sim.core.numerics import TINY, Bounds
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms
 from tcdp_sim.exact.losses.grid_law import GridLaw, TooFine, gathered
 from tcdp_sim.exact.losses.level_sets import landmarks
@@ -20,7 +20,7 @@ from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.renyi.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.subsampling import DominatingPair
 
-NODES = 4
+_PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _TAILS = np.concatenate([np.linspace(0.495, 0.02, 70), 10.0 ** -np.linspace(1.72, 20, 130)])
 _TAILS = np.concatenate([_TAILS, 10.0 ** -np.arange(20.5, 306.6, 0.5)])
 _LOG_DENSITY = 4e-15  # error of a log density, relative to 1 + its size
@@ -210,8 +210,8 @@ class _Part:
 
     def _nodes(self, left: Floats, right: Floats) -> tuple[Floats, Floats]:
         """Return the masses and the losses at the nodes of cells. A loss that is not finite has no mass."""
-        edges = np.stack([left, right], axis=1).ravel()
-        x, width = (part.reshape(-1, NODES)[::2] for part in gauss_panels(edges, NODES))
+        half = 0.5 * (right - left)[:, None]
+        x, width = left[:, None] + half + half * _PLACES, half * _WEIGHTS
         with np.errstate(all="ignore"):
             log_p = _log_density(self.p, x)
             loss = log_p - _log_density(self.q, x)
@@ -244,8 +244,8 @@ class _Part:
         which = np.repeat(np.arange(len(a)), crossed)
         levels = offset + step * (lowest[which] + 1 + _counted(crossed))
         places, missed = self._levels(levels, a[which], b[which], max(_CLOSE * step, doubt))
-        left, right = np.sort(np.concatenate([a, places])), np.sort(np.concatenate([b, places]))
         index = np.repeat(lowest, crossed + 1) + _counted(crossed + 1)
+        left, right = _between(a, b, places, crossed)
         masses, upper, outside = self._cells(left, right, offset + step * index, step)
         index = index.astype(np.int64)
         both = np.concatenate([index, index + 1]), np.concatenate([masses - upper, upper])
@@ -280,6 +280,16 @@ class _Part:
             under, over = np.where(side < 0, miss, half * under), np.where(side < 0, half * over, miss)
             before = side
         return x, float(np.abs(miss).max())
+
+
+def _between(a: Floats, b: Floats, places: Floats, crossed: Ints) -> tuple[Floats, Floats]:
+    """Return the starts and ends of the cells into which the places, `crossed` of them in each panel, cut panels."""
+    ends = np.cumsum(crossed + 1)
+    first, last = np.zeros(ends[-1], bool), np.zeros(ends[-1], bool)
+    first[ends - crossed - 1] = last[ends - 1] = True
+    left, right = np.empty(ends[-1]), np.empty(ends[-1])
+    left[first], left[~first], right[last], right[~last] = a, places, b, places
+    return left, right
 
 
 def _counted(counts: Ints) -> Floats:
