@@ -22,7 +22,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 
-_POINTS = 800
+_POINTS, _CLOSE, _EVEN = 1000, 700, 40.0  # tests, those that are evenly spaced in log q, and down to which -log q
 _ORDERS = 30
 _LEAST = -640.0  # log q of the rarest test
 _BISECTIONS = 64
@@ -65,14 +65,16 @@ class ClassProfile:
         log_q, log_p, _, _ = self._half
         q, p = np.exp(log_q), np.exp(log_p)
         p = p - _INSIDE * (p - q)
-        below = p + q <= 1
-        q, p = (np.concatenate([[0.0], part[below]]) for part in (q, p))
+        corner = self._corner()
+        below = (p + q < 1) & (q < corner)
+        q, p = np.concatenate([[0.0], q[below], [corner]]), np.concatenate([[0.0], p[below], [1 - corner]])
         return _mirrored(np.diff(q), np.diff(p), delta, 0.0, 1 - _ROUNDING)
 
     @cached_property
     def _half(self) -> tuple[Floats, Floats, Floats, Floats]:
         """The log of q and of the largest p, the order that decides, and 1 for the reverse order of the pair."""
-        log_q = np.unique(-np.geomspace(-np.log(0.5), -_LEAST, _POINTS))
+        deep = -np.geomspace(_EVEN, -_LEAST, _POINTS - _CLOSE + 1)[1:]
+        log_q = np.unique(np.concatenate([deep, np.linspace(-_EVEN, np.log(0.5), _CLOSE)]))
         low, high = self.orders
         orders = np.broadcast_to(1 + np.geomspace(low - 1, high - 1, _ORDERS if high > low else 1), (_POINTS, _ORDERS))
         if low == high:
@@ -102,6 +104,20 @@ class ClassProfile:
             value = np.logaddexp(order * a + (1 - order) * b, order * c + (1 - order) * d)
             low, high = np.where(value <= bound, middle, low), np.where(value <= bound, high, middle)
         return high
+
+    def _corner(self) -> float:
+        """Return the least q for which (1 - q, q) is a possible test, with a margin for orders between those tried."""
+        low, high = self.orders
+        order = np.unique(np.append(1 + np.geomspace(low - 1, high - 1, 4000), high)) if high > low else np.array([low])
+        bound = (order - 1) * self.bound(order)
+        left, right = np.full(order.shape, _LEAST), np.full(order.shape, np.log(0.5))
+        for _ in range(_BISECTIONS):
+            q = 0.5 * (left + right)
+            p = np.log1p(-np.exp(q))
+            holds = np.logaddexp(order * p + (1 - order) * q, order * q + (1 - order) * p) <= bound
+            left, right = np.where(holds, left, q), np.where(holds, q, right)
+        q = float(np.exp(right.max()))
+        return q + _INSIDE * (0.5 - q)
 
     @property
     def _tangents(self) -> tuple[Floats, Floats]:

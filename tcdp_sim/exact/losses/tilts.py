@@ -15,6 +15,7 @@ _BINS_PER_SPREAD = 20  # near the mean; bins further off have a width of a 20th 
 _TILTS = np.geomspace(1e-3, 3e3, 16)  # over the standard deviation of the sum
 _FLATTER = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 _STEEPER = np.array([1.05, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0])
+_EQUAL = 0.05
 _MOST_GAP = 9.0  # in nats, of rounding over the answer
 _PHANTOM = 22.0  # folded mass is at most e^-22 of delta
 
@@ -60,9 +61,10 @@ class Crude:
 
     @cached_property
     def spread(self) -> float:
-        """The standard deviation of the sum, or a small number if all losses are equal."""
+        """The standard deviation of the sum, or a part of the mean if all losses are equal."""
         _, mean, square = self.cumulants(0.0)
-        return max(float(np.sqrt(square)), 1e-6 * abs(mean), 1e-150)
+        deviation = float(np.sqrt(square))
+        return deviation if deviation > 1e-6 * abs(mean) else max(_EQUAL * abs(mean), 1e-150)
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
