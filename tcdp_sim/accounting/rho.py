@@ -3,7 +3,6 @@
 from math import exp, sinh, tanh
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.bounded_range import BoundedRange, PermuteAndFlip
@@ -102,5 +101,7 @@ def _largest(law: LossLaw, omega: float) -> float:
     if not np.isfinite(heights[best]) or best == 0:
         return float(heights[best])
     ends = np.log(orders[[max(best - 1, 0), min(best + 1, len(orders) - 1)]])
+    from scipy.optimize import minimize_scalar  # imported late, as in `core.numerics.root`
+
     found = minimize_scalar(lambda x: -height(float(np.exp(x))), bounds=ends, method="bounded", options={"xatol": 1e-9})
     return float(max(-found.fun, heights[best]))

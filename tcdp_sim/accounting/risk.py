@@ -8,9 +8,8 @@ from collections.abc import Callable
 from math import exp, expm1, inf, log, log1p
 
 import numpy as np
-from scipy.optimize import brentq
 
-from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.core.numerics import Bounds, root
 
 Profile = Callable[[float], Bounds]  # epsilon >= 0 -> delta
 _BESIDE = (-2.0, -0.7, -0.25, -0.08, 0.0, 0.08, 0.25, 0.7, 2.0)  # places around an optimum, in sizes of the loss
@@ -133,7 +132,7 @@ def _crossing(excess: Callable[[float], float], size: float) -> float:
         low, high = high, 2 * high
         if high > 64 * size:
             return inf
-    return float(brentq(excess, low, high, xtol=1e-5 * size, rtol=1e-9))
+    return root(excess, low, high, 1e-5 * size, 1e-9)
 
 
 def _logistic(x: float) -> float:

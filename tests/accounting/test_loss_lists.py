@@ -98,3 +98,24 @@ def test_losses_on_the_grid_cost_no_width():
     low, high = bracket([(law, 7)], delta_question(0.4, lambda high: 1e-13 * high))
     assert high / low - 1 < 1e-10
     assert low <= brute([(law, 7)], 0.4) <= high
+
+
+def test_losses_that_were_raised_are_not_counted_in_lower_ends():
+    rng = np.random.default_rng(11)
+    law = random_law(rng, 4)
+    floor = float(law.loss[2])  # two of the four losses are raised
+    raised = law.on_grid(0.01, 0.0, 0.0, floor)
+    result = convolved([(raised, 3)], Window(1.0, -13.0, 4096, 4.0, -2.0))
+    for epsilon in (0.0, 0.5, 1.5, 3 * floor - 0.01):
+        exact = brute([(law, 3)], epsilon)
+        assert result.lower(epsilon) <= exact <= result.upper(epsilon)
+    assert result.upper(0.5) > 1.01 * brute([(law, 3)], 0.5)
+
+
+def test_the_tail_of_the_dilation_bound_is_there_without_any_mass_near():
+    law = AtomicLoss(np.array([-0.015, 0.015]), np.array([0.5, 0.5]))
+    result = sums([(law, 2)], 0.01, 3.0, -6.0, 2048)
+    far = result._dilation(2.0)  # no sum comes near
+    root = np.sqrt(result.variance)
+    tail = 0.5 * root * np.exp(-0.5 * 9.0**2 + (3.0 + 0.5) * 9.0 * root)
+    assert far >= tail > 0

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, expm1, fsum, inf, log1p, sqrt
+from math import exp, expm1, fsum, inf, log1p, sqrt, tanh
 
 import numpy as np
-from scipy.optimize import brentq
 
 from tcdp_sim.accounting.releases.additive import additive_loss
 from tcdp_sim.accounting.releases.class_profile import ClassProfile
 from tcdp_sim.accounting.releases.randomised_response import response_loss
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
+from tcdp_sim.core.numerics import root
 from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP
@@ -139,7 +139,7 @@ def example_cases(total: Renyi) -> tuple[Case, ...]:
     if not rho:
         return (both_ways(*lost),)
     # D_a / a falls for randomised response, so that order 1 decides; the root is rounded down
-    x = float(brentq(lambda x: x * np.tanh(x / 2) - rho, 0.0, 2 + rho + 2 * sqrt(rho), xtol=1e-14)) * (1 - 1e-9)
+    x = root(lambda x: x * tanh(x / 2) - rho, 0.0, 2 + rho + 2 * sqrt(rho), 1e-16) * (1 - 1e-9)
     gaussian = additive_loss(Gaussian(1.0), sqrt(2 * rho) * (1 - 1e-9))
     return both_ways(*lost, (response_loss(x), 1)), both_ways(*lost, (gaussian, 1))
 

@@ -15,7 +15,6 @@ from scipy.special import logsumexp
 from tcdp_sim.core.arrays import Bools, Floats, Ints
 from tcdp_sim.core.numerics import TINY, Bounds
 from tcdp_sim.exact.losses.atoms import Atoms
-from tcdp_sim.exact.losses.sums import dot
 
 SNAPPED = 1e-12  # relative distance from a grid point below which an atom counts as lying on it
 _MOST_POINTS = 2**24  # of one law on a grid
@@ -197,10 +196,3 @@ def gathered(indices: list[Ints], masses: list[Floats]) -> tuple[int, Floats]:
         raise TooFine
     total = sum(np.bincount(index - first, mass, size) for index, mass in zip(indices, masses))
     return first, np.asarray(total, dtype=np.float64)
-
-
-def spread_of(atoms: Atoms) -> float:
-    """Return the standard deviation of the losses."""
-    total = atoms.mass.sum()
-    mean = dot(atoms.mass, atoms.loss) / total
-    return float(np.sqrt(dot(atoms.mass, (atoms.loss - mean) ** 2) / total))

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.fft import next_fast_len
-from scipy.optimize import brentq
 
-from tcdp_sim.core.numerics import TINY
+from tcdp_sim.core.numerics import TINY, root
 from tcdp_sim.exact.losses.convolved import LossSum, Window, convolved
 from tcdp_sim.exact.losses.grid_law import LossLaw, TooFine
 from tcdp_sim.exact.losses.tilts import Crude, common_grid
@@ -255,10 +254,10 @@ def _root(excess: Callable[[float], float], law: LossSum, width: float, end: int
     if last == len(places) - 1:
         return np.inf if end else float(places[-1])
     margin = _ROOT * width + _LEAST_ROOT * float(places[last + 1])
-    root = float(brentq(excess, places[last], places[last + 1], xtol=margin / 4, rtol=1e-14))
+    place = root(excess, places[last], places[last + 1], margin / 4)
     if end:
-        return min(root + margin, float(places[last + 1]))
-    lower = max(root - margin, float(places[last]))
+        return min(place + margin, float(places[last + 1]))
+    lower = max(place - margin, float(places[last]))
     return lower if excess(lower) >= 0 else float(places[last])
 
 

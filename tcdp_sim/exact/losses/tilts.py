@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
 
 from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.numerics import root
 from tcdp_sim.exact.losses.atoms import Atoms
 from tcdp_sim.exact.losses.convolved import Window
 
@@ -92,7 +92,7 @@ class Crude:
             value, mean, square = self.cumulants(float(np.exp(x)))
             return rising(value, mean, square, float(np.exp(x)))
 
-        return float(np.exp(brentq(at, *ends, xtol=1e-3)))
+        return float(np.exp(root(at, float(ends[0]), float(ends[1]), 1e-3)))
 
     def log_delta(self, epsilon: float) -> float:
         """Return an estimate of log delta(epsilon), by a saddle point."""
