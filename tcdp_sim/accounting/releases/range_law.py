@@ -41,7 +41,7 @@ class RangeLoss:
         """Return the largest Renyi divergence of the class, which several releases attain together."""
         return range_renyi(self.epsilon, order)
 
-    def on_grid(self, step: float, offset: float, rare: float, floor: float) -> GridLaw:
+    def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
         """Return the law on the grid; nothing is rare enough to be cut off."""
         first, last = (int(np.floor((end - offset) / step)) for end in (-self.epsilon, self.epsilon))
         points = offset + step * np.arange(first, last + 1)

@@ -91,10 +91,11 @@ class LossLaw(Protocol):
     def renyi(self, order: float) -> Bounds:
         """Return the Renyi divergence of an order >= 1, which may be inf."""
 
-    def on_grid(self, step: float, offset: float, rare: float, floor: float) -> GridLaw:
+    def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
         """Return the law on the grid.
 
-        The largest losses become infinite, as long as their mass is at most `rare`. Losses below `floor` are raised.
+        Losses above `top` become infinite, and the largest ones as long as their mass is at most `rare`. Losses below
+        `floor` are raised.
         """
 
 
@@ -153,10 +154,10 @@ class AtomicLoss:
         high = np.inf if self.infinite[1] > TINY * len(self.loss) * 4 else value + error
         return Bounds(max(value - error, 0.0), max(value, 0.0), max(high, 0.0))
 
-    def on_grid(self, step: float, offset: float, rare: float, floor: float) -> GridLaw:
+    def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
         """Return the law on the grid."""
         above = np.append(np.cumsum(self.mass[::-1])[::-1][1:], 0.0) + self.mass
-        gone, low = above <= rare, self.loss < floor
+        gone, low = (above <= rare) | (self.loss > top + SNAPPED * (1 + abs(top))), self.loss < floor
         kept = ~gone & ~low
         if not kept.any():
             kept = ~gone

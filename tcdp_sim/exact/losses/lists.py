@@ -157,7 +157,8 @@ def _round(kinds: Sequence[tuple[LossLaw, int]], place: _Place, step: float, que
     for (law, times), (atoms, _) in zip(kinds, place.crude.laws):
         lattice = law.lattice()
         floor = _floor(atoms.loss, atoms.mass, window.theta, _FLOOR / total)
-        laws.append((law.on_grid(step, lattice[0] if lattice else 0.0, rare, floor), times))
+        top = float(atoms.loss.max())
+        laws.append((law.on_grid(step, lattice[0] if lattice else 0.0, rare, floor, top), times))
     window = Window(window.theta, window.start, points, window.steeper, window.flatter)
     answer = min(high, question.answer(place.epsilon, place.log_delta))
     return question.find(convolved(laws, window), question.allowed(answer))

@@ -7,6 +7,7 @@ crosses the grid cut them further. Masses come from the Gauss-Legendre rule on e
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import fsum
 
 import numpy as np
@@ -72,6 +73,13 @@ class PairLoss:
     def lattice(self) -> None:
         """Return None, because the losses fill intervals."""
 
+    def _frequent(self, rare: float) -> "tuple[list[_Part], float]":
+        """Return all parts but the rarest ones, whose total probability is at most `rare`, and that probability."""
+        parts = sorted(self._parts, key=lambda part: part.weight)
+        totals = list(accumulate(part.weight for part in parts))
+        dropped = sum(total <= rare for total in totals[:-1])
+        return parts[dropped:], totals[dropped - 1] if dropped else 0.0
+
     def renyi(self, order: float) -> Bounds:
         """Return the Renyi divergence. Raises ValueError for pairs with labels or mirrored losses."""
         if self.pair.symmetric or len(self.pair.parts) > 1:
@@ -79,13 +87,16 @@ class PairLoss:
         _, p, q = self.pair.parts[0]
         return Bounds(*(float(end) for end in renyi_divergence_between(p, q, order)))
 
-    def on_grid(self, step: float, offset: float, rare: float, floor: float) -> GridLaw:
+    def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
         """Return the law on the grid. The offset of a symmetric pair has to be 0."""
-        share = rare / len(self._parts)
-        pieces = [part.on_grid(step, offset, share, floor) for part in self._parts]
+        kept, seldom = self._frequent(0.5 * rare)
+        share = 0.5 * rare / len(kept)
+        pieces = [part.on_grid(step, offset, share, floor, top) for part in kept]
         index = np.concatenate([piece[0] for piece in pieces])
         mass = np.concatenate([piece[1] for piece in pieces])
-        gone, raised, slack = (fsum(piece[i] for piece in pieces) for i in (2, 3, 4))
+        gone, raised = (fsum(piece[i] for piece in pieces) for i in (2, 3))
+        slack = max(piece[4] for piece in pieces)
+        gone += seldom
         low, high = self.lost()
         if not len(index):
             index, mass = np.array([int(np.floor(floor / step))]), np.zeros(1)
@@ -220,7 +231,7 @@ class _Part:
         return np.where(known, mass, 0.0), np.where(known, loss, 0.0)
 
     def on_grid(
-        self, step: float, offset: float, rare: float, floor: float
+        self, step: float, offset: float, rare: float, floor: float, top: float
     ) -> tuple[Ints, Floats, float, float, float]:
         """Return indices and masses of grid points, the masses made infinite and raised, and the error of a loss."""
         (first, last), (low, high) = self._finite, self._ends
@@ -229,7 +240,7 @@ class _Part:
             floor = 0.0
         tail = self.weight * self.p.sf(end[first:last])
         stop = first + int(np.count_nonzero(tail > rare)) + 1  # panels from `stop` on become infinite
-        stop = min(stop, last)
+        stop = max(min(stop, last, first + int(np.count_nonzero(low[first:last] <= top))), first + 1)
         begin = min(first + int(np.count_nonzero(high[first:last] <= floor)), stop - 1)
         gone = self.weight * (float(self.p.sf(end[stop - 1])) - float(self.p.sf(end[last - 1]))) if stop < last else 0.0
         gone = max(gone, 0.0) * (1 + DENSITY)
