@@ -23,6 +23,7 @@ _RARE = 1e-8  # of delta: all losses that are made infinite together have at mos
 _LEAST_RARE = 1e-306
 _SELDOM = 1e-2  # of delta: the mass of losses that do not matter
 _FLOOR = 1e-13  # tilted mass of the losses that are raised
+_WIDEST = 64.0
 _AIM = 0.7
 _FINER = (1 / 16, 0.7)
 _WIDTH = 0.55  # of T h^2 (theta + 1), the width of epsilon: measured
@@ -53,6 +54,8 @@ class Question:
         Map from the place to the expected answer.
     settled : bool
         True if `at_once` gives the best ends.
+    searched : bool
+        True if `find` searches for an epsilon in the window.
     """
 
     at_once: Callable[[Ends, Ends], Ends]
@@ -62,6 +65,7 @@ class Question:
     slope: Callable[[float, float], float]
     answer: Callable[[float, float], float]
     settled: bool = False
+    searched: bool = False
 
     def close(self, low: float, high: float) -> bool:
         """Return True if the ends are close enough."""
@@ -81,13 +85,14 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
     off_grid = sum(times for (_, times), lattice in zip(kinds, lattices) if lattice is None)
     spacings = [(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice]
     step = done = np.inf
+    wider = 1.0
     for _ in range(_ROUNDS):
         place = _place(crude, question, (low, high))
         if not np.isfinite(step):
             step = _first_step(place, off_grid, question, high, known)
         grid = common_grid(spacings, step, bool(off_grid))
         try:
-            found = _round(kinds, place, grid, question, high)
+            found = _round(kinds, place, grid, question, high, wider)
         except TooFine:
             step = grid * 2
             if step >= done:
@@ -98,6 +103,9 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
         low, high = max(low, found[0]), min(high, found[1])
         if question.close(low, high) or high <= known:
             break
+        if question.searched and found[0] <= 0 < high and wider < _WIDEST:  # the window began above the answer
+            wider *= 4
+            continue
         if grid >= done:  # the lattices allow no other step
             break
         done, step = grid, grid * _finer(high - low, question.allowed(high))
@@ -141,11 +149,13 @@ def _place(crude: Crude, question: Question, ends: Ends) -> _Place:
     return _Place(epsilon, log_delta, sharp.tilt_of(epsilon), crude.cut(rare), sharp.spread)
 
 
-def _round(kinds: Sequence[tuple[LossLaw, int]], place: _Place, step: float, question: Question, high: float) -> Ends:
-    """Return the ends from one transform."""
+def _round(
+    kinds: Sequence[tuple[LossLaw, int]], place: _Place, step: float, question: Question, high: float, wider: float
+) -> Ends:
+    """Return the ends from one transform, on a window that begins `wider` times as far below the expected answer."""
     total = place.crude.releases
     reach = 7 * step * np.sqrt(total) + 4 * step
-    margin = reach + min(2 / place.slope, place.spread) + 0.02 * abs(place.epsilon)
+    margin = reach + wider * (min(2 / place.slope, place.spread) + 0.02 * abs(place.epsilon))
     window, length = place.crude.window(place.epsilon, place.log_delta, step, float(margin))
     if not length / step < LONGEST:
         raise TooFine
@@ -235,7 +245,9 @@ def epsilon_question(delta: float, allowed: Callable[[float], float]) -> Questio
         high = _root(lambda e: law.finite_upper(e) - (delta - law.lost[1] * (1 + 1e-15)), law, width, 1)
         return low, high
 
-    return Question(at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0)
+    return Question(
+        at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0, True
+    )
 
 
 def _root(excess: Callable[[float], float], law: LossSum, width: float, end: int) -> float:
