@@ -146,7 +146,7 @@ class PermuteAndFlip(Release):
     --------
     >>> from tcdp_sim.accounting import Ledger, PermuteAndFlip
     >>> round(Ledger([PermuteAndFlip(1.0)]).delta(0.0).upper, 4)
-    0.4622
+    0.4621
     """
 
     epsilon: float
