@@ -12,6 +12,7 @@ from tcdp_sim.engine.run import prepare
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study import again
 from tcdp_sim.study.settings import Settings
+from tcdp_sim.sweeps import known
 
 
 def main(settings: Settings, console: Console) -> int:
@@ -19,11 +20,13 @@ def main(settings: Settings, console: Console) -> int:
 
     Nothing is simulated. Raises Failure at the end if chunks are missing.
     """
-    missing = finish(prepare(settings), partial(say, console), known_exactly(settings.experiment.name))
+    study, tell = prepare(settings), partial(say, console)
+    values = known.of_folders(study, [study.folder], tell) if again.is_sweep(settings.config) else None
+    missing = finish(study, tell, values or known_exactly(settings.experiment.name))
     with interrupts.held():
         from tcdp_sim.cli import draw
     code = draw.main(settings, console)
-    if again.is_sweep(settings.config):
+    if values is not None and not values.width:
         say(console, "exact values and bounds are code: the command of the sweep, without part=, adds them")
     if missing:
         raise Failure(f"{missing} chunks are missing; once their parts are done, `tcdp-sim finish` publishes them too")

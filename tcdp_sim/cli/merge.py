@@ -18,6 +18,7 @@ from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.union import union
+from tcdp_sim.sweeps import known
 
 
 def main(settings: Settings, other: str, console: Console) -> int:
@@ -37,6 +38,7 @@ def main(settings: Settings, other: str, console: Console) -> int:
         say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
     study = union(study, prepare(recorded.settings_of(folder)))
     check_heads(study.settings, theirs.heads, partial(say, console), str(folder))
+    published = known.of_folders(study, [study.folder, folder], partial(say, console))
     ours = open_run(study)
     try:
         with ours.lock():
@@ -50,7 +52,7 @@ def main(settings: Settings, other: str, console: Console) -> int:
     if any(provenance.PART in head for head in theirs.heads) and (missing := _missing(study, theirs.heads)):
         say_all(console, [*missing, f"`tcdp-sim finish {study.folder}` publishes what is there"])
         return 0
-    return running.main(study.settings, console)
+    return running.main(study.settings, console, published if published.width else None)
 
 
 def _missing(study, heads) -> list[str]:

@@ -8,18 +8,19 @@ from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import Failure
 from tcdp_sim.engine import interrupts, parts
 from tcdp_sim.engine.run import execute, prepare
-from tcdp_sim.store.exact_values import known_exactly
+from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.study.settings import Settings
 
 SILENT = ("serial", "local")  # clusters that a part leaves unused without a word: the default, and what a part is
 
 
-def main(settings: Settings, console: Console) -> int:
+def main(settings: Settings, console: Console, exact_values: ExactValues | None = None) -> int:
     """Run or resume a study, then draw it. Return 3 if simulated numbers contradict exact ones, else 0.
 
-    Raises Failure at the end if errors left cells without numbers.
+    `exact_values` are by default those of the study's experiment. Raises Failure at the end if errors left cells
+    without numbers.
     """
-    failed, cells = _executed(settings, console)
+    failed, cells = _executed(settings, console, exact_values)
     with interrupts.held():  # a signal must not interrupt an import, which takes a second and would delay the start
         from tcdp_sim.cli import draw
     code = draw.main(settings, console)
@@ -42,8 +43,8 @@ def part(settings: Settings, name: str, console: Console) -> int:
     return 0
 
 
-def _executed(settings: Settings, console: Console) -> tuple[int, int]:
+def _executed(settings: Settings, console: Console, values: ExactValues | None) -> tuple[int, int]:
     """Return the number of cells without numbers and of all cells. The memory of the study is free afterwards."""
     study = prepare(settings)
-    failed = execute(study, partial(say, console), known_exactly(settings.experiment.name))
+    failed = execute(study, partial(say, console), values or known_exactly(settings.experiment.name))
     return failed, len(study.plan.laws)

@@ -57,7 +57,7 @@ def _exact(study: Study, values: ExactValues, partly: bool, tell: Tell) -> tuple
     """Return the exact values, and the ids of the cells that lack them; these are NaN, and only if `partly`."""
     if not values.width:
         return None, []
-    if not partly:
+    if not (partly and values.experiment):  # values without an experiment are looked up here, which costs nothing
         with Workers(alone(study.settings), tell) as workers:
             return exact.complete(study, values, workers, tell), []
     kept = ExactRecords(study.folder, values)

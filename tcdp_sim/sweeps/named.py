@@ -1,10 +1,9 @@
 """A sweep that is kept in a folder, as a run like any other."""
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tcdp_sim.core.errors import Failure, UserError
@@ -16,12 +15,11 @@ from tcdp_sim.engine.simulate import Batch, Task, one_chunk
 from tcdp_sim.mechanisms.functions import shipped
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.store import recorded
-from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study, prepare
-from tcdp_sim.sweeps import exact, pilot, stored
+from tcdp_sim.sweeps import known, pilot, stored
 from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
@@ -46,7 +44,7 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Settings:
     elif (study.folder / "run.json").exists():
         for line in _told_of_others(study, sweep):
             tell(line)
-    values = _exact(sweep)
+    values = known.of_sweep(sweep)
     with shipped(sweep.options, sweep.call):
         if failed := execute(study, tell, values):
             raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
@@ -133,42 +131,3 @@ def _again(sweep: Sweep, cell: Any, chunk: int) -> bytes:
     """Return the encoded summary of a chunk, simulated again."""
     with shipped(sweep.options, sweep.call):
         return one_chunk(Task(sweep.seed, sweep.chunk, (Batch(cell.id, cell.law, None, (chunk,)),)))
-
-
-@dataclass(frozen=True)
-class OfPoints(ExactValues):
-    """Exact values of a sweep, computed before the run and looked up by the point of a mechanism."""
-
-    digest: str = ""
-
-    @property
-    def code(self) -> str:
-        """A digest of the values themselves, since their functions may have no identity."""
-        return self.digest
-
-    @property
-    def modules(self) -> list[str]:
-        """No module defines the values."""
-        return []
-
-
-@dataclass(frozen=True, eq=False)
-class _Known:
-    """The values of one quantity by the text of the point."""
-
-    values: Mapping[str, float]
-
-    def __call__(self, mechanism: Any) -> float:
-        return self.values[exact.point_text(mechanism.point)]
-
-
-def _exact(sweep: Sweep) -> ExactValues:
-    """Return the exact values and bounds of a sweep."""
-    columns = exact.columns_of(sweep, list(sweep.points.values()))
-    found: tuple[dict[str, Any], dict[str, Any]] = {}, {}
-    digest = hashlib.blake2b(digest_size=16)
-    for column, (_, values, _) in columns.items():
-        quantity, kind = exact.kind_of(column)
-        found[kind][quantity] = _Known(dict(zip(sweep.points, values.tolist())))
-        digest.update(f"{column}\0".encode() + values.astype("<f8").tobytes())
-    return OfPoints(*found, digest=digest.hexdigest() if columns else "")

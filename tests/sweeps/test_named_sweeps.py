@@ -355,3 +355,28 @@ def test_merging_two_sweeps_gives_the_cells_of_both(command, file, folder):
     assert command("sweep", "my_file.py:slow", "sweep.n=1", "trials=100", "cluster=serial", "name=d")[0] == 0
     code, _, err = command("merge", folder / "a", folder / "d")
     assert (code, "is of another study (mechanism" in err) == (2, True)
+
+
+def test_merging_keeps_exact_values_and_bounds(command, file, folder):
+    words = ("sweep", "my_file.py:median_error", "sweep.epsilon=1", "trials=100", "cluster=serial")
+    known = ("exact.large=large", "bound.error=9", "bound.large=0.6")
+    assert command(*words, "sweep.n=[1,2]", "name=a", *known)[0] == 0
+    assert command(*words, "sweep.n=[2,3]", "name=b", *known)[0] == 0
+    assert command(*words, "sweep.n=[1,2,3]", "name=whole", *known)[0] == 0
+    file.unlink()
+    code, out, _ = command("merge", folder / "a", folder / "b")
+    assert (code, "9 simulated numbers have" in out) == (0, True), out
+    assert bits(folder / "a") == bits(folder / "whole")
+    merged = tcdp_sim.open_results(folder / "a")
+    np.testing.assert_array_equal(merged["large_exact"].sel(n=3, epsilon=1), 0.5 * np.exp(-1.0))
+
+
+def test_merging_leaves_unknown_exact_values_out_and_refuses_different_ones(command, file, folder):
+    words = ("sweep", "my_file.py:median_error", "sweep.epsilon=1", "trials=100", "cluster=serial")
+    for name, known in (("a", "exact.large=large"), ("b", "seed=0"), ("c", "exact.large=0.3")):
+        command(*words, f"sweep.n=[{2 if name == 'c' else 1},{3 if name == 'b' else 2}]", f"name={name}", known)
+    code, _, err = command("merge", folder / "a", folder / "c")
+    assert (code, "differ in large_exact at" in err, err.count("\n")) == (2, True, 1)
+    assert command("merge", folder / "a", folder / "b")[0] == 0
+    exact = tcdp_sim.open_results(folder / "a")["large_exact"].squeeze()
+    np.testing.assert_array_equal(exact, [0.5 * np.exp(-1.0)] * 2 + [np.nan])

@@ -1,5 +1,6 @@
 """Parts of a sweep: computed alone, in any order, and published without code, with the bytes of a serial run."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,22 @@ def test_the_command_without_part_publishes_exact_values_too(command, folder):
     assert code == 0
     assert "3 cells x 3,000 trials; nothing to simulate" in out
     assert "3 simulated numbers have an exact one beside them" in out
+
+
+def test_finishing_further_parts_keeps_published_exact_values(command, folder, monkeypatch):
+    later = map("2026-01-01T00:00:{:02d}Z".format, count())  # the newest head decides, and a second is short
+    monkeypatch.setattr("tcdp_sim.store.provenance._now", lambda: next(later))
+    assert command("sweep", *WORDS, "exact.value=mean_of_largest")[0] == 0
+    more = (*WORDS[:2], "trials=6000", *WORDS[3:])
+    assert command("sweep", *more, "part=1/2")[0] == 0
+    code, out, _ = command("finish", "results/largest")
+    assert code == 1, out
+    assert "exact values and bounds are code" not in out
+    assert command("sweep", *more, "part=2/2")[0] == 0
+    code, out, _ = command("finish", "results/largest")
+    assert (code, "3 simulated numbers have an exact one beside them" in out) == (0, True), out
+    assert command("sweep", *more, "exact.value=mean_of_largest", "name=alone")[0] == 0
+    assert snapshot("largest") == snapshot("alone")
 
 
 def test_trials_may_be_added(command, folder):
