@@ -16,6 +16,7 @@ import xarray as xr
 from tcdp_sim import results
 from tcdp_sim.audits import AuditReport, arguments
 from tcdp_sim.audits import run as audits
+from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.texts import in_html
 from tcdp_sim.engine import forecast, in_process
@@ -129,6 +130,7 @@ def run(
     --------
     >>> run("histogram", sweep={"k": [10, 1000], "rho": 0.1}, trials=20_000, name="small")  # doctest: +SKIP
     """
+    user_files.check_not_importing("a study")
     prepared = _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys)
     folder = prepared.folder
     if failed := execute(prepared, _tell, known_exactly(prepared.settings.experiment.name)):
@@ -442,6 +444,7 @@ def audit(
     ...     return data[0] + rng.laplace(scale=0.5, size=trials)
     >>> audit(laplace, claim=PureDP(1.0), trials=4000, learn=False)  # doctest: +SKIP
     """
+    user_files.check_not_importing("an audit")
     given = (mechanism, pairs, claim, trials, level, seed, sensitivity, learn, bits, name, results_dir)
     return audits.run(arguments.checked(*given), cluster, _tell)
 
@@ -544,6 +547,7 @@ def sweep(
     >>> bool((abs(found["value"] - found["value_exact"]) < 5 * found["value_mcse"]).all())
     True
     """
+    user_files.check_not_importing("a sweep")
     checked = checked_sweep(
         function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
         bound=bound, units=units, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,

@@ -12,6 +12,11 @@ from tcdp_sim.core.errors import UserError, suggestion
 
 VALID = "valid: FILE.py:FUNCTION, such as my_file.py:median_error"
 _LOADED: dict[Path, ModuleType] = {}
+_IMPORTING: list[Path] = []  # the file that is being imported now
+
+
+class RunsWhileImported(UserError):
+    """A file that starts a simulation while it is imported."""
 
 
 def load(place: str) -> Any:
@@ -34,6 +39,21 @@ def load(place: str) -> Any:
             raise UserError(f"{file} has no function {part!r}; its functions: {listed}{suggestion(part, names)}")
         found = getattr(found, part)
     return found
+
+
+def check_not_importing(what: str) -> None:
+    """Raise UserError if a file that was named on the command line is being imported, and now starts a simulation.
+
+    Every worker imports that file too, so they would all run it.
+    """
+    if not _IMPORTING:
+        return
+    path = _IMPORTING[-1]
+    lines = [frame.lineno for frame in traceback.extract_stack() if frame.filename == str(path)]
+    where = f"{path.name}:{lines[0]}" if lines else path.name
+    raise RunsWhileImported(
+        f"{where} runs {what} while it is imported; put what should not run then under `if __name__ == \"__main__\":`"
+    )
 
 
 def place_of(function: Any) -> str:
@@ -78,11 +98,17 @@ def _module(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[name] = module
+    _IMPORTING.append(path)
     try:
         spec.loader.exec_module(module)
+    except RunsWhileImported:
+        del sys.modules[name]
+        raise
     except (Exception, SystemExit) as problem:  # the file may do anything
         del sys.modules[name]
         raise UserError(f"{path.name} cannot be imported ({_said(problem, path)})") from problem
+    finally:
+        _IMPORTING.pop()
     _LOADED[path] = module
     return module
 

@@ -293,6 +293,25 @@ def test_mistakes_on_the_command_line(command, file, words, told):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('tcdp_sim.sweep(slow, {"n": 1}, trials=1, name="slow")', "a sweep"),
+        ("run()", "a sweep"),
+        ('tcdp_sim.run("histogram", sweep={"k": 10}, trials=10, cluster="serial")', "a study"),
+        ("tcdp_sim.audit(slow, claim=None)", "an audit"),
+    ],
+)
+def test_a_file_that_simulates_while_it_is_imported_is_told_where_to_put_that(command, file, folder, line, what):
+    start = 'import tcdp_sim\n\n\ndef run():\n    tcdp_sim.sweep(slow, {"n": 1}, trials=1, name="slow")\n\n\n'
+    file.write_text(f"{CODE}\n{start}{line}\n")
+    place = len(file.read_text().splitlines())
+    code, _, err = command("sweep", "my_file.py:slow", "sweep.n=1", "trials=1")
+    told = f"my_file.py:{place} runs {what} while it is imported; put what should not run then under `if __name__"
+    assert (code, told in " ".join(err.split()), err.count("\n")) == (2, True, 1), err
+    assert not folder.exists()
+
+
 def test_another_study_takes_no_function(command, file, folder):
     assert (
         command(
