@@ -52,7 +52,7 @@ def check_not_importing(what: str) -> None:
     lines = [frame.lineno for frame in traceback.extract_stack() if frame.filename == str(path)]
     where = f"{path.name}:{lines[0]}" if lines else path.name
     raise RunsWhileImported(
-        f"{where} runs {what} while it is imported; put what should not run then under `if __name__ == \"__main__\":`"
+        f'{where} runs {what} while it is imported; put what should not run then under `if __name__ == "__main__":`'
     )
 
 

@@ -19,6 +19,7 @@ from tcdp_sim.store.columns import QUANTILES
 from tcdp_sim.study import sweeps
 from tcdp_sim.study.points import KEYWORDS, Point, plain
 from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS, MOST_TRIALS_A_CHUNK, run_name
+from tcdp_sim.sweeps import stored
 
 CHUNK = 10_000  # trials that share a stream by default; fewer trials are one chunk
 MAX_TRIALS = 10_000_000  # trials of a cell under target_mcse, as in config.yaml
@@ -121,22 +122,23 @@ def checked(
     sweep, further = _block(axes, cells, zip, where), _also(also)
     try:
         trials, seed = whole("trials", trials, 1, MOST_TRIALS), whole("seed", seed, 0, MAX_SEED - 1)
-        chunk = min(trials, CHUNK) if chunk is None else whole("chunk", chunk, 1, MOST_TRIALS_A_CHUNK)
+        chunk = None if chunk is None else whole("chunk", chunk, 1, MOST_TRIALS_A_CHUNK)
         levels = tuple(QUANTILES.tolist()) if quantiles is None else _levels(quantiles)
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
-    known = calling_axes(function)
-    named = sweeps.axes_of(sweeps.blocks(sweep, further).values(), known)
+    named = sweeps.axes_of(sweeps.blocks(sweep, further).values(), calling_axes(function))
     call = calling(function, named)
     defaults = _defaults(call, named)
-    points = _points(sweep, further, named, defaults)
+    points, known = _points(sweep, further, named, defaults), identified(function)
+    folder = None if name is None else Path(results_dir) / run_name(name)
+    chunk = chunk or stored.chunk_of(folder, known) or min(trials, CHUNK)
     return Sweep(
-        call, identified(function), tuple(named), sweep, further, defaults, points, trials, chunk, seed,
+        call, known, tuple(named), sweep, further, defaults, points, trials, chunk, seed,
         _share(share, named), _mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
         _functions("exact", exact, named), _functions("bound", bound, named),
         _mapping("units", units, "{'error': 'counts'}"), levels,
         {"name": cluster} if isinstance(cluster, str) else dict(cluster),
-        None if name is None else Path(results_dir) / run_name(name), {}, (),
+        folder, {}, (),
     )  # fmt: skip
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.store import journal
-from tcdp_sim.store.run_folder import HEAD, open_run
+from tcdp_sim.store import journal, recorded
+from tcdp_sim.store.run_folder import HEAD, open_run, readable
 from tcdp_sim.study.study import Study
 
 Function = Mapping[str, Any]  # module, name and source of a function
@@ -31,6 +31,19 @@ def forget(study: Study, function: Function) -> None:
         for segment, other in found.items():
             if other is None or other == function or (other.get("source") is None and function["source"] is None):
                 segment.unlink()
+
+
+def chunk_of(folder: Path | None, function: Function) -> int | None:
+    """Return the chunk size of a folder that holds a sweep of this function, of any source; None without one."""
+    identity = readable(folder / "run.json") if folder else None
+    if folder is None or identity is None:
+        return None
+    try:
+        there = recorded.config_of(folder)["mechanism"].get("function") or {}
+    except UserError:
+        return None
+    same = all(there.get(key) == function[key] for key in ("module", "name"))
+    return identity.get("chunk") if same else None
 
 
 def _functions(folder: Path) -> Iterator[tuple[Path, Function | None]]:

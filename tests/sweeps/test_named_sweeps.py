@@ -115,6 +115,17 @@ def test_the_same_call_resumes_and_more_trials_build_on_the_old_ones(folder, cap
     np.testing.assert_array_equal(fresh["value"], tcdp_sim.open_results(folder / "kept")["value"])
 
 
+def test_a_first_try_with_few_trials_may_grow(folder, capsys):
+    for trials, todo in ((30, "2 of 2 chunks"), (100, "6 of 8 chunks"), (20, "nothing to simulate")):
+        tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=trials, name="kept", results_dir=folder)
+        assert todo in capsys.readouterr().err
+    for other in ({"chunk": 20}, {"seed": 1}):
+        with pytest.raises(UserError, match="belongs to another run"):
+            tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=100, name="kept", results_dir=folder, **other)
+    with pytest.raises(UserError, match="chunk = 30 there, 100 here"):
+        tcdp_sim.sweep(lambda rng, n: rng.random(), {"n": 1}, trials=100, name="kept", results_dir=folder)
+
+
 def test_a_lambda_runs_and_is_not_resumed(folder, capsys):
     for _ in range(2):
         tcdp_sim.sweep(lambda rng, n: n * rng.random(), {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
