@@ -14,6 +14,8 @@ from tcdp_sim.privacy.definitions import Guarantee
 _LOG_HALF = np.log(0.5)
 FAINTEST = 700.0  # nats; `steps` leaves out the steps that are this far below the first one
 MOST_STEPS = 10**5
+_MOST = 2**18  # steps of one sign that a quadrature can take
+_BESIDE = 1e-13  # relative distance to the end of a step that rounding alone may make
 
 
 class DitheredNoise(Noise):
@@ -100,6 +102,7 @@ class Dithered(DitheredNoise):
     """
 
     noise: Any  # a `DiscreteNoise`
+    is_staircase = True
     guarantees = "none: calibrate the noise on the lattice"
 
     def __post_init__(self) -> None:
@@ -120,11 +123,20 @@ class Dithered(DitheredNoise):
         moved = np.clip(here - there, np.floor(steps), np.ceil(steps))  # far out, y - shift rounds to y
         return self.lattice.privacy_loss(here, moved)
 
+    def _outward(self, log_p: Floats) -> Floats:
+        """Return quantiles; one within rounding of a step's end is that end, where panels begin."""
+        x = super()._outward(log_p) / self.scale
+        with np.errstate(invalid="ignore"):
+            end = np.round(x - self.lattice.offset - 0.5) + self.lattice.offset + 0.5
+            return self.scale * np.where(np.abs(x - end) <= _BESIDE * x, end, x)
+
     @property
     def steps(self) -> Floats:
         """The places where the density jumps, ascending, in counts, as far out as floats reach."""
         end = float(self.lattice.isf_log(-FAINTEST))
-        edges = self.scale * (np.arange(self.lattice.offset, min(end, MOST_STEPS) + 0.5) + 0.5)
+        if end > _MOST:
+            raise ValueError(f"{self!r} has {2 * end:.3g} steps; valid: at most {2 * _MOST:,}, so a wider step")
+        edges = self.scale * (np.arange(self.lattice.offset, end + 0.5) + 0.5)
         return np.concatenate([-edges[::-1], [] if self.lattice.offset == 0 else [0.0], edges])
 
     @classmethod
