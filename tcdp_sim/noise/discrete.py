@@ -224,13 +224,12 @@ class DiscreteNoise(Noise):
 
     def in_steps(self, x: ArrayLike) -> Floats:
         """Return x in steps; a number that rounding alone keeps from a point of the lattice is that point."""
-        x = np.asarray(x, dtype=np.float64)
-        if self.step_length == 1:
-            return x
-        steps = x / self.step_length
-        with np.errstate(invalid="ignore"):
-            near = np.abs(steps - _rounded(steps, self.offset)) <= _ULPS * np.abs(steps)
-        return np.where(near, _rounded(steps, self.offset), steps)
+        steps = np.asarray(x, dtype=np.float64) / self.step_length
+        if self.step_length != 1:
+            with np.errstate(invalid="ignore"):
+                near = np.abs(steps - _rounded(steps, self.offset)) <= _ULPS * np.abs(steps)
+            steps = np.where(near, _rounded(steps, self.offset), steps)
+        return np.where((np.abs(steps) < CLOSE) & (self.offset == 0), 0.0, steps)
 
     def _on_lattice(self, steps: Floats) -> Bools:
         return np.asarray(np.abs(steps - _rounded(steps, self.offset)) <= CLOSE)
