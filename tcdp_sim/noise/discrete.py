@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -152,7 +153,18 @@ class DiscreteNoise(Noise):
 
     @cached_property
     def _strips(self) -> Strips:
-        return strips(self.with_density())
+        """The strips of the dithered law. What draws beside their rectangles need is computed without its checks."""
+        return replace(strips(self.with_density()), pdf=self._density, isf_log=self._far)
+
+    def _density(self, x: Floats) -> Floats:
+        """Return the density of the dithered noise within its steps."""
+        i = np.rint(np.abs(x) / self.step_length - self.offset)
+        return np.exp(self._log_mass(i)) / self.step_length
+
+    def _far(self, log_p: Floats) -> Floats:
+        """Return the least x >= 0 with log P[Z > x] <= log_p, for log_p < -log 2."""
+        x = _least(self._outward(log_p), lambda x: self._log_beyond(x) <= log_p)
+        return np.maximum(x, self.offset) * self.step_length
 
     # The privacy loss
 

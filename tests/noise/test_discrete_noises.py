@@ -12,9 +12,9 @@ from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace,
 
 NOISES = [noise for entry in TABLE.values() if entry.apart == "test_discrete_noises.py" for noise in entry.noises]
 every = pytest.mark.parametrize("noise", NOISES, ids=repr)
-FAMILIES_OF_FEW = [DiscreteGaussian(0.7), DiscreteGaussian(5.0), DiscreteLaplace(3.0), DiscreteLaplace(2.0, 0.5)]
-FAMILIES_OF_FEW += [RoundedGaussian(3.0), RoundedLaplace(2.0, 0.5)]
-few = pytest.mark.parametrize("noise", FAMILIES_OF_FEW, ids=repr)
+FEW = [DiscreteGaussian(0.15), DiscreteGaussian(0.7), DiscreteGaussian(5.0), DiscreteLaplace(3.0)]
+FEW += [DiscreteLaplace(2.0, 0.5), RoundedGaussian(3.0), RoundedLaplace(2.0, 0.5)]
+few = pytest.mark.parametrize("noise", FEW, ids=repr)
 
 
 def places(noise):
