@@ -15,7 +15,7 @@ from tcdp_sim.noise.laplace import Laplace
 from tcdp_sim.noise.laplace_log_normal import LaplaceLogNormal
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.noise.objectives import Objective
-from tcdp_sim.noise.rounded import RoundedGaussian, RoundedLaplace, RoundedSinhNormal, RoundedSinhSquared
+from tcdp_sim.noise.rounded_families import RoundedGaussian, RoundedLaplace, RoundedSinhNormal, RoundedSinhSquared
 from tcdp_sim.noise.sinh_normal import SinhNormal
 from tcdp_sim.noise.sinh_squared import SinhSquared
 from tcdp_sim.noise.student_t import StudentT

@@ -22,10 +22,25 @@ _EVERY = 2**24  # atoms of a loss that are listed at most
 
 
 class LossAtoms(NamedTuple):
-    """The law of a privacy loss on a lattice: its values in nats, descending, and the logs of their probabilities.
+    """The law of a privacy loss on a lattice, from `DiscreteNoise.loss_atoms`.
 
-    `log_above` and `log_below` are the logs of the probabilities of the outputs that are not listed, whose losses are
-    larger than the first one and smaller than the last one. They are -inf if all outputs are listed.
+    Parameters
+    ----------
+    loss : ndarray
+        The values of the loss in nats, descending, shape (n,).
+    log_mass : ndarray
+        The logs of their probabilities under P, shape (n,).
+    log_above : float
+        The log of the probability of the outputs that are not listed and have larger losses, -inf if there are none.
+    log_below : float
+        The same for smaller losses.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import DiscreteLaplace
+    >>> atoms = DiscreteLaplace(2.0).loss_atoms(1.0)
+    >>> atoms.loss.tolist(), np.exp(atoms.log_mass).round(4).tolist()
+    ([0.5, -0.5], [0.6225, 0.3775])
     """
 
     loss: Floats

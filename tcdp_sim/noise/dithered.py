@@ -99,6 +99,13 @@ class Dithered(DitheredNoise):
     ----------
     noise : DiscreteNoise
         The noise on the lattice, in counts.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import DiscreteGaussian
+    >>> noise = DiscreteGaussian(2.0)
+    >>> round(float(Dithered(noise).var() - noise.var()), 6)
+    0.083333
     """
 
     noise: Any  # a `DiscreteNoise`
