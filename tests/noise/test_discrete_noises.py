@@ -70,6 +70,15 @@ def test_quantiles_beyond_the_floats(noise, log_p):
     assert noise.logsf(x - noise.step) > log_p * (1 + 1e-14)
 
 
+@pytest.mark.parametrize("sigma", [0.7, 5.0, 63.0, 65.0])
+def test_tails_of_discrete_gaussian_noise_have_no_seam(sigma):
+    """Where a table, an integral and a few terms meet: 40 sigmas, and sigma^2 / 2."""
+    noise, truth = DiscreteGaussian(sigma), law(DiscreteGaussian(sigma))
+    for seam in (40 * sigma, sigma**2 / 2):
+        for i in np.unique(np.clip(np.round(seam) + np.arange(-3, 4), 0, 48 * sigma)):
+            assert float(noise.logsf(i)) == pytest.approx(float(mp.log(truth.tail(int(i) + 1))), rel=2e-15, abs=2e-14)
+
+
 @every
 def test_moments_are_sums_of_the_definition(noise):
     second, fourth = law(noise).moment(2), law(noise).moment(4)
@@ -132,6 +141,8 @@ def test_atoms_that_are_too_rare_are_left_out_and_counted():
     cut = DiscreteGaussian(2.0).loss_atoms(1.0, np.log(1e-10))
     assert np.exp(cut.log_above) == np.exp(cut.log_below) == pytest.approx(1 - np.exp(cut.log_mass).sum(), abs=1e-10)
     assert np.exp(cut.log_above) <= 1e-10 < np.exp(np.logaddexp(cut.log_above, cut.log_mass[0]))
+    beyond = law(DiscreteGaussian(2.0)).tail((len(cut.loss) + 1) // 2)
+    assert np.exp(cut.log_above) == pytest.approx(float(beyond), rel=1e-12)
 
 
 def test_discrete_laplace_noise_is_that_of_scipy():
