@@ -181,3 +181,12 @@ def test_extreme_quantiles_are_points():
         beyond, before = (float(exact.max_abs_sf(noise, count, at).estimate) for at in (x, x - 1))
         assert x == round(x)
         assert beyond <= 0.5 < before
+
+
+def test_high_orders_of_a_rounded_noise_look_beyond_the_floats():
+    """At order 100 the sum has its peak 99 standard deviations out."""
+    noise, a = RoundedGaussian(1.0), mp.mpf(100)
+    with mp.workdps(60):
+        truth = law(noise)
+        terms = [truth.mass(abs(i)) ** a * truth.mass(abs(i - 1)) ** (1 - a) for i in range(-140, 60)]
+        contains(exact.renyi_divergence(noise, 1.0, 100.0), mp.log(mp.fsum(terms)) / 99)

@@ -43,6 +43,7 @@ class LatticeLoss:
         loss, log_mass = _half_of_table(noise, int(shift)) if table else _half(noise, shift, most)
         self.largest = float(np.abs(loss).max())
         self.nodes = Nodes(np.exp(log_mass), loss, self.largest - loss)
+        self._log_mass = log_mass if not np.isfinite(noise.largest_loss(shift)) else None
         self._of_loss = _LOG_ROUNDING * float(np.abs(log_mass).max())
         self._rounding = _ROUNDING + 2 * self._of_loss / float(np.abs(loss)[loss != 0].min(initial=np.inf))
         if not table:  # the noise gives its losses to their last digits
@@ -64,10 +65,24 @@ class LatticeLoss:
         return Curve(*(np.concatenate(part) for part in zip(*parts))) if len(parts) > 1 else parts[0]
 
     def _curve(self, s: Floats) -> Curve:
+        if self._log_mass is not None:
+            return self._curve_in_logs(self._log_mass, s)
         scaled, slope = scaled_moments(self.nodes, s)
         rounding = self._rounding * (1 + s * self.largest)
         lower, middle, upper = (log_moment(scaled * (1 + side * rounding), s, self.largest) for side in (-1, 0, 1))
         return Curve(lower, middle, upper, slope_of_log(slope, scaled, s, self.largest))
+
+    def _curve_in_logs(self, log_mass: Floats, s: Floats) -> Curve:
+        """Return the curve of losses without an end, whose moments may lie where probabilities are no floats."""
+        lift = s[:, None] * self.nodes.loss
+        logs = log_mass + lift + np.log(-np.expm1(-lift)) + np.log(-np.expm1(-lift - self.nodes.loss))
+        peak = logs.argmax(axis=1)
+        top = logs[np.arange(len(s)), peak]
+        moment = top + np.log(np.exp(logs - top[:, None]).sum(axis=1))
+        size = np.abs(log_mass[peak]) + s * self.nodes.loss[peak]
+        rounding = np.minimum(self._rounding + _ROUNDING * (1 + size), 0.5)
+        lower, middle, upper = (np.logaddexp(0.0, moment + np.log1p(side * rounding)) for side in (-1, 0, 1))
+        return Curve(lower, middle, upper, np.full(s.shape, np.nan))
 
     def profile(self, epsilons: Floats) -> ArrayBounds:
         """Return delta(epsilon) for epsilons >= 0, shape (m,)."""
