@@ -11,6 +11,7 @@ from benchmarks import (
     driver,
     engine,
     figures,
+    finish,
     framework,
     growth,
     interior,
@@ -52,6 +53,7 @@ ASKED = {  # long ones, run only by their names
     "million": million.million,
     "chunks": million.chunks,
     "corners": corners.corners,
+    "finish": finish.finish,
 }
 
 

@@ -1,4 +1,4 @@
-"""What an exact number costs at the corners of its arguments: CPU seconds of the slowest call, and what went wrong.
+"""The costs of exact numbers at the corners of their arguments: CPU seconds of the slowest call, and errors.
 
 A call may return bounds or refuse with a ValueError of one line. Any other exception, any warning, and a message of
 several lines is a fault.

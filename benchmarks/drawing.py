@@ -31,12 +31,12 @@ def maximum():
     rng = generator(1, "0" * 64, 0)
     noise = SinhNormal(4.0, 20.0)
     few, many, middle = seconds(
-        *(lambda k=k: sample_abs_max(noise, rng, k, TRIALS) for k in (1e3, 1e12, 1e6)),
+        *(lambda k=k: sample_abs_max(noise, k, TRIALS, rng=rng) for k in (1e3, 1e12, 1e6)),
     )
     bins = np.empty(1_000_000)
 
     def draw_every_bin():
-        noise.fill(rng, bins)
+        noise.fill(bins, rng=rng)
         np.abs(bins, out=bins).max()
 
     (every,) = seconds(draw_every_bin, rounds=5)
@@ -52,7 +52,7 @@ def doubly_exponential():
     """
     rng, out = generator(3, "0" * 64, 0), np.empty(1_000_000)
     noises = SinhNormal(5.0, 5.0), SinhSquared(5.0, 5.0)
-    normal, squared = seconds(*(lambda noise=noise: noise.fill(rng, out) for noise in noises), rounds=9)
+    normal, squared = seconds(*(lambda noise=noise: noise.fill(out, rng=rng) for noise in noises), rounds=9)
     yield "a draw of sinh-squared against sinh-normal noise: cost ratio", f"{squared / normal:.2f}", "<= 1.1"
 
 
@@ -65,9 +65,9 @@ def discrete():
         "rounded Gaussian": (RoundedGaussian(3.0), rng.normal),
     }
     for name, (noise, continuous) in pairs.items():
-        noise.fill(rng, out)
+        noise.fill(out, rng=rng)
         drawn, plain = seconds(
-            lambda noise=noise: noise.fill(rng, out), lambda draw=continuous: draw(0.0, 3.0, out.size), rounds=9
+            lambda noise=noise: noise.fill(out, rng=rng), lambda draw=continuous: draw(0.0, 3.0, out.size), rounds=9
         )
         yield f"a draw of {name} noise against numpy's continuous one: cost ratio", f"{drawn / plain:.2f}", "<= 1.5"
 

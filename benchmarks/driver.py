@@ -69,7 +69,7 @@ def apart(cells: int, chunks: int) -> dict[str, Any]:
 
 
 def measured(cells: int, chunks: int) -> dict[str, Any]:
-    """Return what a run of so many cells and chunks costs.
+    """Return the measured costs of a run with a number of cells, and of chunks for each cell.
 
     - `memory`, `journal`: bytes.
     - `publish`, `exact`: CPU seconds.

@@ -3,7 +3,8 @@
 from benchmarks.drawing import TRIALS, seconds
 from tcdp_sim.core.streams import generator
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.interior import LevelProfile, parts, recipe, required_n, sample
+from tcdp_sim.interior import LevelProfile, release_parameters, required_records, sample, split_budget
+from tcdp_sim.privacy import TCDP
 
 DOMAINS = (16, 64, 1024, 65536)
 
@@ -13,9 +14,9 @@ def interior():
     rng = generator(1, "0" * 64, 0)
     prepared = []
     for log2_k in DOMAINS:
-        bought, k = parts(0.5, 2.83, log2_k), 2**log2_k
-        n = int(0.8 * required_n(bought, log2_k))
-        prepared.append((LevelProfile.of(hard_data("solo", n, k), k), recipe(bought, log2_k, n)))
+        bought, k = split_budget(TCDP(0.5, 2.83), log2_k), 2**log2_k
+        n = int(0.8 * required_records(bought, log2_k))
+        prepared.append((LevelProfile.of(hard_data("solo", n, k), k), release_parameters(bought, log2_k, n)))
     spent = seconds(*(lambda case=case: sample(*case, rng, TRIALS) for case in prepared))
     values = hard_data("cluster", 10_000, 2**64)
     (built,) = seconds(lambda: LevelProfile.of(values, 2**64), rounds=5)

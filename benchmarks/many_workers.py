@@ -15,7 +15,7 @@ from tcdp_sim.engine import schedule
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of the driver, the scheduler and a worker, in CPU seconds; a task's way there and back counts once.
+    """The costs of the driver, the scheduler and a worker, in CPU seconds; both ways of a task count as one.
 
     Parameters
     ----------

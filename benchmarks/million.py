@@ -120,7 +120,7 @@ def _run(raw) -> tuple[Stages, int]:
     start = psutil.Process().memory_info().rss
     with empty_folder(), ExitStack() as patches:
         for name, owner, function in (
-            ("simulate", run, "_until_precise"),
+            ("simulate", run, "until_precise"),
             ("exact values", exact, "complete"),
             ("publish", Run, "publish"),
             ("certificate", certificate, "write"),

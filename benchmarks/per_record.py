@@ -35,8 +35,8 @@ def draws():
 
     def drawing(law):
         if isinstance(law, Noise):
-            return lambda: law.sample(rng, SIZE)
-        return lambda: law.sample(rng, answer, SIZE)
+            return lambda: law.sample(SIZE, rng=rng)
+        return lambda: law.sample(answer, SIZE, rng=rng)
 
     normal, *spent = seconds(
         lambda: rng.standard_normal(SIZE), *(drawing(law) for law, _ in DRAWS.values()), rounds=201

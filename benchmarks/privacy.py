@@ -75,7 +75,7 @@ def composition():
 def audits():
     """Measure a lower 95% confidence bound on the epsilon of Gaussian noise from a million losses; exact: 4.377."""
     noise, rng = Gaussian(1.0), np.random.default_rng(11)
-    losses = [noise.privacy_loss(noise.sample(rng, 10**6), 1.0) for _ in range(7)]
+    losses = [noise.privacy_loss(noise.sample(10**6, rng=rng), 1.0) for _ in range(7)]
     found = [epsilon_from_losses(loss, 1e-5) for loss in losses]
     yield "audit of Gaussian noise, sigma = 1, delta = 1e-5, n = 1e6: epsilon", f"{median(found):.3f}", ">= 4.2"
     yield "  smallest of 7, largest of 7", f"{min(found):.3f}, {max(found):.3f}", ""

@@ -98,7 +98,8 @@ def rows(cell: Cell) -> Row:
     - `exceeds_optimum`: the probability that the largest error exceeds `optimum`, in the same columns.
     - `optimum`: the least 95% quantile of any noise, in counts.
     - `optimum_at_least`: a lower bound on the 95% quantile of any noise, in counts.
-    - `gaussian`, `sinh_normal`, `sinh_squared`: the exact quantiles of those noises; NaN where there is none.
+    - `gaussian`, `sinh_normal`, `sinh_squared`: the exact quantiles of those noises. A quantile is NaN if the
+      noise cannot be calibrated to the guarantee.
     - `<noise>_ratio`: the quotient of such a quantile and the optimum.
     """
     mechanism, row = cell.mechanism, cell.only(*LABELS)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import proportion
 
+_LINES: dict[str, dict[str, Any]] = {"exact": {"linestyle": "-"}, "bound": {"linestyle": ":"}}
 MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
 
@@ -23,14 +25,28 @@ def rows(cell: Cell) -> Iterator[Row]:
 
     `simulated` is the mean of an observable, in `unit`, or the probability of an event. `mcse` is its Monte Carlo
     standard error, and `lower` and `upper` are the ends of its 95% interval. Quantities without numbers are left out,
-    and so are observables that a cell does not yield.
+    and so are observables that a cell does not yield. `exact` and `bound` are there if any are published.
     """
     labels = cell.only(*json.loads(cell.run["axes"]), "trials") | cell.noise | {"neighbours": cell.neighbours}
-    means = ((name, cell.unit(name), cell.mean(name)) for name in columns.observables(cell))
-    chances = ((name, "1", _chance(cell, name)) for name in columns.proportions(cell))
-    for name, unit, numbers in (*means, *chances):
+    means = ((name, columns.mean(name), cell.unit(name), cell.mean(name)) for name in columns.observables(cell))
+    chances = ((name, name, "1", _chance(cell, name)) for name in columns.proportions(cell))
+    for name, quantity, unit, numbers in (*means, *chances):
         if np.isfinite(numbers[0]):
-            yield labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
+            row = labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
+            yield row | _known(cell, name, quantity, row)
+
+
+def _known(cell: Cell, name: str, quantity: str, row: Row) -> Row:
+    """Return the exact value and the bound of a quantity, and what the comparison with them needs."""
+    known = {kind for kind in (columns.EXACT, columns.BOUND) if any(each.endswith(kind) for each in cell)}
+    found: Row = {kind.removeprefix("_"): cell.get(quantity + kind, np.nan) for kind in sorted(known, reverse=True)}
+    if columns.EXACT in known:
+        found["skewness"] = cell.skewness(name) if quantity != name else np.nan
+    if columns.BOUND in known:  # an upper bound is contradicted by larger numbers alone
+        within = f"{name}_within_bound"
+        found |= {within: row["simulated"], f"{within}_exact": np.minimum(row["simulated"], found["bound"])}
+        found |= {f"{within}_{key}": row[key] for key in NUMBERS[1:]}
+    return found
 
 
 def _chance(cell: Cell, name: str) -> tuple[float, ...]:
@@ -44,9 +60,11 @@ def report(table: pd.DataFrame, console) -> None:
     for quantity, part in table.groupby("quantity", sort=False):
         axes = [*_varying(table)]
         title = f"{quantity} ({part['unit'].iloc[0]}), 95% intervals"
-        values = part[[*axes, "simulated", "mcse", "lower", "upper"]].itertuples(index=False, name=None)
+        known = [name for name in ("exact", "bound") if name in part and part[name].notna().any()]
+        values = part[[*axes, "simulated", "mcse", "lower", "upper", *known]].itertuples(index=False, name=None)
         rows = [[f"{value:.6g}" if isinstance(value, float) else str(value) for value in row] for row in values]
-        console.print(terminal_table(title, (*axes, "simulated", "± MCSE", "from", "to"), rows), soft_wrap=False)
+        headings = (*axes, "simulated", "± MCSE", "from", "to", *known)
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
@@ -55,7 +73,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     x = max(axes, key=lambda axis: (axes[axis], table[axis].dtype.kind == "f"), default=None)
     for quantity, part in table.groupby("quantity", sort=False):
         series = part.apply(lambda row: _label(row, [axis for axis in axes if axis != x]), axis=1)
-        figure = captioned(_figure(part, series, x), part, f"{quantity} in {part['unit'].iloc[0]}")
+        unit = part["unit"].iloc[0]
+        figure = captioned(_figure(part, series, x), part, f"{quantity} in {unit}" if unit != "1" else "")
         yield f"{quantity}_vs_{x or 'cell'}", figure, part
 
 
@@ -69,16 +88,27 @@ def _figure(part, series, x):
         rows = part[series == label]
         places = rows[x] if numeric else [names.index(value) for value in rows[x]] if names else [0.0] * len(rows)
         points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **marks_of(style), label=label)
+        for kind, line in _LINES.items():
+            if kind in rows and rows[kind].notna().any():
+                panel.plot(*zip(*sorted(zip(places, rows[kind]))), color=style.get("color"), linewidth=1, **line)
     if numeric and part[x].min() > 0 and part[x].max() / part[x].min() > WIDE:
         panel.set_xscale("log")
     if names:
         panel.set_xticks(range(len(names)), names)
     panel.set_xlabel(x or "")
-    panel.set_ylabel(f"{part['quantity'].iloc[0]} ({part['unit'].iloc[0]})")
-    panel.set_title("simulated, with 95% intervals", loc="left")
+    panel.set_ylabel(_named(part))
+    known = {"exact": "exact values as lines", "bound": "bounds as dots"}
+    told = [text for kind, text in known.items() if kind in part and part[kind].notna().any()]
+    panel.set_title(", ".join(["simulated, with 95% intervals", *told]), loc="left")
     if 1 < series.nunique() <= MOST_KEYS:
         panel.legend()
     return figure
+
+
+def _named(part) -> str:
+    """Return the quantity of some rows with its unit."""
+    quantity, unit = part["quantity"].iloc[0], part["unit"].iloc[0]
+    return f"{quantity} ({unit})" if unit != "1" else str(quantity)
 
 
 def _series_of(row) -> Series:

@@ -69,7 +69,7 @@ def _labels(cell: Cell) -> Row:
 
 
 def _binned(histogram, trials, noise: Noise):
-    """Return density and exceedance from the stored bins, joined between multiples of a power of two."""
+    """Yield rows of density and exceedance from the stored bins, joined between multiples of a power of two."""
     lower, upper, counts = histogram
     width = 2.0 ** np.round(np.log2(np.sqrt(noise.var()) / 5))
     reach = min(np.ceil(max(-lower[0], upper[-1]) / width), MOST_BINS)

@@ -1,7 +1,7 @@
 """Distributed Monte Carlo experiments for differential privacy under truncated concentrated DP.
 
-For notebooks and scripts: run, plan, draw, table, open_results, simulate, audit (see `tcdp_sim.api`); imported when
-used.
+For notebooks and scripts: run, plan, draw, table, open_results, simulate, sweep, audit (see `tcdp_sim.api`). They are
+imported when they are used.
 """
 
 from tcdp_sim.core.version import __version__
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         plan,
         run,
         simulate,
+        sweep,
         table,
     )
 
@@ -36,6 +37,7 @@ __all__ = [
     "plan",
     "run",
     "simulate",
+    "sweep",
     "table",
 ]
 

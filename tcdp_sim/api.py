@@ -17,6 +17,7 @@ from tcdp_sim import results
 from tcdp_sim.audits import AuditReport, arguments
 from tcdp_sim.audits import run as audits
 from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.texts import in_html
 from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.mechanisms import Mechanism
@@ -26,9 +27,15 @@ from tcdp_sim.results import published
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.table import statistics
-from tcdp_sim.study.compose import composed
+from tcdp_sim.study import study_file
+from tcdp_sim.study.compose import composed, places
 from tcdp_sim.study.more_trials import with_trials
-from tcdp_sim.study.settings import Settings, settings
+from tcdp_sim.study.settings import settings
+from tcdp_sim.study.study import Study
+from tcdp_sim.sweeps import run as sweeps
+from tcdp_sim.sweeps.arguments import checked as checked_sweep
+
+FEW = 10  # cells of a plan that a notebook shows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,6 +52,7 @@ __all__ = [
     "plan",
     "run",
     "simulate",
+    "sweep",
     "table",
 ]
 
@@ -62,13 +70,14 @@ class Contradiction(UserWarning):
 
 
 def run(
-    experiment: str = "histogram",
+    experiment: str | None = None,
     *,
+    study: str | Path | None = None,
     sweep: Mapping[str, Any] | None = None,
     trials: float | str | None = None,
     data: str | Mapping[str, Any] | None = None,
-    cluster: str | Mapping[str, Any] = "local",
-    results_dir: str | Path = "results",
+    cluster: str | Mapping[str, Any] | None = None,
+    results_dir: str | Path | None = None,
     name: str | None = None,
     **keys: Any,
 ) -> xr.Dataset:
@@ -80,18 +89,20 @@ def run(
 
     Parameters
     ----------
-    experiment : str
-        The name of an experiment. `tcdp-sim --help` lists them.
+    experiment : str, optional
+        The name of an experiment, by default "histogram". `tcdp-sim --help` lists them.
+    study : str or Path, optional
+        The file of a study, such as `tcdp-sim new histogram` writes it. The other arguments override its keys.
     sweep : mapping, optional
         A value for each axis: a number or name, a list, an array, or a range {"from", "to", "num", "scale"}.
     trials : float or str, optional
         Number of trials per cell, at least 1. A text such as "+50000" adds to the stored trials.
     data : str or mapping, optional
         The name of a data set, or keys such as {"path": "visits.csv", "column": "clinic", "domain": 5000}.
-    cluster : str or mapping
-        The name of a cluster, or keys such as {"name": "slurm", "workers": 40}.
-    results_dir : str or Path
-        The folder that holds the folders of runs.
+    cluster : str or mapping, optional
+        The name of a cluster, by default "local", or keys such as {"name": "slurm", "workers": 40}.
+    results_dir : str or Path, optional
+        The folder that holds the folders of runs, by default "results".
     name : str, optional
         The name of the run's folder.
     **keys
@@ -118,13 +129,13 @@ def run(
     --------
     >>> run("histogram", sweep={"k": [10, 1000], "rho": 0.1}, trials=20_000, name="small")  # doctest: +SKIP
     """
-    checked = _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys)
-    study = prepare(checked)
-    if failed := execute(study, _tell, known_exactly(checked.experiment.name)):
-        raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
-    del study  # a large sweep needs its memory
-    _warn_of_contradictions(published.read(checked.folder))
-    return open_results(checked.folder)
+    prepared = _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys)
+    folder = prepared.folder
+    if failed := execute(prepared, _tell, known_exactly(prepared.settings.experiment.name)):
+        raise Failure(f"errors left {failed} of {len(prepared.plan.laws)} cells without numbers (see problems.csv)")
+    del prepared  # a large sweep needs its memory
+    _warn_of_contradictions(published.read(folder))
+    return open_results(folder)
 
 
 @dataclass(frozen=True)
@@ -163,15 +174,22 @@ class Plan:
     folder: Path
     notes: tuple[str, ...]
 
+    def _repr_html_(self) -> str:
+        """Return the plan for a notebook: its cost in a line, the notes, and the first cells."""
+        cost = f"{len(self.cells)} cells x {self.trials:,} trials; {self.missing} of {self.chunks} chunks to simulate"
+        lines = [f"{cost}, about {self.seconds:.3g} s", f"folder: {self.folder}", *self.notes]
+        return in_html(lines) + self.cells.head(FEW).to_html()
+
 
 def plan(
-    experiment: str = "histogram",
+    experiment: str | None = None,
     *,
+    study: str | Path | None = None,
     sweep: Mapping[str, Any] | None = None,
     trials: float | str | None = None,
     data: str | Mapping[str, Any] | None = None,
-    cluster: str | Mapping[str, Any] = "local",
-    results_dir: str | Path = "results",
+    cluster: str | Mapping[str, Any] | None = None,
+    results_dir: str | Path | None = None,
     name: str | None = None,
     **keys: Any,
 ) -> Plan:
@@ -181,17 +199,19 @@ def plan(
 
     Parameters
     ----------
-    experiment : str
+    experiment : str, optional
         The name of the experiment, as for `run`.
+    study : str or Path, optional
+        The file of a study, as for `run`.
     sweep : mapping, optional
         The axes of the sweep.
     trials : float or str, optional
         The number of trials of a cell.
     data : str or mapping, optional
         The data set.
-    cluster : str or mapping
+    cluster : str or mapping, optional
         The cluster on which the study would run.
-    results_dir : str or Path
+    results_dir : str or Path, optional
         The folder of the runs.
     name : str, optional
         The name of the run.
@@ -213,16 +233,16 @@ def plan(
     >>> plan("histogram", sweep={"k": 10}, trials=1000).seconds  # doctest: +SKIP
     0.02
     """
-    study = prepare(_settings(experiment, sweep, trials, data, cluster, results_dir, name, keys))
-    s, coming = study.settings, forecast.forecast(study, _tell)
-    rows = [{**cell.coords, "guarantee": cell.guarantee, "noise_law": cell.noise} for cell in study.plan.cells]
-    chunks = len(study.plan.laws) * s.chunks
-    lines = tuple(study.notes)
-    return Plan(pd.DataFrame(rows), s.chunks * s.chunk, chunks, coming.missing, coming.seconds, study.folder, lines)
+    prepared = _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys)
+    s, coming = prepared.settings, forecast.forecast(prepared, _tell)
+    rows = [{**cell.coords, "guarantee": cell.guarantee, "noise_law": cell.noise} for cell in prepared.plan.cells]
+    chunks = len(prepared.plan.laws) * s.chunks
+    lines = tuple(prepared.notes)
+    return Plan(pd.DataFrame(rows), s.chunks * s.chunk, chunks, coming.missing, coming.seconds, prepared.folder, lines)
 
 
 def open_results(path: str | Path) -> xr.Dataset:
-    """Return the published results of a run, labelled by the axes of its sweep and lazily loaded.
+    """Return the published results of a run, labelled by the axes of its sweep. Large ones are loaded lazily.
 
     Parameters
     ----------
@@ -426,10 +446,128 @@ def audit(
     return audits.run(arguments.checked(*given), cluster, _tell)
 
 
-def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Settings:
-    given = {"experiment": experiment, "data": data, "cluster": cluster, "results_dir": results_dir, **keys}
-    given |= {key: value for key, value in (("sweep", sweep), ("trials", trials), ("name", name)) if value is not None}
-    return settings(with_trials(composed(given)))
+def sweep(
+    function: Any,
+    axes: Mapping[str, Any],
+    *,
+    cells: Any = None,
+    zip: Any = None,
+    where: Any = None,
+    also: Mapping[str, Any] | None = None,
+    trials: float = 10_000,
+    chunk: float | None = None,
+    exact: Mapping[str, Any] | None = None,
+    bound: Mapping[str, Any] | None = None,
+    units: Mapping[str, str] | None = None,
+    quantiles: Any = None,
+    target_mcse: Mapping[str, Any] | None = None,
+    share: Any = None,
+    seed: int = 0,
+    cluster: str | Mapping[str, Any] = "serial",
+    name: str | None = None,
+    results_dir: str | Path = "results",
+) -> xr.Dataset:
+    """Simulate a function of your own at every point of its axes.
+
+    The same arguments give the same bits on any cluster. More cells or trials change no older number.
+
+    Parameters
+    ----------
+    function : callable, or object with simulate(rng, trials)
+        A function f(rng, trials, **axes) that returns an array of shape (trials,), or a function f(rng, **axes) that
+        returns one trial. A trial is a number, a yes or no (an event), or a dict of them. A number without a name is
+        called `value`. All randomness must come from `rng`, a numpy.random.Generator.
+    axes : mapping
+        The values of each axis: a list, range, array or single value, or a range {"from", "to", "num", "scale"}.
+        Values are plain data, and the function gets them as they are.
+    cells : list of mapping, optional
+        Points, each of which completes the axes: [{"n": 10, "k": 2}].
+    zip : list, optional
+        Groups of axes that advance together: [["n", "k"]].
+    where : str or list of str, optional
+        Conditions that all must hold: "n <= 1000".
+    also : mapping, optional
+        Further blocks of axes by name, whose axes replace those of `axes`: {"large": {"n": 10**6}}.
+    trials : float
+        Number of trials per cell, rounded up to whole chunks.
+    chunk : float, optional
+        Number of trials that share a random stream and are asked for at once. The default is 10,000, or `trials` if
+        that is less.
+    exact : mapping, optional
+        Functions of the axes that return the exact mean of a number, or the exact probability of an event, by name.
+    bound : mapping, optional
+        Functions of the axes that return an upper bound of them, by name.
+    units : mapping, optional
+        The units of the numbers by name.
+    quantiles : list of float, optional
+        The levels of the quantiles in the results.
+    target_mcse : mapping, optional
+        The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}.
+    share : str or list of str, optional
+        The axes along which cells use the same random numbers, so that differences become precise.
+    seed : int
+        Seed of the random numbers, from 0 to 2^128 - 1.
+    cluster : str or mapping
+        The cluster, as for `run`. "serial" is this process.
+    name : str, optional
+        If given, the run is kept in results_dir/name. The same call resumes there. A changed source starts again.
+    results_dir : str or Path
+        The folder that holds the folders of runs.
+
+    Returns
+    -------
+    xarray.Dataset
+        One dimension for each axis. A number `x` has the variables `x` (its mean), `x_mcse`, `x_lower`, `x_upper` (a
+        95% interval), `x_sd`, `x_min`, `x_max`, `x_quantile`, and `x_exact` and `x_bound` if they are given. An event
+        has its probability with an exact interval, and `x_count`.
+
+    Raises
+    ------
+    UserError
+        If an argument or a result of the function is not valid.
+    Failure
+        If the function raises an error.
+
+    Warns
+    -----
+    UserWarning
+        If the function draws random numbers from another generator than `rng`.
+    Contradiction
+        If simulated numbers differ from exact ones, or exceed a bound, beyond chance.
+
+    Examples
+    --------
+    >>> def largest(rng, trials, n):
+    ...     return rng.random((trials, n)).max(axis=1)
+    >>> found = sweep(largest, {"n": [1, 4]}, exact={"value": lambda n: n / (n + 1)})
+    >>> bool((abs(found["value"] - found["value_exact"]) < 5 * found["value_mcse"]).all())
+    True
+    """
+    checked = checked_sweep(
+        function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
+        bound=bound, units=units, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
+        cluster=cluster, name=name, results_dir=results_dir,
+    )  # fmt: skip
+    found, contradicted, line = sweeps.run(checked, _tell)
+    if contradicted:
+        warnings.warn(line, Contradiction, stacklevel=2)
+    elif line:
+        _tell(line)
+    return found
+
+
+def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:
+    """Return the study of the arguments of `run`. Raises UserError, which names the line of a mistake in the file."""
+    named = {"experiment": experiment, "sweep": sweep, "trials": trials, "data": data}
+    named |= {"cluster": cluster, "results_dir": results_dir, "name": name}
+    given = {key: value for key, value in named.items() if value is not None} | keys
+    file = study_file.NONE if study is None else study_file.read(study).under(places(given))
+    with file.located():
+        checked = settings(with_trials(composed(given, file.keys)))
+        if checked.part:
+            command = "`tcdp-sim run` with the same keys computes it, and `tcdp-sim finish` publishes all parts"
+            raise UserError(f"part = {checked.part!r} has no results to return: {command}")
+        return prepare(checked)
 
 
 def _warn_of_contradictions(run: published.Published) -> None:

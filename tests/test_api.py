@@ -113,7 +113,7 @@ def test_a_mistake_is_the_line_of_the_command_line(here, command, given, words):
 def test_keys_that_nobody_knows_are_refused_with_the_right_one(here):
     with pytest.raises(tcdp_sim.UserError, match=r"'rho' is not a key.*did you mean sweep.rho"):
         tcdp_sim.run(rho=0.1)
-    with pytest.raises(tcdp_sim.UserError, match=r"sweep.rh is not an axis.*did you mean rho"):
+    with pytest.raises(tcdp_sim.UserError, match=r"sweep.rh is not an axis.*did you mean sweep.rho"):
         tcdp_sim.run(sweep={"rh": 0.1})
     with pytest.raises(tcdp_sim.UserError, match=r"data.column is not given"):
         tcdp_sim.run(data={"path": "x.csv"})

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from doc_numbers import output, shown
+from doc_numbers import SNIPPET, output, reader, shown
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -12,7 +12,7 @@ pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 def snippets(page):
-    return re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), flags=re.S)
+    return SNIPPET.findall(page.read_text("utf-8"))
 
 
 def test_there_are_snippets():
@@ -25,9 +25,10 @@ def test_the_snippets_run(page, tiny):
     if "results/histogram" in "".join(snippets(page)):
         assert tiny()[0] == 0
     text = page.read_text("utf-8")
-    for code in snippets(page):
-        printed, said = output(code, page.name), shown(text, code)
-        assert "print(" not in code or said is None or printed == said
+    with reader() as names:
+        for place, code in enumerate(snippets(page)):
+            printed, said = output(code, f"{page.name}:{place}", names), shown(text, code)
+            assert "print(" not in code or said is None or printed == said
 
 
 @pages

@@ -38,11 +38,11 @@ def _spent(row):
     base = {name: row[name] for name in LABELS if name in row}
     for epsilon in np.sqrt(2 * row["rho"]) * np.linspace(0, 4, 41):
         promised = max(exact.hockey_stick(noise, shift, epsilon).upper, delta or 0.0)
-        value = exact.spent_delta(pairs, epsilon).estimate
+        value = exact.worst_delta(pairs, epsilon).estimate
         yield base | {"kind": "delta", "x": epsilon, "spent": value, "promised": promised}
     if isinstance(mechanism.promise, TCDP | ZCDP):
         for order in np.geomspace(1.05, min(getattr(mechanism.promise, "omega", 40.0), 40.0), 25):
-            value, promised = exact.spent_renyi(pairs, order).estimate, mechanism.promise.rho * order
+            value, promised = exact.worst_renyi(pairs, order).estimate, mechanism.promise.rho * order
             yield base | {"kind": "renyi", "x": order, "spent": value, "promised": promised}
 
 

@@ -11,7 +11,7 @@ from tcdp_sim.experiments.histogram.drawing import LEVEL
 from tcdp_sim.experiments.histogram.exact_values import EXCEEDS, LINF
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.mechanisms.noise_axes import promised
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy import TCDP, Guarantee
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.report.thinning import some_levels
 from tcdp_sim.results import Cell, Row
@@ -44,7 +44,7 @@ def rows(cell: Cell) -> Row:
     row |= {"beta": law["beta"], "least_error": _least_error(promised(law), law["bins"])}
     if "omega" in cell:
         tcdp = "omega" in target
-        row["least_n"] = least_sample_size(target["rho"], target["omega"], law["bins"]) if tcdp else np.nan
+        row["least_n"] = least_sample_size(TCDP(target["rho"], target["omega"]), law["bins"]) if tcdp else np.nan
     row |= cell.numbers(LINF, "linf_q95", LEVEL) | {NAMES[name]: cell[name] for name in NAMES if name in cell}
     return row | cell.noise | {"linf_q95_p_value": cell.p_value("linf_error", LEVEL, row["linf_q95_exact"])}
 

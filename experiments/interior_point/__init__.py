@@ -10,9 +10,10 @@ from tcdp_sim.core.texts import blank
 from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figure, depth_table, spent_table
 from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
-from tcdp_sim.interior import exact_law, methods, records_needed
+from tcdp_sim.interior import exact_law, methods, tcdp_least_n, zcdp_least_n
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.privacy import TCDP
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
@@ -37,7 +38,7 @@ def rows(cell: Cell) -> Row:
         row["required_n"] = np.nan
     row |= cell.numbers("success", "success") | cell.only(*map(columns.mean, ("depth", "rank_error")))
     row |= cell.only(*(name for name in mechanism.events if name != "success"))
-    row["zcdp_least_n"] = records_needed.zcdp_least_n(row["rho"], mechanism.log2_k)
+    row["zcdp_least_n"] = zcdp_least_n(row["rho"], mechanism.log2_k)
     row["tcdp_least_n"] = _tcdp_least(row, mechanism)
     if mechanism.method == methods.WEAKER:  # the bounds do not apply to its weaker guarantee
         row |= {"zcdp_least_n": np.nan, "tcdp_least_n": np.nan}
@@ -45,8 +46,9 @@ def rows(cell: Cell) -> Row:
 
 
 def _tcdp_least(row, mechanism):
-    known = not blank(row["omega"])
-    return records_needed.tcdp_least_n(row["rho"], row["omega"], mechanism.log2_k) if known else np.nan
+    if blank(row["omega"]):
+        return np.nan
+    return tcdp_least_n(TCDP(row["rho"], row["omega"]), mechanism.log2_k)
 
 
 def _success(mechanism: InteriorPoint) -> float:

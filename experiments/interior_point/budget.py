@@ -23,9 +23,11 @@ def spent_table(table) -> pd.DataFrame:
         row = part.iloc[0]
         how = {"family": row["noise_family"], "calibration": row["noise_calibration"]}
         how |= {name: row[name] for name in ("accounting", "split")}
-        beta = row["beta"]
-        whole, bought = methods.Budget(rho, omega, **how, beta=beta), budget.parts(rho, omega, log2_k, **how)
-        needed = records_needed.needs(bought, log2_k, records_needed.required_n(bought, log2_k, beta), beta)
+        guarantee, failure = TCDP(rho, omega), row["beta"]
+        whole = methods.Budget(guarantee, **how, failure=failure)
+        budget_split = budget.split_budget(guarantee, log2_k, **how)
+        n = records_needed.required_records(budget_split, log2_k, failure)
+        needed = records_needed.needs(budget_split, log2_k, n, failure)
         for step, records in zip(methods.ledger("one_level", whole, log2_k), (needed.gap, needed.node, needed.ends)):
             labels = {"noise": noise, "rho": rho, "omega": omega, "log2_k": log2_k, "step": step.name}
             labels["noise_label"] = row["noise_label"]
@@ -61,7 +63,7 @@ def depth_table(rho: float, omega: float) -> pd.DataFrame:
     rows = []
     for x in LOGLOG:
         for depth in DEPTHS:
-            n = plan_recursion(rho, omega, 2.0**x, depth).required_n()
+            n = plan_recursion(TCDP(rho, omega), 2.0**x, depth).required_records()
             rows.append({"rho": rho, "omega": omega, "log2_log2_k": x, "depth": depth, "required_n": n})
     return pd.DataFrame(rows)
 

@@ -106,10 +106,10 @@ def _search_wins(needed) -> float:
 def _exact_zcdp(axes, needed, styles):
     """Draw the records that the zCDP methods need by their formulas, also where they are too many to simulate."""
     least = {
-        "exponential": lambda rho, v: records_needed.exponential_required_n(
+        "exponential": lambda rho, v: records_needed.exponential_required_records(
             exponential_epsilon(rho, "tight"), v, 1 - GOAL
         ),
-        "binary_search": lambda rho, v: records_needed.binary_search_required_n(rho, round(v), 1 - GOAL),
+        "binary_search": lambda rho, v: records_needed.binary_search_required_records(rho, round(v), 1 - GOAL),
     }
     log2_k = np.geomspace(needed["log2_k"].min(), needed["log2_k"].max(), 60)
     for key, style in styles.items():
@@ -125,7 +125,8 @@ def _lower_bounds(axes, needed):
     zcdp, tcdp = LIMITS.values()
     axes.plot(x, interior_records(ZCDP(float(rho)), log2_k, 1 - GOAL), **zcdp)
     for omega in omegas:
-        axes.plot(x, interior_records(TCDP(float(rho), float(omega)), log2_k, 1 - GOAL), **tcdp)
-        promise = stability_histogram.implied(rho, omega)
-        weaker = [stability_histogram.required_n(promise, v) for v in log2_k]
+        guarantee = TCDP(float(rho), float(omega))
+        axes.plot(x, interior_records(guarantee, log2_k, 1 - GOAL), **tcdp)
+        promise = stability_histogram.implied(guarantee)
+        weaker = [stability_histogram.required_records(promise, v) for v in log2_k]
         axes.plot(x, weaker, color="#888888", linestyle=":", linewidth=1.2)

@@ -81,5 +81,5 @@ def _written(
 
 
 def _needs(wanted: Iterable[Claim], shown: Iterable[Exhibit]) -> set[str]:
-    """Return the names of the studies whose results these claims and exhibits read."""
+    """Return the names of the studies whose results the claims and exhibits read."""
     return {name for claim in wanted for name in claim.needs} | {name for one in shown for name in one.needs}

@@ -105,9 +105,9 @@ class Claim(_Entry):
         if self.claim_class is ClaimClass.OURS and self.quote:
             raise ValueError("a sentence of ours has no quote")
         if self.kind in CHECKED and not self.measures:
-            raise ValueError("a claim that is checked says what it measures")
+            raise ValueError("a claim that is checked needs `measures`: the two sides that are compared")
         if self.kind not in CHECKED and not self.reason:
-            raise ValueError("what is not checked needs a reason")
+            raise ValueError("a claim that is not checked needs a reason")
         if self.proof is not None and not self.why:
             raise ValueError("a proof needs `why`: one line that says what makes it one")
         return self

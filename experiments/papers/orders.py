@@ -1,4 +1,4 @@
-"""The largest Renyi divergence per order, certified over all orders, which concentrated guarantees bound."""
+"""The largest Renyi divergence per order, as a bracket over all orders, which concentrated guarantees bound."""
 
 from collections.abc import Callable
 from functools import partial

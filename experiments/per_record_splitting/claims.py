@@ -61,7 +61,7 @@ class Claim:
 
     @property
     def row(self) -> dict[str, Any]:
-        """The claim as a row of a table. `factor` is printed over computed, or NaN where that is no number."""
+        """The claim as a row of a table. `factor` is printed over computed, NaN if that is no finite number."""
         known = isfinite(self.number) and isfinite(self.computed) and self.computed != 0
         values = {"where": self.where, "claim": self.claim, "printed_text": self.printed, "computed": self.computed}
         return values | {"verdict": self.verdict, "factor": self.number / self.computed if known else nan}

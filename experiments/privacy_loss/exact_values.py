@@ -6,7 +6,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.mechanisms import PrivacyLoss
-from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group, loss_tail_bound, renyi_bound
+from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group_privacy, loss_tail_bound, renyi_bound
 from tcdp_sim.store import columns
 
 LOSS = columns.quantile("privacy_loss")
@@ -44,13 +44,17 @@ def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
     if mechanism.promise is None:
         return None
     try:
-        return mechanism.promise if mechanism.shift <= 1 else group(mechanism.promise, int(np.ceil(mechanism.shift)))
+        return (
+            mechanism.promise
+            if mechanism.shift <= 1
+            else group_privacy(mechanism.promise, int(np.ceil(mechanism.shift)))
+        )
     except ValueError:
         return None
 
 
 def _at_the_cells(function, quantity: str):
-    """Return the function of a mechanism with the value at its own epsilon or order; NaN where it has none."""
+    """Return a function of a mechanism: the value at its epsilon or order, NaN for a mechanism without one."""
 
     def value(mechanism: PrivacyLoss) -> float:
         at = mechanism.order if quantity == "renyi" else mechanism.epsilon

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.interior.records_needed import BETA
+from tcdp_sim.interior.records_needed import FAILURE
 from tcdp_sim.mechanisms import Thresholds
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import UNSEEN
@@ -49,7 +49,7 @@ def left_out(done) -> str:
 
 def kept(method: str, beta: float) -> float:
     """Return the probability with which a method's error bound is proved to hold."""
-    return 1 - beta - (BETA if method == "windows" else 0)
+    return 1 - beta - (FAILURE if method == "windows" else 0)
 
 
 def interval(mean: float, mcse: float, n: int, trials: int) -> dict[str, float]:

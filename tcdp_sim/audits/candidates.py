@@ -140,7 +140,9 @@ def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
         start += len(edges)
         made += _additive(kind, edges, first[own], second[own], _classes(pilot.pair, columns))
         for column, (one, other) in enumerate(zip(first[own], second[own])):
-            singles.append((_told_apart(one, other), Column(kind, column, features.named(kind, column, columns))))
+            singles.append(
+                (_largest_log_ratio(one, other), Column(kind, column, features.named(kind, column, columns)))
+            )
     singles.sort(key=lambda item: -item[0])
     for atoms, one, other in zip(found.atoms, first[start:], second[start:]):
         made.append(Atoms(atoms.classes, atoms.low, atoms.width, log_ratio(one, other), atoms.words))
@@ -173,8 +175,8 @@ def _steps(edges, first, second, members) -> tuple[Floats, Floats]:
     return fewer, log_ratio(*counts)
 
 
-def _told_apart(first: Ints, second: Ints) -> float:
-    """Return how clearly a column's cells tell the inputs apart: the largest log ratio of tails minus its error.
+def _largest_log_ratio(first: Ints, second: Ints) -> float:
+    """Return the largest log ratio of tails, minus its error, over the thresholds of a column's cells.
 
     A column with a single cell has no threshold and gets -1.
     """

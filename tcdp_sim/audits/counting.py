@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.audits import sampling
-from tcdp_sim.audits.identity import digest
 from tcdp_sim.audits.kept import Kept, Nothing
 from tcdp_sim.audits.sampling import Counted, Counts, Done, Pair, Task
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.identity import digest
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Executor

@@ -95,7 +95,7 @@ def best(
     return found
 
 
-def told_apart(seen: Thresholds) -> float:
+def standard_errors_apart(seen: Thresholds) -> float:
     """Return the largest difference of the inputs' frequencies, in standard errors.
 
     Only events with at least SURE hits of each input count. The number ranks scores while the evidence is weak.

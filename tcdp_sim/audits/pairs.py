@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits.identity import digest
 from tcdp_sim.audits.sampling import Pair
 from tcdp_sim.core.errors import UserError, whole
+from tcdp_sim.core.identity import digest
 
 MOST = 10_000  # entries of a generated input
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.texts import in_html
 from tcdp_sim.privacy import Guarantee
 
 if TYPE_CHECKING:
@@ -139,6 +140,10 @@ class AuditReport:
             lines.append(f"event: {self.event}; likelier under the {self.toward}")
             lines.append(self._sample)
         return "\n".join([*lines, *self.notes])
+
+    def _repr_html_(self) -> str:
+        """Return the report for a notebook."""
+        return in_html(str(self).splitlines())
 
     @property
     def _sample(self) -> str:

@@ -10,11 +10,11 @@ from tcdp_sim.audits import claims, events, kept, moments, sampling
 from tcdp_sim.audits.arguments import Audit
 from tcdp_sim.audits.counting import Changed, Counting, stage_streams
 from tcdp_sim.audits.events import Event
-from tcdp_sim.audits.identity import identity
 from tcdp_sim.audits.report import AuditReport, Scores
 from tcdp_sim.audits.sampling import Counts
 from tcdp_sim.audits.search import Chosen, search, sizes
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.identity import identity
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import clusters
 from tcdp_sim.engine.schedule import Executor

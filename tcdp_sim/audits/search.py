@@ -244,7 +244,9 @@ def _worth(one: Measure, score: Score, seen: Thresholds) -> tuple[float, float]:
 
     The second number decides while no event shows anything yet.
     """
-    return max(events.best(one, score, seen, seen.trials, ONE_SIGMA, (0.5,))[0], 0.0), events.told_apart(seen)
+    return max(events.best(one, score, seen, seen.trials, ONE_SIGMA, (0.5,))[0], 0.0), events.standard_errors_apart(
+        seen
+    )
 
 
 def _compared(counting: Counting, found: list[Candidate], one: Measure, trials: int, stage: str) -> list[Candidate]:

@@ -10,9 +10,10 @@ from tcdp_sim.bounds.lower import (
     least_records,
     least_sample_size,
     marginals_records,
+    packing_divergence,
     selection_gap,
-    told_apart,
 )
+from tcdp_sim.core.renamed import renamed
 
 __all__ = [
     "fano",
@@ -24,7 +25,9 @@ __all__ = [
     "least_records",
     "least_sample_size",
     "marginals_records",
+    "packing_divergence",
     "selection_gap",
-    "told_apart",
     "zcdp_printed_radius",
 ]
+
+__getattr__ = renamed(__name__, {"told_apart": "tcdp_sim.bounds.packing_divergence"})

@@ -1,33 +1,35 @@
 """Bounds of the papers on the accuracy of a private histogram: the claims that the simulations test.
 
-Every function returns a radius in counts. With probability at least 1 - beta, no bin is off by more. Neighbouring data
-sets differ in one record ("substitute").
+Every function returns a radius in counts. With probability at least 1 - failure, no bin is off by more. Neighbouring
+data sets differ in one record ("substitute").
 """
 
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Reals
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import Gaussian, Noise
 
 
-def histogram_error_bound(noise: Noise, bins: ArrayLike, beta: ArrayLike) -> Reals:
-    """Return the radius that is proved for a noise in each of `bins` bins.
+@renamed_arguments(bins="k", beta="failure")
+def histogram_error_bound(noise: Noise, k: ArrayLike, failure: ArrayLike) -> Reals:
+    """Return the radius that is proved for a noise in each of `k` bins.
 
     The radius depends on the family:
 
-    - Sinh-normal: knee arsinh(sqrt(2 log(k / beta)) scale / knee), by Corollary 18 of the tCDP paper.
-    - Gaussian: scale sqrt(2 log(k / beta)), by Section 6.1 of the zCDP paper, corrected.
+    - Sinh-normal: knee arsinh(sqrt(2 log(k / failure)) scale / knee), by Corollary 18 of the tCDP paper.
+    - Gaussian: scale sqrt(2 log(k / failure)), by Section 6.1 of the zCDP paper, corrected.
     - Laplace: the union bound.
     - Truncated Laplace: the union bound, but at most the end of the support.
-    - Other noises: the union bound by their own quantile, P[|Z| > radius] = beta / k.
+    - Other noises: the union bound by their own quantile, P[|Z| > radius] = failure / k.
 
     Parameters
     ----------
     noise : Noise
         The noise that is added to every bin.
-    bins : array_like
-        Number of bins k, at least 1 and at most 1e300; it need not be whole.
-    beta : array_like
+    k : array_like
+        Number of bins, at least 1 and at most 1e300; it need not be whole.
+    failure : array_like
         Probability of a larger error, in (0, 1).
 
     Returns
@@ -43,7 +45,7 @@ def histogram_error_bound(noise: Noise, bins: ArrayLike, beta: ArrayLike) -> Rea
     References
     ----------
     Bun, Dwork, Rothblum, Steinke (2018), Corollary 18, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -53,22 +55,23 @@ def histogram_error_bound(noise: Noise, bins: ArrayLike, beta: ArrayLike) -> Rea
     """
     if not isinstance(noise, Noise):
         raise TypeError(f"no accuracy bound is known for {noise!r}; valid: a Noise")
-    return noise.accuracy_radius(bins, beta)
+    return noise.accuracy_radius(k, failure)
 
 
-def zcdp_printed_radius(rho: float, bins: ArrayLike, beta: ArrayLike) -> Reals:
-    """Return the WRONG radius that Section 6.1 of Bun-Steinke 2016 prints: sqrt(log(k / beta) / rho).
+@renamed_arguments(bins="k", beta="failure")
+def zcdp_printed_radius(rho: float, k: ArrayLike, failure: ArrayLike) -> Reals:
+    """Return the WRONG radius that Section 6.1 of Bun-Steinke 2016 prints: sqrt(log(k / failure) / rho).
 
-    The derivation in the paper gives sqrt(2 log(k / beta) / rho). The printed radius is exceeded with probability 0.81
-    at k = 1000 and beta = 0.05. The function exists to show the violation.
+    The derivation in the paper gives sqrt(2 log(k / failure) / rho). The printed radius is exceeded with probability
+    0.81 at k = 1000 and failure = 0.05. The function exists to show the violation.
 
     Parameters
     ----------
     rho : float
         The rho of the zCDP, in nats, above 0.
-    bins : array_like
-        Number of bins k, at least 1 and at most 1e300.
-    beta : array_like
+    k : array_like
+        Number of bins, at least 1 and at most 1e300.
+    failure : array_like
         The printed probability of a larger error, in (0, 1).
 
     Returns
@@ -78,11 +81,11 @@ def zcdp_printed_radius(rho: float, bins: ArrayLike, beta: ArrayLike) -> Reals:
 
     References
     ----------
-    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
     >>> round(float(zcdp_printed_radius(0.1, 1000, 0.05)), 3)
     9.952
     """
-    return Gaussian(1.0).printed_radius(rho, bins, beta)  # the printed radius does not depend on the scale
+    return Gaussian(1.0).printed_radius(rho, k, failure)  # the printed radius does not depend on the scale

@@ -66,7 +66,7 @@ def information(guarantee: Guarantee, n: ArrayLike, blocks: int = 1, method: str
 
     References
     ----------
-    Bun, Steinke (2016), Propositions 27 and 28 and Theorem 30, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Propositions 27 and 28 and Theorem 30, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Proposition 9 and Theorem 26, https://doi.org/10.1145/3188745.3188946
     McGregor et al. (2010), The limits of two-party differential privacy, https://doi.org/10.1109/FOCS.2010.14
 

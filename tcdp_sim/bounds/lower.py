@@ -6,14 +6,18 @@ substitute one record. A mechanism "works" if it is accurate on every data set. 
 that is accurate on some data sets only.
 """
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.bounds.information import information, least_records
-from tcdp_sim.bounds.packing import entropy, fano, packing_records, told_apart
+from tcdp_sim.bounds.packing import entropy, fano, packing_divergence, packing_records
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.core.renamed import numbers_as_guarantee, renamed, renamed_arguments
+from tcdp_sim.privacy import TCDP, Guarantee
 
 __all__ = [
     "fano",
@@ -24,18 +28,19 @@ __all__ = [
     "least_records",
     "least_sample_size",
     "marginals_records",
+    "packing_divergence",
     "packing_records",
     "selection_gap",
-    "told_apart",
 ]
 
 
-def histogram_records(guarantee: Guarantee, k: ArrayLike, beta: float = 0.5) -> Reals:
+@renamed_arguments(beta="failure")
+def histogram_records(guarantee: Guarantee, k: ArrayLike, failure: float = 0.5) -> Reals:
     """Return the number of records below which no histogram with the guarantee works.
 
-    A histogram works if its error is below n / 2 in all k bins with probability at least 1 - beta, on every data set of
-    n records. Then it identifies the bin of n equal records. The bound is a packing with sharper inequalities than the
-    papers'; `packing_records` gives them.
+    A histogram works if its error is below n / 2 in all k bins with probability at least 1 - failure, on every data set
+    of n records. Then it identifies the bin of n equal records. The bound is a packing with sharper inequalities than
+    the papers'; `packing_records` gives them.
 
     Parameters
     ----------
@@ -43,7 +48,7 @@ def histogram_records(guarantee: Guarantee, k: ArrayLike, beta: float = 0.5) -> 
         The guarantee of the mechanism: PureDP, ZCDP, TCDP or ApproxDP.
     k : array_like
         Number of bins, from 1 to 1e300; it need not be whole.
-    beta : float
+    failure : float
         Probability of failure, in (0, 1).
 
     Returns
@@ -59,7 +64,7 @@ def histogram_records(guarantee: Guarantee, k: ArrayLike, beta: float = 0.5) -> 
     References
     ----------
     Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -67,15 +72,16 @@ def histogram_records(guarantee: Guarantee, k: ArrayLike, beta: float = 0.5) -> 
     >>> round(float(histogram_records(PureDP(0.1), 1000)), 2)
     69.07
     """
-    return packing_records(guarantee, _log("k", k), beta)
+    return packing_records(guarantee, _log("k", k), failure)
 
 
-def histogram_error(guarantee: Guarantee, k: ArrayLike, beta: float = 0.05) -> Reals:
-    """Return a lower bound on the largest error of a private histogram: its 1 - beta quantile on the worst data set.
+@renamed_arguments(beta="failure")
+def histogram_error(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -> Reals:
+    """Return a lower bound on the largest error of a private histogram: its 1 - failure quantile on the worst data set.
 
     The bound is half of the largest whole n below `histogram_records`. For some n equal records, an error below n / 2
-    in all k bins has a probability below 1 - beta. For noise that does not depend on the data this holds for all data
-    sets.
+    in all k bins has a probability below 1 - failure. For noise that does not depend on the data this holds for all
+    data sets.
 
     Parameters
     ----------
@@ -83,7 +89,7 @@ def histogram_error(guarantee: Guarantee, k: ArrayLike, beta: float = 0.05) -> R
         The guarantee of the mechanism: PureDP, ZCDP, TCDP or ApproxDP.
     k : array_like
         Number of bins, from 1 to 1e300; it need not be whole.
-    beta : float
+    failure : float
         Probability of a larger error, in (0, 1).
 
     Returns
@@ -106,12 +112,13 @@ def histogram_error(guarantee: Guarantee, k: ArrayLike, beta: float = 0.05) -> R
     >>> float(histogram_error(PureDP(0.1), 1000))
     49.0
     """
-    records = np.asarray(histogram_records(guarantee, k, beta))
+    records = np.asarray(histogram_records(guarantee, k, failure))
     return 0.5 * np.maximum(np.ceil(records * (1 - 1e-12)) - 1, 0.0)[()]
 
 
-def selection_gap(guarantee: Guarantee, k: ArrayLike, beta: float = 0.05) -> Reals:
-    """Return the gap below which no private selection is right with probability at least 1 - beta.
+@renamed_arguments(beta="failure")
+def selection_gap(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -> Reals:
+    """Return the gap below which no private selection is right with probability at least 1 - failure.
 
     The selection must be right on every data set in which one of k candidates leads all others by the gap. Each record
     adds one to the score of one candidate, so a gap of g takes g records to replace.
@@ -122,7 +129,7 @@ def selection_gap(guarantee: Guarantee, k: ArrayLike, beta: float = 0.05) -> Rea
         The guarantee of the mechanism: PureDP, ZCDP, TCDP or ApproxDP.
     k : array_like
         Number of candidates, from 1 to 1e300; it need not be whole.
-    beta : float
+    failure : float
         Probability of another answer, in (0, 1).
 
     Returns
@@ -145,13 +152,14 @@ def selection_gap(guarantee: Guarantee, k: ArrayLike, beta: float = 0.05) -> Rea
     >>> round(float(selection_gap(PureDP(0.1), 1000)), 2)
     98.51
     """
-    return packing_records(guarantee, _log("k", k), beta)
+    return packing_records(guarantee, _log("k", k), failure)
 
 
-def interior_records(guarantee: Guarantee, log2_k: ArrayLike, beta: float = 0.05) -> Reals:
+@renamed_arguments(beta="failure")
+def interior_records(guarantee: Guarantee, log2_k: ArrayLike, failure: float = 0.05) -> Reals:
     """Return the number of records below which no private mechanism finds an interior point of every data set.
 
-    The mechanism must succeed with probability at least 1 - beta. The packing uses n equal records, which have one
+    The mechanism must succeed with probability at least 1 - failure. The packing uses n equal records, which have one
     interior point. The same bound holds for all k threshold counts with errors below n / 2, because they show an
     interior point.
 
@@ -161,7 +169,7 @@ def interior_records(guarantee: Guarantee, log2_k: ArrayLike, beta: float = 0.05
         The guarantee of the mechanism: PureDP, ZCDP, TCDP or ApproxDP.
     log2_k : array_like
         Binary logarithm of the size k of the ordered domain, above 0 and at most 1e300.
-    beta : float
+    failure : float
         Probability of failure, in (0, 1).
 
     Returns
@@ -176,7 +184,7 @@ def interior_records(guarantee: Guarantee, log2_k: ArrayLike, beta: float = 0.05
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -184,7 +192,7 @@ def interior_records(guarantee: Guarantee, log2_k: ArrayLike, beta: float = 0.05
     >>> round(float(interior_records(PureDP(0.1), 32)), 1)
     251.3
     """
-    return packing_records(guarantee, np.multiply(real("log2_k", log2_k, 0), np.log(2)), beta)
+    return packing_records(guarantee, np.multiply(real("log2_k", log2_k, 0), np.log(2)), failure)
 
 
 def marginals_records(guarantee: Guarantee, d: ArrayLike, share: float) -> Reals:
@@ -215,7 +223,7 @@ def marginals_records(guarantee: Guarantee, d: ArrayLike, share: float) -> Reals
 
     References
     ----------
-    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -227,7 +235,17 @@ def marginals_records(guarantee: Guarantee, d: ArrayLike, share: float) -> Reals
     return least_records(guarantee, bits * (np.log(2) - entropy(real("share", share, 0, 0.5))))
 
 
-def least_sample_size(rho: ArrayLike, omega: ArrayLike, bins: ArrayLike) -> Reals:
+def _tcdp(rho: Any, omega: Any) -> Any:
+    """Return the guarantee of old arguments, which could be arrays."""
+    return TCDP(rho, omega) if np.ndim(rho) == np.ndim(omega) == 0 else SimpleNamespace(rho=rho, omega=omega)
+
+
+_tcdp.__qualname__ = "TCDP"  # for the warning
+
+
+@renamed_arguments(bins="k")
+@numbers_as_guarantee(_tcdp, "rho", "omega")
+def least_sample_size(guarantee: TCDP, k: ArrayLike) -> Reals:
     """Return the number of records below which no (rho, omega)-tCDP histogram works, by Corollary 27 of the tCDP paper.
 
     A histogram works if its largest error is below n / 2 with probability 1/2, on every data set of n records.
@@ -235,12 +253,10 @@ def least_sample_size(rho: ArrayLike, omega: ArrayLike, bins: ArrayLike) -> Real
 
     Parameters
     ----------
-    rho : array_like
-        The rho of the tCDP, in nats, above 0.
-    omega : array_like
-        The omega of the tCDP, above 1.
-    bins : array_like
-        Number of bins k.
+    guarantee : TCDP
+        The guarantee of the histogram.
+    k : array_like
+        Number of bins.
 
     Returns
     -------
@@ -253,13 +269,18 @@ def least_sample_size(rho: ArrayLike, omega: ArrayLike, bins: ArrayLike) -> Real
 
     Examples
     --------
-    >>> round(float(least_sample_size(0.001, 10.0, 1e6)), 2)
+    >>> from tcdp_sim.privacy import TCDP
+    >>> round(float(least_sample_size(TCDP(0.001, 10.0), 1e6)), 2)
     37.17
     """
+    rho, omega = guarantee.rho, guarantee.omega
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        n = (omega - 1) * np.log((np.log(bins) - np.log(4)) / (2 * np.square(omega) * rho))  # type: ignore[operator]
+        n = (omega - 1) * np.log((np.log(k) - np.log(4)) / (2 * np.square(omega) * rho))
     return np.where(n > 0, n, np.nan)[()]
 
 
 def _log(name: str, value: ArrayLike) -> Reals:
     return np.log(real(name, value, 1, closed=True))
+
+
+__getattr__ = renamed(__name__, {"told_apart": "tcdp_sim.bounds.packing_divergence"})

@@ -14,21 +14,23 @@ from numpy.typing import ArrayLike
 from tcdp_sim.bounds.information import harmonic_cost, informative, least_records, log_growth, smallest
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.definitions import simplest
 
 
-def fano(k: ArrayLike, beta: float, printed: bool = False) -> Reals:
-    """Return the mutual information I(U; V) that is needed if V = U with probability at least 1 - beta.
+@renamed_arguments(beta="failure")
+def fano(k: ArrayLike, failure: float, printed: bool = False) -> Reals:
+    """Return the mutual information I(U; V) that is needed if V = U with probability at least 1 - failure.
 
-    U is uniform on k points. Fano's inequality gives log k - h(beta) - beta log(k - 1) with h the binary entropy. The
-    printed form (1 - beta) log k - log 2 is smaller.
+    U is uniform on k points. With beta = failure, Fano's inequality gives log k - h(beta) - beta log(k - 1), where h is
+    the binary entropy. The printed form (1 - beta) log k - log 2 is smaller.
 
     Parameters
     ----------
     k : array_like
         Number of points, from 1 to 1e300; it need not be whole.
-    beta : float
+    failure : float
         Probability of V != U, in (0, 1).
     printed : bool
         True for the printed form.
@@ -45,7 +47,7 @@ def fano(k: ArrayLike, beta: float, printed: bool = False) -> Reals:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, proof (beta = 1/2), https://doi.org/10.1145/3188745.3188946
 
     Examples
@@ -54,11 +56,11 @@ def fano(k: ArrayLike, beta: float, printed: bool = False) -> Reals:
     6.3639
     """
     log_k = np.log(real("k", k, 1, closed=True))
-    chance = real("beta", beta, 0, 1)
+    failure = real("failure", failure, 0, 1)
     if printed:
-        return np.maximum((1 - chance) * log_k - np.log(2), 0.0)
-    nats = log_k - entropy(chance) - chance * _log_others(log_k)
-    return np.where(_guessed(log_k, chance), 0.0, np.maximum(nats, 0.0))[()]
+        return np.maximum((1 - failure) * log_k - np.log(2), 0.0)
+    nats = log_k - entropy(failure) - failure * _log_others(log_k)
+    return np.where(_guessed(log_k, failure), 0.0, np.maximum(nats, 0.0))[()]
 
 
 def entropy(p: float) -> float:
@@ -66,17 +68,18 @@ def entropy(p: float) -> float:
     return float(-p * np.log(p) - (1 - p) * np.log1p(-p))
 
 
-def told_apart(k: ArrayLike, beta: float) -> Reals:
+@renamed_arguments(beta="failure")
+def packing_divergence(k: ArrayLike, failure: float) -> Reals:
     """Return the KL divergence that some pair of k data sets must have if a mechanism tells all of them apart.
 
-    It is the divergence of two coins with probabilities 1 - beta and beta / (k - 1). It exceeds `fano` by about
-    (1 - beta) log(1 / beta).
+    With beta = failure, it is the divergence of two coins with probabilities 1 - beta and beta / (k - 1). It exceeds
+    `fano` by about (1 - beta) log(1 / beta).
 
     Parameters
     ----------
     k : array_like
         Number of data sets, from 1 to 1e300; it need not be whole.
-    beta : float
+    failure : float
         Probability of failure on each data set, in (0, 1).
 
     Returns
@@ -91,22 +94,22 @@ def told_apart(k: ArrayLike, beta: float) -> Reals:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
-    >>> round(float(told_apart(1000, 0.05)), 4)
+    >>> round(float(packing_divergence(1000, 0.05)), 4)
     9.2088
     """
-    return _kl(np.log(real("k", k, 1, closed=True)), real("beta", beta, 0, 1))[()]
+    return _kl(np.log(real("k", k, 1, closed=True)), real("failure", failure, 0, 1))[()]
 
 
-def packing_records(guarantee: Guarantee, log_k: ArrayLike, beta: float) -> Reals:
+def packing_records(guarantee: Guarantee, log_k: ArrayLike, failure: float) -> Reals:
     """Return the number n of records below which no mechanism with the guarantee tells k data sets apart.
 
-    The mechanism must succeed on each of them with probability 1 - beta. The n is a real number, and whole records need
-    the next whole number. It is 0 where guessing is as good. `log_k` is at least 0 and at most 1e300, and beta is in
-    (0, 1). With P = log(1/p) and Q = log(1/q) as in the module's docstring, it is the largest of these:
+    The mechanism must succeed on each of them with probability 1 - failure. The n is a real number, and whole records
+    need the next whole number. It is 0 where guessing is as good. `log_k` is at least 0 and at most 1e300, and failure
+    is in (0, 1). With P = log(1/p) and Q = log(1/q) as in the module's docstring, it is the largest of these:
 
     - PureDP and ApproxDP: log((p + s) / (q + s)) / epsilon with s = delta / (e^epsilon - 1), by group privacy of
       events.
@@ -118,22 +121,22 @@ def packing_records(guarantee: Guarantee, log_k: ArrayLike, beta: float) -> Real
     Raise ValueError for other guarantees.
     """
     logs = np.asarray(real("log_k", log_k, 0, closed=True))
-    chance = real("beta", beta, 0, 1)
+    failure = real("failure", failure, 0, 1)
     notion = simplest(guarantee)
     if isinstance(notion, ApproxDP):
-        n = _by_events(notion.epsilon, notion.delta, logs, chance)
+        n = _by_events(notion.epsilon, notion.delta, logs, failure)
     else:
         with np.errstate(all="ignore"):
-            n = _by_divergences(informative(guarantee), logs, chance)
-    return np.where(_guessed(logs, chance), 0.0, np.maximum(n, 0.0))[()]
+            n = _by_divergences(informative(guarantee), logs, failure)
+    return np.where(_guessed(logs, failure), 0.0, np.maximum(n, 0.0))[()]
 
 
-def _by_divergences(notion: PureDP | ZCDP | TCDP, log_k: Reals, beta: float) -> Reals:
+def _by_divergences(notion: PureDP | ZCDP | TCDP, log_k: Reals, failure: float) -> Reals:
     if isinstance(notion, PureDP):
-        return _by_events(notion.epsilon, 0.0, log_k, beta)
-    hit, miss = -np.log1p(-beta), _log_others(log_k) - np.log(beta)
+        return _by_events(notion.epsilon, 0.0, log_k, failure)
+    hit, miss = -np.log1p(-failure), _log_others(log_k) - np.log(failure)
     miss = np.maximum(miss, hit)
-    first = least_records(notion, _kl(log_k, beta))
+    first = least_records(notion, _kl(log_k, failure))
     other = _zcdp(notion, hit, miss) if isinstance(notion, ZCDP) else _tcdp(notion, hit, miss)
     return np.maximum(first, other)
 
@@ -165,9 +168,9 @@ def _tcdp(notion: TCDP, hit: float, miss: Reals) -> Reals:
     return np.maximum(below, np.log1p((miss - hit) / (hit + constant)) / log_growth(omega))
 
 
-def _by_events(epsilon: float, delta: float, log_k: Reals, beta: float) -> Reals:
+def _by_events(epsilon: float, delta: float, log_k: Reals, failure: float) -> Reals:
     """Return the n that solves p = e^(n epsilon) q + delta (e^(n epsilon) - 1) / (e^epsilon - 1)."""
-    log_p, log_q = np.log1p(-beta), np.log(beta) - _log_others(log_k)
+    log_p, log_q = np.log1p(-failure), np.log(failure) - _log_others(log_k)
     with np.errstate(divide="ignore", over="ignore"):
         if epsilon == 0:
             return (np.exp(log_p) - np.exp(log_q)) / np.float64(delta)
@@ -175,20 +178,20 @@ def _by_events(epsilon: float, delta: float, log_k: Reals, beta: float) -> Reals
         return (np.logaddexp(log_p, log_s) - np.logaddexp(log_q, log_s)) / epsilon
 
 
-def _kl(log_k: Reals, beta: float) -> Reals:
-    """Return the KL divergence between coins with probabilities 1 - beta and beta / (k - 1).
+def _kl(log_k: Reals, failure: float) -> Reals:
+    """Return the KL divergence between coins with probabilities 1 - failure and failure / (k - 1).
 
     It is 0 where the first probability is the smaller one.
     """
-    log_q = np.log(beta) - _log_others(log_k)
+    log_q = np.log(failure) - _log_others(log_k)
     with np.errstate(divide="ignore", invalid="ignore"):
-        nats = (1 - beta) * (np.log1p(-beta) - log_q) + beta * (np.log(beta) - np.log1p(-np.exp(log_q)))
-    return np.where(_guessed(log_k, beta), 0.0, np.maximum(nats, 0.0))
+        nats = (1 - failure) * (np.log1p(-failure) - log_q) + failure * (np.log(failure) - np.log1p(-np.exp(log_q)))
+    return np.where(_guessed(log_k, failure), 0.0, np.maximum(nats, 0.0))
 
 
-def _guessed(log_k: Reals, beta: float) -> Reals:
-    """Return True where 1 - beta <= 1 / k: a guess without data is right often enough."""
-    return np.log1p(-beta) <= -np.asarray(log_k)
+def _guessed(log_k: Reals, failure: float) -> Reals:
+    """Return True where 1 - failure <= 1 / k: a guess without data is right often enough."""
+    return np.log1p(-failure) <= -np.asarray(log_k)
 
 
 def _log_others(log_k: Reals) -> Reals:

@@ -1,12 +1,12 @@
 """The command `tcdp-sim cheat-sheet`, which prints the consequences of every notion of privacy for given parameters."""
 
 from collections.abc import Sequence
-from inspect import signature
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
 
 DEFAULTS = {"rho": 0.1, "omega": 5.0, "delta": 1e-6, "epsilon": 1.0}
+KEYS = (*DEFAULTS, "sensitivity", "k", "order", "slack", "sampling_fraction")
 HELP = """\
 The cheat sheet "Variants of Differential Privacy", for your parameters. The keys:
 
@@ -23,9 +23,10 @@ def main(console, words: Sequence[str]) -> None:
     from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, cheat_sheet, to_approx_dp
 
     try:
-        rows = cheat_sheet(**given)
+        rows = cheat_sheet(TCDP(given["rho"], given["omega"]), **_arguments(given))
     except (ValueError, OverflowError) as mistake:
-        raise UserError(f"cheat-sheet: {mistake}") from None
+        message = str(mistake).replace("sampling_probability", "sampling_fraction")  # the user's word for it
+        raise UserError(f"cheat-sheet: {message}") from None
     parameters = ", ".join(f"{key} = {value:g}" for key, value in given.items())
     title = f"Variants of differential privacy at {parameters}"
     console.print(_table(title, rows, console.width >= WIDE), soft_wrap=False)
@@ -35,13 +36,16 @@ def main(console, words: Sequence[str]) -> None:
         console.print(text, markup=False, soft_wrap=True)
 
 
-def _read(word: str):
-    from tcdp_sim.privacy import cheat_sheet
+def _arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `cheat_sheet` beside the guarantee: the key `sampling_fraction` has an older name."""
+    names = {"sampling_fraction": "sampling_probability"}
+    return {names.get(key, key): value for key, value in given.items() if key not in ("rho", "omega")}
 
-    valid = list(signature(cheat_sheet).parameters)
+
+def _read(word: str):
     key, _, value = word.partition("=")
-    if key not in valid:
-        raise UserError(f"cheat-sheet: {word!r} is not KEY=VALUE with one of its keys; valid: {', '.join(valid)}")
+    if key not in KEYS:
+        raise UserError(f"cheat-sheet: {word!r} is not KEY=VALUE with one of its keys; valid: {', '.join(KEYS)}")
     try:
         number = float(value)
     except ValueError:

@@ -2,30 +2,37 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, suggestion
 
-RUN = "RUN"  # the folder of a run, or the words of its study
-EITHER = f"{RUN} is a folder, or the words of a study"
+RUN = "RUN"  # the folder of a run, the words of its study, or the file of its study and words that override it
+EITHER = f"{RUN} is a folder, the words of a study, or a study in a file: FILE.yaml [KEY=VALUE ...]"
 SEVERAL = ("--multirun", "-m")
 GONE = {  # options of Hydra's own command line -> their replacement
     **dict.fromkeys(("--cfg", "-c", "--resolve"), "`tcdp-sim show` prints the config of a study"),
     **dict.fromkeys(("--shell-completion", "-sc"), "`tcdp-sim completion` says how to install it"),
 }
 FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, also abbreviated
+FILES = (".yaml", ".yml")  # the endings of the files of studies
 OF_A_STUDY = re.compile(r"[+~-]|[^/=]*=|\s*hydra/")  # the beginning of a word of a study; ./a=b is a folder
+
+
+def is_study_file(word: str) -> bool:
+    """Return True if a word names the file of a study: by its ending, unless it is the folder of a run."""
+    return word.lower().endswith(FILES) and not Path(word, "run.json").is_file()
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a command, sorted: places in order, the words of a study, and the command's own keys."""
+    """The words of a command, sorted: places in order, the words of a study, the command's own keys, a study's file."""
 
     places: list[str]
     study: list[str]
     keys: dict[str, Any]
+    file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,12 +64,12 @@ class Command:
     @property
     def of_runs(self) -> bool:
         """True if the first place of the command is a run."""
-        return self.takes[0].strip("[]") == RUN
+        return bool(self.takes) and self.takes[0].strip("[]") == RUN
 
     @property
     def reads_all(self) -> bool:
         """True if the command's function reads the words itself."""
-        return "..." in self.takes[0]
+        return bool(self.takes) and "..." in self.takes[0]
 
     def usage(self, name: str) -> str:
         """Return the usage of the command in one line."""
@@ -80,13 +87,15 @@ class Command:
                 found.study.append(word)
             else:
                 found.places.append(word)
+        if self.of_runs and found.places and is_study_file(found.places[0]):
+            found = replace(found, places=found.places[1:], file=found.places[0])
         self._check(name, found)
         return found
 
     def _check(self, name: str, words: Words) -> None:
         """Raise UserError if words are missing or superfluous."""
         usage = f"{self.usage(name)}{f'; {EITHER}' if self.of_runs else ''}"
-        named = bool(words.study) and self.of_runs  # the words of a study stand for the first place
+        named = bool(words.study or words.file) and self.of_runs  # they stand for the first place
         most, least = len(self.takes) - named, sum(not each.startswith("[") for each in self.takes) - named
         if named and len(words.places) > most and not Path(words.places[0]).exists():
             raise UserError(f"{name}: {words.places[0]!r} is neither KEY=VALUE nor a folder; valid: {usage}")
@@ -97,7 +106,7 @@ class Command:
             )
         if not least <= len(words.places) <= most:
             found = " ".join([RUN] * named + words.places) or "nothing"
-            raise UserError(f"{name} takes {' '.join(self.takes)}, not {found}: {usage}")
+            raise UserError(f"{name} takes {' '.join(self.takes) or 'no words'}, not {found}: {usage}")
 
 
 def _refuse_option(word: str) -> None:
@@ -105,7 +114,8 @@ def _refuse_option(word: str) -> None:
     if not word.startswith("-") or word in SEVERAL:
         return
     if FOREIGN.match(word):
-        raise UserError(f"{word} is not available: files from elsewhere could run code; give keys instead: seed=1")
+        instead = "give keys, as in seed=1, or a study in a file that is read as data: `tcdp-sim run study.yaml`"
+        raise UserError(f"{word} is not available: files from elsewhere could run code; {instead}")
     instead = GONE.get(word.partition("=")[0], "valid: --multirun, --version, --help")
     raise UserError(f"{word} is not an option; {instead}; see --help")
 

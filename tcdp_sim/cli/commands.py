@@ -4,13 +4,12 @@ The dispatch, the help, the shell completion and the suggestions ("did you mean"
 command needs a line in the table and a function, which stands here or, if it is long, in a module of its own.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tcdp_sim.cli import cheat_sheet, completion, help_text, reproduce
-from tcdp_sim.cli.command import OF_A_STUDY, SEVERAL, Command
+from tcdp_sim.cli import cheat_sheet, completion, help_text, reproduce, sweep
+from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.core.version import __version__
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
 
 DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
+OF_A_SWEEP = {"function": "FILE.py:FUNCTION"}  # the code that the folder of a sweep over a user's function lacks
+SCRIPT = """\
+QUEUE is one of slurm, pbs, lsf, sge, htcondor, and the words of a run follow. The file goes to the standard output:
+  tcdp-sim script slurm experiment=histogram sweep.rho=0.1 trials=1e8 parts=1000 > job.sh
+  sh job.sh            submit all parts, and a job that finishes the run after them
+  sh job.sh 17,40-45   submit some parts again (finished ones end at once)"""
 
 
 def main(words: Sequence[str]) -> int:
@@ -28,11 +33,11 @@ def main(words: Sequence[str]) -> int:
     if words and words[0] == "--version":
         print(f"tcdp-sim {__version__}")
         return 0
-    named = bool(words) and not OF_A_STUDY.match(words[0])
+    named = bool(words) and not OF_A_STUDY.match(words[0]) and not is_study_file(words[0])
     name, rest = (words[0], words[1:]) if named else (DEFAULT, words)
     if name not in COMMANDS:
         near = suggestion(name, tuple(COMMANDS))
-        raise UserError(f"{name!r} is no command; valid: {', '.join(COMMANDS)}, or KEY=VALUE{near}")
+        raise UserError(f"{name!r} is no command; valid: {', '.join(COMMANDS)}, KEY=VALUE or FILE.yaml{near}")
     if HELP & set(rest):
         print(help_text.of(name, COMMANDS[name]) if named else help_text.overview(COMMANDS))
         return 0
@@ -46,10 +51,11 @@ def _done(name: str, words: Sequence[str]) -> int:
     given = command.read(name, words)
     if not command.of_runs:
         return command.does(_console(), *given.places, **given.keys) or 0
-    by_words = bool(given.study) or not given.places
-    runs = _asked(given.study) if by_words else [_found(given.places[0])]
+    by_words = bool(given.study or given.file) or not given.places
+    runs = _asked(given.study, given.file) if by_words else [_found(given.places[0])]
     others, console = given.places if by_words else given.places[1:], _console()
-    return max([command.does(console, run, *others, **given.keys) or 0 for run in runs])
+    with runs[0].file.located():
+        return max([command.does(console, run, *others, **given.keys) or 0 for run in runs])
 
 
 def _console() -> "Terminal":
@@ -58,12 +64,11 @@ def _console() -> "Terminal":
     return Terminal(highlight=False, soft_wrap=True)
 
 
-def _asked(study: Sequence[str]) -> "list[Given]":
-    """Return the runs that the words of a study ask for, after checking all of them."""
+def _asked(study: Sequence[str], file: str | None) -> "list[Given]":
+    """Return the runs that the words of a study and its file ask for, after checking all of them."""
     with importing():
-        from tcdp_sim.cli import given, overrides
-    words = [word for word in study if word not in SEVERAL]
-    return list(map(given.by_config, overrides.configs(words, several=len(words) < len(study))))
+        from tcdp_sim.cli import asked
+    return asked.runs(study, file)
 
 
 def _found(folder: str) -> "Given":
@@ -80,21 +85,36 @@ def _run(console, run) -> int:
     with importing():
         from tcdp_sim.cli import run as running
     with working():
-        return running.main(run.settings, console)
+        return running.part(run.settings, run.part, console) if run.part else running.main(run.settings, console)
+
+
+def _finish(console, run) -> int:
+    with importing():
+        from tcdp_sim.cli import finish
+    with working():
+        return finish.main(run.settings, console)
+
+
+def _script(console, words) -> None:
+    with importing():
+        from tcdp_sim.cli import script
+    with working():
+        script.main(words)
 
 
 def _plan(console, run) -> None:
     with importing():
         from tcdp_sim.cli import plan
+    if run.part:
+        console.print(f"part={run.part} is left aside: this is the plan of the whole run", markup=False)
     with working():
         plan.main(run.settings, console)
 
 
 def _show(console, run) -> None:
-    import yaml
-
-    config = json.loads(json.dumps(run.settings.config))  # plain lists, where the settings have tuples
-    console.print(yaml.safe_dump(config, sort_keys=False).rstrip(), markup=False)
+    with importing():
+        from tcdp_sim.study import again
+    console.print(again.file(run.settings.config).rstrip(), markup=False)
 
 
 def _status(console, run) -> None:
@@ -154,6 +174,13 @@ def _report(console, run, file=None) -> None:
     console.print(f"report: {path}", markup=False)
 
 
+def _sweep(console, words) -> int:
+    with importing():
+        from tcdp_sim.cli import user_function  # noqa: F401 (so that no signal interrupts its import)
+    with working():
+        return sweep.main(console, words)
+
+
 def _list(console, folder=None) -> None:
     with importing():
         from tcdp_sim.cli import listing
@@ -169,21 +196,46 @@ def _describe(console, experiment) -> None:
     describe.main(experiment, console)
 
 
+def _new(console, experiment) -> None:
+    with importing():
+        from tcdp_sim.cli import template
+    template.main(experiment, console)
+
+
+def _schema(console) -> None:
+    with importing():
+        from tcdp_sim.cli import schema
+    console.print(schema.text(), markup=False)
+
+
 def _completion(console, words) -> None:
     completion.main(COMMANDS)
 
 
 COMMANDS = {
     "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
+    "sweep": Command(
+        _sweep,
+        ("FILE.py:FUNCTION [KEY=VALUE ...]",),
+        "simulate a function of your own file on its axes, and draw it",
+        details=sweep.HELP,
+    ),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
-    "show": Command(_show, ("[RUN]",), "print the config of a study"),
+    "script": Command(
+        _script, ("QUEUE ...",), "print a job file that computes a run in parts", {"parts": 1000}, SCRIPT
+    ),
+    "finish": Command(_finish, ("RUN",), "publish what the parts of a run have computed, and say what is missing"),
+    "show": Command(_show, ("[RUN]",), "print the config of a study, as a file that runs it again"),
     "status": Command(_status, ("RUN",), "print the progress of a run, also while it is running"),
     "draw": Command(_draw, ("RUN",), "draw the tables and figures of a run again"),
     "verify": Command(
-        _verify, ("RUN",), "compute random chunks (or claims) again and compare the bits", {"sample": 20}
+        _verify, ("RUN",), "compute random chunks (or claims) again and compare the bits", {"sample": 20, **OF_A_SWEEP}
     ),
     "replay": Command(
-        _replay, ("RUN",), "run one chunk again in this process, with its traceback", {"cell": "ID", "index": 0}
+        _replay,
+        ("RUN",),
+        "run one chunk again in this process, with its traceback",
+        {"cell": "ID", "index": 0, **OF_A_SWEEP},
     ),
     "diff": Command(_diff, ("RUN", "FOLDER"), "compare two runs within Monte Carlo error"),
     "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),
@@ -195,6 +247,8 @@ COMMANDS = {
     ),
     "list": Command(_list, ("[FOLDER]",), "list the runs in a folder: start, progress, contradictions"),
     "describe": Command(_describe, ("EXPERIMENT",), "print the question, axes and observables of an experiment"),
+    "new": Command(_new, ("EXPERIMENT",), "print the file of a study to start from: every key with its default"),
+    "schema": Command(_schema, (), "print a JSON schema of such files, with which editors complete and check keys"),
     "cheat-sheet": Command(
         cheat_sheet.main,
         ("[KEY=VALUE ...]",),

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from tcdp_sim.cli.say import say
 from tcdp_sim.core import registry
+from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import known
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.mechanisms.axes import DATA
@@ -33,20 +35,30 @@ def main(experiment: str, console: Console) -> None:
     console.print(_yields(mechanism), soft_wrap=False)
     for line in _drawn(experiment):
         say(console, line)
+    say(console, f"Clusters (cluster=...): {', '.join(groups.marked('cluster'))}")
     say(console, f"Run it: tcdp-sim experiment={experiment}   What it would run: tcdp-sim plan experiment={experiment}")
+
+
+def suggested(study: Settings) -> dict[str, Any]:
+    """Return the axes that the experiment suggests and those that the sweep gives."""
+    return {**study.experiment.axes, **{key: value for key, value in sweep_of(study).items() if value is not None}}
+
+
+def valid_values(axis: Axis) -> str:
+    """Return the valid values of an axis in words."""
+    return ", ".join(groups.options(axis.name)) if axis.kind == "option" else axis.valid
 
 
 def _axes(study: Settings, mechanism: type[Mechanism]) -> Table:
     table = _table("Axes of the sweep (sweep.NAME=...; * must be given)", "axis", "default", "meaning", "unit", "valid")
-    suggested = {**study.experiment.axes, **{key: v for key, v in sweep_of(study).items() if v is not None}}
+    given = suggested(study)
     by_data = {key.removeprefix(LOG10) for key in study.data.get("axes") or () if DATA.name in mechanism.axes}
     for name, axis in mechanism.axes.items():
-        key = name if name in suggested else f"{LOG10}{name}"
+        key = name if name in given else f"{LOG10}{name}"
         otherwise = "by data" if name in by_data else "" if axis.default is None else _short(axis.default)
-        default = _short(suggested[key]) if key in suggested else otherwise
-        valid = ", ".join(groups.options(name)) if axis.kind == "option" else axis.valid
+        default = _short(given[key]) if key in given else otherwise
         star = "*" if name in mechanism.required else ""
-        table.add_row(*map(escape, (name + star, default, axis.meaning, axis.unit, valid)))
+        table.add_row(*map(escape, (name + star, default, axis.meaning, axis.unit, valid_values(axis))))
     return table
 
 

@@ -1,4 +1,4 @@
-"""The run that a command is about, named by its folder or by the words of its study.
+"""The run that a command is about, named by its folder, or by the words or the file of its study.
 
 Modules that are slow to import are imported where they are used, so that a mistake in the words is reported at once.
 """
@@ -9,16 +9,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.study import study_file
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import Settings, settings
+from tcdp_sim.study.study_file import StudyFile
 
 
 @dataclass(frozen=True)
 class Given:
-    """A run: its folder and its settings. The settings are None if the words named a folder."""
+    """A run: its folder, its settings and the file of its study. The settings are None if the words named a folder.
+
+    `part` is the part of the run that the words name, such as 17/1000. The settings are those of the whole run.
+    """
 
     folder: Path
     asked: Settings | None = None
+    file: StudyFile = study_file.NONE
+    part: str | None = None
 
     @cached_property
     def settings(self) -> Settings:
@@ -42,7 +50,9 @@ def by_folder(path: str) -> Given:
     return Given(recorded.folder_of(path))
 
 
-def by_config(config: Mapping[str, Any]) -> Given:
-    """Return the run of a resolved config. Raises UserError if the config is not valid."""
+def by_config(config: Mapping[str, Any], file: StudyFile = study_file.NONE) -> Given:
+    """Return the run of a resolved config and its file, if it has one. Raises UserError if the config is not valid."""
+    if config.get("part") and str(config.get("trials")).startswith("+"):
+        raise UserError(f"trials = {config['trials']} is not valid with part, whose results may change in between")
     asked = settings(with_trials(dict(config)))
-    return Given(asked.folder, asked)
+    return Given(asked.folder, asked.model_copy(update={"part": None}), file, asked.part)

@@ -24,7 +24,7 @@ def overview(commands: Mapping[str, "Command"]) -> str:
     from tcdp_sim.study import groups
 
     table = [_line(command.usage(name), command.about) for name, command in commands.items()]
-    choices = [f"  {group}: {', '.join(groups.options(group))}" for group in sorted({*groups.CHOSEN, *groups.PLUGGED})]
+    choices = [f"  {group}: {', '.join(groups.marked(group))}" for group in sorted({*groups.CHOSEN, *groups.PLUGGED})]
     keys = groups.DEFAULTS.read_text("utf-8").partition("\n\n")[2].rstrip()
     parts = [
         ABOUT,

@@ -14,6 +14,7 @@ from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import certificate, journal, locks, provenance
 from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import CHUNK
+from tcdp_sim.study import parts
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ def _state(folder: Path, about) -> str:
     if locks.busy(folder):
         return f"running: {_share(folder, planned)}"
     if finished is None:
-        return f"stopped at {_share(folder, planned)}"
+        in_parts = any(parts.labelled(name)[2] for name in journal.segments(folder / "journal"))
+        return f"{'in parts:' if in_parts else 'stopped at'} {_share(folder, planned)}"
     cells = len(finished["cells"])
     missing = int(planned.get("cells", cells)) - cells
     return f"{cells} cells" if missing <= 0 else f"{cells} cells; {missing} without numbers"

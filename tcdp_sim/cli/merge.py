@@ -6,11 +6,15 @@ from pathlib import Path
 from rich.console import Console
 
 from tcdp_sim.cli import run as running
-from tcdp_sim.cli.say import say
+from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.engine import lacking
 from tcdp_sim.engine.foreign import check_heads
+from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, prepare
 from tcdp_sim.store import provenance, recorded
+from tcdp_sim.store.exact_records import ExactRecords
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.union import union
@@ -19,8 +23,9 @@ from tcdp_sim.study.union import union
 def main(settings: Settings, other: str, console: Console) -> int:
     """Copy the chunks of the folder `other` that this run lacks, then run it. Return the exit code of `tcdp-sim run`.
 
-    Afterwards the run has the cells and trials of both. Raises UserError for a run of another seed, chunk size,
-    experiment or mechanism, and if a chunk that both have differs in its bits.
+    Afterwards the run has the cells and trials of both. If the other run was computed in parts and chunks are still
+    missing, nothing is run: other parts or `tcdp-sim finish` follow. Raises UserError for a run of another seed, chunk
+    size, experiment or mechanism, and if a chunk that both have differs in its bits.
     """
     study = prepare(settings)
     folder = _other_folder(other, study.folder)
@@ -36,12 +41,34 @@ def main(settings: Settings, other: str, console: Console) -> int:
     try:
         with ours.lock():
             message = _copy(study, theirs, ours, folder)
+            _copy_exact(study, folder)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
     say(console, message)
     s = study.settings
     say(console, f"the run has {len(study.plan.laws)} cells x {s.chunks * s.chunk:,} trials now, those of both")
+    if any(provenance.PART in head for head in theirs.heads) and (missing := _missing(study, theirs.heads)):
+        say_all(console, [*missing, f"`tcdp-sim finish {study.folder}` publishes what is there"])
+        return 0
     return running.main(study.settings, console)
+
+
+def _missing(study, heads) -> list[str]:
+    run = open_run(study)
+    wanted = lacking.as_needed(study, run)
+    return lacking.lines(study, heads, wanted, Pending(study.plan.laws, wanted, run.has))
+
+
+def _copy_exact(study, folder) -> None:
+    """Copy the exact values that the other run has of the same functions."""
+    values = known_exactly(study.settings.experiment.name)
+    theirs, ours = (ExactRecords(place, values) for place in (folder, study.folder))
+    missing = [cell for cell in study.plan.laws.ids() if theirs.has(cell) and not ours.has(cell)]
+    if not (values.width and missing):
+        return
+    with ours.writer() as writer:
+        for cell in missing:
+            writer.append(cell, theirs.values(cell).tobytes())
 
 
 def _other_folder(other: str, ours: Path) -> Path:
@@ -58,8 +85,8 @@ def _copy(study, theirs, ours, folder) -> str:
         cell, chunk = clash[0]
         example = f"chunk {chunk} of cell {cell[:16]}"
         raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {example}")
-    lacking = [key for key in theirs.done if not ours.has(*key)]
-    missing = [key for key in lacking if ours.fits(key[0], theirs.record(*key))]
+    absent = [key for key in theirs.done if not ours.has(*key)]
+    missing = [key for key in absent if ours.fits(key[0], theirs.record(*key))]
     planned = {"cells": len(study.plan.laws), "chunks": len(study.plan.laws) * study.settings.chunks}
     about = provenance.record(study.folder, study.settings.config, study.config_hash, study.data, planned)
     if foreign := provenance.fingerprints(theirs.heads) - {about["numerics_fingerprint"]}:
@@ -71,7 +98,7 @@ def _copy(study, theirs, ours, folder) -> str:
                 writer.note(problem)
         for cell, chunk in missing:
             writer.append(cell, chunk, theirs.record(cell, chunk))
-    strange = len(lacking) - len(missing)
+    strange = len(absent) - len(missing)
     unknown = len({cell for cell, _ in theirs.done if study.plan.laws.place(cell) is None})
     left_out = f"; {strange} do not fit the chunks of their cells and are passed over" if strange else ""
     unseen = f"; {unknown} of its cells are in neither run's settings, and no table shows them" if unknown else ""

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.study import groups, retired
-from tcdp_sim.study.compose import CONFIG, our_configs
+from tcdp_sim.study.compose import CONFIG, NO_KEYS, our_configs, split
 
 LONGEST_NAME = 200  # bytes; file systems allow 255
 ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
@@ -25,23 +25,63 @@ HYDRAS_OWN = re.compile(r"(?!-)(?=.*[=~])[^=]*\bhydra\b", re.DOTALL)  # also hyd
 OPTION = re.compile(r"[^/\\.:$\[\]{}]*")  # no path, interpolation or list: one name, several with --multirun
 
 
-def configs(words: Sequence[str], several: bool = False) -> list[dict[str, Any]]:
+def configs(words: Sequence[str], several: bool = False, file: Mapping[str, Any] = NO_KEYS) -> list[dict[str, Any]]:
     """Return the resolved configs of the words of a study: one, or with `several` one for each combination of values.
 
-    Runs that would share a folder get names that tell them apart. Raises UserError.
+    The words override the keys of a study in a file. Runs that would share a folder get names that tell them apart.
+    Raises UserError.
     """
     for word in words:
         _refuse_former(word)
         _refuse_code(word)
+    chosen, keys = split(file)
     given = [f"trials='{added[1]}'" if (added := ADDED.fullmatch(word)) else word for word in words]
+    given = [f"{group}={option}" for group, option in chosen.items()] + given
     try:
-        with our_configs():
+        with our_configs(keys):
             jobs = _combinations(given) if several else [given]
             raws = [_resolved(job) for job in jobs]
     except Exception as mistake:  # only Hydra has run, so any error (also TypeError) is due to the words
         raise UserError(_one_line(mistake, given)) from None
     folders = {(str(raw.get("results_dir")), str(raw.get("name"))) for raw in raws}
     return raws if len(folders) == len(raws) else with_distinct_names(raws, jobs)
+
+
+def places(words: Sequence[str]) -> set[str]:
+    """Return the keys that words give, such as data, data.n and sweep.k."""
+    return {word.strip(" +~").partition("=")[0].partition("@")[0].strip() for word in words}
+
+
+def plain(words: Sequence[str]) -> dict[str, Any]:
+    """Return the values of KEY=VALUE words, nested as in a yaml file, without any default. Raises UserError.
+
+    A key that is given with a value and with keys below, as in cluster=slurm cluster.workers=4, becomes a mapping with
+    the value as `name`.
+    """
+    found: dict[str, Any] = {}
+    for word in words:
+        _refuse_code(word)
+        try:
+            (override,) = OverridesParser.create().parse_overrides([word])
+            if override.is_sweep_override() or override.is_delete():
+                raise UserError(f"{word} is not valid here; write {word.replace('=', '=[', 1)}] for a list")
+            _put(found, override.get_key_element().lstrip("+").split("."), override.value())
+        except HydraException as mistake:
+            raise UserError(_one_line(mistake, words)) from None
+    return found
+
+
+def _put(found: dict[str, Any], parts: list[str], value: Any) -> None:
+    """Put a value under a dotted key."""
+    for part in parts[:-1]:
+        before = found.get(part)
+        found[part] = before if isinstance(before, dict) else {} if before is None else {"name": before}
+        found = found[part]
+    last = found.get(parts[-1])
+    if isinstance(last, dict) and not isinstance(value, dict):
+        last["name"] = value
+    else:
+        found[parts[-1]] = last | value if isinstance(last, dict) else value
 
 
 def _combinations(words: Sequence[str]) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from rich.console import Console
 
 from tcdp_sim.cli.say import say
+from tcdp_sim.cli.user_function import code_of
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import simulate
 from tcdp_sim.engine.run import prepare
@@ -12,8 +13,12 @@ from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.estimates import mean
 
 
-def main(settings: Settings, console: Console, cell: str | None = None, index: int = 0) -> None:
+def main(
+    settings: Settings, console: Console, cell: str | None = None, index: int = 0, function: str | None = None
+) -> None:
     """Run a chunk of the cell whose id starts with `cell`. An error in the chunk ends with its traceback.
+
+    The chunks of a sweep come from `function`, FILE.py:FUNCTION.
 
     For a debugger use `python -m pdb -c continue -m tcdp_sim replay FOLDER cell=... index=...`. Raises UserError for an
     index below 0, and unless `cell` matches exactly one cell.
@@ -21,14 +26,16 @@ def main(settings: Settings, console: Console, cell: str | None = None, index: i
     if index < 0:
         raise UserError(f"index = {index} is not valid; valid: a whole number, at least 0")
     study = prepare(settings)
-    _replay(study, _cell(study, cell), index, console)
+    with code_of(settings, function):
+        _replay(study, _cell(study, cell), index, console)
 
 
 def _replay(study, cell, index, console) -> None:
     encoded = simulate.one_chunk(_task(study, cell, index))
     for axis, value in cell.coords.items():
         say(console, f"{axis} = {value}")
-    say(console, f"{cell.noise}, {cell.guarantee}")
+    if cell.noise or cell.guarantee:
+        say(console, f"{cell.noise}, {cell.guarantee}")
     summary = from_bytes(encoded)
     for name, distribution in summary.observables.items():
         value, mcse, _ = mean(distribution)

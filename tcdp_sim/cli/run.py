@@ -6,10 +6,12 @@ from rich.console import Console
 
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import Failure
-from tcdp_sim.engine import interrupts
+from tcdp_sim.engine import interrupts, parts
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.settings import Settings
+
+SILENT = ("serial", "local")  # clusters that a part leaves unused without a word: the default, and what a part is
 
 
 def main(settings: Settings, console: Console) -> int:
@@ -24,6 +26,20 @@ def main(settings: Settings, console: Console) -> int:
     if failed:
         raise Failure(f"errors left {failed} of {cells} cells without numbers (see problems.csv)")
     return code
+
+
+def part(settings: Settings, name: str, console: Console) -> int:
+    """Compute a part of a run, such as 17/1000, in this process alone. Publish and draw nothing.
+
+    Raises Failure at the end if errors left cells without numbers.
+    """
+    if settings.cluster["name"] not in SILENT:
+        say(console, f"part={name} is computed by this process alone: cluster={settings.cluster['name']} is not used")
+    own = parts.alone(settings).model_copy(update={"part": name})
+    study = prepare(own)
+    if failed := parts.compute(study, partial(say, console), known_exactly(own.experiment.name)):
+        raise Failure(f"errors left {failed} cells of part {name} without numbers; the same command tries them again")
+    return 0
 
 
 def _executed(settings: Settings, console: Console) -> tuple[int, int]:

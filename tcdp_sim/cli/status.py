@@ -6,9 +6,10 @@ from rich.console import Console
 
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core.texts import shortened
-from tcdp_sim.engine import stopping
-from tcdp_sim.engine.pending import Pending, Wanted
+from tcdp_sim.engine import lacking
+from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import prepare
+from tcdp_sim.store import provenance
 from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries import problems
@@ -20,7 +21,7 @@ def main(settings: Settings, console: Console) -> None:
     study = prepare(settings)
     run = existing_run(study)
     s, cells = study.settings, study.plan.laws
-    wanted = _wanted(run, cells, s)
+    wanted = lacking.as_needed(study, run)
     missing = Pending(cells, wanted, run.has)
     done, complete = wanted.total - len(missing), len(cells) - missing.cells
     progress = f"{done} of {wanted.total} chunks, {complete} of {len(cells)} cells done"
@@ -38,6 +39,8 @@ def main(settings: Settings, console: Console) -> None:
         grown = (wanted.chunks > s.chunks).sum()
         most = f"the largest {wanted.chunks.max() * s.chunk:,} as far as is known"
         say(console, f"target_mcse: {grown} cells need more than {s.chunks * s.chunk:,} trials, {most}")
+    if any(provenance.PART in head for head in run.heads):
+        say_all(console, lacking.lines(study, run.heads, wanted, missing))
     _problems(run, cells, wanted, console)
     last = max((path.stat().st_mtime for path in (study.folder / "journal").glob("*.seg")), default=None)
     if last:
@@ -53,17 +56,6 @@ def _problems(run, cells, wanted, console):
             first, cells_hit = of_kind[0], len({one.cell for one in of_kind})
             where = f"cell={first.cell[:16]} index={first.chunk}"
             say(console, f"{len(of_kind)} {kind}s in {cells_hit} cells, such as in {where}: {shortened(first.message)}")
-
-
-def _wanted(run, cells, settings):
-    """Return the chunks that each cell needs, as far as the stored chunks show how many the target needs."""
-    wanted = Wanted(cells, settings.chunks)
-    while not Pending(cells, wanted, run.has):
-        more = stopping.more(run, wanted, settings)
-        if (more.chunks == wanted.chunks).all():
-            break
-        wanted = more
-    return wanted
 
 
 def _worst(summary):

@@ -11,6 +11,7 @@ from tcdp_sim import results
 from tcdp_sim.cli.given import Given
 from tcdp_sim.cli.replay import again
 from tcdp_sim.cli.say import say
+from tcdp_sim.cli.user_function import code_of
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.evaluate import row
 from tcdp_sim.engine.run import prepare
@@ -29,15 +30,16 @@ NOT_OF_ITS_CHUNKS = ("data_start", "warned", "failed")
 MEND = "the command that ran it computes what is missing and certifies it again"
 
 
-def verify(given: Given, console: Console, sample: int = SAMPLE) -> int:
+def verify(given: Given, console: Console, sample: int = SAMPLE, function: str | None = None) -> int:
     """Check a run or a reproduction by `sample` of its chunks or claims. Return DIFFERENT if anything differs, else 0.
 
-    Raises UserError.
+    The chunks of a sweep come from `function`, FILE.py:FUNCTION. Raises UserError.
     """
     from tcdp_sim.experiments.papers import verify as papers
 
     if not papers.is_reproduction(given.folder):
-        return main(given.settings, console, sample)
+        with code_of(given.settings, function):
+            return main(given.settings, console, sample)
     return 0 if papers.verify(given.folder, sample, partial(say, console)) else DIFFERENT
 
 
@@ -163,11 +165,22 @@ def _altered(study, run, cells, row) -> str:
     if not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
     known = known_exactly(study.settings.experiment.name)
-    again = next(table.blocks([cell], [run.summary(cell.id, chunks)], study.plan.counts, {}, {}, known))
+    again = next(
+        table.blocks([cell], [run.summary(cell.id, chunks)], study.plan.counts, {}, {}, known, None, study.mechanism)
+    )
     names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     different = [n for n in names if not same[n]]
+    if different:
+        different = [n for n in different if n not in _uncomputed(study, known, cell, row)]
     return f"{', '.join(different[:3])} of cell={cell.id[:16]}" if different else ""
+
+
+def _uncomputed(study, values, cell, row) -> set[str]:
+    """Return the columns of exact values that `tcdp-sim finish` has published as NaN, since none were stored."""
+    if not values.width or ExactRecords(study.folder, values).has(cell.id):
+        return set()
+    return {name for name, *_ in values.names() if name not in row or bool(row[name].isnull().all())}
 
 
 def _proved(chosen: int, known: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-Kind = Literal["number", "whole", "text", "flag", "option"]
+Kind = Literal["number", "whole", "text", "flag", "option", "plain"]
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,11 @@ class Axis:
     kind : str
         "number" for a number or a word that the reader of the axis knows; "whole" for the same, with the values of a
         range rounded to whole numbers; "text" for a name; "flag" for true or false; "option" for the name of a file in
-        the folder of conf/ that has the axis's name.
+        the folder of conf/ that has the axis's name; "plain" for any plain data, which stays as it is given.
     default : object
         The value where a sweep gives none; None if there is no default.
+    words : tuple of str
+        Words that are valid in place of a number.
 
     Examples
     --------
@@ -41,11 +43,18 @@ class Axis:
     valid: str = ""
     kind: Kind = "number"
     default: Any = None
+    words: tuple[str, ...] = ()
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names that are valid for an axis of kind "text"; empty if they are not listed."""
+        names = self.valid.split(", ") if self.kind == "text" else ()
+        return tuple(names) if all(name.isidentifier() for name in names) else ()
 
     @property
     def has_exponent(self) -> bool:
         """True if the values may be given by their exponents, as log10_<name>."""
-        return self.kind in ("number", "whole")
+        return self.kind in ("number", "whole", "plain")
 
 
 def declared(*axes: Axis) -> Mapping[str, Axis]:

@@ -22,7 +22,7 @@ _MEMORY_SIGNS: dict[type[BaseException], str] = {
 
 
 class UserError(ValueError):
-    """An error that the user can correct, told in one line.
+    """An error that the user can correct, with a message of one line.
 
     The line names the argument or file, its value and the valid values. The command line prints it and ends with exit
     code 2. It is a ValueError, so that code which expects one catches it too.
@@ -40,7 +40,7 @@ class UserError(ValueError):
 
 
 class Failure(Exception):
-    """The end of a run that lacks some of its results through no fault of the user, told in one line.
+    """The end of a run that lacks some of its results through no fault of the user, with a message of one line.
 
     An example is a chunk that ended with an error. Finished chunks are kept, so the same call continues the run. The
     command line prints the line and ends with exit code 1.

@@ -1,6 +1,7 @@
 """Text from others (names, paths, labels, messages), made harmless for terminals, logs, figures and spreadsheets."""
 
 import csv
+import html
 import os
 from collections.abc import Iterable
 from math import isnan
@@ -41,6 +42,12 @@ def blank(value: object) -> bool:
 def unmathematical(text: str) -> str:
     """Return the text in the form that Matplotlib draws literally, since a pair of `$` would begin a formula."""
     return printable(text).replace("$", r"\$")
+
+
+def in_html(lines: "Iterable[str]") -> str:
+    """Return lines for a notebook, the first one bold, with every text shown as text."""
+    first, *others = (html.escape(printable(line)) for line in lines)
+    return "<br>".join([f"<b>{first}</b>", *others])
 
 
 def cell(value: object) -> object:

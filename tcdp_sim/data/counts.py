@@ -8,9 +8,11 @@ from hashlib import blake2b
 import numpy as np
 
 from tcdp_sim.core.arrays import Ints
+from tcdp_sim.core.renamed import renamed_arguments, renamed_attribute
 from tcdp_sim.data.checks import LARGEST_DOMAIN
 
 
+@renamed_arguments(bins="k")
 @dataclass(frozen=True, eq=False)
 class Counts:
     """The number of records in each occupied bin of a declared public domain, without labels.
@@ -21,7 +23,7 @@ class Counts:
         The name of the data set.
     counts : array_like of int
         The records of the occupied bins, each at least 1; kept as int64, in descending order and read-only.
-    bins : float
+    k : float
         The size of the declared domain, from len(counts) to 1e300. The other bins hold no record.
     source : str
         The origin of the counts and the records left out, in words.
@@ -33,7 +35,7 @@ class Counts:
     Raises
     ------
     ValueError
-        If counts or bins are invalid.
+        If counts or k are invalid.
 
     Examples
     --------
@@ -44,10 +46,12 @@ class Counts:
 
     name: str
     counts: Ints
-    bins: float
+    k: float
     source: str
     left_out: Mapping[str, int] = field(default_factory=dict)
     own: bool = False
+
+    bins = renamed_attribute("bins", "k")
 
     def __post_init__(self) -> None:
         counts = np.asarray(self.counts)
@@ -56,12 +60,12 @@ class Counts:
         counts = np.sort(counts.astype(np.int64))[::-1].copy()
         if counts.size and counts[-1] < 1:
             raise ValueError(f"counts hold {counts[-1]}; valid: 1 or more, occupied bins only")
-        if not max(1, counts.size) <= self.bins <= LARGEST_DOMAIN:
+        if not max(1, counts.size) <= self.k <= LARGEST_DOMAIN:
             valid = f"{max(1, counts.size)} to {LARGEST_DOMAIN:g}"
-            raise ValueError(f"bins = {self.bins} is not valid; valid: {valid}")
+            raise ValueError(f"k = {self.k} is not valid; valid: {valid}")
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "bins", float(self.bins))
+        object.__setattr__(self, "k", float(self.k))
 
     @property
     def about(self) -> dict[str, int | str]:

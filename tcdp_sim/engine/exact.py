@@ -17,6 +17,7 @@ from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.store.exact_records import ExactRecords, code_digest
 from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.study import parts
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.study import Study
 
@@ -30,7 +31,8 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
 
     Raises Failure if a function ends with an error other than a refusal. A KeyboardInterrupt says how many are stored.
     """
-    kept = ExactRecords(study.folder, values)
+    part = parts.of(study.settings)
+    kept = ExactRecords(study.folder, values, part)
     lacking = sum(not kept.has(cell) for cell in study.plan.laws.ids())
     if not lacking:
         return kept
@@ -39,9 +41,10 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
     try:
         _compute(study, values, kept, lacking, workers, tell)
     except KeyboardInterrupt:
-        written = ExactRecords(study.folder, values)  # read again: some values are only in memory
-        done = sum(written.has(cell) for cell in study.plan.laws.ids())
-        message = f"all simulated chunks and {done} of {len(study.plan.laws)} exact values are kept in {study.folder}"
+        written = ExactRecords(study.folder, values, part)  # read again: some values are only in memory
+        total = sum(part is None or part.has(cell, 0) for cell in study.plan.laws.ids())
+        done = total - sum(not written.has(cell) for cell in study.plan.laws.ids())
+        message = f"all simulated chunks and {done} of {total} exact values are kept in {study.folder}"
         raise KeyboardInterrupt(f"{message}; the same command goes on from there") from None
     kept.forget_others()
     return kept

@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,14 @@ from tcdp_sim.core import log
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import clusters, exact, schedule, stopping
+from tcdp_sim.engine import clusters, exact, schedule, simulate, stopping
 from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.engine.workers import Workers
-from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.mechanisms import Mechanism, UserFunction
+from tcdp_sim.mechanisms.functions import needs_code
 from tcdp_sim.store import certificate, provenance, publication, table
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
@@ -61,13 +63,7 @@ def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUE
 def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> int:
     """Run a study whose folder is locked."""
     s, cells = study.settings, study.plan.laws
-    for name, count in run.damaged.items():
-        tell(f"journal/{name}: {count} damaged stretches; their chunks count as missing")
-    if provenance.mend(study.folder, run.heads, study.settings.config):
-        run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
-    for line in [*run.warned, *run.mended]:
-        tell(line)
-    check_heads(s, run.heads, tell)
+    look_over(study, run, tell)
     wanted = Wanted(cells, s.chunks)
     todo = Pending(cells, wanted, run.has)
     message = f"{len(todo)} of {wanted.total} chunks to simulate" if todo else "nothing to simulate"
@@ -75,24 +71,51 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
     failed: set[str] = set()
     with Workers(s, tell) as workers:
         try:
-            wanted = _until_precise(study, run, todo, wanted, failed, workers, tell)
+            wanted = until_precise(study, run, todo, wanted, failed, workers, tell)
         finally:
-            _report(study, run, wanted, tell)
+            report(study, run, wanted, tell, study.folder / "problems.csv")
         if len(failed) == len(cells):
             raise Failure("every cell ended with an error (see problems.csv)")
         run.need_place()
         kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
     run.need_place()
-    _publish(study, run, wanted, exact_values, kept)
+    publish(study, run, wanted, exact_values, kept)
     run.need_place()
     return len(failed)
 
 
-def _publish(study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, kept: ExactRecords | None) -> None:
-    """Publish snapshot and certificate unless the same bytes are published already."""
+def look_over(study: Study, run: Run, tell: Tell) -> None:
+    """Tell the user what is damaged, mend what can be mended, and check the machines that wrote the journal."""
+    for line in damages(run):
+        tell(line)
+    if provenance.mend(study.folder, run.heads, study.settings.config):
+        run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
+    for line in [*run.warned, *run.mended]:
+        tell(line)
+    check_heads(study.settings, run.heads, tell)
+
+
+def damages(run: Run) -> list[str]:
+    """Return a line for each damaged journal file that the run has read."""
+    counts = run.damaged.items()
+    return [f"journal/{name}: {count} damaged stretches; their chunks count as missing" for name, count in counts]
+
+
+def publish(
+    study: Study,
+    run: Run,
+    wanted: Wanted,
+    exact_values: ExactValues,
+    kept: ExactRecords | None,
+    lacking: Sequence[str] = (),
+) -> None:
+    """Publish snapshot and certificate unless the same bytes are published already.
+
+    `lacking` holds the ids of cells whose exact values are published as NaN, because they are not computed yet.
+    """
     attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.noises))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
-    made_of = publication.table_digest(study, exact_values, attributes, counted)
+    made_of = publication.table_digest(study, exact_values, attributes, counted, lacking)
     if publication.stands(study, run, wanted, made_of):
         return
     run.publish(_table(study, run, wanted, exact_values, kept, attributes, counted))
@@ -100,7 +123,7 @@ def _publish(study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, 
     publication.write(run.folder, made_of)
 
 
-def _until_precise(
+def until_precise(
     study: Study,
     run: Run,
     todo: Pending,
@@ -112,6 +135,7 @@ def _until_precise(
     """Simulate until all targets are met, and return the chunks that the cells have in the end."""
     while True:
         if todo:
+            _need_code(study)
             _simulate(study, run, todo, wanted, failed, workers, tell)
         more = stopping.more(run, wanted, study.settings)
         grown = int(np.count_nonzero(more.chunks > wanted.chunks))
@@ -150,17 +174,28 @@ def _simulate(
     try:
         executor = workers.executor()
         planned = {"cells": len(wanted), "chunks": wanted.total}
-        about = provenance.record(study.folder, s.config, study.config_hash, study.data, planned)
+        place = None if run.label else study.folder  # the parts of a run share no file
+        about = provenance.record(place, s.config, study.config_hash, study.data, planned)
+        about |= {provenance.PART: s.part} if s.part else {}
         tally = Tally(todo, s.chunk)
         with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
             useful = (item for item in todo if item[0].id not in failed)
-            schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive)
-            writer.end(provenance.end(study.folder, about))
+            simulated = study.simulated or simulate.run
+            schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive, simulated)
+            writer.end(provenance.end(place, about))
     except KeyboardInterrupt:
-        written = open_run(study)  # read again: the signal may have come between a record and its entry in `run`
-        kept = wanted.total - len(Pending(study.plan.laws, wanted, written.has))
-        message = f"{kept} of {wanted.total} chunks are kept in {study.folder}; the same command goes on from there"
+        written = run.again()  # read again: the signal may have come between a record and its entry in `run`
+        total = sum(run.size(cell, chunks) for cell, chunks in wanted.each())
+        kept = total - len(Pending(study.plan.laws, wanted, written.has))
+        message = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
         raise KeyboardInterrupt(message) from None
+
+
+def _need_code(study: Study) -> None:
+    """Raise UserError if the chunks come from a user's function that this process does not have."""
+    if issubclass(study.mechanism, UserFunction) and study.simulated is None:
+        function = study.settings.options["function"]
+        raise UserError(f"{needs_code(function)}, or the command of the sweep again")
 
 
 def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
@@ -181,12 +216,12 @@ def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     return f"{what}; {again}; on_error=continue goes on with the other cells"
 
 
-def _report(study: Study, run: Run, wanted: Wanted, tell: Tell) -> None:
-    """Write problems.csv and tell the user about the problems of this run's chunks."""
+def report(study: Study, run: Run, wanted: Wanted, tell: Tell, path: Path | None) -> None:
+    """Tell the user about the problems of this run's chunks, and write them to problems.csv, if `path` is given."""
     chunk_problems = problems.of_chunks(run.problems, wanted, run.has)
     troubled = {one.cell for one in chunk_problems}
     where = {cell.id: cell.where for cell in study.plan.laws if cell.id in troubled} if troubled else {}
-    problems.report(chunk_problems, where, study.folder / "problems.csv", tell)
+    problems.report(chunk_problems, where, path, tell)
 
 
 def _table(
@@ -209,7 +244,8 @@ def _table(
         return kept.values(cell.id)
 
     cells = study.plan.cells
-    return table.blocks(cells, map(summary, cells), study.plan.counts, attributes, counted, exact_values, known)
+    counts, coming = study.plan.counts, map(summary, cells)
+    return table.blocks(cells, coming, counts, attributes, counted, exact_values, known, study.mechanism)
 
 
 def _noises(names: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -1,6 +1,8 @@
 """Executors behind one small interface, and the loop that feeds them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tcdp_sim.core.arrays import Ints
@@ -78,7 +80,10 @@ class DaskExecutor:
 
     def _results(self, tasks: Iterator[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
         from distributed import as_completed
+        from distributed.protocol.pickle import dumps
 
+        if not isinstance(work, FunctionType):  # it carries a user's function, which is packed once
+            work = partial(_unpacked, dumps(work))
         flying = as_completed(with_results=True)
         room = WINDOW * self.workers
         for task in tasks:
@@ -89,6 +94,24 @@ class DaskExecutor:
                 room += 1
         for _, done in flying:
             yield _arrived(done)
+
+
+def _unpacked(work: bytes, task: Any) -> Any:
+    """Return the work on a task, unpacked within the task: Dask would wait forever for what it cannot unpack itself."""
+    try:
+        unpacked = _loaded(work)
+    except Exception as problem:  # an import may raise anything
+        said = " ".join(f"{type(problem).__name__}: {problem}".split())
+        raise UserError(f"a worker cannot load the function ({said}); install its module there") from None
+    return unpacked(task)
+
+
+@lru_cache(maxsize=4)
+def _loaded(work: bytes) -> Callable[[Any], Any]:
+    from distributed.protocol.pickle import loads
+
+    unpacked: Callable[[Any], Any] = loads(work)
+    return unpacked
 
 
 def _arrived(done: Any) -> Any:
@@ -106,6 +129,7 @@ def simulate(
     seed: int,
     trials: int,
     receive: Callable[[Done], None],
+    simulated: Callable[[Task], Done] = run,
 ) -> None:
     """Simulate the pending chunks and pass each finished task to `receive`, in this process, as it arrives.
 
@@ -115,9 +139,10 @@ def simulate(
 
     - todo: the pending chunks, read as the workers come to them.
     - work: the approximate work of one trial of every chunk in `todo`.
+    - simulated: the function that simulates a task.
     """
     speed = Speed()
-    for done in executor.results(_tasks(todo, work, counts, seed, trials, executor.workers, speed)):
+    for done in executor.results(_tasks(todo, work, counts, seed, trials, executor.workers, speed), simulated):
         interrupts.check()
         speed.learn(done.seconds, done.work, len(done.records))
         receive(done)

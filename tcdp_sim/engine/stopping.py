@@ -33,16 +33,17 @@ def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:
 
 
 def _grown(run: Run, cell: str, chunks: int, most: int, settings: Settings) -> int:
-    """Return the number of chunks that a cell needs after its present ones."""
-    if chunks >= most or not all(run.has(cell, chunk) for chunk in range(chunks)):
+    """Return the number of chunks that a cell needs after its present ones, 0 for a cell of another part."""
+    if not chunks or chunks >= most or not all(run.has(cell, chunk) for chunk in range(chunks)):
         return chunks
-    return min(_needed(run.summary(cell, range(chunks)), chunks, settings), most)
+    return needed(run.summary(cell, range(chunks)), chunks, settings.target_mcse or {}, most)
 
 
-def _needed(summary: Summary, chunks: int, settings: Settings) -> int:
-    """Return the number of chunks that a summary asks for."""
-    factor = max(_excess(summary, name, target) for name, target in (settings.target_mcse or {}).items())
-    return chunks if factor <= 1 else ceil(chunks * min(factor * MARGIN, GROWTH))
+def needed(summary: Summary, chunks: int, targets: Mapping[str, Mapping[str, float]], most: int) -> int:
+    """Return the number of chunks that a cell needs after its present ones, at most `most`."""
+    factor = max(_excess(summary, name, target) for name, target in targets.items())
+    wanted = chunks if factor <= 1 else ceil(chunks * min(factor * MARGIN, GROWTH))
+    return max(chunks, min(wanted, most))
 
 
 def predicted(summary: Summary, settings: Settings) -> int:

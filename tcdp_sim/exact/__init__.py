@@ -1,6 +1,7 @@
 """Exact laws, with which the simulations must agree. Every answer is Bounds(lower, estimate, upper)."""
 
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.core.renamed import renamed
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
 from tcdp_sim.exact.histogram_information import histogram_information
 from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
@@ -17,7 +18,7 @@ from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.exact.renyi.kernels import max_order
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
-from tcdp_sim.exact.selection.privacy import OutputPair, output_pair, spent_delta, spent_renyi, worst_pairs
+from tcdp_sim.exact.selection.privacy import OutputPair, output_pair, worst_delta, worst_pairs, worst_renyi
 from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
 from tcdp_sim.exact.subsampling import (
     DominatingPair,
@@ -63,12 +64,17 @@ __all__ = [
     "selection_distribution",
     "selection_failure",
     "selection_probability",
-    "spent_delta",
-    "spent_renyi",
     "spurious_wins_probability",
     "subsampled",
     "subsampled_hockey_stick",
     "subsampled_renyi",
     "top_stays_probability",
+    "worst_delta",
     "worst_pairs",
+    "worst_renyi",
 ]
+
+__getattr__ = renamed(
+    __name__,
+    {"spent_delta": "tcdp_sim.exact.worst_delta", "spent_renyi": "tcdp_sim.exact.worst_renyi"},
+)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats, Real, Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.base import Noise
 
 MAX_COUNT = 1e300
@@ -17,17 +18,18 @@ TINY = 1e-310
 _ROUNDING = 2.0**-48  # relative error of a tail probability computed here
 
 
-def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
-    """Return the q-quantile of the maximum of `count` independent draws.
+@renamed_arguments(count="k", q="level")
+def max_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
+    """Return the `level`-quantile of the maximum of `k` independent draws.
 
     Parameters
     ----------
     noise : Noise
         The law of one draw.
-    count : float or array
+    k : float or array
         The number of draws, a real number in [1, 1e300].
-    q : float or array
-        The level of the quantile, in (0, 1). It broadcasts with `count`.
+    level : float or array
+        The level of the quantile, in (0, 1). It broadcasts with `k`.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
 
     References
     ----------
-    Closed form: the quantile of one draw at q^(1 / count).
+    Closed form: the quantile of one draw at level^(1 / k).
 
     Examples
     --------
@@ -49,7 +51,7 @@ def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
     >>> round(float(max_quantile(Gaussian(1.0), 1, 0.975).estimate), 4)
     1.96
     """
-    log_below = _log_below(count, q)
+    log_below = _log_below(k, level)
     low = np.greater(log_below, 0.5)  # then take the lower tail, because 1 minus it loses all digits
     tail = np.where(low, np.exp(-log_below), -np.expm1(-log_below))[()]
 
@@ -60,17 +62,18 @@ def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
     return _quantile(at_tail, tail)
 
 
-def max_abs_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
-    """Return the q-quantile of the largest absolute value of `count` independent draws.
+@renamed_arguments(count="k", q="level")
+def max_abs_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
+    """Return the `level`-quantile of the largest absolute value of `k` independent draws.
 
     Parameters
     ----------
     noise : Noise
         The law of one draw.
-    count : float or array
+    k : float or array
         The number of draws, a real number in [1, 1e300].
-    q : float or array
-        The level of the quantile, in (0, 1). It broadcasts with `count`.
+    level : float or array
+        The level of the quantile, in (0, 1). It broadcasts with `k`.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def max_abs_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any
 
     References
     ----------
-    Closed form: the quantile of one draw's absolute value at q^(1 / count).
+    Closed form: the quantile of one draw's absolute value at level^(1 / k).
 
     Examples
     --------
@@ -92,20 +95,21 @@ def max_abs_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any
     >>> round(float(max_abs_quantile(Gaussian(1.0), 1, 0.95).estimate), 4)
     1.96
     """
-    return _quantile(lambda tail: noise.isf(0.5 * tail), -np.expm1(-_log_below(count, q)))
+    return _quantile(lambda tail: noise.isf(0.5 * tail), -np.expm1(-_log_below(k, level)))
 
 
-def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[Any]:
-    """Return P[the largest absolute value of `count` independent draws exceeds the threshold].
+@renamed_arguments(count="k")
+def max_abs_sf(noise: Noise, k: ArrayLike, threshold: ArrayLike) -> Bounds[Any]:
+    """Return P[the largest absolute value of `k` independent draws exceeds the threshold].
 
     Parameters
     ----------
     noise : Noise
         The law of one draw.
-    count : float or array
+    k : float or array
         The number of draws, a real number in [1, 1e300].
     threshold : float or array
-        The threshold in counts, >= 0. It broadcasts with `count`.
+        The threshold in counts, >= 0. It broadcasts with `k`.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[A
 
     References
     ----------
-    Closed form: 1 - (1 - P[|Z| > threshold])^count.
+    Closed form: 1 - (1 - P[|Z| > threshold])^k.
 
     Examples
     --------
@@ -127,7 +131,7 @@ def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[A
     >>> round(float(max_abs_sf(Gaussian(1.0), 2, 1.959964).estimate), 4)
     0.0975
     """
-    draws = _count(count)
+    draws = _count(k)
     level = real("threshold", threshold, 0, closed=True, finite=False)
     tail = 2 * noise.sf(level)
     with np.errstate(divide="ignore", over="ignore"):
@@ -136,35 +140,35 @@ def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[A
     return Bounds(bounds.lower - TINY, bounds.estimate, bounds.upper + TINY).clipped(0.0, 1.0)
 
 
-def log_all_below(noise: Noise, x: Floats, count: Real) -> Floats:
-    """Return log P[`count` independent draws are all <= x].
+def log_all_below(noise: Noise, x: Floats, k: Real) -> Floats:
+    """Return log P[`k` independent draws are all <= x].
 
-    It holds where P[Z > x] is too small for floats and `count` is large. The noise has plain numbers as parameters. The
-    count is a number, or an array that broadcasts to the shape of x.
+    It holds where P[Z > x] is too small for floats and `k` is large. The noise has plain numbers as parameters. The
+    k is a number, or an array that broadcasts to the shape of x.
     """
     tail = noise.sf(x)
     high, rare = tail > 0.5, tail <= RARE  # the lower tail has more digits if high, and only the log form if rare
-    count = np.broadcast_to(count, tail.shape)
-    result: Floats = count * np.log1p(-np.minimum(tail, 0.5))
+    k = np.broadcast_to(k, tail.shape)
+    result: Floats = k * np.log1p(-np.minimum(tail, 0.5))
     with np.errstate(over="ignore"):
-        result[high] = count[high] * noise.logcdf(x[high])
-        result[rare] = -_times(count[rare], noise.logsf(x[rare]))
+        result[high] = k[high] * noise.logcdf(x[high])
+        result[rare] = -_times(k[rare], noise.logsf(x[rare]))
     return result
 
 
-def _times(count: Real, log_tail: Real) -> Reals:
-    """Return count e^log_tail for factors that need not be floats."""
+def _times(k: Real, log_tail: Real) -> Reals:
+    """Return k e^log_tail for factors that need not be floats."""
     with np.errstate(divide="ignore"):
-        return np.exp(np.minimum(np.log(count) + log_tail, 700.0))
+        return np.exp(np.minimum(np.log(k) + log_tail, 700.0))
 
 
-def _count(count: ArrayLike) -> Real:
-    return real("count", count, 1, MAX_COUNT, closed=True, finite=False)
+def _count(k: ArrayLike) -> Real:
+    return real("k", k, 1, MAX_COUNT, closed=True, finite=False)
 
 
-def _log_below(count: ArrayLike, q: ArrayLike) -> Reals:
-    """Return minus the log of the distribution function of one draw at the q-quantile of the maximum of `count`."""
-    return -np.log(real("q", q, 0, 1)) / _count(count)
+def _log_below(k: ArrayLike, level: ArrayLike) -> Reals:
+    """Return minus the log of the distribution function of one draw at the `level`-quantile of the maximum of `k`."""
+    return -np.log(real("level", level, 0, 1)) / _count(k)
 
 
 def _quantile(quantile: Callable[[Any], Any], tail: Real) -> Bounds[Any]:

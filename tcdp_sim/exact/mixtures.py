@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import RealFunction, Reals
 from tcdp_sim.core.errors import real
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import Noise
 
 
@@ -95,7 +96,8 @@ class Mixture:
         return np.logaddexp.reduce(terms, axis=0)[()]
 
 
-def subsampled(noise: Noise, shift: float, sampling_fraction: float) -> tuple[Mixture, Mixture]:
+@renamed_arguments(sampling_fraction="sampling_probability")
+def subsampled(noise: Noise, shift: float, sampling_probability: float) -> tuple[Mixture, Mixture]:
     """Return the pair of laws that dominates Poisson subsampling of additive noise.
 
     The pair is ((1-s) Q + s P, Q) with P = law of Z + shift and Q = law of Z. For add/remove neighbours the worse
@@ -108,7 +110,7 @@ def subsampled(noise: Noise, shift: float, sampling_fraction: float) -> tuple[Mi
         The noise Z.
     shift : float
         The change of the answer by one record, in counts.
-    sampling_fraction : float
+    sampling_probability : float
         The sampling probability s, in (0, 1].
 
     Returns
@@ -132,5 +134,5 @@ def subsampled(noise: Noise, shift: float, sampling_fraction: float) -> tuple[Mi
     >>> with_record.weights
     (0.75, 0.25)
     """
-    s = real("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+    s = real("sampling_probability", sampling_probability, 0, 1, finite=False)
     return Mixture(noise, (0.0, shift), (1 - s, s)), Mixture(noise)

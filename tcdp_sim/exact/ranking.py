@@ -7,6 +7,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, integrate
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.noise.base import Noise
@@ -18,7 +19,8 @@ _ROUNDING = 1e-11  # relative, of the integrand
 _KINKS = 64  # number of bins next below the top whose kinks are edges
 
 
-def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: float) -> Bounds:
+@renamed_arguments(bins="k")
+def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) -> Bounds:
     """Return P[a bin that is truly largest is largest in the release], with independent noise in every bin.
 
     If several bins share the largest count, any of them counts. A bin that ties with another one's release is not on
@@ -30,7 +32,7 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: floa
         The noise of each bin.
     counts : sequence of int
         The counts of the occupied bins, in any order, at least one.
-    bins : float
+    k : float
         The size of the domain, at least len(counts).
 
     Returns
@@ -41,7 +43,7 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: floa
     Raises
     ------
     ValueError
-        If `bins` is out of range.
+        If `k` is out of range.
 
     References
     ----------
@@ -53,7 +55,7 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: floa
     >>> round(float(top_stays_probability(Gaussian(1.0), [5, 5], 2).estimate), 6)
     1.0
     """
-    gaps, ties, others, empty = _ranked(counts, bins)
+    gaps, ties, others, empty = _ranked(counts, k)
     below = _step(noise) if noise.is_discrete else 0.0  # strictly below a point means at most the point before
 
     def winner(z: Floats, log_chance: Floats, top: float) -> Floats:
@@ -66,7 +68,8 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: floa
     return _expectation(noise, winner, ties, counts, gaps)
 
 
-def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: float) -> Bounds:
+@renamed_arguments(bins="k")
+def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) -> Bounds:
     """Return P[some empty bin overtakes every bin that is truly largest in the release].
 
     Parameters
@@ -75,7 +78,7 @@ def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: 
         The noise of each bin.
     counts : sequence of int
         The counts of the occupied bins, in any order, at least one.
-    bins : float
+    k : float
         The size of the domain, at least len(counts).
 
     Returns
@@ -86,7 +89,7 @@ def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: 
     Raises
     ------
     ValueError
-        If `bins` is out of range.
+        If `k` is out of range.
 
     References
     ----------
@@ -98,7 +101,7 @@ def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: 
     >>> round(float(spurious_wins_probability(Gaussian(1.0), [0], 4).estimate), 6)
     0.75
     """
-    gaps, ties, _, empty = _ranked(counts, bins)
+    gaps, ties, _, empty = _ranked(counts, k)
 
     def overtaken(z: Floats, log_chance: Floats, top: float) -> Floats:
         log_below = _log_power(noise, z + top, empty)
@@ -107,11 +110,11 @@ def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: 
     return _expectation(noise, overtaken, ties, counts, gaps)
 
 
-def _ranked(counts: Sequence[int] | Ints, bins: float) -> tuple[Floats, int, Floats, float]:
+def _ranked(counts: Sequence[int] | Ints, k: float) -> tuple[Floats, int, Floats, float]:
     """Return the distinct gaps below the top count, the ties at the top, the gap multiplicities and the empty bins."""
-    bins = real("bins", bins, max(len(counts), 1), closed=True)
+    k = real("k", k, max(len(counts), 1), closed=True)
     values, times = np.unique(np.asarray(counts, dtype=np.float64), return_counts=True)
-    return values[-1] - values[:-1], times[-1], times[:-1].astype(float), bins - times.sum()
+    return values[-1] - values[:-1], times[-1], times[:-1].astype(float), k - times.sum()
 
 
 def _log_density(noise: Noise, z: Floats, ties: int) -> Floats:

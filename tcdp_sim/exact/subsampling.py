@@ -14,18 +14,25 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.renyi.kernels import divergence_of_mean, excess_over_q
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.noise import Gaussian, Noise
-from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, drawn_more_often
+from tcdp_sim.privacy.amplification.schemes import (
+    SCHEMES,
+    draw_count_probabilities,
+    draw_count_tail,
+    inclusion_probability,
+)
 
 DIRECTIONS = ("forward", "reverse")
 _WIDEST = 60.0  # half the side of the square that the quadrature in the plane covers, in scales
 
 
+@renamed_arguments(sampling_fraction="sampling_probability")
 def subsampled_renyi(
-    noise: Noise, shift: float, order: ArrayLike, sampling_fraction: float, direction: str = "forward"
+    noise: Noise, shift: float, order: ArrayLike, sampling_probability: float, direction: str = "forward"
 ) -> Bounds[Any]:
     """Return the Renyi divergence of subsampled additive noise in one direction.
 
@@ -41,7 +48,7 @@ def subsampled_renyi(
         The change of the answer by one record, in counts.
     order : float or array
         The order, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
-    sampling_fraction : float
+    sampling_probability : float
         The sampling probability s, in (0, 1].
     direction : {"forward", "reverse"}
         The direction.
@@ -66,11 +73,12 @@ def subsampled_renyi(
     >>> round(subsampled_renyi(Gaussian(1.0), 1.0, 2.0, 1.0).estimate, 6)
     1.0
     """
-    return renyi_divergence_between(*_directed(noise, shift, sampling_fraction, direction), order)
+    return renyi_divergence_between(*_directed(noise, shift, sampling_probability, direction), order)
 
 
+@renamed_arguments(sampling_fraction="sampling_probability")
 def subsampled_hockey_stick(
-    noise: Noise, shift: float, epsilon: ArrayLike, sampling_fraction: float, direction: str = "forward"
+    noise: Noise, shift: float, epsilon: ArrayLike, sampling_probability: float, direction: str = "forward"
 ) -> Bounds[Any]:
     """Return delta(epsilon) of subsampled additive noise in one direction.
 
@@ -86,7 +94,7 @@ def subsampled_hockey_stick(
         The change of the answer by one record, in counts.
     epsilon : float or array
         epsilon in nats, finite, of any sign.
-    sampling_fraction : float
+    sampling_probability : float
         The sampling probability s, in (0, 1].
     direction : {"forward", "reverse"}
         The direction.
@@ -111,10 +119,11 @@ def subsampled_hockey_stick(
     >>> round(subsampled_hockey_stick(Gaussian(1.0), 1.0, 0.0, 0.5).estimate, 6)
     0.191462
     """
-    return hockey_stick_between(*_directed(noise, shift, sampling_fraction, direction), epsilon)
+    return hockey_stick_between(*_directed(noise, shift, sampling_probability, direction), epsilon)
 
 
-def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_fraction: float) -> Bounds:
+@renamed_arguments(sampling_fraction="sampling_probability")
+def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_probability: float) -> Bounds:
     """Return D_order of (s P + (1-s) R, s Q + (1-s) R) for Gaussians with three centres `shift` apart.
 
     A histogram in the plane of two bins gives this pair under substitution. The record moves from one bin to another,
@@ -129,7 +138,7 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_frac
         The distance of the centres, in counts.
     order : float
         The order, 1 < order < inf.
-    sampling_fraction : float
+    sampling_probability : float
         The sampling probability s, in (0, 1].
 
     Returns
@@ -154,7 +163,7 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_frac
     """
     if not noise.isotropic:
         raise ValueError(f"noise = {noise!r} is not valid; valid: Gaussian, whose law in the plane has no axes")
-    s = real("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+    s = real("sampling_probability", sampling_probability, 0, 1, finite=False)
     order, theta = real("order", order, 1), abs(real("shift", shift, -np.inf)) / noise.scale
     centres = theta / np.sqrt(3) * np.array([[-0.5, np.sqrt(0.75)], [-0.5, -np.sqrt(0.75)], [1.0, 0.0]])  # P, Q, R
     reach = 12 + order * theta  # the peak of p^a q^(1-a) is a - 1 shifts beyond P
@@ -239,8 +248,9 @@ class DominatingPair:
         return DominatingPair(tuple(parts[gone:]), self.symmetric, rest)
 
 
+@renamed_arguments(sampling_fraction="sampling_probability")
 def dominating_pairs(
-    noise: Noise, shift: float, sampling_fraction: float, scheme: str, records: int | None = None
+    noise: Noise, shift: float, sampling_probability: float, scheme: str, records: int | None = None
 ) -> tuple[DominatingPair, ...]:
     """Return the pairs whose compositions bound those of a subsampled query with additive noise.
 
@@ -254,7 +264,7 @@ def dominating_pairs(
     shift : float
         The query's sensitivity in counts, > 0. It is that under add/remove for "poisson" and "poisson_substitution",
         and that under substitution for the other schemes.
-    sampling_fraction : float
+    sampling_probability : float
         The sampling probability s, in (0, 1].
     scheme : str
         A row of the table below.
@@ -303,7 +313,7 @@ def dominating_pairs(
     2
     """
     choice("scheme", scheme, SCHEMES)
-    s, shift = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False), scalar("shift", shift, 0)
+    s, shift = scalar("sampling_probability", sampling_probability, 0, 1, finite=False), scalar("shift", shift, 0)
     Mixture(noise).noise.need_log_concave(f"find dominating pairs of {noise!r}")
     if scheme == "poisson_substitution":
         up, down = (subsampled(noise, moved, s)[0] for moved in (shift, -shift))
@@ -313,14 +323,14 @@ def dominating_pairs(
         if scheme == "poisson":
             return DominatingPair(((1.0, p, q),)), DominatingPair(((1.0, q, p),))
         return (DominatingPair(((1.0, p, q),), True),)
-    chances, eta = drawn_again(s, records), chance_drawn(s, scheme, records)
+    chances, eta = draw_count_probabilities(s, records), inclusion_probability(s, scheme, records)
     forward = tuple((chance / eta, *subsampled(noise, k * shift, eta)) for k, chance in enumerate(chances, start=1))
-    rest = drawn_more_often(s, records, len(chances)) / eta
+    rest = draw_count_tail(s, records, len(chances)) / eta
     if scheme == "with_replacement":
         return (DominatingPair(forward, True, rest),)
     return DominatingPair(forward, rest=rest), DominatingPair(tuple((w, q, p) for w, p, q in forward), rest=rest)
 
 
-def _directed(noise: Noise, shift: float, sampling_fraction: float, direction: str) -> tuple[Mixture, Mixture]:
-    pair = subsampled(noise, shift, sampling_fraction)
+def _directed(noise: Noise, shift: float, sampling_probability: float, direction: str) -> tuple[Mixture, Mixture]:
+    pair = subsampled(noise, shift, sampling_probability)
     return pair if choice("direction", direction, DIRECTIONS) == "forward" else pair[::-1]

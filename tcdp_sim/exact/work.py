@@ -10,16 +10,16 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-CALL = 3000  # points, whose evaluation takes as long as the call of a vectorised function by itself
+CALL = 3000  # points whose evaluation takes as long as the overhead of one call of a vectorised function
 P = ParamSpec("P")
 R = TypeVar("R")
 _points: ContextVar[list[float] | None] = ContextVar("points", default=None)  # evaluated so far, and at most
 
 
 def within(most: int, advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function evaluate at most so many points in one call; what it calls in turn shares its budget.
+    """Let a function evaluate at most `most` points in one call. The functions that it calls share this budget.
 
-    advice: what is easier to compute; the end of the message of the ValueError that is raised beyond the budget.
+    Beyond the budget the function raises a ValueError. Its message ends with `advice`, an easier computation.
     """
 
     def limited(function: Callable[P, R]) -> Callable[P, R]:
@@ -43,7 +43,7 @@ def within(most: int, advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]
 
 
 def spend(points: int) -> None:
-    """Count one call that evaluates so many points; without a budget nothing is counted."""
+    """Count one call that evaluates a number of points. Without a budget nothing is counted."""
     if (counts := _points.get()) is not None:
         counts[0] += points + CALL
         if counts[0] > counts[1]:

@@ -4,24 +4,38 @@ Source: Bun-Dwork-Rothblum-Steinke 2018, Section 5.3 (Problem 24, Theorem 25). T
 proofs. Neighbours substitute one record; the number of records n is public. Weights and depths are in records.
 """
 
-from tcdp_sim.interior.budget import best_split, ledger, parts, recipe, recommended_split
+from tcdp_sim.core.renamed import renamed
+from tcdp_sim.interior.budget import best_split, ledger, recommended_split, release_parameters, split_budget
 from tcdp_sim.interior.level_profile import LevelProfile
-from tcdp_sim.interior.records_needed import required_n, tcdp_least_n, thresholds, zcdp_least_n
-from tcdp_sim.interior.release import Draws, Recipe, outputs, sample
+from tcdp_sim.interior.lower_bounds import tcdp_least_n, zcdp_least_n
+from tcdp_sim.interior.records_needed import BudgetSplit, required_records, thresholds
+from tcdp_sim.interior.release import Draws, ReleaseParameters, released_points, sample
 
 __all__ = [
+    "BudgetSplit",
     "Draws",
     "LevelProfile",
-    "Recipe",
+    "ReleaseParameters",
     "best_split",
     "ledger",
-    "outputs",
-    "parts",
-    "recipe",
     "recommended_split",
-    "required_n",
+    "release_parameters",
+    "released_points",
+    "required_records",
     "sample",
+    "split_budget",
     "tcdp_least_n",
     "thresholds",
     "zcdp_least_n",
 ]
+
+__getattr__ = renamed(
+    __name__,
+    {
+        "Recipe": "tcdp_sim.interior.ReleaseParameters",
+        "outputs": "tcdp_sim.interior.released_points",
+        "parts": "tcdp_sim.interior.split_budget",
+        "recipe": "tcdp_sim.interior.release_parameters",
+        "required_n": "tcdp_sim.interior.required_records",
+    },
+)

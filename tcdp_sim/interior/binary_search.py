@@ -21,7 +21,7 @@ def comparison_scale(rho: float, depth: float) -> float:
     return float(np.sqrt(depth / (2 * rho)))
 
 
-def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator, trials: int) -> Weights:
+def sample_depths(profile: LevelProfile, scale: float, trials: int, *, rng: np.random.Generator) -> Weights:
     """Return the depths min(F(j), n - F(j - 1)) of the outputs j of independent trials, in records.
 
     A depth is positive iff j is an interior point. At each node the search goes left if
@@ -34,7 +34,7 @@ def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator,
         first, last, level, here = todo.pop()
         gaps = profile.points.gaps[first:last]
         parting = int(gaps.max()) if len(gaps) else 0
-        turn = _first_turn(profile, first, last, np.arange(level - 1, parting - 1, -1), noise, rng, len(here))
+        turn = _first_turn(profile, first, last, np.arange(level - 1, parting - 1, -1), noise, len(here), rng)
         out[here[turn == LEFT]] = _depth_between(profile, first)
         out[here[turn == RIGHT]] = _depth_between(profile, last + 1)
         here = here[turn == STAYS]
@@ -42,14 +42,14 @@ def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator,
             out[here] = min(before[last + 1], profile.total - before[first])
         elif len(here):
             split = first + 1 + int(gaps.argmax())
-            goes_left = before[split] + noise.sample(rng, len(here)) >= profile.total / 2
+            goes_left = before[split] + noise.sample(size=len(here), rng=rng) >= profile.total / 2
             todo.append((split, last, parting - 1, here[~goes_left]))
             todo.append((first, split - 1, parting - 1, here[goes_left]))
     return out
 
 
 def _first_turn(
-    profile: LevelProfile, first: int, last: int, positions: Ints, noise: Noise, rng: np.random.Generator, trials: int
+    profile: LevelProfile, first: int, last: int, positions: Ints, noise: Noise, trials: int, rng: np.random.Generator
 ) -> Ints:
     """Return the side on which each trial leaves points that part below these bits: LEFT, RIGHT, or STAYS for neither.
 
@@ -58,8 +58,8 @@ def _first_turn(
     """
     bits = profile.points.bit(np.full(len(positions), first), positions)
     half = profile.total / 2
-    left = _place(np.flatnonzero(bits), first_above(noise, rng, half - profile.before[first], trials))
-    right = _place(np.flatnonzero(~bits), first_above(noise, rng, profile.before[last + 1] - half, trials))
+    left = _place(np.flatnonzero(bits), first_above(noise, half - profile.before[first], trials, rng=rng))
+    right = _place(np.flatnonzero(~bits), first_above(noise, profile.before[last + 1] - half, trials, rng=rng))
     return np.where(left < right, LEFT, np.where(right < left, RIGHT, STAYS))
 
 

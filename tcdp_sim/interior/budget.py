@@ -1,4 +1,4 @@
-"""The split of a budget over the three steps of a release, and the recipe that the budget pays for."""
+"""The split of a budget over the three steps of a release, and the public parameters that the budget pays for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,20 @@ import numpy as np
 
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.core import registry
-from tcdp_sim.core.errors import UserError, choice, real
-from tcdp_sim.interior.ledger import ACCOUNTINGS, Step, exponential_epsilon, exponential_step, noise_step
-from tcdp_sim.interior.records_needed import BETA, Parts, required_n, surrogate_floor, thresholds
-from tcdp_sim.interior.release import Recipe
+from tcdp_sim.core.errors import UserError, choice
+from tcdp_sim.core.renamed import numbers_as_guarantee, renamed_arguments
+from tcdp_sim.interior.ledger import (
+    ACCOUNTINGS,
+    Step,
+    exponential_epsilon,
+    exponential_step,
+    noise_step,
+    rho_and_omega,
+)
+from tcdp_sim.interior.records_needed import FAILURE, BudgetSplit, required_records, surrogate_floor, thresholds
+from tcdp_sim.interior.release import ReleaseParameters
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy import TCDP
+from tcdp_sim.privacy import TCDP, Guarantee
 from tcdp_sim.samplers.log_extremes import isf_log
 
 # Good splits (level, node, end) up to this log2 k, which minimise the proven n. They are public and leak nothing.
@@ -48,12 +56,12 @@ class NodeMargin:
 
     log2_k: float
     ends: float
-    beta: float = BETA / 3
+    failure: float = FAILURE / 3
 
     def __call__(self, noise: Noise) -> float:
         """Return the threshold for a noise, in records."""
-        low, log_k = np.log(self.beta / 4), self.log2_k * np.log(2)
-        among_all = isf_log(noise, np.log(self.beta / 2) - log_k)
+        low, log_k = np.log(self.failure / 4), self.log2_k * np.log(2)
+        among_all = isf_log(noise, np.log(self.failure / 2) - log_k)
         among_full = isf_log(noise, low - min(np.log(100), log_k))
         return float(isf_log(noise, low) + max(among_all, self.ends + among_full))
 
@@ -82,9 +90,9 @@ def recommended_split(log2_k: float) -> tuple[float, float, float]:
     return next(split for most, split in SPLITS if log2_k <= most)
 
 
-def parts(
-    rho: float,
-    omega: float,
+@numbers_as_guarantee(TCDP, "rho", "omega")
+def split_budget(
+    guarantee: Guarantee,
     log2_k: float,
     *,
     split: Sequence[float] | None = None,
@@ -92,17 +100,15 @@ def parts(
     accounting: str = "tight",
     calibration: str | None = None,
     selection: str = "histogram",
-) -> Parts:
-    """Return the noise levels of the three steps that (rho, omega)-tCDP pays for, on a domain of 2^log2_k elements.
+) -> BudgetSplit:
+    """Return the noise levels of the three steps that a guarantee pays for, on a domain of 2^log2_k elements.
 
     Neighbours substitute one record.
 
     Parameters
     ----------
-    rho : float
-        The rho of the whole release, positive, in nats.
-    omega : float
-        The omega of the whole release, above 1; inf for zCDP.
+    guarantee : TCDP or ZCDP
+        The guarantee of the whole release.
     log2_k : float
         Logarithm of the domain size to base 2, positive.
     split : sequence of three floats, optional
@@ -119,7 +125,7 @@ def parts(
 
     Returns
     -------
-    Parts
+    BudgetSplit
         The epsilons of the level and end steps, and the noise of the node step.
 
     Raises
@@ -136,40 +142,41 @@ def parts(
 
     Examples
     --------
-    >>> parts(0.5, 20.0, 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper").noise
+    >>> split_budget(TCDP(0.5, 20.0), 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper").noise
     Gaussian(scale=2.581988897471611)
     """
     choice("accounting", accounting, ACCOUNTINGS)
-    rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
+    rho, omega = rho_and_omega(guarantee)
     how = calibration or ("paper" if registry.noise(family).theorem_is_nearly_sharp else accounting)
-    level, node, end = checked_split(split or default_split(rho, omega, float(log2_k), family, accounting, how))
+    level, node, end = checked_split(split or default_split(guarantee, float(log2_k), family, accounting, how))
     epsilon_end = exponential_epsilon(end * rho, accounting)
-    objective = NodeMargin(float(log2_k), 2 / epsilon_end * np.log(6 / BETA))
+    objective = NodeMargin(float(log2_k), 2 / epsilon_end * np.log(6 / FAILURE))
     queries, shift = CHARGES[choice("selection", selection, CHARGES)]
     target = TCDP(node * rho, omega)
     noise = calibrate(family, target, shift, how, coordinates=queries, objective=objective).noise
-    return Parts(exponential_epsilon(level * rho, accounting), noise, epsilon_end)
+    return BudgetSplit(exponential_epsilon(level * rho, accounting), noise, epsilon_end)
 
 
-def recipe(
-    bought: Parts,
+@renamed_arguments(bought="budget_split", beta="failure")
+def release_parameters(
+    budget_split: BudgetSplit,
     log2_k: float,
     n: float,
-    beta: float = BETA,
+    failure: float = FAILURE,
     variant: str = "default",
     selection: str = "histogram",
-) -> Recipe:
-    """Return the recipe of the release on n records.
+) -> ReleaseParameters:
+    """Return the public parameters of the release on n records.
 
     Parameters
     ----------
-    bought : Parts
-        The noise levels, as `parts` returns them.
+    budget_split : BudgetSplit
+        The noise levels, as `split_budget` returns them.
     log2_k : float
         Logarithm of the domain size to base 2, positive.
     n : float
         Number of records, at least 1.
-    beta : float
+    failure : float
         The failure probability, in (0, 1).
     variant : str
         "default" takes the thresholds of the proof. "paper" takes the paper's: n/5, 2n/5 and two candidates.
@@ -179,7 +186,7 @@ def recipe(
 
     Returns
     -------
-    Recipe
+    ReleaseParameters
         The public parameters of the release.
 
     Raises
@@ -189,30 +196,32 @@ def recipe(
 
     Examples
     --------
-    >>> bought = parts(0.5, 20.0, 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper")
-    >>> round(recipe(bought, 10, n=2000).lower)
+    >>> budget_split = split_budget(TCDP(0.5, 20.0), 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper")
+    >>> round(release_parameters(budget_split, 10, n=2000).lower)
     644
     """
     floor = None
     if selection == "surrogate_low":
-        variant, selection, floor = "low", "surrogate", surrogate_floor(bought, log2_k, n, beta)
+        variant, selection, floor = "low", "surrogate", surrogate_floor(budget_split, log2_k, n, failure)
     elif selection != "histogram":
         variant = "heavy"
-    lower, upper = thresholds(bought, log2_k, n, beta, variant)
+    lower, upper = thresholds(budget_split, log2_k, n, failure, variant)
     candidates = 2 if variant == "paper" else 3
-    return Recipe(bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper, selection, candidates, floor)
+    levels = budget_split.epsilon_level, budget_split.noise, budget_split.epsilon_end
+    return ReleaseParameters(*levels, lower, upper, selection, candidates, floor)
 
 
+@renamed_arguments(bought="budget_split")
+@numbers_as_guarantee(TCDP, "rho", "omega")
 def ledger(
-    bought: Parts,
-    rho: float,
-    omega: float,
+    budget_split: BudgetSplit,
+    guarantee: Guarantee,
     split: Sequence[float],
     accounting: str,
     calibration: str,
     selection: str = "histogram",
 ) -> tuple[Step, ...]:
-    """Return the lines of a release that `parts` has paid for with these arguments.
+    """Return the lines of a release that `split_budget` has paid for with these arguments.
 
     The lines rest on these sensitivities. Level: every node's weight moves by at most one, so the heaviest weights and
     the quality do too. Node: given the level, a substitution moves two nodes by one, and the winner is a function of
@@ -221,14 +230,14 @@ def ledger(
 
     Parameters
     ----------
-    bought : Parts
-        The noise levels, as `parts` returns them.
-    rho, omega : float
-        The guarantee of the whole release; rho > 0 in nats, omega > 1.
+    budget_split : BudgetSplit
+        The noise levels, as `split_budget` returns them.
+    guarantee : TCDP or ZCDP
+        The guarantee of the whole release.
     split : sequence of three floats
         The shares (level, node, end) of rho.
     accounting : str
-        "tight" or "paper", as for `parts`.
+        "tight" or "paper", as for `split_budget`.
     calibration : str
         "tight" or "paper": the calibration of the noise.
     selection : str
@@ -246,47 +255,49 @@ def ledger(
 
     Examples
     --------
-    >>> bought = parts(0.5, 20.0, 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper")
-    >>> [step.name for step in ledger(bought, 0.5, 20.0, (0.4, 0.3, 0.3), "paper", "paper")]
+    >>> guarantee, split = TCDP(0.5, 20.0), (0.4, 0.3, 0.3)
+    >>> budget_split = split_budget(guarantee, 10, split=split, family="gaussian", accounting="paper")
+    >>> [step.name for step in ledger(budget_split, guarantee, split, "paper", "paper")]
     ['level', 'node', 'end']
     """
+    rho, omega = rho_and_omega(guarantee)
     source = {"tight": "the quadrature's bracket", "paper": "the theorem"}[calibration]
     queries, shift = CHARGES[choice("selection", selection, CHARGES)]
     return (
-        exponential_step("level", bought.epsilon_level, accounting),
-        noise_step("node", bought.noise, shift, queries, checked_split(split)[1] * rho, omega, source),
-        exponential_step("end", bought.epsilon_end, accounting),
+        exponential_step("level", budget_split.epsilon_level, accounting),
+        noise_step("node", budget_split.noise, shift, queries, checked_split(split)[1] * rho, omega, source),
+        exponential_step("end", budget_split.epsilon_end, accounting),
     )
 
 
 def default_split(
-    rho: float, omega: float, log2_k: float, family: str, accounting: str, calibration: str
+    guarantee: Guarantee, log2_k: float, family: str, accounting: str, calibration: str
 ) -> tuple[float, float, float]:
     """Return `recommended_split` if calibration is slow, else `best_split`. Both depend on public numbers alone."""
     if calibration == "tight" and len(registry.noise(family).parameters()) > 1:  # a search over several is slow
         return recommended_split(log2_k)
-    return best_split(rho, omega, log2_k, family, accounting, calibration)
+    return best_split(guarantee, log2_k, family, accounting, calibration)
 
 
+@numbers_as_guarantee(TCDP, "rho", "omega")
 @lru_cache(maxsize=1024)
 def best_split(
-    rho: float,
-    omega: float,
+    guarantee: Guarantee,
     log2_k: float,
     family: str = "sinh_normal",
     accounting: str = "tight",
     calibration: str = "tight",
 ) -> tuple[float, float, float]:
-    """Return the split with the smallest `required_n`, among all splits in steps of 1/20.
+    """Return the split with the smallest `required_records`, among all splits in steps of 1/20.
 
     Parameters
     ----------
-    rho, omega : float
-        The guarantee of the whole release; rho > 0 in nats, omega > 1.
+    guarantee : TCDP or ZCDP
+        The guarantee of the whole release.
     log2_k : float
         Logarithm of the domain size to base 2, positive.
     family, accounting, calibration : str
-        The family of the noise, the accounting and the calibration, as for `parts`.
+        The family of the noise, the accounting and the calibration, as for `split_budget`.
 
     Returns
     -------
@@ -302,13 +313,13 @@ def best_split(
 
     Examples
     --------
-    >>> best_split(0.5, 20.0, 10, "gaussian", "paper", "paper")
+    >>> best_split(TCDP(0.5, 20.0), 10, "gaussian", "paper", "paper")
     (0.35, 0.2, 0.45)
     """
 
     def cost(split: tuple[float, float, float]) -> int:
-        bought = parts(rho, omega, log2_k, split=split, family=family, accounting=accounting, calibration=calibration)
-        return required_n(bought, log2_k)
+        how = {"family": family, "accounting": accounting, "calibration": calibration}
+        return required_records(split_budget(guarantee, log2_k, split=split, **how), log2_k)
 
     return min(((a, b, round(1 - a - b, 2)) for a in SHARES for b in SHARES if 1 - a - b > 0.1), key=cost)
 

@@ -41,7 +41,7 @@ def level_cells(profile: LevelProfile, lower: float, upper: float) -> LevelCells
     )
 
 
-def sample_levels(cells: LevelCells, epsilon: float, rng: np.random.Generator, trials: int) -> tuple[Ints, Weights]:
+def sample_levels(cells: LevelCells, epsilon: float, trials: int, *, rng: np.random.Generator) -> tuple[Ints, Weights]:
     """Return the level of each trial and its quality."""
     edges = np.cumsum(np.exp(cells.log_pmf(epsilon)))
     chosen = np.minimum(np.searchsorted(edges, edges[-1] * rng.random(trials), side="right"), len(edges) - 1)

@@ -52,7 +52,7 @@ def algorithm_22(segments: Segments, log_empty: Floats, floor: float, noise: Noi
     It is the heaviest node if max(gap / 2 - 1, 0) + noise exceeds the 1/N tail of the noise, else any other node.
     """
     log_nodes = _log_others(segments, log_empty, 0)
-    blurred = np.maximum(0.5 * _gap(segments, log_empty) - 1, 0) + noise.sample(rng, len(log_empty))
+    blurred = np.maximum(0.5 * _gap(segments, log_empty) - 1, 0) + noise.sample(size=len(log_empty), rng=rng)
     some = np.maximum(log_nodes, np.log(2))
     wins = (blurred > isf_log(noise, -some)) | (log_nodes == 0)
     return np.where(wins, segments.order[-1], _any_other(segments, log_empty, rng))
@@ -83,16 +83,16 @@ def _histogram(
     trials, many = len(log_empty), segments.multiplicity
     blurred = np.empty((trials, len(many)))
     alone = many == 1
-    blurred[:, alone] = noise.sample(rng, (trials, int(alone.sum())))
+    blurred[:, alone] = noise.sample(size=(trials, int(alone.sum())), rng=rng)
     if not alone.all():
-        blurred[:, ~alone] = sample_max(noise, rng, many[~alone], (trials, int((~alone).sum())))
+        blurred[:, ~alone] = sample_max(noise, many[~alone], (trials, int((~alone).sum())), rng=rng)
     blurred += weights
     group = blurred.argmax(axis=1)
     member = segments.order[segments.start[group] + rng.integers(0, many[group])]
     most = blurred[np.arange(trials), group]
     if np.isneginf(log_empty).all():
         return member, most
-    empty = sample_max_log(noise, rng, log_empty, trials)
+    empty = sample_max_log(noise, log_empty, trials, rng=rng)
     return np.where(empty > most, -1, member), np.maximum(empty, most)
 
 
@@ -113,8 +113,8 @@ def _log_others(segments: Segments, log_empty: Floats, left_out: int) -> Floats:
 def _top_or_any(segments: Segments, log_empty: Floats, lead: Floats, noise: Noise, rng: np.random.Generator) -> Ints:
     """Return the winner between the heaviest node with its lead and all others at zero: one draw and one maximum."""
     trials = len(log_empty)
-    top = lead + noise.sample(rng, trials)
-    others = sample_max_log(noise, rng, _log_others(segments, log_empty, 1), trials)
+    top = lead + noise.sample(size=trials, rng=rng)
+    others = sample_max_log(noise, _log_others(segments, log_empty, 1), trials, rng=rng)
     return np.where(top > others, segments.order[-1], _any_other(segments, log_empty, rng))
 
 

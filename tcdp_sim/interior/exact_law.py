@@ -1,6 +1,6 @@
 """The exact law of a release by quadrature, at a cost of one integral per level. Simulations are compared with it.
 
-It shares the profile of the data and the recipe with the simulation, and no code that draws or weighs.
+It shares the profile of the data and the parameters with the simulation, and no code that draws or weighs.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,7 +14,7 @@ from tcdp_sim.core.arrays import Floats, Ints, Weights
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.numerics import gauss_panels
 from tcdp_sim.interior.level_profile import LevelProfile, Segments
-from tcdp_sim.interior.release import CANDIDATES, Recipe
+from tcdp_sim.interior.release import CANDIDATES, ReleaseParameters
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers.log_extremes import isf_log
 
@@ -42,54 +42,54 @@ class LevelLaw:
     empty: float
 
 
-def level_laws(profile: LevelProfile, recipe: Recipe) -> Iterator[LevelLaw]:
+def level_laws(profile: LevelProfile, parameters: ReleaseParameters) -> Iterator[LevelLaw]:
     """Yield the law of every level, except for levels whose total probability is below 1e-14.
 
     Raises UserError if there are more than 5,000 levels.
     """
-    log_pmf = _level_log_pmf(profile, recipe)
+    log_pmf = _level_log_pmf(profile, parameters)
     likely = np.flatnonzero(log_pmf > np.log(NEGLIGIBLE / len(log_pmf)))
     if len(likely) > MOST_LEVELS:
         raise UserError(f"{len(likely)} levels are too many for the exact law; valid: {MOST_LEVELS}, or simulate")
     for level in likely.tolist():
         segments = profile.segments(int(np.searchsorted(profile.starts, level, side="right")) - 1)
         log_empty = float(profile.log_empty(np.array([level]), len(segments.first))[0])
-        occupied, empty = _winner(segments, log_empty, profile.total, recipe)
+        occupied, empty = _winner(segments, log_empty, profile.total, parameters)
         yield LevelLaw(level, float(log_pmf[level]), segments, occupied, empty)
 
 
-def _level_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
+def _level_log_pmf(profile: LevelProfile, parameters: ReleaseParameters) -> Floats:
     """Return the log-probability of each level from the qualities of all levels."""
     if profile.depth > MOST_DEPTH:
         raise UserError(f"2^{profile.depth} elements are too many for the exact law; valid: 2^{MOST_DEPTH}")
-    heaviest = profile.fhat(np.arange(-1, profile.depth + 1)).astype(np.float64)
-    quality = np.minimum(heaviest[1:] - recipe.lower, recipe.upper - heaviest[:-1])
-    weight = 0.5 * recipe.epsilon_level * quality
+    heaviest = profile.heaviest_at(np.arange(-1, profile.depth + 1)).astype(np.float64)
+    quality = np.minimum(heaviest[1:] - parameters.lower, parameters.upper - heaviest[:-1])
+    weight = 0.5 * parameters.epsilon_level * quality
     return weight - logsumexp(weight)
 
 
-def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
+def success_probability(profile: LevelProfile, parameters: ReleaseParameters) -> float:
     """Return the probability of an interior point, within about 1e-9. The profile must know its values."""
     probability = 0.0
-    for law in level_laws(profile, recipe):
+    for law in level_laws(profile, parameters):
         depths = _depths(profile, law)
-        chosen = _candidate_law(depths, recipe)
+        chosen = _candidate_law(depths, parameters)
         hits = law.occupied @ (chosen * (depths > 0)).sum(axis=1) + law.empty * _inner_share(profile, law)
         probability += np.exp(law.log_probability) * hits
     return min(float(probability), 1.0)
 
 
-def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
+def output_log_pmf(profile: LevelProfile, parameters: ReleaseParameters) -> Floats:
     """Return the log-probability of every element of a domain of at most 65,536 elements."""
     values = profile.points.values
     if values is None or values[-1] >= MOST_LEAVES:
         raise UserError(f"the domain is too large for the law of every element; valid: k <= {MOST_LEAVES}")
     k = values[-1] + 1
     leaf, log_p = [], []
-    for law in level_laws(profile, recipe):
+    for law in level_laws(profile, parameters):
         for node, weight, depths in _nodes(profile, law, k):
             with np.errstate(divide="ignore"):
-                log_p += list(law.log_probability + np.log(weight) + np.log(_candidate_law(depths, recipe)[0]))
+                log_p += list(law.log_probability + np.log(weight) + np.log(_candidate_law(depths, parameters)[0]))
             leaf += _candidates(node, law.level, k - 1)
     out = np.full(k, -np.inf)
     np.logaddexp.at(out, np.array(leaf), np.array(log_p))
@@ -128,10 +128,10 @@ def _candidates(node: int, level: int, last: int) -> list[int]:
     return [first, min(first + max(size // 2, 1) - 1, last), min(first + size - 1, last)]
 
 
-def _candidate_law(depths: Weights, recipe: Recipe) -> Floats:
+def _candidate_law(depths: Weights, parameters: ReleaseParameters) -> Floats:
     weight = np.full(depths.shape, -np.inf)
-    allowed = list(CANDIDATES[recipe.candidates])
-    weight[:, allowed] = 0.5 * recipe.epsilon_end * depths[:, allowed]
+    allowed = list(CANDIDATES[parameters.candidates])
+    weight[:, allowed] = 0.5 * parameters.epsilon_end * depths[:, allowed]
     return np.exp(weight - logsumexp(weight, axis=1, keepdims=True))
 
 
@@ -145,15 +145,17 @@ def _inner_share(profile: LevelProfile, law: LevelLaw) -> float:
     return max(last - first + 1 - taken, 0) / free if free else 0.0
 
 
-def _winner(segments: Segments, log_empty: float, total: float, recipe: Recipe) -> tuple[Floats, float]:
+def _winner(segments: Segments, log_empty: float, total: float, parameters: ReleaseParameters) -> tuple[Floats, float]:
     """Return the probability that each occupied node wins, and that any empty node wins."""
-    if recipe.selection in COUNTED:
-        weights, log_empty, least = COUNTED[recipe.selection](segments.counts, log_empty, recipe.floor_of(total))
-        groups, empty = histogram_law(weights, segments.multiplicity, log_empty, recipe.noise, least)
+    if parameters.selection in COUNTED:
+        weights, log_empty, least = COUNTED[parameters.selection](
+            segments.counts, log_empty, parameters.floor_of(total)
+        )
+        groups, empty = histogram_law(weights, segments.multiplicity, log_empty, parameters.noise, least)
         each = np.repeat(groups / segments.multiplicity, segments.multiplicity)
         return each[np.argsort(segments.order)], empty
     log_others = np.logaddexp(log_empty, np.log(len(segments.order) - 1)) if len(segments.order) > 1 else log_empty
-    top = _top(segments, log_others, recipe) if log_others > -np.inf else 1.0
+    top = _top(segments, log_others, parameters) if log_others > -np.inf else 1.0
     each = np.zeros(len(segments.order))
     if log_others > -np.inf:
         each += (1 - top) * np.exp(-log_others)
@@ -170,15 +172,15 @@ COUNTED = {
 }
 
 
-def _top(segments: Segments, log_others: float, recipe: Recipe) -> float:
+def _top(segments: Segments, log_others: float, parameters: ReleaseParameters) -> float:
     """Return the probability that the heaviest node wins in Algorithms 21 and 22, which treat all other nodes alike."""
     heaviest, tied = segments.counts[-1], segments.multiplicity[-1] > 1
     second = heaviest if tied else segments.counts[-2] if len(segments.counts) > 1 else 0
-    if recipe.selection == "algorithm_22":
+    if parameters.selection == "algorithm_22":
         lead = max(0.5 * (heaviest - second) - 1, 0)
         log_nodes = np.logaddexp(log_others, 0)
-        return float(recipe.noise.sf(isf_log(recipe.noise, -max(log_nodes, np.log(2))) - lead))
-    wins, _ = histogram_law(np.array([float(heaviest - second)]), np.array([1]), log_others, recipe.noise)
+        return float(parameters.noise.sf(isf_log(parameters.noise, -max(log_nodes, np.log(2))) - lead))
+    wins, _ = histogram_law(np.array([float(heaviest - second)]), np.array([1]), log_others, parameters.noise)
     return float(wins[0])
 
 

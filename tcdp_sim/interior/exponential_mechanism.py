@@ -27,15 +27,15 @@ def stretches(profile: LevelProfile) -> tuple[Floats, Floats]:
     return size, depth
 
 
-def sample_depths(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> Weights:
+def sample_depths(profile: LevelProfile, epsilon: float, trials: int, *, rng: np.random.Generator) -> Weights:
     """Return the depths of the outputs of independent trials, on a domain of any size."""
-    _, depth, chosen = _choose(profile, epsilon, rng, trials)
+    _, depth, chosen = _choose(profile, epsilon, trials, rng)
     return depth[chosen]
 
 
-def sample_elements(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> Ints:
+def sample_elements(profile: LevelProfile, epsilon: float, trials: int, *, rng: np.random.Generator) -> Ints:
     """Return the outputs of independent trials as int64, for domains of at most 2^62 elements."""
-    *_, chosen = _choose(profile, epsilon, rng, trials)
+    *_, chosen = _choose(profile, epsilon, trials, rng)
     values, m = profile.points.known_values, len(profile.weight)
     first, last = np.empty(2 * m + 1, dtype=np.int64), np.empty(2 * m + 1, dtype=np.int64)
     first[1::2] = last[1::2] = values[:m]
@@ -45,7 +45,7 @@ def sample_elements(profile: LevelProfile, epsilon: float, rng: np.random.Genera
 
 
 def _choose(
-    profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int
+    profile: LevelProfile, epsilon: float, trials: int, rng: np.random.Generator
 ) -> tuple[Weights, Weights, Ints]:
     size, depth = stretches(profile)
     weight = size + 0.5 * epsilon * depth

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, compose
+from tcdp_sim.privacy.definitions import concentrated
 
 ACCOUNTINGS = ("paper", "tight")
 
@@ -19,6 +21,13 @@ class Step:
     name: str
     guarantee: Guarantee
     source: str
+
+
+def rho_and_omega(guarantee: Guarantee) -> tuple[float, float]:
+    """Return rho and omega of tCDP, or of zCDP, where omega is inf. Raises ValueError for any other guarantee."""
+    if not concentrated(guarantee):
+        raise ValueError(f"guarantee = {guarantee!r} is not valid; valid: TCDP(rho, omega) or ZCDP(rho)")
+    return guarantee.rho, guarantee.omega if isinstance(guarantee, TCDP) else inf
 
 
 def total(steps: Sequence[Step]) -> Guarantee:

@@ -1,27 +1,28 @@
-"""The number of records that an interior point takes: a sufficient number for the release, and lower bounds for any.
+"""The number of records that suffices for an interior point.
 
-Theorem 2 of the recursion with constants has this proof. With probability 1 - beta / 3 the level chosen has positive
-quality, so that some node of it weighs more than `lower` and no node one level down `upper` or more; at most `depth`
-levels are worse. With probability 1 - beta / 3 the heaviest node's noise is at least -z, that of every empty node at
-most t_all and that of every occupied one at most t_full; then an occupied node of weight >= h wins if
-lower >= z + max(t_all, h + t_full). One of its candidates (j1, m, j2) has depth >= h if n - upper >= 2 h: else j2 (or
-j1) has it. With probability 1 - beta / 3 the exponential mechanism with h = (2 / epsilon) log(6 / beta) does not choose
-a candidate of depth zero.
+Theorem 2 of the recursion with constants has this proof. Let b be the failure probability. With probability 1 - b / 3
+the level chosen has positive quality, so that some node of it weighs more than `lower` and no node one level down
+`upper` or more; at most `depth` levels are worse. With probability 1 - b / 3 the heaviest node's noise is at least -z,
+that of every empty node at most t_all and that of every occupied one at most t_full; then an occupied node of weight
+>= h wins if lower >= z + max(t_all, h + t_full). One of its candidates (j1, m, j2) has depth >= h if n - upper >= 2 h:
+else j2 (or j1) has it. With probability 1 - b / 3 the exponential mechanism with h = (2 / epsilon) log(6 / b) does not
+choose a candidate of depth zero.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, exp, expm1, inf, log, log1p, sqrt
+from math import ceil, exp, expm1, log, log1p, sqrt
 
 import numpy as np
 from scipy.special import ndtri
 
 from tcdp_sim.core.errors import choice, real
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers.log_extremes import isf_log
 
 VARIANTS = ("default", "paper", "heavy", "low")
-BETA = 0.05
+FAILURE = 0.05
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,24 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The noise levels that a budget pays for: epsilon of the level and the end step, noise of the node step."""
+class BudgetSplit:
+    """The noise levels of the three steps of a release, which its budget pays for.
+
+    Parameters
+    ----------
+    epsilon_level : float
+        The epsilon of the exponential mechanism that chooses the level, positive.
+    noise : Noise
+        The noise on the nodes of the level.
+    epsilon_end : float
+        The epsilon of the exponential mechanism that chooses the candidate, positive.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> BudgetSplit(0.63, Gaussian(2.6), 0.55).noise
+    Gaussian(scale=2.6)
+    """
 
     epsilon_level: float
     noise: Noise
@@ -49,7 +66,9 @@ class Parts:
 
 @dataclass(frozen=True)
 class Luck:
-    """Bounds on the noise, in records, that hold together with probability 1 - beta. The proof is in the module's head.
+    """Bounds on the noise, in records, that hold together with probability 1 - failure.
+
+    The proof is in the module's head.
 
     Parameters
     ----------
@@ -68,41 +87,49 @@ class Luck:
     occupied: float
 
 
-def luck(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> Luck:
-    """Return the bounds for n records of a domain of 2^log2_k elements, with a third of beta for each step."""
+def luck(budget_split: BudgetSplit, log2_k: float, n: float, failure: float = FAILURE) -> Luck:
+    """Return the bounds for n records of a domain of 2^log2_k elements.
+
+    Each step has a third of the failure probability.
+    """
     real("log2_k", log2_k, 0)
     real("n", n, 1, closed=True)
-    each = real("beta", beta, 0, 1) / 3
+    each = real("failure", failure, 0, 1) / 3
     depth = max(ceil(log2_k), 2) if log2_k < 1e15 else log2_k
-    h = 2 / parts.epsilon_end * log(2 / each)
+    h = 2 / budget_split.epsilon_end * log(2 / each)
     log_p = log(each) + np.array([-log(4), -log(2) - log2_k * log(2), -log(4) - min(log(n), log2_k * log(2))])
-    return Luck(4 / parts.epsilon_level * log(depth / each), h, *map(float, isf_log(parts.noise, log_p)))
+    return Luck(4 / budget_split.epsilon_level * log(depth / each), h, *map(float, isf_log(budget_split.noise, log_p)))
 
 
-def needs(parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default") -> Needs:
-    """Return the margins with which the release fails with probability at most beta.
+def needs(
+    budget_split: BudgetSplit, log2_k: float, n: float, failure: float = FAILURE, variant: str = "default"
+) -> Needs:
+    """Return the margins with which the release fails with at most this probability.
 
     The release is on n >= 1 records of a domain of 2^log2_k elements, with log2_k real, positive and up to 1e300. Each
-    step fails with probability at most beta / 3, 0 < beta < 1. The variant "low" is for the surrogate that counts
+    step fails with probability at most failure / 3, 0 < failure < 1. The variant "low" is for the surrogate that counts
     weights from h on only: the winner has more than h if lower >= h + z + t_all.
     """
-    margins = luck(parts, log2_k, n, beta)
+    margins = luck(budget_split, log2_k, n, failure)
     beyond = (
         margins.depth + margins.others if variant == "low" else max(margins.others, margins.depth + margins.occupied)
     )
     return Needs(margins.gap, margins.heaviest + beyond, 2 * margins.depth)
 
 
-def required_n(parts: Parts, log2_k: float, beta: float = BETA, variant: str = "default") -> int:
-    """Return the least n at which success with probability 1 - beta is proved for every data set.
+@renamed_arguments(parts="budget_split", beta="failure")
+def required_records(
+    budget_split: BudgetSplit, log2_k: float, failure: float = FAILURE, variant: str = "default"
+) -> int:
+    """Return the least n at which success with probability 1 - failure is proved for every data set.
 
     Parameters
     ----------
-    parts : Parts
-        The noise levels, as `interior.parts` returns them.
+    budget_split : BudgetSplit
+        The noise levels, as `interior.split_budget` returns them.
     log2_k : float
         Logarithm of the domain size to base 2, positive.
-    beta : float
+    failure : float
         The failure probability, in (0, 1).
     variant : str
         The thresholds: "default" (Theorem 2), "paper" (n/5, 2n/5 and two candidates: 5 times the largest margin),
@@ -126,11 +153,11 @@ def required_n(parts: Parts, log2_k: float, beta: float = BETA, variant: str = "
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> required_n(Parts(0.63, Gaussian(2.6), 0.55), 10)
+    >>> required_records(BudgetSplit(0.63, Gaussian(2.6), 0.55), 10)
     110
     """
     choice("variant", variant, VARIANTS)
-    return smallest(lambda n: _least(needs(parts, log2_k, n, beta, variant), variant))
+    return smallest(lambda n: _least(needs(budget_split, log2_k, n, failure, variant), variant))
 
 
 def smallest(least: Callable[[int], float]) -> int:
@@ -141,8 +168,9 @@ def smallest(least: Callable[[int], float]) -> int:
     return n
 
 
+@renamed_arguments(parts="budget_split", beta="failure")
 def thresholds(
-    parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default"
+    budget_split: BudgetSplit, log2_k: float, n: float, failure: float = FAILURE, variant: str = "default"
 ) -> tuple[float, float]:
     """Return the thresholds (lower, upper) of the level's quality for n records.
 
@@ -150,16 +178,16 @@ def thresholds(
 
     Parameters
     ----------
-    parts : Parts
-        The noise levels, as `interior.parts` returns them.
+    budget_split : BudgetSplit
+        The noise levels, as `interior.split_budget` returns them.
     log2_k : float
         Logarithm of the domain size to base 2, positive.
     n : float
         Number of records, at least 1.
-    beta : float
+    failure : float
         The failure probability, in (0, 1).
     variant : str
-        The thresholds, as for `required_n`.
+        The thresholds, as for `required_records`.
 
     Returns
     -------
@@ -174,19 +202,19 @@ def thresholds(
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> thresholds(Parts(0.63, Gaussian(2.6), 0.55), 10, 2000, variant="paper")
+    >>> thresholds(BudgetSplit(0.63, Gaussian(2.6), 0.55), 10, 2000, variant="paper")
     (400.0, 800.0)
     """
     if choice("variant", variant, VARIANTS) == "paper":
         return n / 5, 2 * n / 5
-    margins = needs(parts, log2_k, n, beta, variant)
+    margins = needs(budget_split, log2_k, n, failure, variant)
     scale = n / _least(margins, variant)
     return (n / 2 if variant == "heavy" else 0) + margins.node * scale, n - margins.ends * scale
 
 
-def surrogate_floor(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> float:
+def surrogate_floor(budget_split: BudgetSplit, log2_k: float, n: float, failure: float = FAILURE) -> float:
     """Return the least weight that counts for variant "low": h, stretched like the `thresholds`."""
-    margins = needs(parts, log2_k, n, beta, "low")
+    margins = needs(budget_split, log2_k, n, failure, "low")
     return 0.5 * margins.ends * n / margins.total
 
 
@@ -196,84 +224,8 @@ def _least(margins: Needs, variant: str) -> float:
     return margins.total * (2 if variant == "heavy" else 1)
 
 
-def zcdp_least_n(rho: float, log2_k: float, beta: float = BETA) -> float:
-    """Return the n below which no rho-zCDP algorithm finds interior points with probability 1 - beta.
-
-    The bound comes from a packing of k data sets of n equal records: (1 - beta) log k - log 2 <= I <= rho n^2.
-
-    Parameters
-    ----------
-    rho : float
-        The rho of the guarantee, positive, in nats.
-    log2_k : float
-        Logarithm of the domain size to base 2, positive.
-    beta : float
-        The failure probability, in (0, 1).
-
-    Returns
-    -------
-    float
-        Number of records, a real number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
-
-    Examples
-    --------
-    >>> round(zcdp_least_n(0.5, 10), 2)
-    3.43
-    """
-    return sqrt(_information(log2_k, beta) / real("rho", rho, 0))
-
-
-def tcdp_least_n(rho: float, omega: float, log2_k: float, beta: float = BETA) -> float:
-    """Return the n below which no (rho, omega)-tCDP algorithm finds interior points with probability 1 - beta.
-
-    The packing of `zcdp_least_n` gives I <= ((omega / (omega - 1))^n - 1) (omega - 1) omega rho.
-
-    Parameters
-    ----------
-    rho, omega : float
-        The guarantee; rho > 0 in nats, omega > 1 (inf for zCDP).
-    log2_k : float
-        Logarithm of the domain size to base 2, positive.
-    beta : float
-        The failure probability, in (0, 1).
-
-    Returns
-    -------
-    float
-        Number of records, a real number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9, https://doi.org/10.1145/3188745.3188946
-
-    Examples
-    --------
-    >>> round(tcdp_least_n(0.5, 20.0, 1000), 1)
-    29.2
-    """
-    real("rho", rho, 0)
-    real("omega", omega, 1, finite=False)
-    if omega == inf:
-        return zcdp_least_n(rho, log2_k, beta)
-    return log1p(_information(log2_k, beta) / ((omega - 1) * omega * rho)) / log1p(1 / (omega - 1))
-
-
-def exponential_required_n(epsilon: float, log2_k: float, beta: float = BETA) -> float:
-    """Return the n at which the exponential mechanism succeeds with probability 1 - beta on its worst data.
+def exponential_required_records(epsilon: float, log2_k: float, failure: float = FAILURE) -> float:
+    """Return the n at which the exponential mechanism succeeds with probability 1 - failure on its worst data.
 
     The mechanism chooses among the 2^log2_k elements of the domain, log2_k >= 1. The result is exact for its two worst
     cases:
@@ -284,23 +236,19 @@ def exponential_required_n(epsilon: float, log2_k: float, beta: float = BETA) ->
     By the means, two or more good elements always weigh at least 2 e^(epsilon n / 4).
     """
     log_k = real("log2_k", log2_k, 1, closed=True) * log(2)
-    odds = log(1 / real("beta", beta, 0, 1) - 1)
+    odds = log(1 / real("failure", failure, 0, 1) - 1)
     equal = 2 / epsilon * (log_k + log1p(-exp(-log_k)) + odds)
     if log2_k == 1:
         return equal
     return max(equal, 4 / epsilon * (log_k + log1p(-2 * exp(-log_k)) - log(2) + odds))
 
 
-def binary_search_required_n(rho: float, log2_k: float, beta: float = BETA) -> float:
-    """Return the n at which a rho-zCDP binary search succeeds with probability 1 - beta on its worst data.
+def binary_search_required_records(rho: float, log2_k: float, failure: float = FAILURE) -> float:
+    """Return the n at which a rho-zCDP binary search succeeds with probability 1 - failure on its worst data.
 
     If 0 < F(middle) < n, both children hold an interior point; else a wrong turn takes noise beyond n / 2. So success
     has probability at least (1 - Phi(-n / (2 scale)))^depth, with equality for n equal records.
     """
     depth = max(ceil(log2_k), 1) if log2_k < 1e15 else log2_k
     scale = sqrt(depth / (2 * real("rho", rho, 0)))
-    return 2 * scale * -float(ndtri(-expm1(log1p(-real("beta", beta, 0, 1)) / depth)))
-
-
-def _information(log2_k: float, beta: float) -> float:
-    return max((1 - real("beta", beta, 0, 1)) * real("log2_k", log2_k, 0) * log(2) - log(2), 0.0)
+    return 2 * scale * -float(ndtri(-expm1(log1p(-real("failure", failure, 0, 1)) / depth)))

@@ -19,12 +19,12 @@ from tcdp_sim.core.arrays import Ints
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.interior.domain_points import from_values
 from tcdp_sim.interior.exponential_mechanism import sample_elements
-from tcdp_sim.interior.ledger import Step, exponential_epsilon, exponential_step, noise_step
+from tcdp_sim.interior.ledger import Step, exponential_epsilon, exponential_step, noise_step, rho_and_omega
 from tcdp_sim.interior.level_profile import LevelProfile
-from tcdp_sim.interior.records_needed import BETA, Parts, needs, smallest
-from tcdp_sim.interior.release import Draws, Recipe, finish, outputs
+from tcdp_sim.interior.records_needed import FAILURE, BudgetSplit, needs, smallest
+from tcdp_sim.interior.release import Draws, ReleaseParameters, finish, released_points
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy import TCDP
+from tcdp_sim.privacy import TCDP, Guarantee
 from tcdp_sim.samplers.log_extremes import isf_log
 
 NODE_PER_STEP = 2.0  # sensitivity of a node over the sensitivity of the function whose increments it holds
@@ -39,36 +39,40 @@ PAPER_SHARE = 10
 INNER_SHIFTS = {"default": 1, "paper": PAPER_SHARE - 1}
 
 
-def sample_recursive(profile: LevelProfile, recipes: Sequence[Recipe], rng: np.random.Generator, trials: int) -> Draws:
+def sample_recursive(
+    profile: LevelProfile, trees: Sequence[ReleaseParameters], trials: int, *, rng: np.random.Generator
+) -> Draws:
     """Return independent trials of the release whose level is found by releases inside.
 
-    The outermost recipe comes first; there is at least one. The innermost tree's level comes from the exponential
-    mechanism over its levels with its recipe's `epsilon_level`. The other recipes' `epsilon_level` is not used.
+    The parameters of the outermost tree come first; there is at least one. The innermost tree's level comes from the
+    exponential mechanism over its levels with its `epsilon_level`. That of the other trees is not used.
     """
-    first = recipes[0]
-    levels = _elements(inner_profile(profile, first, len(recipes) == 1), recipes, rng, trials)
-    quality = np.minimum(profile.fhat(levels) - first.lower, first.upper - profile.fhat(levels - 1))
-    return finish(profile, first, levels, quality, rng)
+    first = trees[0]
+    levels = _elements(inner_profile(profile, first, len(trees) == 1), trees, trials, rng)
+    quality = np.minimum(profile.heaviest_at(levels) - first.lower, first.upper - profile.heaviest_at(levels - 1))
+    return finish(profile, first, levels, quality, rng=rng)
 
 
-def _elements(inner: LevelProfile, recipes: Sequence[Recipe], rng: np.random.Generator, trials: int) -> Ints:
-    if len(recipes) == 1:
-        return sample_elements(inner, recipes[0].epsilon_level, rng, trials)
-    draws = sample_recursive(inner, recipes[1:], rng, trials)
-    return np.array(outputs(inner, draws, rng), dtype=np.int64)
+def _elements(inner: LevelProfile, trees: Sequence[ReleaseParameters], trials: int, rng: np.random.Generator) -> Ints:
+    if len(trees) == 1:
+        return sample_elements(inner, trees[0].epsilon_level, trials, rng=rng)
+    draws = sample_recursive(inner, trees[1:], trials, rng=rng)
+    return np.array(released_points(inner, draws, rng=rng), dtype=np.int64)
 
 
-def inner_profile(profile: LevelProfile, recipe: Recipe, innermost: bool) -> LevelProfile:
+def inner_profile(profile: LevelProfile, parameters: ReleaseParameters, innermost: bool) -> LevelProfile:
     """Return the profile of an inner tree, whose points are the levels of the outer tree.
 
     The cumulated weight of level l is G(l) = clip(heaviest(l) - lower, 0, upper - lower). The innermost profile is in
     the outer unit, because only the exponential mechanism reads it. Others are in their nodes' unit.
     """
-    held = np.clip(profile.heaviest - recipe.lower, 0, recipe.upper - recipe.lower)
+    held = np.clip(profile.heaviest - parameters.lower, 0, parameters.upper - parameters.lower)
     steps = np.diff(held, prepend=0.0) / (1 if innermost else NODE_PER_STEP)
     kept = steps > 0
     if not kept.any():
-        raise UserError(f"the thresholds {recipe.lower:g} and {recipe.upper:g} leave nothing to find; valid: lower < n")
+        raise UserError(
+            f"the thresholds {parameters.lower:g} and {parameters.upper:g} leave nothing to find; valid: lower < n"
+        )
     return LevelProfile(from_values(profile.starts[kept].tolist(), profile.depth + 1), steps[kept])
 
 
@@ -77,7 +81,7 @@ class Stage:
     """A tree of the recursion: the log2 of the size of its domain, and its share of the budget."""
 
     log2_k: float
-    parts: Parts
+    budget_split: BudgetSplit
     node_rho: float
 
 
@@ -86,16 +90,15 @@ class RecursivePlan:
     """The public parameters of a recursive release, outermost tree first."""
 
     stages: tuple[Stage, ...]
-    rho: float
-    omega: float
+    guarantee: Guarantee
     accounting: str
-    beta: float = BETA
+    failure: float = FAILURE
     variant: str = "default"
 
     @property
     def each(self) -> float:
         """The failure probability of each of the 2 depth + 1 steps."""
-        return self.beta / (2 * len(self.stages) + 1)
+        return self.failure / (2 * len(self.stages) + 1)
 
     def size(self, i: int, n: float) -> tuple[float, float, float]:
         """Return the margins (gap, node, ends) of tree i between, below and above its thresholds, in its own unit."""
@@ -104,7 +107,7 @@ class RecursivePlan:
         if i + 1 < len(self.stages):
             return NODE_PER_STEP * self.least(i + 1, n), node, ends
         levels = ceil(stage.log2_k) + 1 if stage.log2_k < 1e15 else stage.log2_k
-        return 4 / stage.parts.epsilon_level * log(levels / self.each), node, ends
+        return 4 / stage.budget_split.epsilon_level * log(levels / self.each), node, ends
 
     def least(self, i: int, n: float) -> float:
         """Return the total weight H that tree i needs. Inner trees look for a node with more than half of it.
@@ -117,20 +120,20 @@ class RecursivePlan:
             return max(5 * gap, 5 * node if i == 0 else PAPER_SHARE * (node + 1), 5 * ends)
         return (gap + node + ends) * (1 if i == 0 else 2)
 
-    def required_n(self) -> int:
-        """Return the least n at which success with probability 1 - beta is proved for every data set."""
+    def required_records(self) -> int:
+        """Return the least n at which success with probability 1 - failure is proved for every data set."""
         return smallest(lambda n: self.least(0, n))
 
-    def recipes(self, n: float) -> tuple[Recipe, ...]:
-        """Return the trees' recipes for n records, with thresholds in proportion to those of the proof."""
+    def parameters(self, n: float) -> tuple[ReleaseParameters, ...]:
+        """Return the trees' public parameters for n records, with thresholds in proportion to those of the proof."""
         made, total = [], float(n)
         for i, stage in enumerate(self.stages):
-            bought, how = stage.parts, "histogram" if i == 0 else "surrogate"
+            budget_split, how = stage.budget_split, "histogram" if i == 0 else "surrogate"
             lower, upper = self._thresholds(i, n, total)
             paper = self.variant == "paper"
             floor = total / PAPER_SHARE + 1 if paper and i else None
-            numbers = (bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper)
-            made.append(Recipe(*numbers, how, 2 if paper else 3, floor))
+            numbers = (budget_split.epsilon_level, budget_split.noise, budget_split.epsilon_end, lower, upper)
+            made.append(ReleaseParameters(*numbers, how, 2 if paper else 3, floor))
             total = (upper - lower) / NODE_PER_STEP
         return tuple(made)
 
@@ -145,25 +148,24 @@ class RecursivePlan:
         """Return the lines of the release."""
         steps = []
         for i, stage in enumerate(self.stages):
-            name, bought = f"tree {i}", stage.parts
+            name, budget_split = f"tree {i}", stage.budget_split
             shifts = _shifts(i, self.variant)
-            spent = stage.node_rho, self.omega, "calibration"
-            steps.append(noise_step(f"{name} node", bought.noise, 1.0, shifts, *spent))
-            end = bought.epsilon_end / (1 if i == 0 else NODE_PER_STEP)
+            spent = stage.node_rho, rho_and_omega(self.guarantee)[1], "calibration"
+            steps.append(noise_step(f"{name} node", budget_split.noise, 1.0, shifts, *spent))
+            end = budget_split.epsilon_end / (1 if i == 0 else NODE_PER_STEP)
             steps.append(exponential_step(f"{name} end", end, self.accounting))
-        return (exponential_step("level", self.stages[-1].parts.epsilon_level, self.accounting), *steps)
+        return (exponential_step("level", self.stages[-1].budget_split.epsilon_level, self.accounting), *steps)
 
 
 def plan_recursion(
-    rho: float,
-    omega: float,
+    guarantee: Guarantee,
     log2_k: float,
     depth: int,
     *,
     family: str = "sinh_normal",
     accounting: str = "tight",
     calibration: str | None = None,
-    beta: float = BETA,
+    failure: float = FAILURE,
     variant: str = "default",
 ) -> RecursivePlan:
     """Return a recursion with `depth` trees (1 to 6) on a domain of 2^log2_k elements.
@@ -179,11 +181,11 @@ def plan_recursion(
     count = 2 * depth + 1
     how = calibration or ("paper" if registry.noise(family).theorem_is_nearly_sharp else accounting)
 
-    def bought(shares: list[float]) -> RecursivePlan:
-        return _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant)
+    def plan(shares: list[float]) -> RecursivePlan:
+        return _plan_with(shares, guarantee, log2_k, depth, family, how, accounting, failure, variant)
 
-    shares = [weight ** (2 / 3) for weight in _margin_weights(bought([1 / count] * count))]
-    return bought([share / sum(shares) for share in shares])
+    shares = [weight ** (2 / 3) for weight in _margin_weights(plan([1 / count] * count))]
+    return plan([share / sum(shares) for share in shares])
 
 
 def _margin_weights(plan: RecursivePlan) -> list[float]:
@@ -201,50 +203,49 @@ def _shifts(i: int, variant: str) -> int:
     return 2 if i == 0 else INNER_SHIFTS[variant]
 
 
-def _bought(
+def _plan_with(
     shares: list[float],
-    rho: float,
-    omega: float,
+    guarantee: Guarantee,
     log2_k: float,
     depth: int,
     family: str,
     how: str,
     accounting: str,
-    beta: float,
+    failure: float,
     variant: str,
 ) -> RecursivePlan:
-    rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
+    rho, omega = rho_and_omega(guarantee)
     stages, size = [], real("log2_k", log2_k, 0)
-    each = beta / (2 * depth + 1)
+    each = failure / (2 * depth + 1)
     for i in range(depth):
         node, end = (share * rho for share in shares[1 + 2 * i : 3 + 2 * i])
         objective = _DeepQuantile(each / 2, float(size))
         target, moved = TCDP(node, omega), _shifts(i, variant)
         noise = calibrate(family, target, 1.0, how, coordinates=moved, objective=objective).noise
         unit = 1 if i == 0 else NODE_PER_STEP
-        bought = Parts(
+        budget_split = BudgetSplit(
             exponential_epsilon(shares[0] * rho, accounting), noise, unit * exponential_epsilon(end, accounting)
         )
-        stages.append(Stage(size, bought, node))
+        stages.append(Stage(size, budget_split, node))
         size = log2((ceil(size) if size < 1e15 else size) + 1)
-    return RecursivePlan(tuple(stages), rho, omega, accounting, beta, variant)
+    return RecursivePlan(tuple(stages), guarantee, accounting, failure, variant)
 
 
 @dataclass(frozen=True)
 class _DeepQuantile:
     """An objective of calibration: a low quantile of the heaviest node's noise plus a high one of all others' noise."""
 
-    beta: float
+    failure: float
     log2_k: float
 
     def __call__(self, noise: Noise) -> float:
-        return float(isf_log(noise, log(self.beta)) + isf_log(noise, log(self.beta) - self.log2_k * log(2)))
+        return float(isf_log(noise, log(self.failure)) + isf_log(noise, log(self.failure) - self.log2_k * log(2)))
 
 
 def _margins(stage: Stage, each: float, n: float, outermost: bool) -> tuple[float, float]:
     if outermost:
-        needed = needs(stage.parts, stage.log2_k, n, min(3 * each, 0.999))
+        needed = needs(stage.budget_split, stage.log2_k, n, min(3 * each, 0.999))
         return needed.node, needed.ends
-    noise = stage.parts.noise
+    noise = stage.budget_split.noise
     node = float(isf_log(noise, log(each / 2)) + isf_log(noise, log(each / 2) - stage.log2_k * log(2)))
-    return node, 4 / stage.parts.epsilon_end * log(2 / each)
+    return node, 4 / stage.budget_split.epsilon_end * log(2 / each)

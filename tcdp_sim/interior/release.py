@@ -6,6 +6,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Bools, Ints, Weights
 from tcdp_sim.core.errors import choice, real
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.interior.choose_leaf import choose, empty_nodes, occupied_depths
 from tcdp_sim.interior.choose_level import level_cells, sample_levels
 from tcdp_sim.interior.choose_node import NOBODY, SELECTIONS
@@ -16,7 +17,7 @@ CANDIDATES = {3: (0, 1, 2), 2: (0, 2)}  # places in (j1, m, j2)
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ReleaseParameters:
     """The public parameters of a release: functions of the domain, n and the budget, never of the data.
 
     Parameters
@@ -45,7 +46,7 @@ class Recipe:
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> Recipe(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0).floor_of(2000)
+    >>> ReleaseParameters(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0).floor_of(2000)
     1000.0
     """
 
@@ -112,19 +113,21 @@ class Draws:
         return self.depth > 0
 
 
-def sample(profile: LevelProfile, recipe: Recipe, rng: np.random.Generator, trials: int) -> Draws:
+@renamed_arguments(recipe="parameters")
+@generator_moved
+def sample(profile: LevelProfile, parameters: ReleaseParameters, trials: int, *, rng: np.random.Generator) -> Draws:
     """Return independent trials of the release. The cost does not depend on the size of the domain.
 
     Parameters
     ----------
     profile : LevelProfile
         The tree of the data.
-    recipe : Recipe
+    parameters : ReleaseParameters
         The public parameters.
-    rng : numpy.random.Generator
-        The source of randomness.
     trials : int
         Number of trials.
+    rng : numpy.random.Generator
+        The source of randomness.
 
     Returns
     -------
@@ -138,16 +141,18 @@ def sample(profile: LevelProfile, recipe: Recipe, rng: np.random.Generator, tria
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> recipe = Recipe(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0)
+    >>> parameters = ReleaseParameters(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0)
     >>> profile = LevelProfile.of([100] * 1000 + [700] * 1000, k=1024)
-    >>> sample(profile, recipe, np.random.default_rng(1), trials=3).success.tolist()
+    >>> sample(profile, parameters, trials=3, rng=np.random.default_rng(1)).success.tolist()
     [True, True, True]
     """
-    cells = level_cells(profile, recipe.lower, recipe.upper)
-    return finish(profile, recipe, *sample_levels(cells, recipe.epsilon_level, rng, trials), rng)
+    cells = level_cells(profile, parameters.lower, parameters.upper)
+    return finish(profile, parameters, *sample_levels(cells, parameters.epsilon_level, trials, rng=rng), rng=rng)
 
 
-def finish(profile: LevelProfile, recipe: Recipe, levels: Ints, quality: Weights, rng: np.random.Generator) -> Draws:
+def finish(
+    profile: LevelProfile, parameters: ReleaseParameters, levels: Ints, quality: Weights, *, rng: np.random.Generator
+) -> Draws:
     """Return the trials after the second and third step, given the level of each trial and its quality."""
     trials = len(levels)
     out = Draws(
@@ -162,16 +167,18 @@ def finish(profile: LevelProfile, recipe: Recipe, levels: Ints, quality: Weights
     order = np.argsort(runs, kind="stable")
     visited, start = np.unique(runs[order], return_index=True)
     for run, trials_of_run in zip(visited.tolist(), np.split(order, start[1:])):
-        _finish_run(profile, recipe, run, trials_of_run, out, rng)
+        _finish_run(profile, parameters, run, trials_of_run, out, rng)
     return out
 
 
 def _finish_run(
-    profile: LevelProfile, recipe: Recipe, run: int, trials: Ints, out: Draws, rng: np.random.Generator
+    profile: LevelProfile, parameters: ReleaseParameters, run: int, trials: Ints, out: Draws, rng: np.random.Generator
 ) -> None:
     segments, levels = profile.segments(run), out.level[trials]
     log_empty = profile.log_empty(levels, len(segments.first))
-    chosen = SELECTIONS[recipe.selection](segments, log_empty, recipe.floor_of(profile.total), recipe.noise, rng)
+    chosen = SELECTIONS[parameters.selection](
+        segments, log_empty, parameters.floor_of(profile.total), parameters.noise, rng
+    )
     full, empty = np.flatnonzero(chosen >= 0), np.flatnonzero(chosen == -1)
     depths = np.zeros((len(trials), 3), dtype=profile.weight.dtype)
     depths[full] = occupied_depths(profile, segments, chosen[full], levels[full])
@@ -179,15 +186,16 @@ def _finish_run(
         position, left = empty_nodes(profile, segments, levels[empty], rng)
         depths[empty] = np.minimum(left, profile.total - left)[:, None]
         out.position[trials[empty]] = position
-    allowed = np.array(CANDIDATES[recipe.candidates])
-    column = choose(depths[:, allowed], recipe.epsilon_end, rng)
+    allowed = np.array(CANDIDATES[parameters.candidates])
+    column = choose(depths[:, allowed], parameters.epsilon_end, rng)
     out.segment[trials] = chosen
     out.candidate[trials] = allowed[column]
     out.depth[trials] = depths[np.arange(len(trials)), allowed[column]]
     out.best[trials] = depths[:, allowed].max(axis=1)
 
 
-def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> list[int | None]:
+@generator_moved
+def released_points(profile: LevelProfile, draws: Draws, *, rng: np.random.Generator) -> list[int | None]:
     """Return the released elements of the domain, as integers of any size; None for a trial without a release.
 
     Parameters
@@ -212,9 +220,10 @@ def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> li
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> recipe = Recipe(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0)
+    >>> parameters = ReleaseParameters(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0)
     >>> profile, rng = LevelProfile.of([100] * 1000 + [700] * 1000, k=1024), np.random.default_rng(1)
-    >>> all(100 <= j <= 700 for j in outputs(profile, sample(profile, recipe, rng, trials=3), rng))
+    >>> draws = sample(profile, parameters, trials=3, rng=rng)
+    >>> all(100 <= j <= 700 for j in released_points(profile, draws, rng=rng))
     True
     """
     values, cut = profile.points.known_values, profile.points.cut

@@ -10,21 +10,21 @@ from math import log
 from typing import cast
 
 from tcdp_sim.core.errors import real
-from tcdp_sim.interior.ledger import Step
-from tcdp_sim.interior.records_needed import BETA, Needs, Parts, luck, smallest
-from tcdp_sim.interior.release import Recipe
+from tcdp_sim.interior.ledger import Step, rho_and_omega
+from tcdp_sim.interior.records_needed import FAILURE, BudgetSplit, Needs, luck, smallest
+from tcdp_sim.interior.release import ReleaseParameters
 from tcdp_sim.noise import Laplace
-from tcdp_sim.privacy import TCDP, ApproxDP, PureDP, to_approx_dp
+from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP, to_approx_dp
 
 DELTA = 1e-6
 
 
-def implied(rho: float, omega: float, delta: float = DELTA) -> ApproxDP:
-    """Return the (epsilon, delta)-DP that (rho, omega)-tCDP implies by Lemma 6. The baseline is compared at it.
+def implied(guarantee: Guarantee, delta: float = DELTA) -> ApproxDP:
+    """Return the (epsilon, delta)-DP that a tCDP or zCDP guarantee implies by Lemma 6. The baseline is compared at it.
 
     The converse is false: (epsilon, delta)-DP implies no tCDP.
     """
-    return to_approx_dp(TCDP(rho, omega), real("delta", delta, 0, 1), method="paper")
+    return to_approx_dp(TCDP(*rho_and_omega(guarantee)), real("delta", delta, 0, 1), method="paper")
 
 
 def ledger(promise: ApproxDP) -> tuple[Step, ...]:
@@ -37,33 +37,33 @@ def ledger(promise: ApproxDP) -> tuple[Step, ...]:
     )
 
 
-def parts(promise: ApproxDP) -> Parts:
+def split_budget(promise: ApproxDP) -> BudgetSplit:
     """Return the epsilons and the noise of the three steps."""
     each = real("epsilon", promise.epsilon, 0) / 3
-    return Parts(each, Laplace(2 / each), each)
+    return BudgetSplit(each, Laplace(2 / each), each)
 
 
 def floor(promise: ApproxDP) -> float:
     """Return the noisy count that a node must exceed to be released, in records."""
-    return 1 + cast(Laplace, parts(promise).noise).scale * log(1 / promise.delta)
+    return 1 + cast(Laplace, split_budget(promise).noise).scale * log(1 / promise.delta)
 
 
-def needs(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Needs:
+def needs(promise: ApproxDP, log2_k: float, n: float, failure: float = FAILURE) -> Needs:
     """Return the margins of `records_needed.needs`, with the floor in place of the noise of the empty nodes."""
-    margins = luck(parts(promise), log2_k, n, beta)
+    margins = luck(split_budget(promise), log2_k, n, failure)
     node = margins.heaviest + max(floor(promise), margins.depth + margins.occupied)
     return Needs(margins.gap, node, 2 * margins.depth)
 
 
-def required_n(promise: ApproxDP, log2_k: float, beta: float = BETA) -> int:
-    """Return the least n at which success with probability 1 - beta is proved for every data set."""
-    return smallest(lambda n: needs(promise, log2_k, n, beta).total)
+def required_records(promise: ApproxDP, log2_k: float, failure: float = FAILURE) -> int:
+    """Return the least n at which success with probability 1 - failure is proved for every data set."""
+    return smallest(lambda n: needs(promise, log2_k, n, failure).total)
 
 
-def recipe(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Recipe:
-    """Return the recipe of the release on n records, with thresholds in proportion to those of the proof."""
-    bought, margins = parts(promise), needs(promise, log2_k, n, beta)
+def release_parameters(promise: ApproxDP, log2_k: float, n: float, failure: float = FAILURE) -> ReleaseParameters:
+    """Return the public parameters of the release on n records, with thresholds in proportion to those of the proof."""
+    budget_split, margins = split_budget(promise), needs(promise, log2_k, n, failure)
     scale = n / margins.total
     lower, upper = margins.node * scale, n - margins.ends * scale
-    numbers = (bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper)
-    return Recipe(*numbers, "stability", floor=floor(promise))
+    numbers = (budget_split.epsilon_level, budget_split.noise, budget_split.epsilon_end, lower, upper)
+    return ReleaseParameters(*numbers, "stability", floor=floor(promise))

@@ -4,6 +4,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.functions import UserFunction
 from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.histogram import Histogram
@@ -44,7 +45,7 @@ def mechanism_class(name: str) -> type[Mechanism]:
     >>> mechanism_class("histogram").__name__
     'Histogram'
     """
-    mechanism: type[Mechanism] = registry.mechanism(name)
+    mechanism: type[Mechanism] = UserFunction if name == UserFunction.name else registry.mechanism(name)
     return mechanism
 
 
@@ -67,6 +68,7 @@ __all__ = [
     "SmoothSensitivity",
     "Subsampled",
     "Thresholds",
+    "UserFunction",
     "declared",
     "mechanism_class",
 ]

@@ -138,12 +138,12 @@ class Audit(Mechanism):
 
     def _sample(self, first: bool, rng: np.random.Generator, trials: int) -> NDArray[np.float64]:
         if isinstance(self.release, Noise):
-            noise = self.release.sample(rng, trials)
+            noise = self.release.sample(size=trials, rng=rng)
             loss = self.release.privacy_loss(noise if first else noise + self.shift, self.shift)
             return np.clip(loss, -LARGEST, LARGEST)
         moved = 1 + self.shift * np.array([1.0, -1.0, -1.0])
         scores = Scores(np.ones(CANDIDATES) if first else moved, sensitivity=1.0)
-        return self.release.select(scores, rng, trials)[:, 0].astype(np.float64)
+        return self.release.select(scores, trials, rng=rng)[:, 0].astype(np.float64)
 
 
 def _of_query(point: Point) -> dict[str, Any]:

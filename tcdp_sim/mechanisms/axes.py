@@ -12,7 +12,7 @@ POSITIVE = "above 0"
 
 NOISE = Axis("noise", "distribution that is added", kind="option")
 DATA = Axis("data", "data set", kind="option")
-K = Axis("k", "number of bins", "1", "1 to 1e300, or declared", "whole")
+K = Axis("k", "number of bins", "1", "1 to 1e300, or declared", "whole", words=("declared",))
 RHO = Axis("rho", "privacy parameter of zCDP and tCDP", "nats", POSITIVE)
 OMEGA = Axis("omega", "largest order of tCDP", "1", "above 1")
 OMEGA_SQRT_RHO = Axis("omega_sqrt_rho", "omega, given as omega times the root of rho", "1", POSITIVE)

@@ -171,7 +171,7 @@ class GapMax(Mechanism):
         return 8.0 + 2.0 * self.m
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
-        needed = self.calibrated.needed_gap(self.k, rng, trials, self.m)
+        needed = self.calibrated.needed_gap(self.k, trials, self.m, rng=rng)
         return {"needed_gap": needed, "top_selected": (needed < self.gap) | (needed == 0)}
 
 

@@ -39,8 +39,8 @@ class GapMaxData(GapMax):
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
-        others = counts.bins - len(counts.counts)
+        others = counts.k - len(counts.counts)
         scores = Scores(counts.counts.astype(float), others=others, sensitivity=1)
         m = M.default if point.get("m") is None else point["m"]
         gap = scores.gap(int(m)) if float(m).is_integer() else 0.0  # an invalid m is refused below
-        return super().law({**point, "k": counts.bins, "gap": gap}, options, None)
+        return super().law({**point, "k": counts.k, "gap": gap}, options, None)

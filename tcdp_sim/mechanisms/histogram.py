@@ -171,7 +171,7 @@ class Histogram(Mechanism):
             return self._summarise(*self._draw(rng, trials, int(self.bins)))
         low = high = np.full(trials, -np.inf)
         if self.empty >= 1:
-            low, high = sample_extremes(self.noise, rng, self.empty, trials)
+            low, high = sample_extremes(self.noise, self.empty, trials, rng=rng)
             low = -low
         linf, sums, top, other, _ = self._draw(rng, trials, len(self.counts))
         return self._summarise(np.maximum(linf, np.maximum(low, high)), sums, top, other, high)
@@ -212,7 +212,7 @@ class Histogram(Mechanism):
             rows_now = slice(start, min(start + rows, trials))
             z = noise[: rows_now.stop - start]
             size = scratch[: len(z)]
-            self.noise.fill(rng, z)
+            self.noise.fill(out=z, rng=rng)
             np.abs(z, out=size).max(axis=1, out=linf[rows_now])
             size[:, :m].sum(axis=1, out=sums[0, rows_now])
             np.square(z[:, :m], out=size[:, :m]).sum(axis=1, out=sums[1, rows_now])

@@ -109,7 +109,7 @@ class Information(Mechanism):
 
         By symmetry the number has the same law where the release is noise around n.
         """
-        loss = self.noise.privacy_loss(self.noise.sample(rng, trials), self.n)
+        loss = self.noise.privacy_loss(self.noise.sample(size=trials, rng=rng), self.n)
         chance = 1 / (1 + np.exp(-np.abs(loss)))
         return np.maximum(np.log(2) - entr(chance) - entr(1 - chance), 0.0)
 
@@ -118,7 +118,7 @@ class Information(Mechanism):
 
         By symmetry the number has the same law for every bin.
         """
-        release = self.noise.sample(rng, (trials, self.k))
+        release = self.noise.sample(size=(trials, self.k), rng=rng)
         release[:, 0] += self.n
         with np.errstate(invalid="ignore"):
             weight = -self.noise.privacy_loss(release, self.n)  # log-odds of each bin, up to a constant

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, real, scalar, whole
 from tcdp_sim.data.hard_records import SHAPES, hard_data
-from tcdp_sim.interior import LevelProfile, Recipe, binary_search, exponential_mechanism, methods, release
+from tcdp_sim.interior import LevelProfile, ReleaseParameters, binary_search, exponential_mechanism, methods, release
 from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursive_release import sample_recursive
@@ -47,7 +47,7 @@ class InteriorPoint(Mechanism):
         The logarithm to base 2 of the size of the domain, from 1 to 2^20.
     n : int
         The number of records, from 1 to 10^6.
-    recipes : tuple of Recipe
+    recipes : tuple of ReleaseParameters
         The public parameters of the trees, the outermost first; empty for a baseline.
     scale : float
         The only parameter of a baseline: epsilon of the exponential mechanism over the domain, or the standard
@@ -73,7 +73,7 @@ class InteriorPoint(Mechanism):
     draw: int
     log2_k: int
     n: int
-    recipes: tuple[Recipe, ...] = ()
+    recipes: tuple[ReleaseParameters, ...] = ()
     scale: float = 0.0
 
     name = "interior_point"
@@ -133,8 +133,7 @@ class InteriorPoint(Mechanism):
         log2_k = whole("log2_k", point["log2_k"], 1, MOST_LOG2_K)
         beta = real("beta", options["beta"], 0, 1)
         budget = methods.Budget(
-            real("rho", point["rho"], 0),
-            _omega(point, noise, method),
+            _target(point, noise, method),
             noise and noise["family"],
             noise and noise["calibration"],
             options["accounting"],
@@ -142,7 +141,7 @@ class InteriorPoint(Mechanism):
             beta,
             real("delta", options["delta"], 0, 1),
         )
-        least = methods.required_n(method, budget, log2_k)
+        least = methods.required_records(method, budget, log2_k)
         n = _records(point, least)
         law = {
             "mechanism": cls.name,
@@ -169,7 +168,7 @@ class InteriorPoint(Mechanism):
         promise: Guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
         if "promise" in law:
             promise = ApproxDP(**law["promise"])
-        recipes = tuple(_recipe(entry) for entry in law.get("recipes", ()))
+        recipes = tuple(_tree(entry) for entry in law.get("recipes", ()))
         where = (law["shape"], law["draw"], law["log2_k"], law["n"])
         return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0))
 
@@ -194,13 +193,13 @@ class InteriorPoint(Mechanism):
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.method == "binary_search":
-            return self._depths(binary_search.sample_depths(self.profile, self.scale, rng, trials))
+            return self._depths(binary_search.sample_depths(self.profile, self.scale, trials, rng=rng))
         if self.method == "exponential":
-            return self._depths(exponential_mechanism.sample_depths(self.profile, self.scale, rng, trials))
+            return self._depths(exponential_mechanism.sample_depths(self.profile, self.scale, trials, rng=rng))
         if len(self.recipes) == 1:
-            draws = release.sample(self.profile, self.recipes[0], rng, trials)
+            draws = release.sample(self.profile, self.recipes[0], trials, rng=rng)
         else:
-            draws = sample_recursive(self.profile, self.recipes, rng, trials)
+            draws = sample_recursive(self.profile, self.recipes, trials, rng=rng)
         bad_level = ~draws.success & (draws.quality <= 0)
         bad_node = ~draws.success & ~bad_level & (draws.best <= 0)
         return self._depths(draws.depth) | {
@@ -215,12 +214,13 @@ class InteriorPoint(Mechanism):
         return {"depth": depth, "rank_error": np.abs(depth - self.n / 2), "success": depth > 0}
 
 
-def _omega(point: Point, noise: Any, method: str) -> float | None:
-    """Return the target's omega, or None for a method whose guarantee does not depend on omega."""
+def _target(point: Point, noise: Any, method: str) -> TCDP | ZCDP:
+    """Return the guarantee that the budget pays for: zCDP for a method that does not depend on omega."""
+    rho = real("rho", point["rho"], 0)
     if method != methods.WEAKER and not (methods.is_tree(method) and "omega" in noise_axes.depends_on(noise)):
-        return None
+        return ZCDP(rho)
     who = method if method == methods.WEAKER else noise["family"]
-    return scalar("omega", noise_axes.target(who, ("omega",), point)["omega"], 1)
+    return TCDP(rho, scalar("omega", noise_axes.target(who, ("omega",), point)["omega"], 1))
 
 
 def _records(point: Point, least: int) -> int:
@@ -235,7 +235,7 @@ def _records(point: Point, least: int) -> int:
     return n
 
 
-def _recipe(entry: Mapping[str, Any]) -> Recipe:
+def _tree(entry: Mapping[str, Any]) -> ReleaseParameters:
     noise = noise_axes.built(entry["noise"], entry["parameters"])
     rest = {key: value for key, value in entry.items() if key not in ("noise", "parameters")}
-    return Recipe(noise=noise, **rest)
+    return ReleaseParameters(noise=noise, **rest)

@@ -118,5 +118,5 @@ class NoiseDraw(Mechanism):
         return 2.0
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
-        z = self.noise.sample(rng, trials)
+        z = self.noise.sample(size=trials, rng=rng)
         return {"noise": z, "squared_noise": z * z}

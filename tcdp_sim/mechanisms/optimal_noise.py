@@ -115,7 +115,7 @@ class OptimalNoise(Mechanism):
         return 2.0
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
-        return {"linf_error": np.abs(sample_abs_max(self.noise, rng, self.k, trials))}
+        return {"linf_error": np.abs(sample_abs_max(self.noise, self.k, trials, rng=rng))}
 
 
 def _promise(target: dict[str, float]) -> Guarantee:

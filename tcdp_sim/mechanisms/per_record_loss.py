@@ -25,8 +25,8 @@ from tcdp_sim.mechanisms.record_axes import (
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee, PerRecordZCDP
 from tcdp_sim.releases import Release
-from tcdp_sim.samplers import Importance
-from tcdp_sim.samplers.importance import LARGEST
+from tcdp_sim.samplers import ImportanceSampler
+from tcdp_sim.samplers.importance_sampling import LARGEST
 from tcdp_sim.samplers.record_losses import (
     record_hockey_stick_draws,
     record_loss_tail_draws,
@@ -82,7 +82,7 @@ class PerRecordLoss(Mechanism):
     largest = LARGEST  # larger means are drawn as inf
     axes = declared(
         *RELEASE_AXES,
-        Axis("influence", "largest change of the answer by the record", "counts", INFLUENCE),
+        Axis("influence", "largest change of the answer by the record", "counts", INFLUENCE, words=tuple(WORDS)),
         Axis("epsilon", "privacy loss: argument of the tail and of the privacy profile", "nats", POSITIVE),
         ORDER,
     )
@@ -133,7 +133,7 @@ class PerRecordLoss(Mechanism):
         return self.release.worst_shift(self.influence)
 
     @cached_property
-    def _integrals(self) -> Mapping[str, Importance]:
+    def _integrals(self) -> Mapping[str, ImportanceSampler]:
         integrals = {}
         if self.epsilon is not None:
             integrals["loss_tail"] = record_loss_tail_draws(*self.hidden_by, self.epsilon)
@@ -144,7 +144,7 @@ class PerRecordLoss(Mechanism):
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self._integrals:
-            return {name: integral.sample(rng, trials) for name, integral in self._integrals.items()}
+            return {name: integral.sample(trials, rng=rng) for name, integral in self._integrals.items()}
         noise, shift = self.hidden_by
         noise.need_loss()
-        return {"privacy_loss": noise.privacy_loss(noise.sample(rng, trials), shift)}
+        return {"privacy_loss": noise.privacy_loss(noise.sample(size=trials, rng=rng), shift)}

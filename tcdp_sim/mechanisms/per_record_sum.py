@@ -155,7 +155,7 @@ class PerRecordSum(Mechanism):
     def _releases(self, rng: np.random.Generator, trials: int) -> Floats:
         """Return independent releases of all groups, shape (trials, groups)."""
         answers = np.array(self.answers)
-        released = np.asarray(self.release.sample(rng, answers, (trials, len(answers))))
+        released = np.asarray(self.release.sample(q=answers, size=(trials, len(answers)), rng=rng))
         return np.maximum(released, 0.0) if self.nonnegative else released
 
     def _of_one(self, released: Floats, truth: float) -> Draws:

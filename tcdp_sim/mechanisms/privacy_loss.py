@@ -15,8 +15,8 @@ from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options,
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
-from tcdp_sim.samplers import Importance, hockey_stick_draws, loss_tail_draws, renyi_excess_draws
-from tcdp_sim.samplers.importance import LARGEST
+from tcdp_sim.samplers import ImportanceSampler, hockey_stick_draws, loss_tail_draws, renyi_excess_draws
+from tcdp_sim.samplers.importance_sampling import LARGEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class PrivacyLoss(Mechanism):
         return 3.0 + 30.0 * (self.epsilon is not None) + 15.0 * (self.order is not None)
 
     @cached_property
-    def _integrals(self) -> Mapping[str, Importance]:
+    def _integrals(self) -> Mapping[str, ImportanceSampler]:
         integrals = {}
         if self.epsilon is not None:
             integrals["loss_tail"] = loss_tail_draws(self.noise, self.shift, self.epsilon)
@@ -126,6 +126,6 @@ class PrivacyLoss(Mechanism):
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self._integrals:
-            return {name: integral.sample(rng, trials) for name, integral in self._integrals.items()}
+            return {name: integral.sample(trials, rng=rng) for name, integral in self._integrals.items()}
         self.noise.need_loss()
-        return {"privacy_loss": self.noise.privacy_loss(self.noise.sample(rng, trials), self.shift)}
+        return {"privacy_loss": self.noise.privacy_loss(self.noise.sample(size=trials, rng=rng), self.shift)}

@@ -54,10 +54,20 @@ RELEASE_AXES = (
         "text",
     ),
     Axis(
-        "influence_low", "influence of the smaller of two records that a release is calibrated at", "counts", INFLUENCE
+        "influence_low",
+        "influence of the smaller of two records that a release is calibrated at",
+        "counts",
+        INFLUENCE,
+        words=tuple(WORDS),
     ),
     Axis("value_low", "privacy that this record may lose, by the accounting", "nats", POSITIVE),
-    Axis("influence_high", "influence of the larger record that a release is calibrated at", "counts", INFLUENCE),
+    Axis(
+        "influence_high",
+        "influence of the larger record that a release is calibrated at",
+        "counts",
+        INFLUENCE,
+        words=tuple(WORDS),
+    ),
     Axis("value_high", "privacy that this record may lose, by the accounting", "nats", POSITIVE),
     Axis("scale", "scale of the release's noise, in place of accounting and records", "counts", POSITIVE),
     *_parameter_axes(),

@@ -170,9 +170,8 @@ class SmoothSensitivity(Mechanism):
         if self.noise is not None:
             return None
         family, calibration = INTERIOR_POINT
-        omega = getattr(self.promise, "omega", np.inf)
         size = (self.clean.n, self.clean.k)
-        return plan_quantiles((0.5,), *size, self.promise.rho, omega, family=family, calibration=calibration)
+        return plan_quantiles((0.5,), *size, self.promise, family=family, calibration=calibration)
 
     @cached_property
     def target(self) -> float:
@@ -194,9 +193,9 @@ class SmoothSensitivity(Mechanism):
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.noise is None:
-            releases = np.array([self.plan.run(self.records, rng).quantile(0.5) for _ in range(trials)], float)
+            releases = np.array([self.plan.run(self.records, rng=rng).quantile(0.5) for _ in range(trials)], float)
         else:
-            releases = self.answer + self.sensitivity * self.noise.sample(rng, trials)
+            releases = self.answer + self.sensitivity * self.noise.sample(size=trials, rng=rng)
         return {"abs_error": np.abs(np.clip(releases, 0, self.largest) - self.target)}
 
     @property

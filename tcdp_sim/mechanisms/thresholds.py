@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -181,27 +180,26 @@ class Thresholds(Mechanism):
     @cached_property
     def plan(self) -> Any:
         """The plan of the method: its public parameters and its ledger; None for the binary search."""
-        rho, omega = self.promise.rho, self.promise.omega if isinstance(self.promise, TCDP) else inf
         n, k = self.records.n, self.records.k
-        rest: dict[str, Any] = {"beta": self.beta, "family": self.family, "calibration": self.calibration}
+        rest: dict[str, Any] = {"failure": self.beta, "family": self.family, "calibration": self.calibration}
         if self.method == "windows":
-            return plan_windows(n, k, rho, omega, **rest, most=self.most_windows)
+            return plan_windows(n, k, self.promise, **rest, most=self.most_windows)
         if self.method.startswith("medians_"):
-            return plan_medians(int(self.method.removeprefix("medians_")), n, k, rho, omega, **rest)
+            return plan_medians(int(self.method.removeprefix("medians_")), n, k, self.promise, **rest)
         if self.method in ("deciles", "median"):
-            return plan_quantiles(DECILES if self.method == "deciles" else (0.5,), n, k, rho, omega, **rest)
+            return plan_quantiles(DECILES if self.method == "deciles" else (0.5,), n, k, self.promise, **rest)
         if self.method.startswith("tree_"):
-            return NoisyTree(k, rho, int(self.method.removeprefix("tree_")))
+            return NoisyTree(k, self.promise.rho, int(self.method.removeprefix("tree_")))
         return None
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         rank = (self.records.n + 1) // 2
         if self.method == "binary_search":
-            medians = search_rank(self.records.sorted, rank, self.records.k, self.promise.rho, rng, trials)
+            medians = search_rank(self.records.sorted, rank, self.records.k, self.promise.rho, trials, rng=rng)
             return self._median_errors(medians, rank)
         if self.method.startswith("tree_"):
             return self._trees(rng, trials, rank)
-        runs = [self.plan.run(self.records, rng) for _ in range(trials)]
+        runs = [self.plan.run(self.records, rng=rng) for _ in range(trials)]
         out = self._median_errors([run.quantile(0.5) for run in runs], rank)
         return out if self.method == "median" else out | self._cdf_errors(runs)
 
@@ -232,7 +230,7 @@ class Thresholds(Mechanism):
         sup, at = np.empty(trials), np.empty((trials, len(LEVELS)))
         medians: list[int] = []
         for i in range(trials):
-            error = self.plan.errors(places, rng)
+            error = self.plan.errors(places, rng=rng)
             noisy_ranks = truth + error
             sup[i], at[i] = np.abs(error).max(), noisy_ranks[watched]
             first = int(np.searchsorted(np.maximum.accumulate(noisy_ranks), rank - 0.5))

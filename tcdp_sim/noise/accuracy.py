@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Reals
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.distribution import Distribution
 
 
@@ -12,14 +13,15 @@ class HasErrorRadius(Distribution):
 
     _gives_fallbacks = True
 
-    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
-        """Return the radius that with probability >= 1 - beta none of `bins` draws exceeds in absolute value.
+    @renamed_arguments(bins="k", beta="failure")
+    def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
+        """Return the radius that with probability >= 1 - failure none of `k` draws exceeds in absolute value.
 
         Parameters
         ----------
-        bins : array_like
+        k : array_like
             The number of draws, from 1 to 1e300.
-        beta : array_like
+        failure : array_like
             The probability of a larger draw, in (0, 1).
 
         Returns
@@ -27,9 +29,10 @@ class HasErrorRadius(Distribution):
         float or array
             The radius, in counts. The fallback is the union bound by the noise's own quantile.
         """
-        return self.isf(0.5 * np.exp(-self._log_ratio(bins, beta)))
+        return self.isf(0.5 * np.exp(-self._log_ratio(k, failure)))
 
-    def printed_radius(self, rho: float, bins: ArrayLike, beta: ArrayLike) -> Reals | None:
+    @renamed_arguments(bins="k", beta="failure")
+    def printed_radius(self, rho: float, k: ArrayLike, failure: ArrayLike) -> Reals | None:
         """Return a radius that a paper prints for the noise at `rho` and that is wrong, kept to show so.
 
         The fallback is None, for a noise without such a radius.
@@ -37,5 +40,5 @@ class HasErrorRadius(Distribution):
         return None
 
     @staticmethod
-    def _log_ratio(bins: ArrayLike, beta: ArrayLike) -> Reals:
-        return np.log(bins) - np.log(beta)
+    def _log_ratio(k: ArrayLike, failure: ArrayLike) -> Reals:
+        return np.log(k) - np.log(failure)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Bools, Floats, Reals
 from tcdp_sim.core.errors import real
+from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.dithered import Dithered
 from tcdp_sim.noise.strips import Strips, strips
@@ -143,18 +144,20 @@ class DiscreteNoise(Noise):
 
     # Draws
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         """Return independent draws.
 
         The law as simulated differs from the exact one by at most 1e-12 of each probability, and by 2^-53 for each of
         the strips that a point lies in (`noise.strips`). Tails are drawn to the end of the floats.
         """
         out = np.empty(() if size is None else size)
-        self.fill(rng, out)
+        self.fill(out=out, rng=rng)
         return out[()]
 
-    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
-        self._strips.fill(rng, out)
+    @generator_moved
+    def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
+        self._strips.fill(out=out, rng=rng)
         self._round(out)
 
     def _round(self, out: NDArray[np.float64]) -> None:

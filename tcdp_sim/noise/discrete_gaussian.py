@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.discrete import DiscreteNoise
 from tcdp_sim.noise.gaussian import Gaussian
 from tcdp_sim.noise.theta import Theta
@@ -92,7 +93,8 @@ class DiscreteGaussian(DiscreteNoise):
     def largest_loss(self, shift: float) -> float:
         return np.inf
 
-    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
+    @renamed_arguments(orders="order")
+    def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         """Return D_order for finite orders; infinite at no whole number of steps.
 
         The tilted law is the noise moved by (order - 1) shift, whose sum over the lattice is at most the sum over the
@@ -100,20 +102,21 @@ class DiscreteGaussian(DiscreteNoise):
         """
         steps = self.steps_of(shift)
         if steps is None:
-            return Bounds(*(np.full(orders.shape, np.inf) for _ in range(3)))
-        excess = orders - 1
+            return Bounds(*(np.full(order.shape, np.inf) for _ in range(3)))
+        excess = order - 1
         moved = excess * steps
         lost = self._theta.log_ratio(moved - np.round(moved))
         square = (steps / self._theta.sigma) ** 2 / 2
-        value = orders * square + np.divide(lost, excess, out=np.zeros_like(orders), where=excess > 0)
+        value = order * square + np.divide(lost, excess, out=np.zeros_like(order), where=excess > 0)
         return closed_form(np.maximum(value, 0.0), 1e-13)
 
-    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds | None:
+    @renamed_arguments(epsilons="epsilon")
+    def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds | None:
         """Return delta(epsilon) as a sum over the points whose loss exceeds epsilon; 1 at no whole number of steps."""
         steps = self.steps_of(shift)
         if not steps:
-            return Bounds(*(np.ones(epsilons.shape) for _ in range(3)))
-        columns = zip(*(self._above(steps, float(epsilon)) for epsilon in epsilons))
+            return Bounds(*(np.ones(epsilon.shape) for _ in range(3)))
+        columns = zip(*(self._above(steps, float(each)) for each in epsilon))
         return Bounds(*(np.array(column) for column in columns))
 
     def _above(self, steps: float, epsilon: float) -> tuple[float, float, float]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Reals
+from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.missing import cannot
 from tcdp_sim.noise.moments import kurtosis_by_quadrature
 from tcdp_sim.noise.parametric import Parametric
@@ -62,7 +63,7 @@ class Distribution(Parametric, ABC):
         """Return the variance, in counts squared."""
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         """Return independent draws of shape `size` (default: the shape of the parameters)."""
 
     def pdf(self, x: ArrayLike) -> Reals:
@@ -107,9 +108,10 @@ class Distribution(Parametric, ABC):
         """
         return kurtosis_by_quadrature(self.logsf, float(self.isf(0.25)))
 
-    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
+    @generator_moved
+    def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         """Fill `out` with independent draws in C order, the stream of `sample` for its shape."""
-        out[...] = self.sample(rng, out.shape)
+        out[...] = self.sample(size=out.shape, rng=rng)
 
     @property
     def step_length(self) -> float | None:

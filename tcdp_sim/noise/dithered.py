@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Reals
+from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import Guarantee
 
@@ -120,8 +121,9 @@ class Dithered(DitheredNoise):
         """The noise on the lattice, in steps."""
         return self.noise if self.scale == 1 else self.noise.scaled(1 / self.scale)
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
-        whole = self.noise.sample(rng, size)
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
+        whole = self.noise.sample(size=size, rng=rng)
         return whole + self.scale * (rng.random(size) - 0.5)
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:

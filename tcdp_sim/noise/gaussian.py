@@ -10,6 +10,7 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee, concentrated
@@ -35,7 +36,7 @@ class Gaussian(Noise):
 
     References
     ----------
-    Bun, Steinke (2016), Proposition 6, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Proposition 6, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -78,10 +79,12 @@ class Gaussian(Noise):
     def kurtosis(self) -> float:
         return 3.0
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         return self.scale * rng.standard_normal(self.shape if size is None else size)
 
-    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
+    @generator_moved
+    def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         rng.standard_normal(out=out)
         out *= self.scale
 
@@ -97,18 +100,20 @@ class Gaussian(Noise):
     def largest_loss(self, shift: float) -> float:
         return np.inf
 
-    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
-        return closed_form(orders * np.square(np.divide(shift, self.scale)) / 2, 1e-14)
+    @renamed_arguments(orders="order")
+    def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
+        return closed_form(order * np.square(np.divide(shift, self.scale)) / 2, 1e-14)
 
-    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
+    @renamed_arguments(epsilons="epsilon")
+    def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds:
         # Balle-Barthe-Gaboardi 2018, Theorem 4. Mills' ratio is used where the difference of two tails would cancel.
         theta = shift / self.scale
-        low, high = epsilons / theta - theta / 2, epsilons / theta + theta / 2
+        low, high = epsilon / theta - theta / 2, epsilon / theta + theta / 2
         with np.errstate(over="ignore", invalid="ignore"):
             near = ndtr(-low) - np.exp(-0.5 * low * low) * erfcx(high / np.sqrt(2)) / 2
-            far = np.exp(-0.5 * low * low) * (_mills_drop(epsilons / theta, theta) / np.sqrt(2 * np.pi))
+            far = np.exp(-0.5 * low * low) * (_mills_drop(epsilon / theta, theta) / np.sqrt(2 * np.pi))
             value = np.where((low < 1) & (theta > 0.5), near, far)
-            error = 1e-11 + ULP * (epsilons / theta + theta) * (1 + np.maximum(low, 0.0))  # rounded low moves the tail
+            error = 1e-11 + ULP * (epsilon / theta + theta) * (1 + np.maximum(low, 0.0))  # rounded low moves the tail
         value, error = np.where(np.isnan(value), 0.0, value), np.where(np.isnan(error), np.inf, error)
         lost: Reals = np.where(value > 0, value * np.minimum(error, 1.0), 0.0)
         upper: Reals = np.where(error < 0.1, value + lost, 1.0) + TINY
@@ -118,13 +123,14 @@ class Gaussian(Noise):
     def affine_max_order(self, log_scale: float, shift: float) -> float:
         return -1 / np.expm1(2 * log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
 
-    def closed_affine_renyi(self, log_scale: float, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
+    @renamed_arguments(orders="order")
+    def closed_affine_renyi(self, log_scale: float, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         # Gil-Alajaji-Linder 2013, Table 2. `tilted` is the variance of P over that of the tilted law.
-        s, drop = orders - 1, -np.expm1(-2 * log_scale)  # `drop` is 1 - 1 / v with v = e^(2 log_scale)
+        s, drop = order - 1, -np.expm1(-2 * log_scale)  # `drop` is 1 - 1 / v with v = e^(2 log_scale)
         tilted = 1 + s * drop
         with np.errstate(divide="ignore", invalid="ignore"):
             of_scale = log_scale - np.where(s > 0, np.log1p(s * drop) / (2 * s), 0.5 * drop)
-        of_shift = 0.5 * orders * np.square(shift / self.scale * np.exp(-log_scale)) / tilted
+        of_shift = 0.5 * order * np.square(shift / self.scale * np.exp(-log_scale)) / tilted
         return rounded(of_scale + of_shift, 1e-13 * (np.abs(log_scale) + of_shift) / np.minimum(tilted, 1))
 
     @classmethod
@@ -138,12 +144,14 @@ class Gaussian(Noise):
         room = guarantee.rho - 4 * smoothing**2
         return self.scale * np.sqrt(room) if room > 0 and guarantee.omega <= 0.25 / smoothing else 0.0
 
-    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
+    @renamed_arguments(bins="k", beta="failure")
+    def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
         # Bun-Steinke 2016, Section 6.1, corrected: P[|Z| > x] <= exp(-x^2 / (2 scale^2)).
-        return self.scale * np.sqrt(2 * self._log_ratio(bins, beta))
+        return self.scale * np.sqrt(2 * self._log_ratio(k, failure))
 
-    def printed_radius(self, rho: float, bins: ArrayLike, beta: ArrayLike) -> Reals:
-        return np.sqrt(self._log_ratio(bins, beta) / rho)  # Bun-Steinke 2016, Section 6.1, without its factor 2
+    @renamed_arguments(bins="k", beta="failure")
+    def printed_radius(self, rho: float, k: ArrayLike, failure: ArrayLike) -> Reals:
+        return np.sqrt(self._log_ratio(k, failure) / rho)  # Bun-Steinke 2016, Section 6.1, without its factor 2
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, closed_form, rounded
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
@@ -76,7 +77,8 @@ class Laplace(Noise):
     def kurtosis(self) -> float:
         return 6.0
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         # Exponential draws have exact tails; inverting a 53-bit uniform has none beyond 1e-16.
         size = self.shape if size is None else size
         magnitude = rng.standard_exponential(size)
@@ -92,37 +94,41 @@ class Laplace(Noise):
     def largest_loss(self, shift: float) -> float:
         return shift / self.scale
 
-    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
+    @renamed_arguments(orders="order")
+    def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         theta = shift / self.scale
-        return closed_form(np.array([_renyi(theta, order) for order in orders]), 1e-12)
+        return closed_form(np.array([_renyi(theta, each) for each in order]), 1e-12)
 
-    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
+    @renamed_arguments(epsilons="epsilon")
+    def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds:
         # Balle-Barthe-Gaboardi 2018, Theorem 3.
-        return closed_form(np.maximum(-np.expm1(-room(self.scale, shift, epsilons) / 2), 0.0), 1e-14)
+        return closed_form(np.maximum(-np.expm1(-room(self.scale, shift, epsilon) / 2), 0.0), 1e-14)
 
     def affine_max_order(self, log_scale: float, shift: float) -> float:
         return -1 / np.expm1(log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
 
-    def closed_affine_renyi(self, log_scale: float, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
+    @renamed_arguments(orders="order")
+    def closed_affine_renyi(self, log_scale: float, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         # Derived here. Below the least order, D lies between its values at order 1 and there, because it does not fall.
         m, b = abs(shift) / self.scale, np.exp(log_scale)
         kl = log_scale + (m + np.exp(-m)) / b - 1
-        a = np.maximum(orders, 1 + _LEAST_EXCESS)
+        a = np.maximum(order, 1 + _LEAST_EXCESS)
         p, q = a, (a - 1) / b
         lifted = (1 + np.exp(-(p + q) * m)) / (p - q) - np.expm1(-(p + q) * m) / (p + q)  # without the factor e^(q m)
         value = log_scale + (q * m + np.log(lifted / 2)) / (a - 1)
         bounds = rounded(value, 1e-15 * (1 + p / (p - q) + (a - 1) * abs(log_scale) + q * m) / (a - 1))
-        near, lost = orders < 1 + _LEAST_EXCESS, 4e-15 * (1 + abs(log_scale) + m)
+        near, lost = order < 1 + _LEAST_EXCESS, 4e-15 * (1 + abs(log_scale) + m)
         low, middle = np.where(near, max(kl - lost, 0.0), bounds.lower), np.where(near, kl, bounds.estimate)
-        high = np.where(orders == 1, kl + lost, bounds.upper)
+        high = np.where(order == 1, kl + lost, bounds.upper)
         return Bounds(low, middle, high)
 
     @classmethod
     def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
         return too_many_orders(guarantee, cls(1.0).affine_max_order(-smoothing, 0.0))
 
-    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
-        return self.scale * self._log_ratio(bins, beta)
+    @renamed_arguments(bins="k", beta="failure")
+    def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
+        return self.scale * self._log_ratio(k, failure)
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> PureDP:

@@ -33,7 +33,7 @@ class Gumbel:
         """Return the x with P[Z <= x] = p."""
         return -self.scale * np.log(-np.log(p))
 
-    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
+    def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         """Fill `out` with independent draws."""
         rng.standard_exponential(out=out)
         np.log(np.maximum(out, 2.0**-60, out=out), out=out)
@@ -58,7 +58,7 @@ class Exponential:
         """Return the x with P[Z <= x] = p."""
         return -self.scale * np.log1p(-p)
 
-    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
+    def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         """Fill `out` with independent draws."""
         rng.standard_exponential(out=out)
         out *= self.scale

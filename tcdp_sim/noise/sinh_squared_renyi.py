@@ -15,7 +15,7 @@ from tcdp_sim.noise.sinh_squared_law import bessel
 
 _NODES = gauss_panels(np.array([0.0, 1.0]), 24)
 _ERROR = 1e-14  # relative error of scipy's Bessel functions and of the shift over the knee; a test compares with mpmath
-_LEAST, _LARGEST = 1e-280, 1e6  # z; below nothing is known; above, K_1 / K_0 is its expansion to the last digit
+_LEAST, _LARGEST = 1e-280, 1e6  # range of z; below it no value is given, above it K_1 / K_0 is its expansion
 _SMALLEST = 1e-290  # least shift over the knee; below, floats lose digits
 _ULP = 2.0**-52
 _LAST = 2.0**-1073  # rounding error of the smallest floats
@@ -24,8 +24,8 @@ _LAST = 2.0**-1073  # rounding error of the smallest floats
 def scaled_divergence(scale: float, knee: float, shift: float, orders: Floats) -> ArrayBounds:
     """Return D_order(P || Q) in nats at a shift > 0, for orders >= 1; inf where the divergence is infinite.
 
-    The lower end is NaN where nothing is known. This is so for divergences beyond the floats. It is also so where the
-    shift or the scale over the knee is so extreme that intermediate numbers overflow or underflow.
+    The lower end is NaN if the divergence exceeds the floats. It is also NaN if the shift or the scale over the knee is
+    so extreme that intermediate numbers overflow or underflow.
     """
     s, theta = orders - 1, 2 * shift / knee
     z = np.square(0.5 * knee / scale)
@@ -63,7 +63,7 @@ def _far(s: Floats, left: Floats, lost: Floats, z: float) -> tuple[Floats, Float
 
 
 def _slope(x: Floats) -> Floats:
-    """Return K_1(x) / K_0(x), the slope of -log K_0; NaN where it is not known."""
+    """Return K_1(x) / K_0(x), the slope of -log K_0, NaN for x below _LEAST."""
     inverse, near = 1 / np.maximum(x, _LARGEST), np.clip(x, _LEAST, _LARGEST)
     large = 1 + inverse * (1 / 2 - inverse * (1 / 8 - inverse / 8))
     return np.where(x > _LARGEST, large, np.where(x > _LEAST, kve(1, near) / kve(0, near), np.nan))

@@ -32,7 +32,7 @@ class Strips:
     pdf: Callable[[Floats], Floats]
     isf_log: Callable[[Floats], Floats]
 
-    def fill(self, rng: np.random.Generator, out: Floats) -> None:
+    def fill(self, out: Floats, *, rng: np.random.Generator) -> None:
         """Fill `out` with independent draws, in C order."""
         flat = out.reshape(-1) if out.flags.c_contiguous else np.empty(out.size)
         rest = [self._rectangles(rng, flat[start : start + _BLOCK]) for start in range(0, flat.size, _BLOCK)]

@@ -10,6 +10,7 @@ from scipy.special import gammainc
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes, room
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
@@ -87,7 +88,8 @@ class TruncatedLaplace(Noise):
         ratio = self.bound / self.scale
         return 2 * np.square(self.scale) * gammainc(3, ratio) / self._mass()
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         # An exponential law has no memory, so a draw modulo the bound is a draw truncated there, and fmod is exact.
         # Inverting a 53-bit uniform draw would have no tail beyond 37 scales.
         size = self.shape if size is None else size
@@ -105,7 +107,8 @@ class TruncatedLaplace(Noise):
     def largest_loss(self, shift: float) -> float:
         return np.inf
 
-    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
+    @renamed_arguments(epsilons="epsilon")
+    def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds:
         """Return delta(epsilon) of (P, Q): the mass outside the other support, plus the integrals over two stretches.
 
         On the first stretch the loss is theta, and on the second it falls linearly. The integral over the second is
@@ -119,7 +122,7 @@ class TruncatedLaplace(Noise):
         else:
             outside, flat = self.cdf(start), 0.0
         first = max(start, 0.0)
-        space = room(self.scale, shift, epsilons)
+        space = room(self.scale, shift, epsilon)
         crossing = np.clip(0.5 * self.scale * space, first, self.bound)
         share = -np.expm1((first - crossing) / self.scale)
         falls = np.exp(-first / self.scale) * share / twice  # the mass of the stretch on which the loss falls
@@ -129,8 +132,9 @@ class TruncatedLaplace(Noise):
         delta = outside + inner
         return Bounds(delta - lost, delta, delta + lost)
 
-    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
-        return np.minimum(self.bound, self.scale * self._log_ratio(bins, beta))
+    @renamed_arguments(bins="k", beta="failure")
+    def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
+        return np.minimum(self.bound, self.scale * self._log_ratio(k, failure))
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> ApproxDP:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import ArrayBounds, Bounds
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import Guarantee
 
@@ -111,7 +112,8 @@ class LatticeMixture(Noise):
         """Return E |Z|, in counts."""
         return float(self._mass @ self._sizes)
 
-    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+    @generator_moved
+    def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         shape = np.empty(() if size is None else size).shape
         depth = rng.standard_exponential(shape)  # the draw is the largest size whose -log P[|Z| >= size] is below it
         sign = rng.random(shape) - 0.5
@@ -132,18 +134,19 @@ class LatticeMixture(Noise):
         """Return infinity, because the last point of a run has no neighbour."""
         return np.inf
 
-    def closed_hockey_stick(self, shift: float, epsilons: Floats) -> ArrayBounds:
+    @renamed_arguments(epsilons="epsilon")
+    def closed_hockey_stick(self, shift: float, epsilon: Floats) -> ArrayBounds:
         """Return delta(epsilon), the mean over the runs and their mirror images. It is 1 unless the shift is whole."""
         if shift != round(shift):
-            return Bounds(*(np.ones(epsilons.shape) for _ in range(3)))
-        delta, error = np.zeros(epsilons.shape), np.zeros(epsilons.shape)
+            return Bounds(*(np.ones(epsilon.shape) for _ in range(3)))
+        delta, error = np.zeros(epsilon.shape), np.zeros(epsilon.shape)
         for log_p in map(np.array, self.log_mass):
             rounding = _LOG_ROUNDING * (1 + float(np.abs(log_p).max()))
             for side in (log_p, log_p[::-1]):
                 loss = side - np.append(side[int(shift) :], np.full(min(int(shift), len(side)), -np.inf))
-                gain, mass = -np.expm1(np.minimum(epsilons[:, None] - loss, 0.0)), np.exp(side) / 2
+                gain, mass = -np.expm1(np.minimum(epsilon[:, None] - loss, 0.0)), np.exp(side) / 2
                 delta += gain @ mass
-                error += (loss > epsilons[:, None] - rounding) @ mass * rounding
+                error += (loss > epsilon[:, None] - rounding) @ mass * rounding
         return Bounds(delta * (1 - _ROUNDING) - error, delta, delta * (1 + _ROUNDING) + error).clipped(0.0, 1.0)
 
     @classmethod

@@ -58,7 +58,7 @@ def _normalised(problem: LatticeProblem, log_p: Floats) -> Floats:
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floats, float]:
-    """Return the step in v and its squared decrement, with NaN where terms are no floats."""
+    """Return the step in v and its squared decrement. They are NaN if terms overflow."""
     multipliers = -1 / problem.excess(log_p)
     gradient, bend = problem.derivatives(log_p)
     p = np.exp(log_p)

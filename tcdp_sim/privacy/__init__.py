@@ -1,12 +1,19 @@
 """Privacy guarantees: definitions, conversions, composition, subsampling and group privacy."""
 
+from tcdp_sim.core.renamed import renamed
 from tcdp_sim.privacy.amplification.amplify import amplify
 from tcdp_sim.privacy.amplification.profiles import amplified_profile, group_delta
-from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, drawn_more_often, draws
+from tcdp_sim.privacy.amplification.schemes import (
+    SCHEMES,
+    draw_count_probabilities,
+    draw_count_tail,
+    draw_sizes,
+    inclusion_probability,
+)
 from tcdp_sim.privacy.cheat_sheet import CheatSheetRow, cheat_sheet
 from tcdp_sim.privacy.composition import compose, compose_advanced, compose_approx
 from tcdp_sim.privacy.concentrated import to_approx_zcdp, to_tcdp, to_zcdp, zcdp_from_family
-from tcdp_sim.privacy.conversions import delta_at, lemma_8, lemma_38_delta, to_approx_dp, zcdp_budget
+from tcdp_sim.privacy.conversions import approx_zcdp_delta, delta_at, renyi_to_approx_dp, to_approx_dp, zcdp_budget
 from tcdp_sim.privacy.definitions import (
     RDP,
     TCDP,
@@ -17,7 +24,7 @@ from tcdp_sim.privacy.definitions import (
     MeanConcentratedDP,
     PureDP,
 )
-from tcdp_sim.privacy.groups import group, group_to_approx_dp
+from tcdp_sim.privacy.groups import group_privacy, group_to_approx_dp
 from tcdp_sim.privacy.per_record import (
     PerRecordDP,
     PerRecordTCDP,
@@ -46,26 +53,26 @@ __all__ = [
     "RenyiBound",
     "amplified_profile",
     "amplify",
-    "chance_drawn",
+    "approx_zcdp_delta",
     "cheat_sheet",
     "compose",
     "compose_advanced",
     "compose_approx",
     "compose_per_record",
     "delta_at",
-    "drawn_again",
-    "drawn_more_often",
-    "draws",
-    "group",
+    "draw_count_probabilities",
+    "draw_count_tail",
+    "draw_sizes",
     "group_delta",
     "group_of_records",
+    "group_privacy",
     "group_to_approx_dp",
-    "lemma_8",
-    "lemma_38_delta",
+    "inclusion_probability",
     "loss_tail_bound",
     "parallel",
     "pure_renyi",
     "renyi_bound",
+    "renyi_to_approx_dp",
     "tightest_epsilon",
     "tightest_log_delta",
     "to_approx_dp",
@@ -75,3 +82,16 @@ __all__ = [
     "zcdp_budget",
     "zcdp_from_family",
 ]
+
+__getattr__ = renamed(
+    __name__,
+    {
+        "chance_drawn": "tcdp_sim.privacy.inclusion_probability",
+        "drawn_again": "tcdp_sim.privacy.draw_count_probabilities",
+        "drawn_more_often": "tcdp_sim.privacy.draw_count_tail",
+        "draws": "tcdp_sim.privacy.draw_sizes",
+        "group": "tcdp_sim.privacy.group_privacy",
+        "lemma_38_delta": "tcdp_sim.privacy.approx_zcdp_delta",
+        "lemma_8": "tcdp_sim.privacy.renyi_to_approx_dp",
+    },
+)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import ceil, exp, expm1, fsum, lgamma, log, log1p, sqrt
 
 from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.renamed import numbers_as_guarantee, renamed_arguments
 from tcdp_sim.privacy.composition import compose_advanced
 from tcdp_sim.privacy.conversions import to_approx_dp
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, whole
@@ -42,8 +43,8 @@ class CheatSheetRow:
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import cheat_sheet
-    >>> cheat_sheet(rho=0.1, omega=20.0, delta=1e-6, epsilon=1.0)[0].what
+    >>> from tcdp_sim.privacy import TCDP, cheat_sheet
+    >>> cheat_sheet(TCDP(0.1, 20.0), delta=1e-6, epsilon=1.0)[0].what
     'Gaussian variance'
     """
 
@@ -56,9 +57,10 @@ class CheatSheetRow:
     guarantee: Guarantee | None = None
 
 
+@renamed_arguments(sampling_fraction="sampling_probability")
+@numbers_as_guarantee(TCDP, "rho", "omega")
 def cheat_sheet(
-    rho: float,
-    omega: float,
+    guarantee: TCDP,
     delta: float,
     epsilon: float,
     sensitivity: float = 1.0,
@@ -66,7 +68,7 @@ def cheat_sheet(
     *,
     order: float = 2.0,
     slack: float | None = None,
-    sampling_fraction: float | None = None,
+    sampling_probability: float | None = None,
 ) -> list[CheatSheetRow]:
     """Return every row of the cheat sheet for one mechanism's parameters and its k-fold composition.
 
@@ -74,10 +76,8 @@ def cheat_sheet(
 
     Parameters
     ----------
-    rho : float
-        The rho of zCDP and tCDP, in nats, above 0.
-    omega : float
-        The omega of tCDP, above 1.
+    guarantee : TCDP
+        The guarantee of the rows on tCDP. Its rho is also that of the rows on zCDP.
     delta : float
         Probability in (0, 1).
     epsilon : float
@@ -90,8 +90,8 @@ def cheat_sheet(
         Order of RDP, above 1 and finite.
     slack : float, optional
         The additional delta of advanced composition, in (0, 1). The default is delta.
-    sampling_fraction : float, optional
-        Fraction of the records that is sampled without replacement under substitution, in (0, 1]. If given, the rows on
+    sampling_probability : float, optional
+        Probability of a record to be sampled, without replacement under substitution, in (0, 1]. If given, the rows on
         subsampling are included.
 
     Returns
@@ -110,23 +110,23 @@ def cheat_sheet(
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import cheat_sheet
-    >>> rows = cheat_sheet(rho=0.1, omega=20.0, delta=1e-6, epsilon=1.0)
+    >>> from tcdp_sim.privacy import TCDP, cheat_sheet
+    >>> rows = cheat_sheet(TCDP(0.1, 20.0), delta=1e-6, epsilon=1.0)
     >>> [row.what for row in rows if not row.valid][0]
     'advanced composition, as printed: epsilon, delta'
     """
-    zcdp, tcdp = ZCDP(rho), TCDP(rho, omega)
+    zcdp = ZCDP(guarantee.rho)
     epsilon, delta = scalar("epsilon", epsilon, 0), scalar("delta", delta, 0, 1)
     rdp, sensitivity = RDP(scalar("order", order, 1), epsilon), scalar("sensitivity", sensitivity, 0)
     k, slack = whole("k", k), delta if slack is None else scalar("slack", slack, 0, 1)
     rows = [
         *_dp_rows(epsilon, delta, sensitivity, k, slack),
-        *_renyi_rows(rdp, zcdp, tcdp, delta, sensitivity, k),
-        *_sinh_normal_rows(tcdp, sensitivity),
+        *_renyi_rows(rdp, zcdp, guarantee, delta, sensitivity, k),
+        *_sinh_normal_rows(guarantee, sensitivity),
     ]
-    if sampling_fraction is not None:
-        s = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
-        rows += _subsampling_rows(ApproxDP(epsilon, delta), rdp, tcdp, s)
+    if sampling_probability is not None:
+        s = scalar("sampling_probability", sampling_probability, 0, 1, finite=False)
+        rows += _subsampling_rows(ApproxDP(epsilon, delta), rdp, guarantee, s)
     return rows
 
 

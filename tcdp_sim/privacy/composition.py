@@ -71,7 +71,7 @@ def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guaran
 
     References
     ----------
-    Bun, Steinke (2016), Lemmas 7 and 37 and Section 8, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemmas 7 and 37 and Section 8, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Lemma 2, https://doi.org/10.1145/3188745.3188946
 
     Examples
@@ -251,7 +251,7 @@ def compose_approx(*guarantees: PureDP | ApproxDP, slack: float) -> ApproxDP:
 
     References
     ----------
-    Bun, Steinke (2016), Corollary 39, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Corollary 39, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

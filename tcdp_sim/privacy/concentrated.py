@@ -57,7 +57,7 @@ def to_zcdp(guarantee: Guarantee, method: str = "paper") -> ZCDP:
 
     References
     ----------
-    Bun, Steinke (2016), Proposition 4 and Lemma 24, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Proposition 4 and Lemma 24, https://doi.org/10.1007/978-3-662-53641-4_24
     Finley et al. (2024), Lemma 5.2, https://arxiv.org/abs/2409.18118
 
     Examples
@@ -161,7 +161,7 @@ def to_approx_zcdp(guarantee: Guarantee, method: str = "paper") -> ApproxZCDP:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 37, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 37, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -210,7 +210,7 @@ def zcdp_from_family(xi: float, rho: float) -> ZCDP:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 22, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 22, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -59,9 +59,9 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
 
     References
     ----------
-    Bun, Steinke (2016), Lemmas 21, 24 and 38, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemmas 21, 24 and 38, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Lemmas 6 and 8, https://doi.org/10.1145/3188745.3188946
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _log_lemma_38(rho: float, v: float, form: str) -> float:
     return log(min(entries)) - v * v
 
 
-def lemma_38_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "erfcx") -> float:
+def approx_zcdp_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "erfcx") -> float:
     """Return the delta at which approximate zCDP implies (epsilon, delta)-DP by Lemma 38 of Bun-Steinke 2016.
 
     With own delta d, it is d + (1 - d) delta'. For the form "erfcx", delta' = e^(-u^2/4rho) sqrt(pi rho)
@@ -192,12 +192,12 @@ def lemma_38_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "er
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 38, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 38, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import ZCDP, lemma_38_delta
-    >>> lemma_38_delta(ZCDP(0.1), 2.0) < lemma_38_delta(ZCDP(0.1), 2.0, "paper")
+    >>> from tcdp_sim.privacy import ZCDP, approx_zcdp_delta
+    >>> approx_zcdp_delta(ZCDP(0.1), 2.0) < approx_zcdp_delta(ZCDP(0.1), 2.0, "paper")
     True
     """
     choice("form", form, FORMS)
@@ -242,8 +242,8 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
     References
     ----------
     Bun, Dwork, Rothblum, Steinke (2018), Section 1.3, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Lemmas 21 and 38, https://arxiv.org/abs/1605.02065
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+    Bun, Steinke (2016), Lemmas 21 and 38, https://doi.org/10.1007/978-3-662-53641-4_24
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------
@@ -260,7 +260,7 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
         case ApproxDP(epsilon=own, delta=delta):
             return _response_delta(own, delta, epsilon, method)
         case ApproxZCDP(delta=own, rho=rho, xi=xi) as approximate if method == "paper":
-            return lemma_38_delta(approximate, epsilon, "paper") if epsilon >= xi + rho else 1.0
+            return approx_zcdp_delta(approximate, epsilon, "paper") if epsilon >= xi + rho else 1.0
         case ApproxZCDP(delta=own, rho=rho, xi=xi):
             spare = _probability(tightest_log_delta(renyi_bound(ZCDP(rho, xi)), epsilon)[0])
             return min(own + (1 - own) * spare, 1.0)
@@ -331,7 +331,7 @@ def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
 
     References
     ----------
-    Bun, Steinke (2016), Lemma 21, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 21, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -347,7 +347,7 @@ def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
     return ZCDP(max((room / (sqrt(room + cost) + sqrt(cost))) ** 2, TINY), xi)
 
 
-def lemma_8(rho: float, order: float, delta: float) -> ApproxDP:
+def renyi_to_approx_dp(rho: float, order: float, delta: float) -> ApproxDP:
     """Return the (epsilon, delta)-DP that D_a <= rho a at one order a implies.
 
     The epsilon is rho a + log(1/delta) / (a - 1).
@@ -377,8 +377,8 @@ def lemma_8(rho: float, order: float, delta: float) -> ApproxDP:
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import lemma_8
-    >>> round(lemma_8(0.1, 10.0, 1e-6).epsilon, 4)
+    >>> from tcdp_sim.privacy import renyi_to_approx_dp
+    >>> round(renyi_to_approx_dp(0.1, 10.0, 1e-6).epsilon, 4)
     2.5351
     """
     rho, order = scalar("rho", rho, 0), scalar("order", order, 1)

@@ -135,7 +135,7 @@ class ZCDP(Guarantee):
 
     References
     ----------
-    Bun, Steinke (2016), Definition 1, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Definition 1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -177,7 +177,7 @@ class ApproxZCDP(Guarantee):
 
     References
     ----------
-    Bun, Steinke (2016), Definitions 12 and 36, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Definitions 12 and 36, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -222,7 +222,7 @@ class MeanConcentratedDP(Guarantee):
     References
     ----------
     Dwork, Rothblum (2016), https://arxiv.org/abs/1603.01887
-    Bun, Steinke (2016), Definition 23, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Definition 23, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -23,7 +23,7 @@ METHODS = ("tight", "paper")
 _PROP_9 = "Proposition 9 of Bun-Dwork-Rothblum-Steinke 2018"
 
 
-def group(guarantee: Guarantee, size: int) -> Guarantee:
+def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
     """Return the guarantee for any `size` records that change together.
 
     With k = size, the notions give:
@@ -56,13 +56,13 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     References
     ----------
     Balle, Barthe, Gaboardi (2018), group-privacy profiles, https://arxiv.org/abs/1807.01647
-    Bun, Steinke (2016), Proposition 27, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Proposition 27, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Proposition 9, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import TCDP, group
-    >>> group(TCDP(0.25, 20.0), 4)
+    >>> from tcdp_sim.privacy import TCDP, group_privacy
+    >>> group_privacy(TCDP(0.25, 20.0), 4)
     TCDP(rho=4.0, omega=5.0)
     """
     known(guarantee)
@@ -83,7 +83,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
         case RDP(order=order, epsilon=epsilon):
             return _proposition_9(guarantee, order, epsilon, size)
         case MeanConcentratedDP() as mean:
-            return group(to_zcdp(mean, "tight"), size)
+            return group_privacy(to_zcdp(mean, "tight"), size)
     raise ValueError(
         f"no group privacy is known for {guarantee} (Bun-Steinke 2016, Section 8); valid: convert it with to_approx_dp"
     )
@@ -98,8 +98,8 @@ def group_to_approx_dp(guarantee: TCDP, size: int, delta: float, method: str = "
     - "tight": (G^k - 1) ((omega - 1) omega rho + log(1/delta)), which uses Proposition 9 before it is simplified. It is
       never larger.
 
-    For size >= omega, `to_approx_dp` of the result of `group` is sharper still. For smaller groups either may be
-    sharper.
+    For size >= omega, `to_approx_dp` of the result of `group_privacy` is sharper still. For smaller groups either may
+    be sharper.
 
     Parameters
     ----------

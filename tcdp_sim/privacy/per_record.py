@@ -255,7 +255,7 @@ def group_of_records(guarantee: PerRecord, influences: Iterable[float], method: 
     References
     ----------
     Finley et al. (2024), Lemma 2.15, https://arxiv.org/abs/2409.18118
-    Bun, Steinke (2016), Lemma 26, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Lemma 26, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -298,7 +298,7 @@ def _joint_omega(rho1: float, omega1: float, rho2: float, omega2: float) -> floa
     """Return the order below which (sqrt rho1 + sqrt rho2)^2 a holds, by the better order of the two steps.
 
     With r = sqrt(rho2 / rho1), D_a(P||Q) uses the order a + (a-1) r of the first step and a + a / r of the second
-    (Mironov 2017, Proposition 11).
+    (the weak triangle inequality, Mironov 2017, Proposition 11).
     """
     if rho1 == 0:
         return omega2  # the record changes nothing

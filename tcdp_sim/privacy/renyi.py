@@ -88,7 +88,7 @@ def renyi_bound(guarantee: Guarantee) -> RenyiBound:
 
     References
     ----------
-    Bun, Steinke (2016), Definition 1 and Proposition 4, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Definition 1 and Proposition 4, https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
 
     Examples
@@ -135,7 +135,7 @@ def pure_renyi(epsilon: float, order: float) -> float:
 
     References
     ----------
-    Bun, Steinke (2016), Proposition 4, proof, https://arxiv.org/abs/1605.02065
+    Bun, Steinke (2016), Proposition 4, proof, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -181,7 +181,7 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
 
     References
     ----------
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------
@@ -230,7 +230,7 @@ def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]
 
     References
     ----------
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------

@@ -11,6 +11,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -93,8 +94,9 @@ class AdditiveRelease(Release):
     def median_abs_error(self, q: Any) -> Reals:
         return np.full(np.shape(q), self.noise.isf(0.25))[()]
 
-    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> Reals:
-        return q + self.noise.sample(rng, np.shape(q) if size is None else size)
+    @generator_moved
+    def sample(self, q: Any, size: Any = None, *, rng: np.random.Generator) -> Reals:
+        return q + self.noise.sample(size=np.shape(q) if size is None else size, rng=rng)
 
     def policy(self, influence: Any) -> Reals:
         """Return the printed zCDP policy at an influence t >= 0, in nats.

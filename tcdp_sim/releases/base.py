@@ -78,17 +78,17 @@ class Release(ABC):
         """
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> Reals:
+    def sample(self, q: Any, size: Any = None, *, rng: np.random.Generator) -> Reals:
         """Return independent releases.
 
         Parameters
         ----------
-        rng : numpy.random.Generator
-            The source of randomness.
         q : array_like of float
             The true answers.
         size : int or tuple of int, optional
             The shape of the result; the default is the shape of q.
+        rng : numpy.random.Generator
+            The source of randomness.
 
         Returns
         -------

@@ -53,7 +53,7 @@ STYLE = {
 class Picture(Figure):
     """A matplotlib figure that shows itself at the end of a notebook's cell; no pyplot, no state.
 
-    left_out: of what there is more than the figure shows -> how much is shown, in words; its caption says so.
+    `left_out` lists the things that the figure shows in part only: name -> the shown part in words, for the caption.
     """
 
     def __init__(self, *how: Any, **more: Any) -> None:
@@ -112,7 +112,7 @@ def _neighbours(rows) -> str:
 
 
 def leave_out(figure, what: str, shown: str) -> None:
-    """Let the figure's caption say how much of something it shows; the last call for a `what` counts."""
+    """Let the figure's caption say which part of `what` it shows. The last call for a `what` counts."""
     if isinstance(figure, Picture):
         figure.left_out[what] = shown
 

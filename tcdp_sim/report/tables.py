@@ -42,8 +42,9 @@ def agreement(
     """Return in words how often exact values lie outside the simulated 95% intervals, beside what chance explains.
 
     `what` is the quantity, such as "probability of success", and `things` names the rows. The numbers have one shape
-    and unit. They are NaN where nothing was simulated or is known, and infinite where all trials are. Rows whose trials
-    are all equal (mcse = 0) are counted separately, because their intervals do not miss by chance.
+    and unit. They are NaN for rows without a simulated or exact value, and infinite for rows whose trials are all
+    infinite. Rows whose trials are all equal (mcse = 0) are counted separately, because their intervals do not miss by
+    chance.
     """
     estimate, mcse, lower, upper, exact = (
         np.asarray(numbers, dtype=float) for numbers in (estimate, mcse, lower, upper, exact)

@@ -1,14 +1,15 @@
 """Published results of a run: functions that open them, read single cells and make tidy tables."""
 
+from tcdp_sim.core.renamed import renamed
 from tcdp_sim.results.cells import (
     cell_histogram,
     cell_mechanism,
-    chance_of_quantiles,
-    chances_of_quantile,
+    cell_p_values,
     divergence_interval,
     mean_interval,
     noise_labels,
     sample_skewness,
+    table_p_values,
 )
 from tcdp_sim.results.open import cell_blocks, is_large, open_cells, open_results, readable
 from tcdp_sim.results.rows import NUMBERS, Cell, Row
@@ -21,8 +22,7 @@ __all__ = [
     "cell_blocks",
     "cell_histogram",
     "cell_mechanism",
-    "chance_of_quantiles",
-    "chances_of_quantile",
+    "cell_p_values",
     "divergence_interval",
     "export",
     "is_large",
@@ -32,6 +32,15 @@ __all__ = [
     "open_results",
     "readable",
     "sample_skewness",
+    "table_p_values",
     "tidy",
     "tidy_blocks",
 ]
+
+__getattr__ = renamed(
+    __name__,
+    {
+        "chance_of_quantiles": "tcdp_sim.results.cell_p_values",
+        "chances_of_quantile": "tcdp_sim.results.table_p_values",
+    },
+)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.statistics.one_sample import quantile_p_values
 from tcdp_sim.store import columns
@@ -122,8 +123,9 @@ def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarra
     return *bin_edges(keys[own][order]), counts[own][order]
 
 
-def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> np.ndarray:
-    """Return p-values for the hypothesis that the q-quantiles of row i of `open_cells` are `exact`.
+@renamed_arguments(q="level")
+def cell_p_values(flat: xr.Dataset, i: int, observable: str, level, exact) -> np.ndarray:
+    """Return p-values for the hypothesis that quantiles of row i of `open_cells` are `exact`.
 
     Parameters
     ----------
@@ -133,10 +135,10 @@ def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> 
         The row, from 0.
     observable : str
         The name of an observable.
-    q : float or array
-        Levels, in (0, 1).
+    level : float or array
+        Levels of the quantiles, in (0, 1).
     exact : float or array
-        Supposed quantiles, in the unit of the observable. They may be infinite. The shapes of `q` and `exact`
+        Supposed quantiles, in the unit of the observable. They may be infinite. The shapes of `level` and `exact`
         broadcast.
 
     Returns
@@ -146,14 +148,15 @@ def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> 
 
     Examples
     --------
-    >>> chance_of_quantiles(open_cells("results/small"), 0, "linf_error", 0.95, 23.7)  # doctest: +SKIP
+    >>> cell_p_values(open_cells("results/small"), 0, "linf_error", 0.95, 23.7)  # doctest: +SKIP
     """
     infinite = (_infinite(flat, observable, side)[i] for side in (0, 1))
-    return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), q, exact)
+    return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), level, exact)
 
 
-def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> np.ndarray:
-    """Return, for each row of `open_cells`, the p-value that its q-quantile is the row's entry of `exact`.
+@renamed_arguments(q="level")
+def table_p_values(flat: xr.Dataset, observable: str, level: float, exact) -> np.ndarray:
+    """Return, for each row of `open_cells`, the p-value that a quantile of it is the row's entry of `exact`.
 
     Parameters
     ----------
@@ -161,8 +164,8 @@ def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> n
         The table of cells that `open_cells` returns, or one of its `cell_blocks`.
     observable : str
         The name of an observable.
-    q : float
-        The level, in (0, 1).
+    level : float
+        The level of the quantile, in (0, 1).
     exact : array of shape (cells,)
         Supposed quantiles, in the unit of the observable.
 
@@ -173,9 +176,9 @@ def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> n
 
     Examples
     --------
-    >>> chances_of_quantile(flat, "linf_error", 0.95, flat["linf_error_quantile_exact"][:, 5])  # doctest: +SKIP
+    >>> table_p_values(flat, "linf_error", 0.95, flat["linf_error_quantile_exact"][:, 5])  # doctest: +SKIP
     """
-    return np.array([float(chance_of_quantiles(flat, i, observable, q, value)) for i, value in enumerate(exact)])
+    return np.array([float(cell_p_values(flat, i, observable, level, value)) for i, value in enumerate(exact)])
 
 
 def _infinite(flat, observable, side) -> np.ndarray:

@@ -15,10 +15,12 @@ import xarray as xr
 
 from tcdp_sim.core.errors import UserError, lacks_memory
 from tcdp_sim.core.texts import blank
+from tcdp_sim.results import sweeps
 from tcdp_sim.store import columns, digests
 
 MEND = "the command that ran it publishes it again from the journal"
 ROWS = 2048  # rows of a block
+LOADED = 1 << 28  # bytes of results up to which `open_results` loads them
 
 
 def _forget_threads() -> None:
@@ -33,7 +35,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def open_results(path) -> xr.Dataset:
-    """Return the results of a run, lazily loaded, with one dimension for each axis of the sweep.
+    """Return the results of a run, with one dimension for each axis of the sweep.
+
+    Results of up to 256 MB are loaded, and larger ones are lazy. An axis whose only value is NaN is left out. A sweep
+    over a user's function has the names and types of `tcdp_sim.sweep`.
 
     If a law does not depend on an axis (such as omega for Laplace noise), its one value is repeated along that axis.
     Points that the sweep does not contain are NaN. An observable has the axes of the cells that yield it. Histograms
@@ -60,7 +65,20 @@ def open_results(path) -> xr.Dataset:
     >>> open_results("results/small")["linf_error_mean"].sel(k=10)  # doctest: +SKIP
     """
     with dask.config.set(scheduler="synchronous"):  # the arrays are few, and a forked process has no pool of threads
-        return _labelled(open_cells(path))
+        flat = open_cells(path)
+        with readable(path):
+            if "function" in flat.attrs:
+                bins = map(columns.entry, columns.observables(map(str, flat.data_vars)))
+                return sweeps.of_run(flat.drop_dims(list(bins)).load())
+            found = _without_unused(_labelled(flat))
+            return found.load() if found.nbytes <= LOADED else found
+
+
+def _without_unused(results: xr.Dataset) -> xr.Dataset:
+    """Return the results without the axes that have NaN as their only value."""
+    axes = [axis for axis in results.dims if results.sizes[axis] == 1 and axis in results.coords]
+    unused = [axis for axis in axes if blank(results[axis].values.tolist()[0]) and results[axis].dtype.kind == "f"]
+    return results.isel(dict.fromkeys(unused, 0), drop=True)
 
 
 def _labelled(flat: xr.Dataset) -> xr.Dataset:

@@ -123,7 +123,7 @@ class Cell(Mapping[str, Any]):
 
     def p_value(self, observable: str, level: Any, exact: Any) -> Any:
         """Return p-values for the hypothesis that the quantiles of these levels are `exact`; NaN without trials."""
-        found = read.chance_of_quantiles(self._block.flat, self._i, observable, level, exact)
+        found = read.cell_p_values(self._block.flat, self._i, observable, level, exact)
         return float(found) if np.ndim(found) == 0 else found.tolist()
 
     def histogram(self, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

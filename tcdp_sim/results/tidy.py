@@ -128,7 +128,7 @@ def export(path, target) -> Path:
 
 def _tidy(table: xr.Dataset, histograms: bool) -> pd.DataFrame:
     """Return `tidy` of a table in memory, flat or on the grid of its axes."""
-    axes = json.loads(table.attrs["axes"])
+    axes = [axis for axis in json.loads(table.attrs["axes"]) if axis in table.coords]
     names = columns.quantities([str(name) for name in table.data_vars])
     parts = [_rows(table, name, axes) for name in names]
     if histograms:

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Real, Reals, Shape
 from tcdp_sim.core.errors import real
+from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.distribution import Distribution
 
-MAX_COUNT = 1e300
+MOST_K = 1e300
 
 
 class Drawable(Protocol):
@@ -31,23 +32,25 @@ class Drawable(Protocol):
     def ppf(self, p: Any) -> Reals:
         """Return the x with P[Z <= x] = p."""
 
-    def fill(self, rng: np.random.Generator, out: Any) -> None:
+    def fill(self, out: Any, *, rng: np.random.Generator) -> None:
         """Fill `out` with independent draws."""
 
 
-def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> Reals:
-    """Return draws of the maximum of `count` independent draws of the noise.
+@renamed_arguments(count="k")
+@generator_moved
+def sample_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng: np.random.Generator) -> Reals:
+    """Return draws of the maximum of `k` independent draws of the noise.
 
     Parameters
     ----------
     noise : Noise, or one-sided noise
         The noise, in counts.
+    k : array_like of float
+        The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
+    size : int or tuple of int, optional
+        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
-    count : array_like of float
-        The number of draws, from 1 to 1e300. For a real count the law has the distribution function cdf^count.
-    size : int or tuple of int, optional
-        The shape of the result; the default is that of `count` broadcast against the noise's parameters.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size
     Raises
     ------
     ValueError
-        If the count is out of range.
+        If k is out of range.
 
     References
     ----------
@@ -67,27 +70,29 @@ def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
-    >>> draws = sample_max(Gaussian(1.0), np.random.default_rng(0), 1e12, 1000)
+    >>> draws = sample_max(Gaussian(1.0), 1e12, 1000, rng=np.random.default_rng(0))
     >>> bool(7.0 < np.median(draws) < 7.3)
     True
     """
-    draws, shape = _arguments(noise, count, size)
+    draws, shape = _arguments(noise, k, size)
     return _upper(noise, _exponential(rng, shape) / draws)
 
 
-def sample_abs_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> Reals:
-    """Return draws of the maximum of the absolute values of `count` independent draws of the noise.
+@renamed_arguments(count="k")
+@generator_moved
+def sample_abs_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng: np.random.Generator) -> Reals:
+    """Return draws of the maximum of the absolute values of `k` independent draws of the noise.
 
     Parameters
     ----------
     noise : Noise, or one-sided noise
         The noise, in counts.
+    k : array_like of float
+        The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
+    size : int or tuple of int, optional
+        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
-    count : array_like of float
-        The number of draws, from 1 to 1e300. For a real count the law has the distribution function cdf^count.
-    size : int or tuple of int, optional
-        The shape of the result; the default is that of `count` broadcast against the noise's parameters.
 
     Returns
     -------
@@ -97,7 +102,7 @@ def sample_abs_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, 
     Raises
     ------
     ValueError
-        If the count is out of range.
+        If k is out of range.
 
     References
     ----------
@@ -107,33 +112,35 @@ def sample_abs_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, 
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Laplace
-    >>> draws = sample_abs_max(Laplace(1.0), np.random.default_rng(0), 1e12, 1000)
+    >>> draws = sample_abs_max(Laplace(1.0), 1e12, 1000, rng=np.random.default_rng(0))
     >>> bool(abs(np.median(draws) - 28.0) < 0.3)
     True
     """
-    draws, shape = _arguments(noise, count, size)
+    draws, shape = _arguments(noise, k, size)
     tail = -np.expm1(-_exponential(rng, shape) / draws)
     return noise.isf(0.5 * tail)
 
 
+@renamed_arguments(count="k")
+@generator_moved
 def sample_extremes(
-    noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None
+    noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng: np.random.Generator
 ) -> tuple[Reals, Reals]:
-    """Return joint draws of the minimum and the maximum of `count` independent draws of the noise.
+    """Return joint draws of the minimum and the maximum of `k` independent draws of the noise.
 
-    Given a maximum with upper tail p, the other count - 1 draws are independent and lie below it. So the lower tail of
-    their minimum is (1 - p) times the upper tail of the maximum of count - 1 uniforms.
+    Given a maximum with upper tail p, the other k - 1 draws are independent and lie below it. So the lower tail of
+    their minimum is (1 - p) times the upper tail of the maximum of k - 1 uniforms.
 
     Parameters
     ----------
     noise : Noise, or one-sided noise
         The noise, in counts.
+    k : array_like of float
+        The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
+    size : int or tuple of int, optional
+        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
-    count : array_like of float
-        The number of draws, from 1 to 1e300. For a real count the law has the distribution function cdf^count.
-    size : int or tuple of int, optional
-        The shape of the result; the default is that of `count` broadcast against the noise's parameters.
 
     Returns
     -------
@@ -143,7 +150,7 @@ def sample_extremes(
     Raises
     ------
     ValueError
-        If the count is out of range.
+        If k is out of range.
 
     References
     ----------
@@ -153,11 +160,11 @@ def sample_extremes(
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Laplace
-    >>> low, high = sample_extremes(Laplace(1.0), np.random.default_rng(0), 1e12, 1000)
+    >>> low, high = sample_extremes(Laplace(1.0), 1e12, 1000, rng=np.random.default_rng(0))
     >>> bool((low < high).all())
     True
     """
-    draws, shape = _arguments(noise, count, size)
+    draws, shape = _arguments(noise, k, size)
     log_below = _exponential(rng, shape) / draws  # -log of the maximum's cdf
     maximum = _upper(noise, log_below)
     with np.errstate(divide="ignore"):
@@ -167,10 +174,12 @@ def sample_extremes(
     return minimum[()], maximum
 
 
-def sample_top(noise: Drawable, rng: np.random.Generator, count: float, m: int, size: Shape = ()) -> Floats:
-    """Return joint draws of the m largest of `count` independent draws of the noise, in descending order.
+@renamed_arguments(count="k")
+@generator_moved
+def sample_top(noise: Drawable, k: float, m: int, size: Shape = (), *, rng: np.random.Generator) -> Floats:
+    """Return joint draws of the m largest of `k` independent draws of the noise, in descending order.
 
-    Let P_(1) > P_(2) > ... be the order statistics of k = count uniforms. The first -log P_(1) is exponential with rate
+    Let P_(1) > P_(2) > ... be the order statistics of k uniforms. The first -log P_(1) is exponential with rate
     k. Given the first i of them, the next is the largest of k - i uniforms below P_(i), so its -log adds an exponential
     of rate k - i. The cost is O(m) and does not depend on k. For m = 1 the random stream is that of `sample_max`.
 
@@ -178,14 +187,14 @@ def sample_top(noise: Drawable, rng: np.random.Generator, count: float, m: int, 
     ----------
     noise : Noise, or one-sided noise
         The noise, in counts.
-    rng : numpy.random.Generator
-        The source of randomness.
-    count : float
+    k : float
         The number of draws, whole, from m to 1e300.
     m : int
         The number of largest draws, at least 1.
     size : int or tuple of int
         The number of joint draws, as a shape.
+    rng : numpy.random.Generator
+        The source of randomness.
 
     Returns
     -------
@@ -195,7 +204,7 @@ def sample_top(noise: Drawable, rng: np.random.Generator, count: float, m: int, 
     Raises
     ------
     ValueError
-        If count or m is not valid.
+        If k or m is not valid.
 
     References
     ----------
@@ -205,21 +214,22 @@ def sample_top(noise: Drawable, rng: np.random.Generator, count: float, m: int, 
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
-    >>> top = sample_top(Gaussian(1.0), np.random.default_rng(0), 1e9, 3, 5)
+    >>> top = sample_top(Gaussian(1.0), 1e9, 3, 5, rng=np.random.default_rng(0))
     >>> top.shape, bool((np.diff(top) <= 0).all())
     ((5, 3), True)
     """
-    count = real("count", count, 1, MAX_COUNT, closed=True, finite=False)
-    if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m <= count:
-        raise ValueError(f"m = {m!r} is not valid; valid: a whole number from 1 to count = {count:g}")
-    if count != np.floor(count):
-        raise ValueError(f"count = {count:g} is not valid; valid: a whole number of draws")
+    k = real("k", k, 1, MOST_K, closed=True, finite=False)
+    if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m <= k:
+        raise ValueError(f"m = {m!r} is not valid; valid: a whole number from 1 to k = {k:g}")
+    if k != np.floor(k):
+        raise ValueError(f"k = {k:g} is not valid; valid: a whole number of draws")
     shape = (*((size,) if isinstance(size, int | np.integer) else size), m)
-    steps = _exponential(rng, shape) / (count - np.arange(m))
+    steps = _exponential(rng, shape) / (k - np.arange(m))
     return _upper(noise, np.cumsum(steps, axis=-1))
 
 
-def first_above(noise: Distribution, rng: np.random.Generator, threshold: float, size: Shape) -> Floats:
+@generator_moved
+def first_above(noise: Distribution, threshold: float, size: Shape, *, rng: np.random.Generator) -> Floats:
     """Return the number of independent draws of the noise before the first one above the threshold.
 
     This number is geometric: floor(E / -log(1 - tail)), where E is standard exponential.
@@ -228,12 +238,12 @@ def first_above(noise: Distribution, rng: np.random.Generator, threshold: float,
     ----------
     noise : Noise
         The noise, in counts.
-    rng : numpy.random.Generator
-        The source of randomness.
     threshold : float
         The threshold, in counts.
     size : int or tuple of int
         The shape of the result.
+    rng : numpy.random.Generator
+        The source of randomness.
 
     Returns
     -------
@@ -244,7 +254,7 @@ def first_above(noise: Distribution, rng: np.random.Generator, threshold: float,
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
-    >>> waits = first_above(Gaussian(1.0), np.random.default_rng(0), 10.0, 1000)
+    >>> waits = first_above(Gaussian(1.0), 10.0, 1000, rng=np.random.default_rng(0))
     >>> bool(waits.min() > 1e15)
     True
     """
@@ -253,8 +263,8 @@ def first_above(noise: Distribution, rng: np.random.Generator, threshold: float,
         return np.floor(exponential / -np.log1p(-noise.sf(threshold)))
 
 
-def _arguments(noise: Drawable, count: ArrayLike, size: Shape | None) -> tuple[Real, Shape]:
-    draws = real("count", count, 1, MAX_COUNT, closed=True, finite=False)
+def _arguments(noise: Drawable, k: ArrayLike, size: Shape | None) -> tuple[Real, Shape]:
+    draws = real("k", k, 1, MOST_K, closed=True, finite=False)
     return draws, np.broadcast_shapes(np.shape(draws), noise.shape) if size is None else size
 
 

@@ -7,18 +7,18 @@ from tcdp_sim.core.arrays import Floats, Real, Reals, Shape
 from tcdp_sim.noise.distribution import Distribution
 
 
-def sample_max_log(noise: Distribution, rng: np.random.Generator, log_count: ArrayLike, size: Shape) -> Floats:
-    """Return draws of the maximum of exp(log_count) independent draws, log_count >= 0; -inf where log_count is -inf.
+def sample_max_log(noise: Distribution, log_k: ArrayLike, size: Shape, *, rng: np.random.Generator) -> Floats:
+    """Return draws of the maximum of k = exp(log_k) independent draws, log_k >= 0; -inf where log_k is -inf.
 
-    The upper tail of the maximum is -expm1(-E / count), where E is standard exponential. If count is above e^30, that
-    equals E / count to every digit.
+    The upper tail of the maximum is -expm1(-E / k), where E is standard exponential. If k is above e^30, that
+    equals E / k to every digit.
     """
     exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # a draw of 0 would give inf
-    log_counts = np.broadcast_to(np.asarray(log_count, dtype=np.float64), exponential.shape)
-    none = np.isneginf(log_counts)
+    log_many = np.broadcast_to(np.asarray(log_k, dtype=np.float64), exponential.shape)
+    none = np.isneginf(log_many)
     with np.errstate(divide="ignore"):
-        rate = exponential * np.exp(-np.clip(log_counts, 0, 30))
-        log_tail = np.where(log_counts > 30, np.log(exponential) - log_counts, np.log(-np.expm1(-rate)))
+        rate = exponential * np.exp(-np.clip(log_many, 0, 30))
+        log_tail = np.where(log_many > 30, np.log(exponential) - log_many, np.log(-np.expm1(-rate)))
     draws = isf_log(noise, np.where(none, -1.0, np.minimum(log_tail, 0)))
     return np.where(none, -np.inf, draws)
 

@@ -10,13 +10,13 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.noise.privacy_loss import HasPrivacyLoss
-from tcdp_sim.samplers.importance import Importance, importance
+from tcdp_sim.samplers.importance_sampling import ImportanceSampler, fit_importance_sampler
 
 _LEVELS = np.concatenate([np.linspace(0.48, 0.04, 12), 10.0 ** -np.geomspace(1.5, 307, 60)])
 _BEYOND = np.geomspace(1.02, 8, 40)
 
 
-def loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> Importance:
+def loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> ImportanceSampler:
     """Return a sampler of numbers with the mean P[L > threshold].
 
     Parameters
@@ -30,7 +30,7 @@ def loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> Im
 
     Returns
     -------
-    Importance
+    ImportanceSampler
         The sampler of these numbers.
 
     Raises
@@ -47,7 +47,7 @@ def loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> Im
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
-    >>> draws = loss_tail_draws(Gaussian(1.0), 1.0, 8.5).sample(np.random.default_rng(0), 1000)
+    >>> draws = loss_tail_draws(Gaussian(1.0), 1.0, 8.5).sample(1000, rng=np.random.default_rng(0))
     >>> bool(abs(draws.mean() / 6.22e-16 - 1) < 0.02)
     True
     """
@@ -56,10 +56,10 @@ def loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> Im
     def log_f(y: Floats) -> Floats:
         return np.where(noise.privacy_loss(y, shift) > threshold, noise.logpdf(y), -np.inf)
 
-    return importance(log_f, noise_nodes(noise, shift))
+    return fit_importance_sampler(log_f, noise_nodes(noise, shift))
 
 
-def hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> Importance:
+def hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> ImportanceSampler:
     """Return a sampler of numbers with the mean delta(epsilon) = E[(1 - e^(epsilon - L))_+].
 
     This mean is the hockey-stick divergence.
@@ -75,7 +75,7 @@ def hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> I
 
     Returns
     -------
-    Importance
+    ImportanceSampler
         The sampler of these numbers.
 
     Raises
@@ -92,7 +92,7 @@ def hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> I
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Laplace
-    >>> hockey_stick_draws(Laplace(1.0), 1.0, 1.5).sample(np.random.default_rng(0), 3).tolist()
+    >>> hockey_stick_draws(Laplace(1.0), 1.0, 1.5).sample(3, rng=np.random.default_rng(0)).tolist()
     [0.0, 0.0, 0.0]
     """
     epsilon = real("epsilon", epsilon, -np.inf)
@@ -101,10 +101,10 @@ def hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> I
         gap = noise.privacy_loss(y, shift) - epsilon
         return np.where(gap > 0, noise.logpdf(y) + np.log(-np.expm1(-gap)), -np.inf)
 
-    return importance(log_f, noise_nodes(noise, shift))
+    return fit_importance_sampler(log_f, noise_nodes(noise, shift))
 
 
-def renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> Importance:
+def renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> ImportanceSampler:
     """Return a sampler of numbers with the mean E[e^((order-1) L)] - 1, which is expm1((order - 1) D_order).
 
     All numbers are inf if the moment is infinite or above 1e150. Because E[e^-L] = 1, the mean is that of
@@ -122,7 +122,7 @@ def renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> Imp
 
     Returns
     -------
-    Importance
+    ImportanceSampler
         The sampler of these numbers.
 
     Raises
@@ -139,7 +139,7 @@ def renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> Imp
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
-    >>> draws = renyi_excess_draws(Gaussian(1e4), 1.0, 2.0).sample(np.random.default_rng(0), 1000)
+    >>> draws = renyi_excess_draws(Gaussian(1e4), 1.0, 2.0).sample(1000, rng=np.random.default_rng(0))
     >>> bool(abs(draws.mean() / np.expm1(1e-8) - 1) < 0.02)
     True
     """
@@ -149,7 +149,7 @@ def renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> Imp
         loss = noise.privacy_loss(y, shift)
         return noise.logpdf(y) + np.logaddexp(log_beyond_tangent(s * loss), np.log(s) + log_beyond_tangent(-loss))
 
-    return importance(log_f, noise_nodes(noise, shift))
+    return fit_importance_sampler(log_f, noise_nodes(noise, shift))
 
 
 def log_beyond_tangent(x: Floats) -> Floats:

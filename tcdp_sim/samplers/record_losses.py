@@ -11,7 +11,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats, RealFunction
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.noise.privacy_loss import HasPrivacyLoss
-from tcdp_sim.samplers.importance import Importance, importance
+from tcdp_sim.samplers.importance_sampling import ImportanceSampler, fit_importance_sampler
 from tcdp_sim.samplers.losses import log_beyond_tangent
 
 _LOWEST, _HIGHEST = -730.0, 700.0  # the range of log x
@@ -19,7 +19,7 @@ _BELOW = 600.0  # for the most extreme orders and cusps, the integrand peaks thi
 _COARSE, _FINE, _MARGIN = 1.0, 0.25, 12.0  # node spacings in log x, and the width of the finely spaced part
 
 
-def record_loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> Importance:
+def record_loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> ImportanceSampler:
     """Return a sampler of numbers with the mean P[L > threshold].
 
     It is defined for threshold > 0 (nats) and shift > 0 (counts).
@@ -28,7 +28,7 @@ def record_loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float
     return _probability(noise, shift, lambda loss: np.where(loss > threshold, 0.0, -np.inf))
 
 
-def record_hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> Importance:
+def record_hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> ImportanceSampler:
     """Return a sampler of numbers with the mean delta(epsilon) = E[(1 - e^(epsilon - L))_+].
 
     It is defined for epsilon > 0 (nats) and shift > 0 (counts).
@@ -42,7 +42,7 @@ def record_hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: floa
     return _probability(noise, shift, log_of)
 
 
-def record_renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> Importance:
+def record_renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> ImportanceSampler:
     """Return a sampler of numbers with the mean E[e^((order-1) L)] - 1, which is expm1((order - 1) D_order).
 
     The order is above 1, and the shift is above 0, in counts. All numbers are inf if the mean is infinite or above
@@ -57,7 +57,7 @@ def record_renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float)
     return _integral(noise, shift, log_of)
 
 
-def _probability(noise: HasPrivacyLoss, shift: float, log_of: RealFunction) -> Importance:
+def _probability(noise: HasPrivacyLoss, shift: float, log_of: RealFunction) -> ImportanceSampler:
     """Return the sampler of `_integral` for a value of at most 1; ValueError for tails too heavy to be drawn."""
     draws = _integral(noise, shift, log_of)
     if draws.area == np.inf:
@@ -65,7 +65,7 @@ def _probability(noise: HasPrivacyLoss, shift: float, log_of: RealFunction) -> I
     return draws
 
 
-def _integral(noise: HasPrivacyLoss, shift: float, log_of: RealFunction) -> Importance:
+def _integral(noise: HasPrivacyLoss, shift: float, log_of: RealFunction) -> ImportanceSampler:
     """Return a sampler of numbers with the mean E[e^log_of(L)].
 
     The function `log_of` is the log of a non-negative function of losses in nats.
@@ -80,7 +80,7 @@ def _integral(noise: HasPrivacyLoss, shift: float, log_of: RealFunction) -> Impo
         logs = [_known(noise.logpdf(y) + log_of(noise.privacy_loss(y, shift))) + there for y, there in arms]
         return log_x + np.logaddexp.reduce(logs, axis=0)
 
-    return importance(log_f, _nodes(noise, shift))
+    return fit_importance_sampler(log_f, _nodes(noise, shift))
 
 
 def _known(values: Floats) -> Floats:

@@ -10,13 +10,13 @@ import numpy as np
 from tcdp_sim.core.arrays import Ints
 from tcdp_sim.core.errors import choice
 
-Sampler = Callable[[np.random.Generator, Ints, str, float, int, int], Ints]
+Sampler = Callable[..., Ints]
 LARGEST = 10**9  # the limit of numpy's hypergeometric law
 MOST_BY_RECORD = 10_000
 
 
 def subsample_counts(
-    rng: np.random.Generator, counts: Ints, scheme: str, fraction: float, draws: int, size: int
+    counts: Ints, scheme: str, fraction: float, draws: int, size: int, *, rng: np.random.Generator
 ) -> Ints:
     """Return the counts of `size` independent subsamples, shape (size, bins).
 
@@ -32,7 +32,7 @@ def subsample_counts(
 
 
 def subsample_records(
-    rng: np.random.Generator, counts: Ints, scheme: str, fraction: float, draws: int, size: int
+    counts: Ints, scheme: str, fraction: float, draws: int, size: int, *, rng: np.random.Generator
 ) -> Ints:
     """Return draws from the law of `subsample_counts` record by record, for small data sets."""
     bins, n = len(counts), int(counts.sum())
@@ -100,9 +100,9 @@ class Sampling:
         """The approximate number of random numbers per subsample."""
         return float(len(self.counts) * (1 + (self.n if self.path == "records" else 0)))
 
-    def draw(self, rng: np.random.Generator, size: int) -> Ints:
+    def draw(self, size: int, *, rng: np.random.Generator) -> Ints:
         """Return the counts of `size` independent subsamples, shape (size, bins)."""
-        return self.PATHS[self.path](rng, self.counts, self.scheme, self.fraction, self.draws, size)
+        return self.PATHS[self.path](self.counts, self.scheme, self.fraction, self.draws, size, rng=rng)
 
 
 def realised_fraction(fraction: float, scheme: str, records: int) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.errors import real
+from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers import sample_max, sample_top
 from tcdp_sim.samplers.extremes import Drawable
@@ -39,26 +40,26 @@ class Selection(ABC):
     >>> import numpy as np
     >>> from tcdp_sim.selection import Scores, permute_and_flip
     >>> algorithm = permute_and_flip(1.0)
-    >>> algorithm.select(Scores([100.0, 3.0, 0.0], sensitivity=1.0), np.random.default_rng(0), 4).tolist()
+    >>> algorithm.select(Scores([100.0, 3.0, 0.0], sensitivity=1.0), 4, rng=np.random.default_rng(0)).tolist()
     [[0], [0], [0], [0]]
     """
 
     top_m: bool = False
 
     @abstractmethod
-    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
+    def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         """Return independent selections.
 
         Parameters
         ----------
         scores : Scores
             The scores of the candidates.
-        rng : numpy.random.Generator
-            The source of randomness.
         trials : int
             The number of selections.
         m : int
             The number of candidates to select; 1 unless `top_m` is true.
+        rng : numpy.random.Generator
+            The source of randomness.
 
         Returns
         -------
@@ -73,7 +74,7 @@ class Selection(ABC):
         """
 
     @abstractmethod
-    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
+    def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         """Return for each trial the gap beyond which it selects the right candidates; 0 if it does so at every gap.
 
         The right candidates are m that tie at the top. They lead the k - m others, which tie as well, by the gap. This
@@ -85,12 +86,12 @@ class Selection(ABC):
         ----------
         k : float
             The number of candidates, whole, up to 1e300.
-        rng : numpy.random.Generator
-            The source of randomness.
         trials : int
             The number of trials.
         m : int
             The number of candidates to select, 1 <= m < k.
+        rng : numpy.random.Generator
+            The source of randomness.
 
         Returns
         -------
@@ -139,24 +140,26 @@ class NoisyMax(Selection):
     >>> import numpy as np
     >>> from tcdp_sim.noise import Laplace
     >>> scores = Scores([100.0, 90.0], others=1e6, sensitivity=1.0)
-    >>> NoisyMax(Laplace(1.0)).select(scores, np.random.default_rng(0), 1, m=2).tolist()
+    >>> NoisyMax(Laplace(1.0)).select(scores, 1, m=2, rng=np.random.default_rng(0)).tolist()
     [[0, 1]]
     """
 
     noise: Drawable
     top_m = True
 
-    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
+    @generator_moved
+    def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
         scores.top(m)
         unit = scores.unit
-        return noisy_top(self.noise, scores.listed / unit, scores.others, scores.level / unit, rng, trials, m)
+        return noisy_top(self.noise, scores.listed / unit, scores.others, scores.level / unit, trials, m, rng)
 
-    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
+    @generator_moved
+    def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, m = self._checked(k, m)
         leaders = np.empty((trials, m))
-        self.noise.fill(rng, leaders)
-        return np.maximum(sample_max(self.noise, rng, k - m, trials) - leaders.min(axis=1), 0.0)
+        self.noise.fill(out=leaders, rng=rng)
+        return np.maximum(sample_max(self.noise, k - m, trials, rng=rng) - leaders.min(axis=1), 0.0)
 
 
 @dataclass(frozen=True)
@@ -186,13 +189,14 @@ class GeneralizedHistogram(NoisyMax):
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
     >>> scores = Scores([100.0, 3.0], others=1e6, sensitivity=1.0)
-    >>> GeneralizedHistogram(Gaussian(1.0)).select(scores, np.random.default_rng(0), 1).tolist()
+    >>> GeneralizedHistogram(Gaussian(1.0)).select(scores, 1, rng=np.random.default_rng(0)).tolist()
     [[0]]
     """
 
-    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
+    @generator_moved
+    def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
-        return noisy_top(self.noise, scores.leads(m), scores.others, 0.0, rng, trials, m)
+        return noisy_top(self.noise, scores.leads(m), scores.others, 0.0, trials, m, rng)
 
 
 @dataclass(frozen=True)
@@ -232,18 +236,20 @@ class ObviousAnswer(Selection):
         """Return the lead g of the best candidate at this gap, in counts."""
         return max(gap / 2 - 1, 0.0)
 
-    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
+    @generator_moved
+    def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
         best = scores.top()[0]
-        obvious = self.lead(scores.gap()) + self.noise.sample(rng, trials) > self.threshold(scores.k)
-        return np.where(obvious, best, self._otherwise(best, scores, rng, trials))[:, None]
+        obvious = self.lead(scores.gap()) + self.noise.sample(size=trials, rng=rng) > self.threshold(scores.k)
+        return np.where(obvious, best, self._otherwise(best, scores, trials, rng))[:, None]
 
-    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
+    @generator_moved
+    def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, _ = self._checked(k, m)
-        missing = self.threshold(k) - self.noise.sample(rng, trials)
+        missing = self.threshold(k) - self.noise.sample(size=trials, rng=rng)
         return np.where(missing < 0, 0.0, 2 * missing + 2)
 
-    def _otherwise(self, best: int, scores: Scores, rng: np.random.Generator, trials: int) -> Ints:
+    def _otherwise(self, best: int, scores: Scores, trials: int, rng: np.random.Generator) -> Ints:
         n = len(scores.listed)
         place = np.minimum(np.floor(rng.random(trials) * (scores.k - 1)), n).astype(np.int64)
         return np.minimum(place + (place >= best), n)
@@ -254,9 +260,9 @@ def noisy_top(
     listed: Floats,
     others: float,
     level: float,
-    rng: np.random.Generator,
     trials: int,
     m: int,
+    rng: np.random.Generator,
 ) -> Ints:
     """Return the places of the m largest of value + noise, in the form of `Selection.select`.
 
@@ -268,10 +274,10 @@ def noisy_top(
     for start in range(0, trials, rows):
         noisy = np.empty((min(rows, trials - start), n + more))
         own = np.empty((len(noisy), n))
-        noise.fill(rng, own)
+        noise.fill(out=own, rng=rng)
         np.add(own, listed, out=noisy[:, :n])
         if more:
-            noisy[:, n:] = level + sample_top(noise, rng, others, more, len(noisy))
+            noisy[:, n:] = level + sample_top(noise, others, more, len(noisy), rng=rng)
         places = noisy.argmax(axis=1)[:, None] if m == 1 else np.argsort(-noisy, axis=1)[:, :m]
         out[start : start + len(noisy)] = np.minimum(places, n)
     return out

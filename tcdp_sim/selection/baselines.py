@@ -10,6 +10,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.errors import real
+from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise import Laplace
 from tcdp_sim.noise.one_sided import Exponential, Gumbel
 from tcdp_sim.samplers import sample_max
@@ -136,7 +137,7 @@ class Stability(ObviousAnswer):
         """Return the threshold t, in counts; it does not depend on k."""
         return float(self.noise.isf(self.delta))
 
-    def _otherwise(self, best: int, scores: Scores, rng: np.random.Generator, trials: int) -> Ints:
+    def _otherwise(self, best: int, scores: Scores, trials: int, rng: np.random.Generator) -> Ints:
         return np.full(trials, NO_ANSWER)
 
 
@@ -172,7 +173,7 @@ class SparseVector(Selection):
     --------
     >>> import numpy as np
     >>> vector = SparseVector(epsilon=1.0, at=50.0)
-    >>> vector.select(Scores([0.0, 100.0], sensitivity=1.0), np.random.default_rng(0), 2).tolist()
+    >>> vector.select(Scores([0.0, 100.0], sensitivity=1.0), 2, rng=np.random.default_rng(0)).tolist()
     [[1], [1]]
     """
 
@@ -199,22 +200,24 @@ class SparseVector(Selection):
         """
         return 0.5 * (gap + self.score_noise.scale * np.log(k))
 
-    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
+    @generator_moved
+    def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
         if self.at is None:
             raise ValueError("at is missing; give the public threshold in counts")
         n = len(scores.listed)
-        bar = (self.at + self.threshold_noise.sample(rng, trials))[:, None]
-        passes = scores.listed / scores.unit + self.score_noise.sample(rng, (trials, n)) > bar
+        bar = (self.at + self.threshold_noise.sample(size=trials, rng=rng))[:, None]
+        passes = scores.listed / scores.unit + self.score_noise.sample(size=(trials, n), rng=rng) > bar
         chosen = np.where(passes.any(axis=1), passes.argmax(axis=1), NO_ANSWER)
         if scores.others:
-            highest = scores.level / scores.unit + sample_max(self.score_noise, rng, scores.others, trials)
+            highest = scores.level / scores.unit + sample_max(self.score_noise, scores.others, trials, rng=rng)
             chosen = np.where(highest > bar[:, 0], n, chosen)
         return chosen[:, None]
 
-    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
+    @generator_moved
+    def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, _ = self._checked(k, m)
         typical = self.score_noise.scale * np.log(k)
-        bar, best = self.threshold_noise.sample(rng, trials), self.score_noise.sample(rng, trials)
-        losers = sample_max(self.score_noise, rng, k - 1, trials)
+        bar, best = self.threshold_noise.sample(size=trials, rng=rng), self.score_noise.sample(size=trials, rng=rng)
+        losers = sample_max(self.score_noise, k - 1, trials, rng=rng)
         return np.maximum(np.maximum(2 * (losers - bar) - typical, 2 * (bar - best) + typical), 0.0)

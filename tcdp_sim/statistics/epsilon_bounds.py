@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from tcdp_sim.core.errors import real
+from tcdp_sim.core.renamed import renamed_arguments
 
 CELLS = 2**16  # losses are rounded down to this many levels, which costs at most 1/65536 of the largest
 BETS = 2.0 ** np.arange(-1, 4)
@@ -18,7 +19,8 @@ BISECTIONS = 30
 CHOOSING = 4  # every fourth output chooses the event; measured to be better than every second or eighth
 
 
-def epsilon_from_losses(losses, delta: float, confidence: float = 0.95) -> float:
+@renamed_arguments(confidence="level")
+def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     """Return a lower confidence bound on the epsilon of a mechanism's (epsilon, delta)-DP, from its privacy losses.
 
     For each epsilon let X = (1 - e^(epsilon - L))_+. It is in [0, 1], and its mean is delta(epsilon) <= delta if the
@@ -34,8 +36,8 @@ def epsilon_from_losses(losses, delta: float, confidence: float = 0.95) -> float
         on two neighbours. The loss is +inf where Q cannot give y.
     delta : float
         The delta of the claim, in [0, 1).
-    confidence : float
-        The probability with which the bound holds, in (0, 1).
+    level : float
+        The confidence level, which is the probability with which the bound holds, in (0, 1).
 
     Returns
     -------
@@ -59,7 +61,7 @@ def epsilon_from_losses(losses, delta: float, confidence: float = 0.95) -> float
     >>> 2.1 < epsilon_from_losses(losses, delta=0.01) < 2.32
     True
     """
-    delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("confidence", confidence, 0, 1)
+    delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("level", level, 0, 1)
     losses = _sample("losses", losses)
     count = len(losses)
     certain = np.count_nonzero(losses == np.inf)
@@ -78,7 +80,8 @@ def epsilon_from_losses(losses, delta: float, confidence: float = 0.95) -> float
     return _largest(refuted, values[:-1].max(initial=0.0))
 
 
-def epsilon_from_outputs(first, second, delta: float, confidence: float = 0.95) -> float:
+@renamed_arguments(confidence="level")
+def epsilon_from_outputs(first, second, delta: float, level: float = 0.95) -> float:
     """Return a lower confidence bound on the epsilon of a mechanism's (epsilon, delta)-DP, from its outputs alone.
 
     A quarter of each sample chooses an event {number >= t} or {number <= t}, and the data set that makes it likelier.
@@ -93,8 +96,8 @@ def epsilon_from_outputs(first, second, delta: float, confidence: float = 0.95) 
         output that is withheld may be coded as -inf.
     delta : float
         The delta of the claim, in [0, 1).
-    confidence : float
-        The probability with which the bound holds, in (0, 1).
+    level : float
+        The confidence level, which is the probability with which the bound holds, in (0, 1).
 
     Returns
     -------
@@ -118,7 +121,7 @@ def epsilon_from_outputs(first, second, delta: float, confidence: float = 0.95) 
     >>> 0.8 < epsilon_from_outputs(noise[0], noise[1] + 1, delta=0) < 1
     True
     """
-    delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("confidence", confidence, 0, 1)
+    delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("level", level, 0, 1)
     samples = [_sample("first", first), _sample("second", second)]
     chosen, tested = [x[::CHOOSING] for x in samples], [x[np.arange(len(x)) % CHOOSING > 0] for x in samples]
     best = -np.inf

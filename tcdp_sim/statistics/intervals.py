@@ -89,8 +89,8 @@ def simulated_mean(
     return Simulated(mean - half, mean, mean + half, mcse, trials)
 
 
-def simulated_quantile(low, high, counts, q: float, chance: float = SHARE) -> Simulated:
-    """Return the q-quantile of the law of binned trials with an exact interval from the binomial law of the ranks.
+def simulated_quantile(low, high, counts, level: float, chance: float = SHARE) -> Simulated:
+    """Return a quantile of the law of binned trials with an exact interval from the binomial law of the ranks.
 
     The standard error is half the difference of the trials whose ranks are one standard deviation away.
 
@@ -100,8 +100,8 @@ def simulated_quantile(low, high, counts, q: float, chance: float = SHARE) -> Si
         Edges of disjoint bins in ascending order.
     counts : array of shape (n,)
         Number of trials in each bin.
-    q : float
-        The level, in (0, 1).
+    level : float
+        The level of the quantile, in (0, 1).
     chance : float
         The probability that the interval misses the quantile, in (0, 1).
 
@@ -114,12 +114,12 @@ def simulated_quantile(low, high, counts, q: float, chance: float = SHARE) -> Si
     n, total = int(counts.sum()), np.cumsum(counts)
     n = whole("trials", n, 1, 2**62)
     half = 0.5 * real("chance", chance, 0, 1)
-    below, above = int(binom.ppf(half, n, q)), int(binom.isf(half, n, q)) + 1
+    below, above = int(binom.ppf(half, n, level)), int(binom.isf(half, n, level)) + 1
 
     def bin_of(rank: float) -> int:
         return int(np.searchsorted(total, np.clip(rank, 1, n)))
 
-    middle, spread = q * n, np.sqrt(n * q * (1 - q))
+    middle, spread = level * n, np.sqrt(n * level * (1 - level))
     centre = bin_of(np.ceil(middle))
     share = np.clip((middle - (total[centre] - counts[centre])) / counts[centre], 0, 1)
     estimate = float(low[centre] + share * (high[centre] - low[centre]))

@@ -32,17 +32,18 @@ def skewed(distance, trials, skewness) -> np.ndarray:
     return np.where(np.isposinf(distance), distance, np.where(distance == 0, 0.0, corrected))
 
 
-def quantile_p_values(bins, q, exact) -> np.ndarray:
-    """Return p-values for the hypothesis that the q-quantiles of a law are `exact`.
+def quantile_p_values(bins, level, exact) -> np.ndarray:
+    """Return p-values for the hypothesis that the quantiles of a law at these levels are `exact`.
 
     The p-values come from the exact binomial law of the trials on either side. They hold for every law, also with
-    atoms: P[X < exact] <= q <= P[X <= exact]. If a bin contains the exact value, its trials are counted in its favour.
+    atoms: P[X < exact] <= level <= P[X <= exact]. If a bin contains the exact value, its trials are counted in its
+    favour.
 
     Parameters
     ----------
     bins : tuple of three arrays
         Lower and upper edges of disjoint bins, in order, and the number of trials in each. Edges may be infinite.
-    q : float or array
+    level : float or array
         Levels, in (0, 1).
     exact : float or array
         Supposed quantiles, which may be infinite.
@@ -53,12 +54,12 @@ def quantile_p_values(bins, q, exact) -> np.ndarray:
         Two-sided p-values; NaN without trials, or where `exact` is NaN.
     """
     low, high, counts = bins
-    q, exact = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(exact, dtype=float))
+    level, exact = np.broadcast_arrays(np.asarray(level, dtype=float), np.asarray(exact, dtype=float))
     n, total = int(np.sum(counts)), np.concatenate([[0], np.cumsum(counts)])
     if not n:
-        return np.full(q.shape, np.nan)
+        return np.full(level.shape, np.nan)
     slack = np.where(np.isfinite(exact), ROUNDING * np.abs(exact), 0)
     up_to = total[np.searchsorted(low, exact + slack, side="right")]
     below = total[np.searchsorted(high, exact - slack, side="left")]
-    few, many = bdtr(up_to, n, q), np.where(below > 0, bdtrc(np.maximum(below - 1, 0), n, q), 1.0)
+    few, many = bdtr(up_to, n, level), np.where(below > 0, bdtrc(np.maximum(below - 1, 0), n, level), 1.0)
     return np.where(np.isnan(exact), np.nan, np.minimum(2 * np.minimum(few, many), 1.0))

@@ -16,6 +16,7 @@ from pathlib import Path
 SYNCS_AT_ONCE = 8  # a disk writes many small files in about the time of one
 LISTED_AT_ONCE = 256  # files that are submitted to the threads at a time
 _CANNOT = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}  # errors of file systems that cannot sync folders
+_CANNOT_LINK = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}  # errors of those without hard links
 
 
 def unfinished(path: Path) -> Path:
@@ -31,14 +32,38 @@ def write(path: Path, text: str | Iterable[str]) -> None:
     """
     fresh = unfinished(path)
     try:
-        with fresh.open("x", encoding="utf-8") as file:
-            file.writelines([text] if isinstance(text, str) else text)
-            file.flush()
-            os.fsync(file.fileno())
+        _fill(fresh, text)
         fresh.replace(path)
     finally:
         fresh.unlink(missing_ok=True)
     sync_folder(path.parent)
+
+
+def create(path: Path, text: str) -> None:
+    """Write a file that does not exist, atomically and without a lock. Raises FileExistsError if another was first.
+
+    One of several processes on any hosts succeeds. On a file system without hard links the last one does.
+    """
+    fresh = unfinished(path)
+    try:
+        _fill(fresh, text)
+        try:
+            os.link(fresh, path)
+        except OSError as problem:
+            if problem.errno not in _CANNOT_LINK:
+                raise
+            fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def _fill(path: Path, text: str | Iterable[str]) -> None:
+    """Write a new file and sync its bytes."""
+    with path.open("x", encoding="utf-8") as file:
+        file.writelines([text] if isinstance(text, str) else text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def link(path: Path, target: Path) -> None:

@@ -25,6 +25,7 @@ from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.store import certificate, journal
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.index import Index
+from tcdp_sim.study.parts import Part
 
 FOLDER = "exact"
 _ID = 32  # bytes in a cell's id
@@ -71,24 +72,28 @@ def _sources(package: str) -> str:
 class ExactRecords:
     """The stored exact values of one set of functions in a run's folder. Raises OSError.
 
-    `damaged` counts the unreadable stretches of each file. Their values are missing.
+    `damaged` counts the unreadable stretches of each file. Their values are missing. For a `part` of a run, the values
+    of other parts count as there, and their files are not read.
     """
 
-    def __init__(self, run: Path, values: ExactValues) -> None:
+    def __init__(self, run: Path, values: ExactValues, part: Part | None = None) -> None:
+        self._part = part
         self._folder = run / FOLDER / digest(values)
         self._width = values.width
         self._index = Index()
         self._reader = journal.Reader()
         self._lent: dict[str, bytes] = {}
         self.damaged: dict[str, int] = {}
-        for segment, offset, payload in journal.read(self._folder):
+        for segment, offset, payload in journal.read(self._folder, part.may_be_in if part else lambda name: True):
             if payload is not None and len(payload) == _ID + 8 * self._width:
                 self._index.enter(payload[:_ID].hex(), 0, segment, offset)
             else:
                 self.damaged[segment.name] = self.damaged.get(segment.name, 0) + 1
 
     def has(self, cell: str) -> bool:
-        """Return True if the exact values of a cell are there."""
+        """Return True if the exact values of a cell are there, or belong to another part."""
+        if self._part and not self._part.has(cell, 0):
+            return True
         return (cell, 0) in self._index or cell in self._lent
 
     def lend(self, cell: str, values: bytes) -> None:
@@ -114,11 +119,16 @@ class ExactRecords:
     @contextmanager
     def writer(self) -> "Iterator[ExactWriter]":
         """Yield a writer that appends values to a file of its own."""
-        with journal.Writer(self._folder) as writer:
+        with journal.Writer(self._folder, self._part.label if self._part else "") as writer:
             yield ExactWriter(writer, self._index)
 
     def forget_others(self) -> None:
-        """Remove the values of other functions, since nothing will ask for them again."""
+        """Remove the values of other functions, since nothing will ask for them again.
+
+        A part leaves them, because a part on another kind of processor may be writing them.
+        """
+        if self._part:
+            return
         for other in self._folder.parent.glob("*"):
             if other != self._folder:
                 shutil.rmtree(other, ignore_errors=True)

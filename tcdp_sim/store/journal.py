@@ -7,10 +7,12 @@ and counted, and their chunks are simulated again. Nothing is ever overwritten.
 import errno
 import hashlib
 import os
+import resource
 import socket
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,16 +23,21 @@ _DIGEST = 16
 _HEAD = len(MAGIC) + 8
 SYNC_SECONDS = 0.5
 _WINDOW = 1 << 20  # bytes that are read at once
+Reads = Callable[[str], bool]  # the name of a file -> True if it is to be read
+_MOST_FILES, _SHARE = 2048, 4  # files that a reader keeps open, and the part of all open files that they may be
 _USUAL = 4096  # bytes that a second read of a record fetches first
 
 
 class Writer:
-    """A context manager that appends records to its own file. Raises OSError and then leaves no half record."""
+    """A context manager that appends records to its own file. Raises OSError and then leaves no half record.
 
-    def __init__(self, folder: Path):
+    `label` is the end of the file's name. The rest of the name is new for every writer on any host.
+    """
+
+    def __init__(self, folder: Path, label: str = ""):
         durable.make_folder(folder)
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-        name = f"{stamp}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}.seg"
+        name = f"{stamp}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}{label}.seg"
         self.path = folder / name
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._size = self._bare = 0
@@ -86,12 +93,13 @@ class Writer:
         self.close()
 
 
-def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
+def read(folder: Path, reads: Reads = lambda name: True) -> Iterator[tuple[Path, int, bytes | None]]:
     """Yield the file, the payload's offset and the payload of all records, in the order of the files' names.
 
-    The payload is None for each damaged stretch. Memory holds one record.
+    The payload is None for each damaged stretch. Memory holds one record. Files for whose names `reads` is false are
+    not opened.
     """
-    for path in sorted(folder.glob("*.seg")):
+    for path in sorted(path for path in folder.glob("*.seg") if reads(path.name)):
         try:
             file = path.open("rb", buffering=_WINDOW)
         except FileNotFoundError:  # its writer closed it without a record
@@ -147,30 +155,53 @@ def sync(folder: Path) -> None:
 
 
 class Reader:
-    """A reader of records that `read` has found; it keeps the last file open, which usually has the next record too."""
+    """A reader of records that `read` has found. It keeps files open, since the records of a cell may lie in many."""
 
     def __init__(self) -> None:
-        self._path: Path | None = None
-        self._close: Callable[[], object] = lambda: None
+        self._files: dict[Path, int] = {}
+        weakref.finalize(self, _close, self._files)
 
     def again(self, path: Path, offset: int) -> bytes | None:
         """Return the payload at this offset of a file, or None if it has been damaged since. Raises OSError."""
-        if path != self._path:
-            self._close()
-            self._path = None
-            self._file = os.open(path, os.O_RDONLY)
-            self._close = weakref.finalize(self, os.close, self._file)
-            self._path = path
-        start = os.pread(self._file, _USUAL, offset - _HEAD)
+        file = self._opened(path)
+        start = os.pread(file, _USUAL, offset - _HEAD)
         if not start.startswith(MAGIC):
             return None
         length = int.from_bytes(start[len(MAGIC) : _HEAD], "little")
         end = _HEAD + length + _DIGEST
         if end > len(start):
-            if offset - _HEAD + end > os.fstat(self._file).st_size:
+            if offset - _HEAD + end > os.fstat(file).st_size:
                 return None
-            start = os.pread(self._file, end, offset - _HEAD)
+            start = os.pread(file, end, offset - _HEAD)
         return _payload(start[:_HEAD], start[_HEAD:end])
+
+    def _opened(self, path: Path) -> int:
+        """Return the open file; the one opened first is closed if there are too many."""
+        if path not in self._files:
+            if len(self._files) >= _most_files():
+                os.close(self._files.pop(next(iter(self._files))))
+            self._files[path] = os.open(path, os.O_RDONLY)
+        return self._files[path]
+
+
+def _most_files() -> int:
+    """Return how many files a reader may keep open: a part of what the process may."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST_FILES if soft == resource.RLIM_INFINITY else max(1, min(soft // _SHARE, _MOST_FILES))
+
+
+def _close(files: dict[Path, int]) -> None:
+    for file in files.values():
+        os.close(file)
+
+
+def allow_many_files() -> None:
+    """Let this process open as many files as its hard limit admits, up to what a thousand parts need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _SHARE * _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _SHARE * _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and wanted > soft:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _record(file: BinaryIO, at: int, size: int) -> bytes | None:

@@ -20,11 +20,12 @@ from tcdp_sim.store import digests
 NAME = "provenance.json"
 # the key of a head with the fingerprints of workers and merged runs that differ from the writer's
 FOREIGN = "foreign_fingerprints"
+PART = "part"  # the key of a head with the part that its writer computed
 LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
 
 
 def record(
-    folder: Path,
+    folder: Path | None,
     config: Mapping[str, Any],
     config_hash: str = "",
     data: Mapping[str, Any] = MappingProxyType({}),
@@ -32,7 +33,8 @@ def record(
 ) -> dict[str, Any]:
     """Return a description of this process, its config and its data, and write it to the run's provenance.json.
 
-    `planned` holds the planned numbers of cells and chunks as far as they are known.
+    `planned` holds the planned numbers of cells and chunks as far as they are known. Nothing is written if `folder` is
+    None.
     """
     about = {
         "time": _now(),
@@ -51,15 +53,20 @@ def record(
         **({"planned": dict(planned)} if planned else {}),
         **({"plug_ins": installed} if (installed := registry.distributions()) else {}),  # used or not
     }
-    digests.write_sealed(folder / NAME, about)
+    _write(folder, about)
     return about
 
 
-def end(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the description with the time of the end, and write it to provenance.json. Raises OSError."""
+def end(folder: Path | None, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description with the time of the end, and write it to provenance.json, if any. Raises OSError."""
     ended = {**about, "ended": _now()}
-    digests.write_sealed(folder / NAME, ended)
+    _write(folder, ended)
     return ended
+
+
+def _write(folder: Path | None, about: Mapping[str, Any]) -> None:
+    if folder is not None:
+        digests.write_sealed(folder / NAME, about)
 
 
 def fingerprints(heads: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -71,16 +78,25 @@ def fingerprints(heads: Sequence[Mapping[str, Any]]) -> set[str]:
 def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> bool:
     """Write provenance.json again if it is damaged or missing, and return True if it was. Raises OSError.
 
-    The newest of the journal's heads has the same content. A new run has no heads and no file.
+    The newest of the journal's heads has the same content. A new run has no heads and no file. Parts of a run write
+    heads alone, so their newest head becomes the file, and that is no damage.
     """
     path = folder / NAME
-    if path.is_file() and not digests.is_broken(path.read_bytes()):
+    newest = max(heads, key=age, default=None)
+    if path.is_file() and not digests.is_broken(text := path.read_bytes()):
+        if newest and PART in newest and age(newest) > age(json.loads(text)):
+            digests.write_sealed(path, newest)
         return False
-    if heads:
-        digests.write_sealed(path, max(heads, key=lambda head: (str(head.get("time")), str(head.get("ended", "")))))
+    if newest:
+        digests.write_sealed(path, newest)
     elif path.exists():
         record(folder, config)
-    return bool(heads) or path.exists()
+    return path.exists() and not (newest and PART in newest)
+
+
+def age(head: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the sort key of a head by time, the oldest first."""
+    return str(head.get("time")), str(head.get("ended", ""))
 
 
 def _now() -> str:

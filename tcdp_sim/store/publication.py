@@ -8,7 +8,7 @@ certificate in the folder, publishing would write the same bytes. In case of dou
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,16 @@ LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "numcodecs", "pandas")  # libra
 
 
 def table_digest(
-    study: Any, exact_values: ExactValues, attributes: Mapping[str, Any], problems: Mapping[tuple[str, str], int]
+    study: Any,
+    exact_values: ExactValues,
+    attributes: Mapping[str, Any],
+    problems: Mapping[tuple[str, str], int],
+    lacking: Sequence[str] = (),
 ) -> str:
     """Return the digest of a table's inputs that its certificate does not cover, such as the labels of its cells.
 
-    `attributes` are those of the snapshot. `problems` has the form that `table.blocks` takes.
+    `attributes` are those of the snapshot. `problems` has the form that `table.blocks` takes. `lacking` holds the ids
+    of cells without exact values.
     """
     about = {
         "cells": study.plan.cells.digest(),
@@ -36,6 +41,7 @@ def table_digest(
         "problems": sorted([*key, count] for key, count in problems.items()),
         "exact": [exact_digest(exact_values), exact_values.names()],
         "libraries": {name: metadata.version(name) for name in LIBRARIES} | {"python": platform.python_version()},
+        **({"lacking": list(lacking)} if lacking else {}),
     }
     return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=DIGITS // 2).hexdigest()
 

@@ -10,7 +10,7 @@ from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import HEAD
-from tcdp_sim.study import retired
+from tcdp_sim.study import parts, retired
 from tcdp_sim.study.settings import Settings, settings
 
 
@@ -51,7 +51,7 @@ def config_of(folder: Path) -> Mapping[str, Any]:
 
     Keys that have become commands are left out. Raises UserError if it cannot be read.
     """
-    heads = _provenance(folder) or _heads(folder)
+    heads = sorted([*_provenance(folder), *_newest_part(folder)], key=provenance.age) or _heads(folder)
     for head in reversed(heads):
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             return retired.without(dict(json.loads(head.get("config_in_order") or json.dumps(head["config"]))))
@@ -72,6 +72,20 @@ def _provenance(folder: Path) -> list[Mapping[str, Any]]:
         return []
 
 
+def _newest_part(folder: Path) -> list[Mapping[str, Any]]:
+    """Return the first head of the newest journal file of a part, as a list, empty without parts.
+
+    Parts do not write provenance.json.
+    """
+    names = sorted((name for name in journal.segments(folder / "journal") if parts.labelled(name)[2]), reverse=True)
+    for name in names:
+        with suppress(OSError, StopIteration):
+            _, _, payload = next(journal.read(folder / "journal", name.__eq__))
+            if payload and payload[:1] == HEAD and (head := _head(payload)):
+                return [head]
+    return []
+
+
 def _heads(folder: Path) -> list[Mapping[str, Any]]:
     """Return the heads of the journal, oldest first. Raises UserError."""
     try:
@@ -79,7 +93,7 @@ def _heads(folder: Path) -> list[Mapping[str, Any]]:
     except OSError as problem:
         raise UserError(f"{folder} cannot be read ({reason(problem)})") from None
     heads = [head for payload in payloads if (head := _head(payload))]
-    return sorted(heads, key=lambda head: (str(head.get("time")), str(head.get("ended", ""))))
+    return sorted(heads, key=provenance.age)
 
 
 def _head(payload: bytes) -> Mapping[str, Any]:

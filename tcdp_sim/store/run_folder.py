@@ -51,6 +51,8 @@ BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal
 class Run:
     """A run's folder, open for reading and appending. Raises OSError or UserError if it cannot be used."""
 
+    label = ""  # the end of the names of the journal files that it writes
+
     def __init__(self, folder: Path, identity: Mapping[str, Any], replaces: bool = False):
         """Open the folder.
 
@@ -67,6 +69,10 @@ class Run:
         if not (self._gives_way() and not self.locked()):
             self._claim(folder / "run.json")
 
+    def again(self) -> "Run":
+        """Return the same folder, read again."""
+        return Run(self.folder, self.identity)
+
     def _read(self) -> None:
         """Read everything that the journal holds now."""
         self.damaged: Counter[str] = Counter()
@@ -81,7 +87,7 @@ class Run:
 
     def _chunks(self) -> Iterator[tuple[tuple[Path, int], bytes]]:
         """Yield the place and the encoded summary of every chunk's record; other records are processed on the way."""
-        for path, offset, payload in journal.read(self.folder / "journal"):
+        for path, offset, payload in journal.read(self.folder / "journal", self._reads):
             if payload is None:
                 self.damaged[path.name] += 1
             elif payload[:1] == HEAD:
@@ -91,9 +97,17 @@ class Run:
             elif payload[:1] == PROBLEM:
                 self._note(path, payload[1:])
 
+    def _reads(self, file: str) -> bool:
+        """Return True if a journal file is to be read."""
+        return True
+
     def has(self, cell: str, chunk: int) -> bool:
         """Return True if the chunk is done."""
         return (cell, chunk) in self._index
+
+    def size(self, cell: str, chunks: int) -> int:
+        """Return how many of the first `chunks` chunks of a cell this process answers for: all of them."""
+        return chunks
 
     def writer(self, head: Mapping[str, Any]) -> "RunWriter":
         """Return a context manager that appends to the journal; `head` describes the writer (versions, host, time)."""
@@ -133,7 +147,7 @@ class Run:
 
     def _gives_way(self) -> bool:
         """Return True if the folder belongs to another run that has no record and has published nothing."""
-        there = _readable(self.folder / "run.json") if self._replaces else None
+        there = readable(self.folder / "run.json") if self._replaces else None
         empty = not (self._index or self.damaged or (self.folder / "results.zarr").exists())
         return there is not None and empty and any(there.get(key) != self.identity[key] for key in self.identity)
 
@@ -188,7 +202,7 @@ class Run:
         A run.json that contradicts the journal's heads is restored if they name this run, and refused otherwise.
         """
         known = [identity for identity in self._identities if identity is not None]
-        if not known and not self._index and _begun(path):
+        if not known and not self._index and begun(path):
             if path.exists():
                 self.mended.append(f"{path.name} was damaged and nothing was recorded yet: the run begins anew")
             with suppress(FileNotFoundError):  # another driver got the lock, removed our file and wrote its own
@@ -196,7 +210,7 @@ class Run:
         try:
             _claim(path, self.identity)
         except UserError:
-            if self.identity not in known or _readable(path) in known:
+            if self.identity not in known or readable(path) in known:
                 raise
             with suppress(OSError):  # a read-only run can still be read
                 _write(path, self.identity)
@@ -241,7 +255,7 @@ class RunWriter:
 
     def __init__(self, run: Run, head: Mapping[str, Any]):
         self._run = run
-        self._writer = journal.Writer(run.folder / "journal")
+        self._writer = journal.Writer(run.folder / "journal", run.label)
         self._written = False
         try:
             self._writer.begin(self._encoded(head))
@@ -294,13 +308,18 @@ def _problem(entry: Mapping[str, Any]) -> Problem:
     return one
 
 
-def _begun(path: Path) -> bool:
+def begun(path: Path) -> bool:
     """Return True if a folder holds nothing but the files of a run without a record, and no readable identity."""
-    if _readable(path) is not None:
+    if readable(path) is not None:
         return False
     others = {other.name for other in path.parent.iterdir() if not HALF.fullmatch(other.name)}
     segments = (path.parent / "journal").glob("*") if "journal" in others else ()
     return others <= BEGUN and all(segment.suffix == ".seg" for segment in segments)
+
+
+def written(identity: Mapping[str, Any]) -> str:
+    """Return the content of run.json."""
+    return json.dumps(identity, indent=1, sort_keys=True) + "\n"
 
 
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:
@@ -318,10 +337,10 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
 
 def _write(path: Path, identity: Mapping[str, Any]) -> None:
     """Write the identity, atomically."""
-    durable.write(path, json.dumps(identity, indent=1, sort_keys=True) + "\n")
+    durable.write(path, written(identity))
 
 
-def _readable(path: Path) -> Mapping[str, Any] | None:
+def readable(path: Path) -> Mapping[str, Any] | None:
     """Return the identity in a file, or None if it cannot be read."""
     try:
         return _identity(path)
@@ -340,17 +359,25 @@ def _identity(path: Path) -> Mapping[str, Any]:
     return identity
 
 
-def open_run(study: Study) -> Run:
-    """Return the folder of a study's run, made if it is new. Raises UserError if it cannot be used."""
+def open_run(study: Study, replaces: bool = True) -> Run:
+    """Return the folder of a study's run, made if it is new. Raises UserError if it cannot be used.
+
+    `replaces` has the meaning that it has for `Run`.
+    """
     try:
-        return Run(study.folder, study.identity, replaces=True)
+        return Run(study.folder, study.identity, replaces)
     except OSError as problem:
-        message = f"the results folder {study.folder} cannot be written or read ({reason(problem)})"
-        raise UserError(f"{message}; choose another results_dir") from None
+        raise unusable(study, problem) from None
 
 
-def existing_run(study: Study) -> Run:
+def unusable(study: Study, problem: OSError) -> UserError:
+    """Return the error for a folder that cannot be written or read."""
+    message = f"the results folder {study.folder} cannot be written or read ({reason(problem)})"
+    return UserError(f"{message}; choose another results_dir")
+
+
+def existing_run(study: Study, replaces: bool = True) -> Run:
     """Return the folder of a run that has begun. Raises UserError if there is none."""
     if not (study.folder / "run.json").exists():
         raise UserError(f"{study.folder} holds no run; run its study first")
-    return open_run(study)
+    return open_run(study, replaces)

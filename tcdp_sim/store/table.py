@@ -14,6 +14,7 @@ from tcdp_sim.store import columns
 from tcdp_sim.store.columns import COUNT, INTERVAL, QUANTILES
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.study.packed_cells import Cell
+from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.bins import RESOLUTION
 from tcdp_sim.summaries.estimates import (
     CONFIDENCE,
@@ -43,6 +44,7 @@ def blocks(
     problems: Mapping[tuple[str, str], int] = MappingProxyType({}),
     exact_values: ExactValues = NO_EXACT_VALUES,
     known: Callable[[Cell, Mechanism], np.ndarray] | None = None,
+    mechanism: type[Mechanism] | None = None,
 ) -> Iterator[xr.Dataset]:
     """Yield the table in blocks of BLOCK rows, one for each cell: coordinates and every statistic.
 
@@ -53,6 +55,7 @@ def blocks(
     - problems: the number of chunks with an error or a warning, by cell id and kind.
     - exact_values: the exact values to publish beside the simulated ones.
     - known: a function that returns a cell's exact values if they have been computed before.
+    - mechanism: the class that declares what a trial yields, by default the class that the laws name.
     """
     coming = iter(summaries)
     about = {**attributes, "exact_code": exact_values.code}
@@ -60,33 +63,33 @@ def blocks(
     numeric, entries = _axes(cells), _Entries(counts)
     for start in range(0, len(cells), BLOCK):
         block = cells[start : start + BLOCK]
-        variables = _block(block, list(islice(coming, len(block))), counts, problems, exact_values, known)
+        kind = mechanism or mechanism_class(block[0].law["mechanism"])
+        variables = _block(kind, block, list(islice(coming, len(block))), counts, problems, exact_values, known)
         yield xr.Dataset(variables | entries.of(block), _coordinates(block, numeric), about)
 
 
 def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
     """Return every statistic of one mechanism's trials, under the names of the table, without a cell dimension."""
     data = {"trials": _row([summary.trials], "1", "trials simulated")}
-    data |= _estimates(type(mechanism), [mechanism], [summary])
+    data |= estimates(type(mechanism), [mechanism], [summary])
     return xr.Dataset(data, {"quantile": ("quantile", QUANTILES)}).isel(cell=0)
 
 
-def _block(cells, summaries, counts, problems, exact_values, known):
-    """Variables of some cells: name -> (dimensions, values, attributes)."""
-    mechanism = mechanism_class(cells[0].law["mechanism"])
+def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
+    """Return the variables of some cells: name -> (dimensions, values, attributes)."""
     built = [mechanism.build(cell.law, counts[cell.counts]) for cell in cells]
     data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
     warned = [problems.get((cell.id, "warning"), 0) for cell in cells]
     data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
     failed = [int((cell.id, "error") in problems) for cell in cells]
     data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
-    data |= _estimates(mechanism, built, summaries)
+    data |= estimates(mechanism, built, summaries)
     if exact_values.width:
         data |= exact_values.tabulate([known(cell, one) for cell, one in zip(cells, built)], data)
-    return data | _batches(summaries)
+    return data | batch_means(summaries)
 
 
-def _estimates(mechanism, built, summaries):
+def estimates(mechanism, built, summaries):
     """Return the variables of every observable and event: name -> (dimensions, values, attributes)."""
     data, thresholds = {}, [one.thresholds for one in built]
     for name, about in mechanism.observables.items():
@@ -100,7 +103,21 @@ def _estimates(mechanism, built, summaries):
     return data
 
 
-def _batches(summaries):
+def estimates_of_rows(mechanism, rows: Mapping[str, batch.Rows], hits: Mapping[str, np.ndarray], trials: int):
+    """Return the variables of `estimates` for cells of one chunk that were computed together."""
+    data: dict[str, tuple] = {}
+    for name, about in mechanism.observables.items():
+        row = rows[name]
+        data |= _moment_variables(name, about, row.moments, np.zeros(len(row.bins), np.int64))
+        data |= _quantile_variables(name, about, row.quantiles)
+        data |= _histogram_variables(name, about, row.keys, row.counts, row.bins)
+    for name, meaning in mechanism.events.items():
+        table = batch.proportions(hits[name], trials)
+        data |= _proportion_variables(name, "cell", f"P[{meaning}]", table, hits[name])
+    return data
+
+
+def batch_means(summaries):
     """Return means over batches in the order of the trials, for cells with common random numbers."""
     names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
     out = {}
@@ -172,17 +189,21 @@ def _row(values, unit, meaning, dims="cell"):
 
 def _moments(name, about, distributions):
     rows = np.array([_moment_row(d, about) for d in distributions], dtype=float).T
-    names = [columns.mean(name) + end for end in INTERVAL]
-    names += [name + end for end in (columns.DEVIATION, columns.LEAST, columns.MOST)]
-    out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
     lost = [d.nonfinite if d else 0 for d in distributions]
-    out |= {name + columns.NONFINITE: _row(lost, "1", f"{about.meaning}: trials that are not finite")}
+    out = _moment_variables(name, about, rows, lost)
     if any(d and any(d.infinite) for d in distributions):  # the remaining non-finite trials are NaN
         for side, sign in enumerate(("minus", "plus")):
             infinite = [d.infinite[side] if d else 0 for d in distributions]
             meaning = f"{about.meaning}: trials that are {sign} infinity"
             out[name + columns.INFINITE[side]] = _row(infinite, "1", meaning)
     return out
+
+
+def _moment_variables(name, about, rows, lost):
+    names = [columns.mean(name) + end for end in INTERVAL]
+    names += [name + end for end in (columns.DEVIATION, columns.LEAST, columns.MOST)]
+    out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
+    return out | {name + columns.NONFINITE: _row(lost, "1", f"{about.meaning}: trials that are not finite")}
 
 
 def _moment_row(d: Distribution | None, about: Observable):
@@ -197,7 +218,10 @@ def _moment_row(d: Distribution | None, about: Observable):
 
 
 def _quantiles(name, about, distributions):
-    table = quantile_table(distributions, QUANTILES)
+    return _quantile_variables(name, about, quantile_table(distributions, QUANTILES))
+
+
+def _quantile_variables(name, about, table):
     meanings = (
         f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide",
         "Monte Carlo standard error of the quantile",
@@ -213,11 +237,16 @@ def _quantiles(name, about, distributions):
 def _histogram(name, about, distributions):
     keys = [d.keys if d else np.zeros(0, np.int32) for d in distributions]
     counts = [d.counts if d else np.zeros(0, np.int64) for d in distributions]
+    sizes = [len(k) for k in keys]
+    return _histogram_variables(name, about, np.concatenate(keys), np.concatenate(counts), sizes)
+
+
+def _histogram_variables(name, about, keys, counts, sizes):
     entry, (key, count, bins) = columns.entry(name), columns.histogram(name)
     return {
-        key: _row(np.concatenate(keys), "1", "bin: see tcdp_sim.summaries.bins.bin_edges", entry),
-        count: _row(np.concatenate(counts), "1", f"{about.meaning}: trials in the bin", entry),
-        bins: _row([len(k) for k in keys], "1", f"bins of the cell along {entry}"),
+        key: _row(keys, "1", "bin: see tcdp_sim.summaries.bins.bin_edges", entry),
+        count: _row(counts, "1", f"{about.meaning}: trials in the bin", entry),
+        bins: _row(sizes, "1", f"bins of the cell along {entry}"),
     }
 
 
@@ -234,6 +263,10 @@ def _exceedances(name, about, distributions, thresholds):
 
 def _proportions(name, dims, meaning, hits):
     table = np.array([proportion(*hit) if hit else _NAN4 for hit in hits], dtype=float).T
+    return _proportion_variables(name, dims, meaning, table, [hit[0] if hit else 0 for hit in hits])
+
+
+def _proportion_variables(name, dims, meaning, table, counts):
     remarks = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
     out = {name + end: _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, remarks)}
-    return out | {name + COUNT: _row([hit[0] if hit else 0 for hit in hits], "1", "trials in which it happened")}
+    return out | {name + COUNT: _row(counts, "1", "trials in which it happened")}

@@ -1,20 +1,60 @@
-"""The command that runs a study again: the words in which its config differs from the defaults of its groups."""
+"""The command that runs a study again, with the words that differ from the defaults, and a file that does so."""
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tcdp_sim.study import groups, retired
+from tcdp_sim.study import groups, plain_yaml, retired, study_file
 from tcdp_sim.study.compose import OWN_TABLE, composed
 
 NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # keys of a command, or of the place where it ran
 SWEEP = "sweep."  # its keys need no + in front, because the mechanism declares them
+RUNS_AGAIN = "# `tcdp-sim run FILE.yaml` runs this study again.\n"
+RELATIVE = "# Paths of data are relative to this file: keep it in the folder in which the study was run.\n"
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # characters that need no quotes
 
 
 def command(config: Mapping[str, Any]) -> str:
     """Return the command line that runs a study of this resolved config again. It names no cluster."""
+    if function := config["mechanism"].get("function"):
+        return " ".join(["tcdp-sim", "sweep", *map(shlex.quote, _words_of_sweep(config, function))])
     return " ".join(["tcdp-sim", *map(shlex.quote, words(config))])
+
+
+def file(config: Mapping[str, Any]) -> str:
+    """Return the text of a file that runs a study of this resolved config again, with every key of the config."""
+    keys = json.loads(json.dumps(config))  # plain lists, where settings have tuples
+    keys["cluster"] = _own_cluster(keys)
+    _take_away(keys, composed({}, keys))
+    note = RELATIVE if study_file.relative_paths(keys) else ""
+    return RUNS_AGAIN + note + plain_yaml.dump(keys)
+
+
+def _own_cluster(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the name of the cluster and the keys that differ from its defaults, which may name the run's folder."""
+    name = config["cluster"]["name"]
+    default = composed({}, {**config, "cluster": name})["cluster"]
+    own = {key: value for key, value in config["cluster"].items() if key not in default or default[key] != value}
+    return {"name": name, **own}
+
+
+def _take_away(keys: dict[str, Any], whole: Mapping[str, Any]) -> None:
+    """Set to null what the defaults bring into the whole config and the keys lack, such as a block of `also`."""
+    for key, value in whole.items():
+        if key not in keys:
+            keys[key] = "linear" if {"from", "to"} <= set(keys) else None  # of a range only `scale` may be left out
+        elif isinstance(value, Mapping) and isinstance(keys[key], dict) and key != "cluster":
+            _take_away(keys[key], value)
+
+
+def _words_of_sweep(config: Mapping[str, Any], function: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words of a sweep over a function. They do not name its exact values and bounds, which are code."""
+    yield f"{function['module'].replace('.', '/')}.py:{function['name']}"
+    yield from (f"sweep.{key}={_written(value)}" for key, value in config["sweep"].items())
+    yield from (f"also.{key}={_written(value)}" for key, value in config["also"].items())
+    keys = ("trials", "chunk", "seed", "target_mcse", "share", "name")
+    yield from (f"{key}={_written(config[key])}" for key in keys if config[key] not in (None, [], ()))
 
 
 def words(config: Mapping[str, Any]) -> list[str]:

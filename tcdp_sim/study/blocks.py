@@ -79,7 +79,7 @@ def _parts(where: str, block: Mapping[str, Any]) -> Iterator[tuple[str, dict[str
     if not isinstance(listed, list):
         raise UserError(f"{where}.blocks = {listed!r} is not valid; valid: a list of blocks: [{{k: 10}}, {{k: 20}}]")
     for i, one in enumerate(listed):
-        yield f"{where}.blocks[{i}]", _with_axes(own, _mapping(f"{where}.blocks[{i}]", one))
+        yield f"{where}.blocks[{i}]", with_axes(own, _mapping(f"{where}.blocks[{i}]", one))
 
 
 def _absence(settings: Settings, name: str, block: Mapping[str, Any]) -> str | None:
@@ -105,10 +105,10 @@ def _completed(settings: Settings, own: Mapping[str, Any], where: str = "sweep.d
     sweep = sweep_of(settings)
     chosen = _suggested(settings, sweep, "sweep.data")
     if isinstance(own.get("data"), str):
-        suggested = _with_axes(experiment, _suggested(settings, own, where))
+        suggested = with_axes(experiment, _suggested(settings, own, where))
     else:
-        suggested = _with_axes(chosen, experiment)
-    return _with_axes(_with_axes(suggested, sweep), own)
+        suggested = with_axes(chosen, experiment)
+    return with_axes(with_axes(suggested, sweep), own)
 
 
 def _suggested(settings: Settings, block: Mapping[str, Any], where: str) -> Mapping[str, Any]:
@@ -134,7 +134,7 @@ def _mapping(where: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
     return value
 
 
-def _with_axes(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def with_axes(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Return `base` updated with `over`. An axis given as log10_x replaces x, and x replaces log10_x."""
     given = {key.removeprefix(LOG10) for key, value in over.items() if value is not None}
     if given & set(OMEGA_FORMS):

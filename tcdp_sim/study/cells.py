@@ -187,7 +187,7 @@ def _cell(
     label: dict[str, Any],
     share: Sequence[str],
 ) -> Cell:
-    size = {"k": data.bins} if data else {}
+    size = {"k": data.k} if data else {}
     _refuse_lattices(mechanism, point, label)
     law = mechanism.law(point | size, options, data)
     if foreign := _plug_ins(mechanism, point, label):
@@ -229,7 +229,12 @@ def cell_id(law: Mapping[str, Any]) -> str:
 
     The canonical JSON has sorted keys, whole floats as integers and other floats rounded to 12 significant digits.
     """
-    return hashlib.sha256(_encoded(_canonical(law)).encode()).hexdigest()
+    return hashlib.sha256(canonical(law).encode()).hexdigest()
+
+
+def canonical(law: Mapping[str, Any]) -> str:
+    """Return the canonical JSON of a law."""
+    return _encoded(_canonical(law))
 
 
 _encoded = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every law

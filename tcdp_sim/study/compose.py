@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -11,8 +12,9 @@ from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
+from hydra.errors import HydraException
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.core import registry
@@ -21,6 +23,7 @@ from tcdp_sim.study import groups
 
 CONFIG = "config"  # the yaml file of conf/ that every study begins with
 OWN_TABLE = "csv"  # the data set that reads a user's own table
+NO_KEYS: Mapping[str, Any] = MappingProxyType({})
 
 
 class PlugInConfigs(SearchPathPlugin):
@@ -33,16 +36,19 @@ class PlugInConfigs(SearchPathPlugin):
 
 
 @contextmanager
-def our_configs() -> Iterator[None]:
+def our_configs(keys: Mapping[str, Any] = NO_KEYS) -> Iterator[None]:
     """Let Hydra compose our yaml files and those of plug-ins in the block, with any key of `sweep`.
 
     Mechanisms declare the axes. So config.yaml begins with `open_sweep`, a `sweep` without Hydra's lock against new
-    keys, which a yaml file cannot express. Afterwards Hydra has the settings that other code, such as a notebook, gave
-    it.
+    keys, which a yaml file cannot express. It ends with `study_file`: the `keys` of a user's file, which words
+    override. `under_study_file` has null in their places, because a list cannot replace a range, nor a range another
+    one, unless null has. Afterwards Hydra has the settings that other code, such as a notebook, gave it.
     """
     Plugins.instance().register(PlugInConfigs)
     unlocked = OmegaConf.create({}, flags={"struct": False})
     ConfigStore.instance().store("open_sweep", OmegaConf.create({"sweep": unlocked}))
+    ConfigStore.instance().store("under_study_file", OmegaConf.create(_nulls(keys)))
+    ConfigStore.instance().store("study_file", OmegaConf.create(dict(keys)))
     before = GlobalHydra.instance().hydra
     GlobalHydra.instance().clear()
     try:
@@ -52,11 +58,38 @@ def our_configs() -> Iterator[None]:
         GlobalHydra.instance().hydra = before
 
 
-def composed(given: Mapping[str, Any]) -> dict[str, Any]:
+def _nulls(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys with null in place of values, lists and ranges."""
+    sections = {key: isinstance(value, Mapping) and not {"from", "to"} <= set(value) for key, value in keys.items()}
+    return {key: _nulls(keys[key]) if section else None for key, section in sections.items()}
+
+
+def composed(given: Mapping[str, Any], file: Mapping[str, Any] = NO_KEYS) -> dict[str, Any]:
     """Return the resolved config of the default study with the given keys on top, nested as in a yaml file.
 
     A key that is a group (experiment, mechanism, data, cluster) has the name of an option, or the keys of an option
-    with its `name`. Arrays and numbers of NumPy are accepted. Raises UserError.
+    with its `name`. Arrays and numbers of NumPy are accepted. `file` has the keys of a study in a file, which lie
+    between the default study and the given keys. Raises UserError.
+    """
+    chosen, keys = split(given)
+    chosen_by_file, keys_of_file = split(file)
+    words = [f"{group}={option}" for group, option in (chosen_by_file | chosen).items()]
+    try:
+        with our_configs(keys_of_file):
+            base = compose(CONFIG, words)
+        OmegaConf.set_struct(base, False)  # keys that are not known are refused with the settings
+        whole = OmegaConf.to_container(OmegaConf.merge(base, keys), resolve=True, throw_on_missing=True)
+        return cast(dict[str, Any], whole)
+    except MissingMandatoryValue as mistake:
+        raise UserError(f"{mistake.full_key} is not given") from None
+    except (OmegaConfBaseException, HydraException) as mistake:
+        raise UserError(" ".join(str(mistake).split())) from None
+
+
+def split(given: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the chosen options of the groups, and all other keys, of keys that are nested as in a yaml file.
+
+    Raises UserError for an option that its group lacks.
     """
     chosen: dict[str, str] = {}
     keys: dict[str, Any] = {}
@@ -67,15 +100,18 @@ def composed(given: Mapping[str, Any]) -> dict[str, Any]:
         option, own = _option(key, value)
         chosen |= {key: known(key, option, groups.options(key))} if option is not None else {}
         keys |= {key: own} if own else {}
-    base = _chosen(chosen)
-    OmegaConf.set_struct(base, False)  # keys that are not known are refused with the settings
-    try:
-        whole = OmegaConf.to_container(OmegaConf.merge(base, keys), resolve=True, throw_on_missing=True)
-        return cast(dict[str, Any], whole)
-    except MissingMandatoryValue as mistake:
-        raise UserError(f"{mistake.full_key} is not given") from None
-    except OmegaConfBaseException as mistake:
-        raise UserError(" ".join(str(mistake).split())) from None
+    if keys.get("sweep", 0) is None:
+        del keys["sweep"]  # a sweep without axes
+    return chosen, keys
+
+
+def places(given: Mapping[str, Any]) -> set[str]:
+    """Return the keys that are given as words of the command line would give them: data, data.n, sweep.k, trials."""
+    chosen, keys = split(given)
+    found = set(chosen)
+    for key, value in keys.items():
+        found |= {f"{key}.{own}" for own in value} if isinstance(value, Mapping) else {key}
+    return found
 
 
 def _option(group: str, value: Any) -> tuple[str | None, dict[str, Any]]:
@@ -85,14 +121,23 @@ def _option(group: str, value: Any) -> tuple[str | None, dict[str, Any]]:
     if not isinstance(value, Mapping):
         raise UserError(f"{group} = {value!r} is not valid; valid: a name, or keys such as {{'name': 'x'}}")
     own = dict(value)
-    if group != "data" or own.get("name") in groups.options("data"):
-        return own.pop("name", None), own
-    return OWN_TABLE, own  # the user has named this data set
+    if group == "data" and own.get("name") not in groups.options("data"):
+        return _renamed(own), own
+    return own.pop("name", None), own
 
 
-def _chosen(options: Mapping[str, str]) -> DictConfig:
-    with our_configs():
-        return compose(CONFIG, [f"{group}={option}" for group, option in options.items()])
+def _renamed(data: Mapping[str, Any]) -> str | None:
+    """Return the option of a data set that the user has named: the one with its shape or file, or the user's own table.
+
+    None stands for the default data set, some of whose keys are given.
+    """
+    for key in ("shape", "file"):
+        for option in groups.options("data") if key in data else ():
+            if groups.named("data", option).get(key) == data[key]:
+                return option
+    if {"path", "column"} & set(data):
+        return OWN_TABLE
+    return known("data.name", data["name"], groups.options("data")) if "name" in data else None
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,8 @@ from tcdp_sim.core.errors import UserError, known
 GROUPS = resources.files("tcdp_sim.conf")
 DEFAULTS = GROUPS / "config.yaml"  # every key of a study, with its default
 CHOSEN = ("experiment", "mechanism", "data", "cluster")  # a study has one option of each of these groups
+EXPERIMENTAL = {"kubernetes": "it has never run on a real Kubernetes"}  # option -> reason
+KEPT = {"experiment": "sweep", "mechanism": "function"}  # what a sweep over a user's function has; no words choose it
 PLUGGED = ("noise", "mechanism", "experiment", "data")  # groups to which plug-ins may add
 
 
@@ -22,12 +24,27 @@ def options(group: str) -> list[str]:
     return sorted(_files(group))
 
 
+def marked(group: str) -> list[str]:
+    """Return the names of a group, with a mark on those that are experimental."""
+    return [f"{name} (experimental)" if name in EXPERIMENTAL else name for name in options(group)]
+
+
 @cache
 def named(group: str, name: str) -> Mapping[str, Any]:
     """Return the content of conf/<group>/<name>.yaml. Raises UserError listing the options if the name is not known."""
+    return cast(Mapping[str, Any], OmegaConf.to_container(OmegaConf.create(text(group, name))))
+
+
+def text(group: str, name: str) -> str:
+    """Return the text of conf/<group>/<name>.yaml. Raises UserError listing the options if the name is not known."""
     known(group, name, options(group))
-    content = OmegaConf.to_container(OmegaConf.create(_files(group)[name].read_text("utf-8")))
-    return cast(Mapping[str, Any], content)
+    return _files(group)[name].read_text("utf-8")
+
+
+def general_keys() -> list[str]:
+    """Return the lines of config.yaml with the keys that are neither groups nor axes, with their comments."""
+    lines = DEFAULTS.read_text("utf-8").partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 def study_keys() -> list[str]:

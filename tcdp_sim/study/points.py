@@ -9,12 +9,15 @@ The key `log10_<axis>` gives an axis by its exponents. A block may also have the
 """
 
 import itertools
+import json
 import math
 import operator
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError, suggestion
@@ -74,10 +77,15 @@ def points(block: Mapping[str, Any], valid: Mapping[str, Axis], where: str = "sw
     cells = [{}] if block.get("cells") is None else _explicit_cells(block["cells"], valid, where)
     _affordable(where, math.prod(len(values) for _, values in pools) * len(cells))
     tests = [_condition(text, where) for text in _listed(block.get("where"))]
+    named = any(axis.kind == "plain" for axis in valid.values())  # the user's own names, for which nothing is derived
+    asked = (lambda point: point) if named else (lambda point: derived(point, where))
 
     def make() -> Iterator[Point]:
-        completed = (_without_omega(point, cell) | cell for point in _product(pools) for cell in cells)
-        return (point for point in completed if all(test(derived(point, where)) for test in tests))
+        without = (lambda point, _: point) if named else _without_omega
+        completed = (without(point, cell) | cell for point in _product(pools) for cell in cells)
+        if not tests:
+            return completed
+        return (point for point in completed if all(test(asked(point)) for test in tests))
 
     if tests:
         deque(make(), maxlen=0)  # reports a wrong condition before the first point is used
@@ -104,6 +112,8 @@ def axis_values(axis: Axis, key: str, value: Any, where: str = "sweep") -> list[
         If the value is not valid.
     """
     place = f"{where}.{key}"
+    if axis.kind == "plain":
+        return _plain_values(place, key != axis.name, value)
     return _names(place, value) if axis.kind == "option" else _values(place, axis, key != axis.name, value)
 
 
@@ -123,6 +133,52 @@ def _values(where: str, axis: Axis, exponent: bool, value: Any) -> list[Any]:
         counted = exponent or isinstance(value, Mapping)  # grids are rounded to whole numbers, given values are not
         values = [_whole(where, v, counted) if isinstance(v, float) else v for v in values]
     return list(dict.fromkeys(values))
+
+
+def _plain_values(where: str, exponent: bool, value: Any) -> list[Any]:
+    """Return values of any kind as they are given, each once."""
+    if isinstance(value, Mapping) and {"from", "to"} <= set(value):
+        values = _range(where, value)
+    else:
+        values = [plain(where, each) for each in (value if isinstance(value, list | tuple) else [value])]
+    if not values:
+        raise UserError(f"{where} is empty; give at least one value")
+    values = [_power(where, each) for each in values] if exponent else values
+    return list({_known_by(each): each for each in reversed(values)}.values())[::-1]
+
+
+def _known_by(value: Any) -> Any:
+    """Return a key that equal values share: 1 and 1.0 are equal numbers, and True is none."""
+    return value if type(value) in (int, float, str) else json.dumps(value, sort_keys=True)
+
+
+def plain(where: str, value: Any) -> Any:
+    """Return a value as plain data: numbers, texts, True, False, None, and tuples and dicts of these.
+
+    Parameters
+    ----------
+    where : str
+        The name of the axis in error messages.
+    value : object
+        The value, also an array or a number of NumPy.
+
+    Raises
+    ------
+    UserError
+        If it is something else, or NaN.
+    """
+    if type(value) in (str, int, bool, type(None)):
+        return value
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO":
+        return plain(where, (value.astype(np.float64) if value.dtype.kind == "f" else value).tolist())
+    if type(value) is float and not math.isnan(value):
+        return value + 0.0  # -0.0 becomes 0.0
+    if isinstance(value, list | tuple):
+        return tuple(plain(where, each) for each in value)
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: plain(where, each) for key, each in value.items()}
+    shown = " ".join(repr(value).split())[:60]
+    raise UserError(f"{where} = {shown} is not plain data; valid: numbers, texts, booleans, None, and lists of these")
 
 
 def _names(where: str, value: Any) -> list[str]:
@@ -145,10 +201,11 @@ def _whole(where: str, k: float, rounding: bool) -> float:
 
 def _known_axis(where: str, key: str, valid: Mapping[str, Axis], keywords: tuple[str, ...] = ()) -> Axis:
     """Return the axis that a key gives. Raises UserError if it gives none."""
-    name = key.removeprefix(LOG10)
+    name = key if key in valid else key.removeprefix(LOG10)
     if name not in valid:
-        names = (*valid, *keywords)
-        raise UserError(f"{where} is not an axis; valid: {', '.join(names)}{suggestion(name, names)}")
+        names, section = (*valid, *keywords), where.removesuffix(key)
+        near = suggestion(name, [f"{section}{each}" for each in names])
+        raise UserError(f"{where} is not an axis; valid: {', '.join(names)}{near}")
     if key != name and not valid[name].has_exponent:
         raise UserError(f"{where} is not an axis: a name has no exponent; valid: {name}")
     return valid[name]
@@ -248,6 +305,8 @@ def _explicit(cell: Any, valid: Mapping[str, Axis], where: str) -> dict[str, Any
         if not isinstance(key, str):
             raise UserError(f"{where}.cells: {key!r} is not an axis; valid: {', '.join(valid)}")
         axis = _known_axis(f"{where}.cells.{key}", key, valid)
+        if axis.kind == "plain" and isinstance(value, list | tuple | Mapping):
+            value = [value]  # a list is one value here
         values = axis_values(axis, key, value, f"{where}.cells")
         if len(values) > 1:
             raise UserError(f"{where}.cells.{key} = {value!r} is not valid; valid: one value")

@@ -1,5 +1,6 @@
 """The settings of a study: every key of a config, checked once. Checking a config runs and writes nothing."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -14,6 +15,7 @@ MOST_TRIALS = 10**12
 MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer
 LONGEST_DATA_NAME = 150  # figures are named after data sets
+PART, MOST_PARTS = r"([0-9]{1,7})/([0-9]{1,7})", 10**6
 
 
 def _integral(value: Any) -> Any:
@@ -53,8 +55,19 @@ def _file_text(name: str, forbidden: str, valid: str, longest: int = LONGEST_NAM
 _data_name = _file_text(
     "data.name", "/\\\0\n[]", "a name without slashes and brackets: figures bear it", LONGEST_DATA_NAME
 )
-_name = _file_text("name", "/\\\0\n", "a folder name without slashes")
+run_name = _file_text("name", "/\\\0\n", "a folder name without slashes")
 _results_dir = _file_text("results_dir", "\0\n", "the path of a folder")
+
+
+def _part(value: Any) -> Any:
+    """Return the text of a part without leading zeros, or None. Raises UserError unless 1 <= I <= N."""
+    found = re.fullmatch(PART, value) if isinstance(value, str) else None
+    if value is not None and not (found and 1 <= int(found[1]) <= int(found[2]) <= MOST_PARTS):
+        valid = f"I/N with 1 <= I <= N <= {MOST_PARTS}, such as 17/1000"
+        raise UserError(f"part = {value!r} is not valid; valid: {valid}")
+    return f"{int(found[1])}/{int(found[2])}" if found else None
+
+
 Whole = Annotated[int, BeforeValidator(_integral)]
 Keys = Mapping[Any, Any]  # the readers check that keys are texts
 
@@ -79,7 +92,7 @@ class Settings(_Part):
     The numbers of trials and chunks are those of one cell. Groups keep the keys of their yaml files.
     """
 
-    name: Annotated[str, BeforeValidator(_name)]
+    name: Annotated[str, BeforeValidator(run_name)]
     seed: Whole = Field(ge=0, lt=MAX_SEED, description=f"a whole number from 0 to {MAX_SEED - 1}")
     trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
     chunk: Whole = Field(ge=1, le=MOST_TRIALS_A_CHUNK, description=f"a whole number from 1 to {MOST_TRIALS_A_CHUNK}")
@@ -89,6 +102,7 @@ class Settings(_Part):
     invalid: Literal["refuse", "skip"]
     numerics: Literal["warn", "strict"]
     on_error: Literal["raise", "continue"]
+    part: Annotated[str | None, BeforeValidator(_part)] = None
     share: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(description="null, or a list of axes: [noise]")
     sweep: Keys = Field(description="keys and their values, such as {k: 10}")
     also: Annotated[Keys, BeforeValidator(_section)] = Field(description="blocks by name, such as {x: {k: 30}}")
@@ -114,8 +128,8 @@ class Settings(_Part):
 
     @property
     def config(self) -> dict[str, Any]:
-        """All keys as plain data."""
-        return self.model_dump()
+        """All keys as plain data, except for `part`, which concerns one process and not the run."""
+        return self.model_dump(exclude={"part"})
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -124,7 +138,7 @@ class Settings(_Part):
             raise UserError(f"max_trials = {self.max_trials} is not valid with target_mcse; {valid}")
         for group in groups.CHOSEN:
             chosen = self.experiment.name if group == "experiment" else getattr(self, group).get("name")
-            if group != "data":  # users may name their data
+            if group != "data" and chosen != groups.KEPT.get(group):  # users may name their data
                 known(f"{group}.name", chosen, groups.options(group))
         _data_name(self.data.get("name"))
         cluster = self.cluster["name"]

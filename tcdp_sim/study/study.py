@@ -12,9 +12,9 @@ from typing import Any
 from tcdp_sim.core.errors import UserError, only_keys, real
 from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
-from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
-from tcdp_sim.study import blocks, cells, groups
+from tcdp_sim.study import blocks, cells, groups, sweeps
 from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
@@ -29,6 +29,7 @@ class Study:
     settings: Settings
     mechanism: type[Mechanism]
     plan: cells.Plan
+    simulated: Callable[[Any], Any] | None = None  # what simulates a task, if workers do not find it by names
 
     @property
     def folder(self) -> Path:
@@ -78,7 +79,7 @@ class Study:
         """Return the attributes of a published snapshot."""
         s = self.settings
         names = [axis for axis in self.mechanism.axes if axis in self.plan.axes]
-        if OMEGA_SQRT_RHO.name in names:
+        if OMEGA_SQRT_RHO.name in names and not issubclass(self.mechanism, UserFunction):
             names.remove(OMEGA.name)  # omega follows from the other coordinates
         return {
             "title": title(s),
@@ -91,6 +92,7 @@ class Study:
             "tcdp_sim_version": __version__,
             "neighbouring_relation": self.mechanism.neighbours,
             **({"data": json.dumps(self.data)} if self.data else {}),
+            **sweeps.attributes(s),
         }
 
 
@@ -111,6 +113,10 @@ def prepare(settings: Settings) -> Study:
     Raises UserError.
     """
     _check_size(settings, 1)
+    if settings.mechanism["name"] == UserFunction.name:
+        swept = Study(settings, UserFunction.of(settings.options), sweeps.plan(settings))
+        _check_size(settings, len(swept.plan.laws))
+        return swept
     mechanism = mechanism_class(settings.mechanism["name"])
     _check_options(settings, mechanism)
     _check_target(settings.target_mcse, mechanism)
@@ -166,7 +172,7 @@ def _check_axes(
     valid = ", ".join(mechanism.axes)
     if "data" not in mechanism.axes and str(settings.data["name"]) != blocks.DEFAULT_DATA:
         message = f"data = {settings.data['name']} is not read by {mechanism.name}"
-        raise UserError(f"{message}; what it reads are its axes: {valid}")
+        raise UserError(f"{message}; its axes are: {valid}")
     for axis in settings.share:
         if axis not in mechanism.axes:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")

@@ -25,14 +25,7 @@ def histogram(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the keys of the occupied bins, ascending (int32), and how many finite numbers fell in each (int64)."""
     if not len(x):
         return np.zeros(0, np.int32), np.zeros(0, np.int64)
-    bits = x.view(np.int64)
-    key = ((bits & 0x7FFFFFFFFFFFFFFF) >> _SHIFT) - (_FIRST - 1)
-    least, most = key.min(), key.max()
-    if most > _USUAL:
-        key += key > _USUAL
-    if least < 1:
-        key = np.where(key > 0, key, np.where(x == 0, 0, key + (_FIRST - 1 + SMALL_KEY)))
-    key = np.where(bits < 0, -key, key)
+    key = keys_of(x)
     low, high = key.min(), key.max()
     if high - low > _DENSE:
         used, counts = np.unique(key, return_counts=True)
@@ -40,6 +33,18 @@ def histogram(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     counts = np.bincount(key - low)
     used = np.flatnonzero(counts)
     return (used + low).astype(np.int32), counts[used]
+
+
+def keys_of(x: np.ndarray) -> np.ndarray:
+    """Return the key of the bin of each finite number (int64), for an array of any shape that is not empty."""
+    bits = x.view(np.int64)
+    key = ((bits & 0x7FFFFFFFFFFFFFFF) >> _SHIFT) - (_FIRST - 1)
+    least, most = key.min(), key.max()
+    if most > _USUAL:
+        key += key > _USUAL
+    if least < 1:
+        key = np.where(key > 0, key, np.where(x == 0, 0, key + (_FIRST - 1 + SMALL_KEY)))
+    return np.where(bits < 0, -key, key)
 
 
 def _places(size):

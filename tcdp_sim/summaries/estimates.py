@@ -6,6 +6,7 @@ Floating-point sums over chunks are exact (math.fsum), so no statistic depends o
 from collections.abc import Sequence
 from functools import lru_cache
 from math import fsum, isnan, log, nan, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.special import bdtrik, betaincinv, ndtri
@@ -95,7 +96,7 @@ def _quantiles_of(ds: Sequence[Distribution], q: np.ndarray) -> np.ndarray:
 
     Bins and cumulative counts of all distributions are concatenated, so that one search finds the bins of all ranks.
     """
-    ranks, within = (np.array(part) for part in zip(*(_ranks(d.values, tuple(q)) for d in ds)))
+    ranks, within = (np.array(part) for part in zip(*(ranks_of(d.values, tuple(q)) for d in ds)))
     keys, counts, infinite = (np.concatenate(part) for part in zip(*map(_by_value, ds)))
     total = np.cumsum(counts)
     ends = np.cumsum([np.count_nonzero(d.infinite) + len(d.keys) for d in ds])[:, None, None]
@@ -103,12 +104,24 @@ def _quantiles_of(ds: Sequence[Distribution], q: np.ndarray) -> np.ndarray:
     before = np.where(starts > 0, total[starts - 1], 0)
     found = np.searchsorted(total, np.ceil(ranks).astype(np.int64) + before)
     bins = np.clip(found, starts, ends - 1)  # axes: distribution, (rank, below, above), q
-    (lower_edge, upper_edge), count = bin_edges(keys[bins]), counts[bins]
-    some = np.broadcast_to([[[any(d.infinite)]] for d in ds], bins.shape)
-    for edge in (lower_edge, upper_edge):
+    edges, some = bin_edges(keys[bins]), np.broadcast_to([[[any(d.infinite)]] for d in ds], bins.shape)
+    for edge in edges:
         np.add(edge, infinite[bins], out=edge, where=some)
-    width = np.subtract(upper_edge, lower_edge, out=np.zeros(bins.shape), where=np.isfinite(lower_edge))
-    share = (ranks - (total[bins] - before - count)) / count
+    return read_off(ranks, within, edges, counts[bins], total[bins] - before - counts[bins])
+
+
+def read_off(ranks: np.ndarray, within: np.ndarray, edges: Any, count: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return estimates, MCSEs and interval ends of quantiles, shape (4, distributions, q).
+
+    The axes of all arguments are distribution, (rank, below, above) and q.
+
+    - ranks, within: those of `ranks_of`.
+    - edges: the lower and upper edges of the bins of the ranks.
+    - count, below: the number of trials in these bins, and in all lower ones.
+    """
+    lower_edge, upper_edge = edges
+    width = np.subtract(upper_edge, lower_edge, out=np.zeros(ranks.shape), where=np.isfinite(lower_edge))
+    share = (ranks - below) / count
     estimate, left, right = np.moveaxis(lower_edge + np.minimum(np.maximum(share, 0), 1) * width, 1, 0)
     lower = np.where(within[:, 0], lower_edge[:, 1], -np.inf)
     upper = np.where(within[:, 1], upper_edge[:, 2], np.inf)
@@ -136,7 +149,7 @@ def _by_value(d):
 
 
 @lru_cache(maxsize=64)
-def _ranks(n: int, q: tuple[float, ...]):
+def ranks_of(n: int, q: tuple[float, ...]):
     """Return the ranks of the q-quantiles and of the order statistics around them, and where these statistics exist.
 
     Outside of 1..n no order statistic lies on that side of the quantile, and the rank is clipped. The existence is

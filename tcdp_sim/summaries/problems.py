@@ -42,11 +42,26 @@ def counts(problems: Iterable[Problem]) -> dict[tuple[str, str], int]:
     return totals
 
 
-def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -> None:
+def report(problems: list[Problem], where: Mapping[str, str], path: Path | None, say) -> None:
     """Write all problems to a CSV (no file if there are none) and tell the user the first of each kind.
 
-    `where` gives the coordinates of each cell id.
+    `where` gives the coordinates of each cell id. If `path` is None, nothing is written.
     """
+    if path is not None:
+        _write(problems, where, path)
+    all_of_them = f"; all, with where they come from: {path}" if path else ", such as"
+    for kind in (ERROR, WARNING):
+        of_kind = [one for one in problems if one.kind == kind]
+        if of_kind:
+            cells = len({one.cell for one in of_kind})
+            say(f"{len(of_kind)} {kind}s in {cells} cells{all_of_them}")
+        for one in of_kind[:MOST_LISTED]:
+            place = f"cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')})"
+            say(f"  {kind} in {place}: {shortened(one.message)}")
+
+
+def _write(problems: list[Problem], where: Mapping[str, str], path: Path) -> None:
+    """Write all problems to a CSV; remove the file if there are none."""
     if not problems:
         path.unlink(missing_ok=True)
         return
@@ -55,11 +70,3 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -
         writer.writeheader()
         rows = ({"coordinates": where.get(one.cell, ""), **asdict(one)} for one in problems)
         writer.writerows({name: texts.cell(value) for name, value in row.items()} for row in rows)
-    for kind in (ERROR, WARNING):
-        of_kind = [one for one in problems if one.kind == kind]
-        if of_kind:
-            cells = len({one.cell for one in of_kind})
-            say(f"{len(of_kind)} {kind}s in {cells} cells; all, with where they come from: {path}")
-        for one in of_kind[:MOST_LISTED]:
-            place = f"cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')})"
-            say(f"  {kind} in {place}: {shortened(one.message)}")

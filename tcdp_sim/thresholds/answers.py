@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core.errors import choice
+from tcdp_sim.core.renamed import generator_moved, numbers_as_guarantee, renamed_arguments
 from tcdp_sim.interior.ledger import Step, total
-from tcdp_sim.interior.records_needed import BETA
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.interior.records_needed import FAILURE
+from tcdp_sim.privacy import TCDP, Guarantee
 from tcdp_sim.thresholds.finder import Finder
 from tcdp_sim.thresholds.medians import Medians, plan_medians
 from tcdp_sim.thresholds.quantiles import plan_quantiles
@@ -46,13 +47,16 @@ class Answer:
         return total(self.ledger)
 
 
+@renamed_arguments(beta="failure")
+@generator_moved
+@numbers_as_guarantee(TCDP, "rho", "omega")
 def private_interior_point(
-    values: Sequence[int], k: int, rho: float, omega: float, rng: np.random.Generator, beta: float = BETA
+    values: Sequence[int], k: int, guarantee: Guarantee, failure: float = FAILURE, *, rng: np.random.Generator
 ) -> Answer:
-    """Return an element between the least and the greatest of n records, at (rho, omega)-tCDP.
+    """Return an element between the least and the greatest of n records.
 
-    The element is right with probability 1 - beta if n is large enough for the proof. If n is smaller, a warning names
-    the sufficient n. Privacy holds for every n.
+    The element is right with probability 1 - failure if n is large enough for the proof. If n is smaller, a warning
+    names the sufficient n. Privacy holds for every n.
 
     Parameters
     ----------
@@ -60,12 +64,12 @@ def private_interior_point(
         The records, whole numbers from 0 to k - 1, in any order.
     k : int
         Size of the domain, at least 1. It may have any number of digits.
-    rho, omega : float
-        The guarantee; rho > 0 in nats, omega > 1. Neighbours substitute one record.
+    guarantee : TCDP or ZCDP
+        The guarantee. Neighbours substitute one record.
+    failure : float
+        The failure probability, in (0, 1).
     rng : numpy.random.Generator
         The source of randomness.
-    beta : float
-        The failure probability, in (0, 1).
 
     Returns
     -------
@@ -77,7 +81,7 @@ def private_interior_point(
     UserError
         If there are no records, or if a record is not a whole number or outside the domain.
     ValueError
-        If rho, omega or beta is out of range.
+        If the guarantee is of another kind, or if `failure` is out of range.
 
     References
     ----------
@@ -86,29 +90,32 @@ def private_interior_point(
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> answer = private_interior_point([3] * 3000, 16, 0.5, 20.0, rng)
+    >>> answer = private_interior_point([3] * 3000, 16, TCDP(0.5, 20.0), rng=rng)
     >>> answer.value, str(answer.guarantee)
     (3, '(0.5, 20)-tCDP')
     """
     data = Records.of(values, k)
-    wide = Finder(data.k, rho, omega, beta)
+    wide = Finder(data.k, guarantee, failure)
     _warn(data.n, wide.needed)
-    finder = Finder(data.k, rho, omega, beta, data.n)
-    return Answer(finder.find(data.sorted.tolist(), rng), finder.ledger)
+    finder = Finder(data.k, guarantee, failure, data.n)
+    return Answer(finder.find(data.sorted.tolist(), rng=rng), finder.ledger)
 
 
+@renamed_arguments(beta="failure", levels="level")
+@generator_moved
+@numbers_as_guarantee(TCDP, "rho", "omega")
 def private_quantiles(
     values: Sequence[int],
     k: int,
-    rho: float,
-    omega: float,
+    guarantee: Guarantee,
+    level: Sequence[float] = (0.5,),
+    failure: float = FAILURE,
+    *,
     rng: np.random.Generator,
-    levels: Sequence[float] = (0.5,),
-    beta: float = BETA,
 ) -> Answer:
-    """Return the quantiles at `levels` of n records, at (rho, omega)-tCDP together.
+    """Return the quantiles of n records at one or several levels.
 
-    With probability 1 - beta the rank of each quantile is right within half a window, if n is at least the size of a
+    With probability 1 - failure the rank of each quantile is right within half a window, if n is at least the size of a
     window. If n is smaller, a warning names that size. Privacy holds for every n.
 
     Parameters
@@ -117,14 +124,14 @@ def private_quantiles(
         The records, whole numbers from 0 to k - 1, in any order. Scale decimals first.
     k : int
         Size of the domain, at least 1.
-    rho, omega : float
-        The guarantee of all quantiles together; rho > 0 in nats, omega > 1. Neighbours substitute one record.
+    guarantee : TCDP or ZCDP
+        The guarantee of all quantiles together. Neighbours substitute one record.
+    level : sequence of float
+        Levels in (0, 1), ascending. The default is the median.
+    failure : float
+        The failure probability, in (0, 1).
     rng : numpy.random.Generator
         The source of randomness.
-    levels : sequence of float
-        Levels in (0, 1), ascending. The default is the median.
-    beta : float
-        The failure probability, in (0, 1).
 
     Returns
     -------
@@ -136,7 +143,7 @@ def private_quantiles(
     UserError
         If there are no records, if a record is not valid, or if the levels are not valid.
     ValueError
-        If rho, omega or beta is out of range.
+        If the guarantee is of another kind, or if `failure` is out of range.
 
     References
     ----------
@@ -145,25 +152,28 @@ def private_quantiles(
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> answer = private_quantiles(list(range(16)) * 400, 16, 0.5, 20.0, rng, levels=(0.25, 0.75))
+    >>> answer = private_quantiles(list(range(16)) * 400, 16, TCDP(0.5, 20.0), level=(0.25, 0.75), rng=rng)
     >>> 2 <= answer.value[0] <= 5, 10 <= answer.value[1] <= 13
     (True, True)
     """
     data = Records.of(values, k)
-    plan = plan_quantiles(levels, data.n, data.k, rho, omega, beta)
+    plan = plan_quantiles(level, data.n, data.k, guarantee, failure)
     _warn(data.n, plan.finder.needed)
-    return Answer(plan.run(data, rng).breakpoints, plan.ledger)
+    return Answer(plan.run(data, rng=rng).breakpoints, plan.ledger)
 
 
+@renamed_arguments(beta="failure", levels="rounds")
+@generator_moved
+@numbers_as_guarantee(TCDP, "rho", "omega")
 def private_cdf(
     values: Sequence[int],
     k: int,
-    rho: float,
-    omega: float,
-    rng: np.random.Generator,
+    guarantee: Guarantee,
     method: str = "windows",
-    levels: int = 4,
-    beta: float = BETA,
+    rounds: int = 4,
+    failure: float = FAILURE,
+    *,
+    rng: np.random.Generator,
 ) -> Answer:
     """Return a private estimate of the CDF of n records, which answers all k threshold queries at once.
 
@@ -173,16 +183,16 @@ def private_cdf(
         The records, whole numbers from 0 to k - 1, in any order.
     k : int
         Size of the domain, at least 1.
-    rho, omega : float
-        The guarantee; rho > 0 in nats, omega > 1. Neighbours substitute one record.
+    guarantee : TCDP or ZCDP
+        The guarantee. Neighbours substitute one record.
+    method : str
+        "windows" uses as many windows as n records hold. "medians" halves the records in `rounds` rounds.
+    rounds : int
+        Number of rounds of "medians", from 1 to 12.
+    failure : float
+        The failure probability, in (0, 1).
     rng : numpy.random.Generator
         The source of randomness.
-    method : str
-        "windows" uses as many windows as n records hold. "medians" halves the records in `levels` rounds.
-    levels : int
-        Number of rounds of "medians", from 1 to 12.
-    beta : float
-        The failure probability, in (0, 1).
 
     Returns
     -------
@@ -192,10 +202,11 @@ def private_cdf(
     Raises
     ------
     UserError
-        If a record or `levels` is not valid, or if n records hold no window ("windows"). With "medians" too few
+        If a record or `rounds` is not valid, or if n records hold no window ("windows"). With "medians" too few
         records give a warning only.
     ValueError
-        If the method is not known, or if rho, omega or beta is out of range.
+        If the method is not known, if the guarantee is of another kind, or if `failure` is out of
+        range.
 
     References
     ----------
@@ -205,22 +216,22 @@ def private_cdf(
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> answer = private_cdf(list(range(16)) * 1000, 16, 0.5, 20.0, rng)
+    >>> answer = private_cdf(list(range(16)) * 1000, 16, TCDP(0.5, 20.0), rng=rng)
     >>> abs(answer.value(7) - 8000) < 2000
     True
     """
     data = Records.of(values, k)
     if choice("method", method, CDF_METHODS) == "windows":
-        plan: Windows | Medians = plan_windows(data.n, data.k, rho, omega, beta)
+        plan: Windows | Medians = plan_windows(data.n, data.k, guarantee, failure)
     else:
-        plan = plan_medians(levels, data.n, data.k, rho, omega, beta)
+        plan = plan_medians(rounds, data.n, data.k, guarantee, failure)
         _warn(data.n, plan.finder.needed)
-    return Answer(plan.run(data, rng), plan.ledger)
+    return Answer(plan.run(data, rng=rng), plan.ledger)
 
 
 def _warn(n: int, needed: int) -> None:
     if n < needed:
         warnings.warn(
             f"n = {n} records: success is proved from n = {needed} at this budget and domain; privacy holds anyway",
-            stacklevel=3,
+            stacklevel=6,  # the caller: three decorators for old arguments stand between
         )

@@ -59,7 +59,7 @@ class NoisyTree:
         parents = sum(min(places, 1 + self.k // self.branching**level) for level in range(1, self.levels + 1))
         return self.levels * (A_LEVEL + AN_ELEMENT * places) + (self.branching - 1) * parents
 
-    def errors(self, places: Sequence[int], rng: np.random.Generator) -> Floats:
+    def errors(self, places: Sequence[int], *, rng: np.random.Generator) -> Floats:
         """Return one draw of the errors of F at these elements (int64), in records. They do not depend on the data."""
         ends = np.asarray(places, dtype=np.int64) + 1  # F(j) = the nodes left of j + 1
         error = np.zeros(len(ends))
@@ -72,7 +72,9 @@ class NoisyTree:
         return np.where(ends >= self.k, 0.0, self.scale * error)  # all records lie below k
 
 
-def search_rank(values: Ints | Objects, rank: int, k: int, rho: float, rng: np.random.Generator, trials: int) -> Ints:
+def search_rank(
+    values: Ints | Objects, rank: int, k: int, rho: float, trials: int, *, rng: np.random.Generator
+) -> Ints:
     """Return the elements that a noisy binary search finds for the order statistic of that rank, int64, one per trial.
 
     The records `values` are int64 and ascending. The search is rho-zCDP: each of its ceil(log2 k) comparisons reads

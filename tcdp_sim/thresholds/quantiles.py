@@ -8,8 +8,9 @@ from math import ceil
 import numpy as np
 
 from tcdp_sim.core.errors import UserError, real
-from tcdp_sim.interior.ledger import Step
-from tcdp_sim.interior.records_needed import BETA
+from tcdp_sim.interior.ledger import Step, rho_and_omega
+from tcdp_sim.interior.records_needed import FAILURE
+from tcdp_sim.privacy import TCDP, Guarantee
 from tcdp_sim.thresholds.finder import Finder
 from tcdp_sim.thresholds.records import Records
 from tcdp_sim.thresholds.step_cdf import StepCdf, window
@@ -19,7 +20,7 @@ from tcdp_sim.thresholds.step_cdf import StepCdf, window
 class Quantiles:
     """A plan for the p-quantiles of n records, which share rho evenly. Neighbours substitute a record.
 
-    With probability 1 - beta each quantile is within m / 2 ranks of rank ceil(p n), where m is the finder's window.
+    With probability 1 - failure each quantile is within m / 2 ranks of rank ceil(p n), where m is the finder's window.
     """
 
     levels: tuple[float, ...]
@@ -36,12 +37,12 @@ class Quantiles:
         """Return the forecast cost of one release, in random numbers. It is right within a factor of about 2."""
         return len(self.levels) * self.finder.work(data.distinct_among(self.finder.m))
 
-    def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
+    def run(self, data: Records, *, rng: np.random.Generator) -> StepCdf:
         """Return the step function of one release."""
         m, elements = self.finder.m, []
         for p in self.levels:
             start = self.rank(p) - (m + 1) // 2
-            elements.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
+            elements.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng=rng))
         ranks = [0, *(self.rank(p) for p in self.levels), self.n]
         middle = [(a + b) / 2 for a, b in pairwise(ranks)]
         return StepCdf(tuple(np.maximum.accumulate(np.array(elements, dtype=object)).tolist()), tuple(middle), self.n)
@@ -52,27 +53,27 @@ class Quantiles:
 
 
 def plan_quantiles(
-    levels: Sequence[float],
+    level: Sequence[float],
     n: int,
     k: int,
-    rho: float,
-    omega: float,
-    beta: float = BETA,
+    guarantee: Guarantee,
+    failure: float = FAILURE,
     size: int | None = None,
     family: str = "sinh_normal",
     calibration: str = "tight",
 ) -> Quantiles:
-    """Return a plan for quantiles of n records in {0, ..., k - 1}, at (rho, omega)-tCDP together.
+    """Return a plan for quantiles of n records in {0, ..., k - 1}, at this guarantee together.
 
     All windows have the given `size`. By default it is the size that is proved to suffice, but at most n. Raises
     UserError unless the levels are in (0, 1) and ascending.
     """
-    probabilities = tuple(real("quantile", p, 0, 1) for p in levels)
+    rho, omega = rho_and_omega(guarantee)
+    probabilities = tuple(real("quantile", p, 0, 1) for p in level)
     if not probabilities or list(probabilities) != sorted(set(probabilities)):
-        raise UserError(f"quantiles = {list(levels)} is not valid; valid: ascending numbers between 0 and 1")
+        raise UserError(f"quantiles = {list(level)} is not valid; valid: ascending numbers between 0 and 1")
     if n < 1:
         raise UserError(f"n = {n} is not valid; valid: at least 1 record")
-    finder_arguments = (k, rho / len(probabilities), omega, beta / len(probabilities))
+    finder_arguments = (k, TCDP(rho / len(probabilities), omega), failure / len(probabilities))
     wide = Finder(*finder_arguments, None, family, calibration)
     return Quantiles(
         probabilities, n, Finder(*finder_arguments, min(wide.needed, n) if size is None else size, family, calibration)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tcdp_sim.core.arrays import Ints, Objects
 from tcdp_sim.core.errors import UserError, real
+from tcdp_sim.core.renamed import renamed_arguments
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,10 @@ class StepCdf:
         """Return the estimate of F(j), in records."""
         return self.estimates[bisect_right(self.breakpoints, j)]
 
-    def quantile(self, p: float) -> int:
-        """Return the first breakpoint at which the estimate reaches p n, else the last breakpoint; 0 < p < 1."""
-        wanted = real("p", p, 0, 1) * self.n
+    @renamed_arguments(p="level")
+    def quantile(self, level: float) -> int:
+        """Return the first breakpoint at which the estimate reaches level n, else the last one; 0 < level < 1."""
+        wanted = real("level", level, 0, 1) * self.n
         for i, place in enumerate(self.breakpoints):
             if self.estimates[i + 1] >= wanted:
                 return place

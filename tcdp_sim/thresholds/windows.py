@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.interior.ledger import Step
-from tcdp_sim.interior.records_needed import BETA
-from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.interior.ledger import Step, rho_and_omega
+from tcdp_sim.interior.records_needed import FAILURE
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.finder import Finder
 from tcdp_sim.thresholds.records import Records
 from tcdp_sim.thresholds.step_cdf import StepCdf, window
@@ -45,12 +45,16 @@ class Windows:
         return (
             *(Step(f"changed window {i}", point, "one substitution in it") for i in (1, 2)),
             *(Step(f"moved gap {i}", ZCDP(move), "Gaussian moved by one, rounded") for i in (1, 2)),
-            Step("failed moves", TCDP(max(self._failed, 1e-300), self.finder.omega), "gaps clamped at zero"),
+            Step("failed moves", TCDP(max(self._failed, 1e-300), self._omega), "gaps clamped at zero"),
         )
 
     @property
+    def _omega(self) -> float:
+        return rho_and_omega(self.finder.target)[1]
+
+    @property
     def _failed(self) -> float:
-        return failed_moves(self.finder.guarantee.rho, self.finder.omega, self.gap, self.scale)
+        return failed_moves(self.finder.guarantee.rho, self._omega, self.gap, self.scale)
 
     @property
     def starts(self) -> list[float]:
@@ -59,20 +63,23 @@ class Windows:
 
     @property
     def error_bound(self) -> float:
-        """The largest error over all j, in records, with probability at least 1 - BETA - the beta of the plan."""
-        drift = self.scale * sqrt(2 * self.count * log(2 * self.count / BETA)) + 0.5 * self.count
+        """The largest error over all j, in records.
+
+        It holds with probability at least 1 - FAILURE - the failure probability of the plan.
+        """
+        drift = self.scale * sqrt(2 * self.count * log(2 * self.count / FAILURE)) + 0.5 * self.count
         return (2 * self.finder.m + self.gap) / 2 + drift
 
     def work(self, data: Records) -> float:
         """Return the forecast cost of one release, in random numbers. It is right within a factor of about 2."""
         return self.count * self.finder.work(data.distinct_among(self.finder.m))
 
-    def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
+    def run(self, data: Records, *, rng: np.random.Generator) -> StepCdf:
         """Return the step function of one release."""
         m, reached, breakpoints = self.finder.m, 0, []
         for step in np.rint(self.scale * rng.standard_normal(self.count)).astype(np.int64).tolist():
             start = reached + max(0, self.gap + step)
-            breakpoints.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
+            breakpoints.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng=rng))
             reached = start + m
         starts = self.starts
         between = [(a + b + m) / 2 for a, b in pairwise(starts)]
@@ -107,18 +114,18 @@ def _least_gap(rho: float, omega: float, scale: float, spare: float) -> int:
 def plan_windows(
     n: int,
     k: int,
-    rho: float,
-    omega: float,
-    beta: float = BETA,
+    guarantee: Guarantee,
+    failure: float = FAILURE,
     family: str = "sinh_normal",
     calibration: str = "tight",
     most: int = MOST_WINDOWS,
 ) -> Windows:
-    """Return a plan of as many windows as n records hold, at most `most`, at (rho, omega)-tCDP together.
+    """Return a plan of as many windows as n records hold, at most `most`, at this guarantee together.
 
-    Each window is as large as is proved to suffice for all to have interior points with probability 1 - beta. Raises
+    Each window is as large as is proved to suffice for all to have interior points with probability 1 - failure. Raises
     UserError if n records do not hold one window.
     """
+    rho, omega = rho_and_omega(guarantee)
     move = GAP_SHARE * rho / 2
     scale = 1 / sqrt(2 * move)
     if not (1 < omega < inf):
@@ -127,7 +134,7 @@ def plan_windows(
     least = _least_gap(point, omega, scale, SPARE * rho)
     count = most
     while count:
-        finder = Finder(k, point, omega, beta / count, None, family, calibration)
+        finder = Finder(k, TCDP(point, omega), failure / count, None, family, calibration)
         held = floor(n / (finder.needed + least))
         if held >= count:
             return Windows(n, count, max(least, floor(n / count) - finder.needed), scale, finder)

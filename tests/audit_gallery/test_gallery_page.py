@@ -38,9 +38,9 @@ def test_the_page_shows_both_ways_beside_the_truth_and_others_numbers():
     assert float(limit) == pytest.approx(best, rel=1e-3)
     assert cells(text, "svt_6")[8:13] == ["0.272 / 0.2698 (91)", "0.322", "1.6", "2.6", "0.4"]
     assert "| laplace |" not in text  # other trials
-    assert "output >= 3; inputs (1) and (0), likelier under the first." in text
+    assert "Event: output >= 3. Inputs: (1) and (0), likelier under the first." in text
     assert "1,000 outputs" in text
-    assert "both together, by which the verdict is judged, at 80%" in text
+    assert "both hold together at 80%" in text
 
 
 @pytest.mark.parametrize(

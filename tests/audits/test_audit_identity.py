@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tcdp_sim
-from tcdp_sim.audits.identity import digest, identity
+from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import PureDP
 
@@ -291,7 +291,7 @@ class Added:
     noise: object
 
     def __call__(self, data, rng, trials):
-        return data + self.noise.sample(rng, (trials, 1))
+        return data + self.noise.sample((trials, 1), rng=rng)
 
 
 def test_noises_of_the_package_are_known():

@@ -11,8 +11,8 @@ import pytest
 import tcdp_sim
 from tcdp_sim.audits import answer_pairs, counting, sampling
 from tcdp_sim.audits.arguments import vectorised
-from tcdp_sim.audits.identity import identity
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.identity import identity
 from tcdp_sim.privacy import ApproxZCDP, PureDP
 from tcdp_sim.store import journal
 

@@ -10,6 +10,7 @@ from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.exact import max_abs_quantile, max_abs_sf
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.missing import defines
+from tcdp_sim.privacy import TCDP
 
 BINS = np.array([1, 2, 10, 1e3, 1e6, 1e12, 1e100, 1e300])
 BETAS = (1e-6, 0.05, 0.5, 0.99)
@@ -115,7 +116,7 @@ def test_a_noise_without_a_radius_is_refused():
 def test_the_least_sample_size(rho, omega, bins):
     ratio = mp.log(mp.mpf(bins) / 4) / (2 * mp.mpf(omega) ** 2 * rho)
     exact = (omega - 1) * mp.log(ratio)
-    n = least_sample_size(rho, omega, bins)
+    n = least_sample_size(TCDP(rho, omega), bins)
     if exact > 0:
         assert n == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
     else:
@@ -126,12 +127,14 @@ def test_the_least_sample_size(rho, omega, bins):
     ("rho", "omega", "bins"), [(1, 10, 100), (0.1, 3, 4), (0.1, 3, 2), (0.1, 3, 1), (0.1, np.inf, 10)]
 )
 def test_a_vacuous_least_sample_size_is_nan(rho, omega, bins):
-    assert np.isnan(least_sample_size(rho, omega, bins))
+    assert np.isnan(least_sample_size(TCDP(rho, omega), bins))
 
 
 def test_the_least_sample_size_broadcasts():
-    n = least_sample_size(np.array([1e-6, 1.0]), 5.0, np.array([[1.0], [1e9]]))
+    with pytest.warns(DeprecationWarning, match=r"takes guarantee=TCDP\(...\) in place of rho, omega"):
+        n = least_sample_size(np.array([1e-6, 1.0]), 5.0, np.array([[1.0], [1e9]]))
     assert np.isnan(n).tolist() == [[True, True], [False, True]]
+    assert np.isnan(least_sample_size(TCDP(1e-6, 5.0), np.array([1.0, 1e9]))).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("rho", [1e-8, 1e-6, 1e-4, 0.01, 0.1])
@@ -139,7 +142,7 @@ def test_the_least_sample_size_broadcasts():
 def test_the_lower_bound_does_not_contradict_the_mechanism(rho, omega_sqrt_rho):
     """With n / 2 above the radius at beta = 1/2 the release works; Corollary 27 must not say that none does."""
     omega = max(omega_sqrt_rho / np.sqrt(rho), 1.01)
-    least = least_sample_size(rho, omega, BINS)
+    least = least_sample_size(TCDP(rho, omega), BINS)
     for family in ("sinh_normal", "gaussian"):
         noise = noise_of(family, rho, omega_sqrt_rho)
         for works in (histogram_error_bound(noise, BINS, 0.5), max_abs_quantile(noise, BINS, 0.5).estimate):

@@ -20,12 +20,12 @@ from tcdp_sim.bounds.lower import (
     least_records,
     least_sample_size,
     marginals_records,
+    packing_divergence,
     selection_gap,
-    told_apart,
 )
 from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.interior import tcdp_least_n, zcdp_least_n
-from tcdp_sim.interior.records_needed import binary_search_required_n, exponential_required_n
+from tcdp_sim.interior.records_needed import binary_search_required_records, exponential_required_records
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, PureDP
 
@@ -160,11 +160,13 @@ def test_fano_against_mpmath(k, beta):
     if p <= 1 / size:
         nats = kl = mp.mpf(0)
     assert fano(k, beta) == pytest.approx(float(nats), rel=1e-10, abs=1e-12)
-    assert told_apart(k, beta) == pytest.approx(float(kl), rel=1e-10, abs=1e-12)
+    assert packing_divergence(k, beta) == pytest.approx(float(kl), rel=1e-10, abs=1e-12)
     printed = max((1 - b) * mp.log(size) - mp.log(2), 0)
     assert fano(k, beta, printed=True) == pytest.approx(float(printed), rel=1e-10, abs=1e-12)
     assert (
-        fano(k, beta, printed=True) <= fano(k, beta) * (1 + 1e-12) + 1e-12 <= told_apart(k, beta) * (1 + 1e-11) + 1e-9
+        fano(k, beta, printed=True)
+        <= fano(k, beta) * (1 + 1e-12) + 1e-12
+        <= packing_divergence(k, beta) * (1 + 1e-11) + 1e-9
     )
 
 
@@ -176,7 +178,7 @@ def test_fano_holds_for_a_channel():
     truth = (joint * np.log(joint * k * k)).sum()
     assert fano(k, beta) == pytest.approx(truth, rel=1e-12)
     rows = joint * k
-    assert told_apart(k, beta) <= (rows[0] * np.log(rows[0] / rows[1])).sum() * (1 + 1e-12)
+    assert packing_divergence(k, beta) <= (rows[0] * np.log(rows[0] / rows[1])).sum() * (1 + 1e-12)
 
 
 def coins(p, q, order):
@@ -258,7 +260,7 @@ def test_corollary_27_and_its_sharper_form():
         nats, promise = fano(k, 0.5, printed=True), TCDP(rho, omega)
         assert nats == pytest.approx(np.log(k / 4) / 2)
         assert least_records(promise, nats, "paper") == pytest.approx(paper, abs=5e-3)
-        printed = np.nan_to_num(least_sample_size(rho, omega, k))
+        printed = np.nan_to_num(least_sample_size(TCDP(rho, omega), k))
         assert least_records(promise, nats, "paper") == pytest.approx(printed, rel=1e-12)
         assert least_records(promise, nats, "proposition_9") == pytest.approx(sharper, abs=0.03)
         half, growth = nats, omega / (omega - 1)
@@ -292,7 +294,7 @@ def test_the_page_on_limits_shows_what_the_functions_give():
 @pytest.mark.parametrize("log2_k", [4, 64, 1024, 65536, 1e300])
 def test_interior_points_need_at_least_what_the_printed_forms_say(log2_k):
     assert interior_records(ZCDP(0.5), log2_k) >= zcdp_least_n(0.5, log2_k)
-    assert interior_records(TCDP(0.5, 3.0), log2_k) >= tcdp_least_n(0.5, 3.0, log2_k)
+    assert interior_records(TCDP(0.5, 3.0), log2_k) >= tcdp_least_n(TCDP(0.5, 3.0), log2_k)
     assert interior_records(ZCDP(0.5), log2_k) >= interior_records(TCDP(0.5, 3.0), log2_k)
 
 
@@ -355,9 +357,9 @@ def test_no_selection_needs_less_than_the_gap(rho):
 
 @pytest.mark.parametrize("log2_k", [4, 64, 1024])
 def test_no_interior_point_needs_fewer_records(log2_k):
-    assert interior_records(ZCDP(0.5), log2_k) <= exponential_required_n(2.0, log2_k)
-    assert interior_records(PureDP(2.0), log2_k) <= exponential_required_n(2.0, log2_k)
-    assert interior_records(ZCDP(0.5), log2_k) <= binary_search_required_n(0.5, log2_k)
+    assert interior_records(ZCDP(0.5), log2_k) <= exponential_required_records(2.0, log2_k)
+    assert interior_records(PureDP(2.0), log2_k) <= exponential_required_records(2.0, log2_k)
+    assert interior_records(ZCDP(0.5), log2_k) <= binary_search_required_records(0.5, log2_k)
 
 
 @pytest.mark.parametrize("d", [1, 20, 1e6])
@@ -422,7 +424,7 @@ def test_the_error_is_half_of_the_records_that_do_not_suffice():
         (lambda: information(ZCDP(1), 5, method="best"), "method = 'best' is not known"),
         (lambda: least_records(ZCDP(1), -1.0), "nats = -1 is not valid"),
         (lambda: selection_gap(ZCDP(1), 0.5), "k = 0.5 is not valid"),
-        (lambda: selection_gap(ZCDP(1), 5, 1.0), "beta = 1 is not valid"),
+        (lambda: selection_gap(ZCDP(1), 5, 1.0), "failure = 1 is not valid"),
         (lambda: marginals_records(ZCDP(1), 5, 0.5), "share = 0.5 is not valid"),
         (lambda: interior_records(ZCDP(1), 0), "log2_k = 0 is not valid"),
     ],

@@ -1,4 +1,4 @@
-"""Calibration to noise on lattices: literal optima of an independent convex solver, certified guarantees, refusals."""
+"""Calibration to noise on lattices: literal optima of an independent convex solver, bracketed guarantees, refusals."""
 
 import numpy as np
 import pytest

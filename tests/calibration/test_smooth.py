@@ -41,7 +41,7 @@ def test_students_published_costs_are_those_of_whole_degrees_or_less():
 
 
 @pytest.mark.parametrize(("target", "expected"), list(zip(TARGETS, EXACT["arsinh_normal"])))
-def test_certified_costs_over_the_whole_box(target, expected):
+def test_costs_over_the_whole_box(target, expected):
     found = standard_deviation(calibrate_smooth("arsinh_normal", ZCDP(target[0]), target[1], "box"))
     assert found == pytest.approx(expected, rel=4e-3)
 
@@ -128,7 +128,7 @@ def test_approximate_dp_holds_by_an_independent_sum(family):
         ("gaussian", TCDP(1e-3, 1.6), 1e-4),
     ],
 )
-def test_corners_are_certified_and_hold_by_an_independent_sum(family, guarantee, t):
+def test_corners_are_calibrated_and_hold_by_an_independent_sum(family, guarantee, t):
     noise = calibrate_smooth(family, guarantee, t).noise
     orders = [order for order in ORDERS if order < getattr(guarantee, "omega", np.inf)]
     worst = largest_ratio(noise, t, orders)
@@ -144,7 +144,7 @@ def test_beyond_reach_it_is_one_line(family, guarantee):
 
 
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), TCDP(0.1, 5.0), ApproxDP(1.0, 1e-5)])
-def test_a_little_more_shift_is_not_certified(guarantee):
+def test_a_little_more_shift_is_refused(guarantee):
     noise = calibrate_smooth("arsinh_normal", guarantee, 0.05).noise
     shift = 1 / noise.scale
     unit = noise.scaled(shift)
@@ -168,8 +168,8 @@ def test_the_last_orders_of_tcdp_count():
     assert not keeps_guarantee(Gaussian(1), shift, TCDP(rho, 9.4), t)
 
 
-def test_what_exceeds_delta_by_an_independent_sum_is_not_certified():
-    """The neighbour with the least scale, at a shift one percent above the largest one that is certified."""
+def test_what_exceeds_delta_by_an_independent_sum_is_refused():
+    """The neighbour with the least scale, at a shift one percent above the largest one that keeps the guarantee."""
     unit, epsilon, t, shift = StudentT(1, 2.62), 1.0, 0.3, 0.5561
     u = np.linspace(-40, 40, 100_001)
     x, weight = np.sinh(u), np.cosh(u) * (u[1] - u[0])
@@ -241,7 +241,7 @@ def test_students_pure_guarantee_bounds_the_loss():
 
 
 def outputs(sensitivity, noise, records, trials, seed):
-    draws = noise.sample(np.random.default_rng(seed), trials)
+    draws = noise.sample(trials, rng=np.random.default_rng(seed))
     return robust_statistic(records) + sensitivity(records) * draws
 
 
@@ -266,7 +266,7 @@ def test_a_sensitivity_whose_smoothing_is_forgotten_is_caught():
 
 
 def test_noise_without_stretching_in_mind_is_caught_by_its_divergence():
-    """Calibrated with a tenth of the smoothing, it is not certified at all of it."""
+    """Noise that is calibrated with a tenth of the smoothing does not keep the guarantee at all of it."""
     noise = calibrate_smooth("arsinh_normal", ZCDP(0.02), 0.01).noise
     shift = 1 / noise.scale
     assert not keeps_guarantee(noise.scaled(shift), shift, ZCDP(0.02), 0.1)

@@ -6,7 +6,7 @@ from math import log, sqrt
 
 import pytest
 
-from tcdp_sim.privacy import cheat_sheet
+from tcdp_sim.privacy import TCDP, cheat_sheet
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def wide(monkeypatch):
 def test_every_row_is_printed_with_its_verdict(command, wide):
     code, out, err = command("cheat-sheet", "k=10", "sampling_fraction=0.01", "omega=50")
     assert (code, err) == (0, "")
-    rows = cheat_sheet(0.1, 50.0, 1e-6, 1.0, k=10, sampling_fraction=0.01)
+    rows = cheat_sheet(TCDP(0.1, 50.0), 1e-6, 1.0, k=10, sampling_probability=0.01)
     for row in rows:
         lines = (line for line in out.splitlines() if line.strip().startswith(row.notion))
         found = [line for line in lines if row.what in line and row.formula in line]
@@ -53,7 +53,7 @@ def test_no_terminal_is_too_narrow_for_a_column(command, monkeypatch, columns):
     _, out, _ = command("cheat-sheet", "k=3")
     assert "…" not in out
     printed = Counter("".join(out.split()))
-    for row in cheat_sheet(0.1, 5.0, 1e-6, 1.0, k=3):
+    for row in cheat_sheet(TCDP(0.1, 5.0), 1e-6, 1.0, k=3):
         said = [row.notion, f"gives {row.guarantee}" if row.guarantee else "", row.what, row.formula, row.why]
         printed.subtract("".join(said).replace(" ", ""))
     assert min(printed.values()) >= 0
@@ -73,7 +73,7 @@ def test_rows_of_one_noise_name_the_guarantee_that_each_gives(command, monkeypat
     assert any(re.search(r" 5  yes ", line) for line in lines[given[0] - 2 : given[0] + 1])
     last = [i for i, line in enumerate(lines) if "gives (0.1, 5)-tCDP" in line][-1]
     assert re.search(r" 80  yes ", lines[last - 1])
-    noises = [row for row in cheat_sheet(0.1, 5.0, 1e-6, 1.0) if row.what.startswith("sinh-normal")]
+    noises = [row for row in cheat_sheet(TCDP(0.1, 5.0), 1e-6, 1.0) if row.what.startswith("sinh-normal")]
     assert [row.notion for row in noises] == ["(16 rho, omega)-tCDP", "(rho, omega)-tCDP"]
 
 

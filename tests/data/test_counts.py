@@ -25,11 +25,11 @@ def test_counts_are_sorted_frozen_and_a_copy():
     given[0] = 77
     assert counts.counts.tolist() == [9, 4, 2]
     assert counts.counts.dtype == np.int64
-    assert isinstance(counts.bins, float)
+    assert isinstance(counts.k, float)
     with pytest.raises(ValueError, match="read-only"):
         counts.counts[0] = 1
     with pytest.raises(dataclasses.FrozenInstanceError):
-        counts.bins = 3.0
+        counts.k = 3.0
 
 
 def test_digest_is_blake2b_of_little_endian_int64_and_of_nothing_else():
@@ -50,10 +50,10 @@ def test_no_records_is_a_data_set():
         ([3, -2], 5, "counts hold -2"),
         ([1.5], 5, "integers"),
         ([[1]], 5, "2-d"),
-        ([1, 1, 1], 2, "bins = 2"),
-        ([], 0, "bins = 0"),
-        ([1], float("nan"), "bins = nan"),
-        ([1], float("inf"), "bins = inf"),
+        ([1, 1, 1], 2, "k = 2"),
+        ([], 0, "k = 0"),
+        ([1], float("nan"), "k = nan"),
+        ([1], float("inf"), "k = inf"),
     ],
 )
 def test_impossible_counts_are_refused(counts, bins, message):
@@ -61,11 +61,18 @@ def test_impossible_counts_are_refused(counts, bins, message):
         Counts("a", counts, bins, "here")
 
 
+def test_the_size_of_the_domain_has_an_old_name():
+    with pytest.warns(DeprecationWarning, match=r"^the argument bins= of Counts\(\) is now k=$"):
+        counts = Counts("a", [1], bins=7, source="here")
+    with pytest.warns(DeprecationWarning, match=r"^Counts\.bins is now Counts\.k$"):
+        assert counts.bins == counts.k == 7
+
+
 def test_a_shape_carries_its_name_bins_and_parameters():
     counts = load_counts({**SHAPE, "axes": {"k": [1, 2]}}, 1e300)
-    assert (counts.name, counts.bins) == ("mine", 1e300)
+    assert (counts.name, counts.k) == ("mine", 1e300)
     assert counts.source == "shape zipf, n=100, exponent=1.0"
-    assert load_counts(SHAPE, np.float64(31.6)).bins == 31.6  # a sweep's axis holds numpy's reals
+    assert load_counts(SHAPE, np.float64(31.6)).k == 31.6  # a sweep's axis holds numpy's reals
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_samples_against_their_known_totals_and_the_csv_module(name):
     assert rows[:2] == top
     counts = load_counts(spec)
     assert counts.counts.tolist() == [count for _, count in rows]
-    assert (counts.counts.sum(), counts.counts.size, counts.bins) == (records, occupied, bins)
+    assert (counts.counts.sum(), counts.counts.size, counts.k) == (records, occupied, bins)
     assert counts.counts[0] - counts.counts[1] == top[0][1] - top[1][1]
 
 
@@ -104,7 +104,7 @@ def test_record_per_row_samples_and_integer_ranges():
         "domain": ["OO", "HA", "YV", "F9", "AS", "ZZ"],
     }
     assert load_counts(spec).counts.tolist() == [712, 682, 545, 342, 29]
-    assert load_counts(spec).bins == 6
+    assert load_counts(spec).k == 6
     delays = {
         "name": "d",
         "kind": "sample",
@@ -114,7 +114,7 @@ def test_record_per_row_samples_and_integer_ranges():
         "domain": {"from": -120, "to": 1927},
     }
     counts = load_counts(delays)
-    assert (counts.counts.sum(), counts.counts.size, counts.bins) == (328521, 527, 2048)
+    assert (counts.counts.sum(), counts.counts.size, counts.k) == (328521, 527, 2048)
 
 
 @pytest.mark.parametrize("file", ["../counts.py", "README.md", "x.csv", "/etc/passwd", None])
@@ -231,12 +231,12 @@ def test_parquet_labels_are_spelt_as_in_csv(tmp_path):
 def test_counts_of_a_label_are_added_and_empty_bins_are_listed(tmp_path):
     path = written(tmp_path, "x,n\na,3\nb,0\nc,2\na,4.0\nd,1e3\n")
     counts = load(path, "listed", count="n")
-    assert (counts.counts.tolist(), counts.bins) == ([1000, 7, 2], 4)
+    assert (counts.counts.tolist(), counts.k) == ([1000, 7, 2], 4)
     told = "each record counted is taken for one person; 1 labels stand in several rows, whose counts were added up"
     assert counts.source == f"mine.csv, column 'x', counts 'n'; {told}"
     assert counts.left_out == {"labels_added_up": 1}
     assert counts.about == {"source": counts.source, "records": 1009, "labels_added_up": 1}
-    assert load(path, "listed", 1e300, count="n").bins == 1e300
+    assert load(path, "listed", 1e300, count="n").k == 1e300
 
 
 def test_counts_stay_exact_up_to_int64(tmp_path):
@@ -266,7 +266,7 @@ def test_an_empty_count_is_a_null(tmp_path):
 def test_integers_are_compared_as_integers(tmp_path):
     path = written(tmp_path, "x\n5\n05\n 5\n5.0\n+5\n-0\n9007199254740993\n")
     counts = load(path, {"from": 0, "to": 1e18})
-    assert (counts.counts.tolist(), counts.bins) == ([5, 1, 1], 1e18 + 1)
+    assert (counts.counts.tolist(), counts.k) == ([5, 1, 1], 1e18 + 1)
     only = {"from": 2**53 + 1, "to": 2**53 + 1}  # no float is 2**53 + 1
     assert load(path, only, outside="drop").counts.tolist() == [1]
 
@@ -294,7 +294,7 @@ def test_labels_of_a_file(tmp_path):
     path = written(tmp_path, "x\na\na\nc\n")
     domain = {"file": str(labels), "column": "name"}
     counts = load(path, domain)
-    assert (counts.counts.tolist(), counts.bins) == ([2, 1], 3)
+    assert (counts.counts.tolist(), counts.k) == ([2, 1], 3)
     assert "'z'" in refused(written(tmp_path, "x\nz\n"), domain)
     assert "labels.csv: column 'y' is not there; its columns: 'code', 'name'" in refused(
         path, {"file": str(labels), "column": "y"}
@@ -438,7 +438,7 @@ def test_decimals_in_bins_of_a_width(tmp_path, low, high, width):
     path = written(tmp_path, "x\n" + "".join(f"{v:.3f}\n" for v in values))
     counts = load(path, {"from": low, "to": high, "width": width})
     assert counts.counts.tolist() == binned(values, low, high, width)
-    assert counts.bins == round((high - low) / width)
+    assert counts.k == round((high - low) / width)
     pd.DataFrame({"x": values}).to_parquet(tmp_path / "t.parquet")
     assert load(tmp_path / "t.parquet", {"from": low, "to": high, "width": width}).digest == counts.digest
 
@@ -490,7 +490,7 @@ def test_a_wrong_width_is_one_line(tmp_path, change, words):
 
 def test_k_embeds_the_domain_in_a_larger_one(tmp_path):
     path = written(tmp_path, "x\na\nb\n")
-    assert load(path, ["a", "b", "c"], 3).bins == 3
+    assert load(path, ["a", "b", "c"], 3).k == 3
     assert load(path, ["a", "b", "c"], 1e9).digest == load(path, ["a", "b", "c"]).digest
     message = refused(path, ["a", "b", "c"], 2)
     assert message == f"{path}, column 'x': k = 2; valid: at least the declared domain of 3 bins"

@@ -144,7 +144,7 @@ def test_a_noise_known_by_its_density_alone():
         def var(self):
             return stats.logistic.var()
 
-        def sample(self, rng, size=None):
+        def sample(self, size=None, *, rng):
             return rng.logistic(size=size)
 
     noise, order = Logistic(), 2.5

@@ -94,13 +94,13 @@ def test_arguments_broadcast():
 @pytest.mark.parametrize("law", [max_quantile, max_abs_quantile, max_abs_sf])
 @pytest.mark.parametrize("count", [0.5, np.nan, np.inf, 1e301])
 def test_counts_outside_the_range_are_refused(law, count):
-    with pytest.raises(ValueError, match=r"count = .* is not valid; valid: 1 <= count <= 1e\+300"):
+    with pytest.raises(ValueError, match=r"k = .* is not valid; valid: 1 <= k <= 1e\+300"):
         law(Gaussian(1.0), count, 0.5)
 
 
 @pytest.mark.parametrize("q", [0, 1, -0.1, np.nan])
 def test_levels_outside_the_range_are_refused(q):
-    with pytest.raises(ValueError, match="valid: 0 < q < 1"):
+    with pytest.raises(ValueError, match="valid: 0 < level < 1"):
         max_quantile(Gaussian(1.0), 10, q)
 
 

@@ -22,7 +22,7 @@ from tcdp_sim.exact import (
     subsampled,
 )
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
-from tcdp_sim.privacy import ApproxDP, group
+from tcdp_sim.privacy import ApproxDP, group_privacy
 
 EPSILONS = np.array([-2.0, -0.3, 0.0, 0.01, 0.2, 1.0, 3.0, 20.0])
 every = pytest.mark.parametrize("noise", NOISES, ids=repr)
@@ -129,7 +129,7 @@ def test_groups_white_box_is_never_above_black_box(noise, size):
     one = hockey_stick(noise, shift, epsilons / size)
     for epsilon, delta, bound in zip(epsilons / size, one.estimate, black.estimate):
         if delta > 0:
-            assert bound == pytest.approx(group(ApproxDP(epsilon, delta), size).delta, rel=1e-11)
+            assert bound == pytest.approx(group_privacy(ApproxDP(epsilon, delta), size).delta, rel=1e-11)
         else:
             assert bound == 0
     assert group_profile(noise, shift, 0.1, size).estimate == white.estimate[1]

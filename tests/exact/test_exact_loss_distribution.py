@@ -36,7 +36,7 @@ class Cauchy(Noise):
     def var(self):
         return np.inf
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return rng.standard_cauchy(size)
 
     def privacy_loss(self, y, shift):
@@ -204,7 +204,7 @@ class TestEveryNoise:
     def test_simulated_losses(self, noise):
         """Dvoretzky-Kiefer-Wolfowitz: a false alarm in 1e9, on either side of every level."""
         shift, draws = float(noise.isf(0.3)), 200_000
-        y = noise.sample(np.random.default_rng(7), draws)
+        y = noise.sample(draws, rng=np.random.default_rng(7))
         losses = PrivacyLossDistribution(noise, shift)
         width = np.sqrt(np.log(4e9) / (2 * draws))
         for law, centre in (("P", 0.0), ("Q", shift)):

@@ -299,10 +299,10 @@ def test_bad_arguments_are_one_line():
         (lambda: Mixture(Gaussian(1.0), (0, 1), (1.5, -0.5)), "weights = -0.5"),
         (lambda: Mixture(Gaussian(1.0), np.nan, 1.0), "shifts = nan"),
         (lambda: Mixture(Gaussian([1.0, 2.0])), "array-valued"),
-        (lambda: subsampled(Gaussian(1.0), 1.0, 0.0), "sampling_fraction = 0"),
+        (lambda: subsampled(Gaussian(1.0), 1.0, 0.0), "sampling_probability = 0"),
         (lambda: renyi_divergence_between(one, other, 2), "q is a mixture"),
-        (lambda: renyi_divergence_between(one, one, 0.5), "orders = 0.5"),
-        (lambda: hockey_stick_between(one, one, np.inf), "epsilons = inf"),
+        (lambda: renyi_divergence_between(one, one, 0.5), "order = 0.5"),
+        (lambda: hockey_stick_between(one, one, np.inf), "epsilon = inf"),
     ):
         with pytest.raises(ValueError, match=word):
             call()

@@ -151,7 +151,7 @@ def test_advanced_joint_convexity_is_an_identity(noise):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: subsampled_renyi(Gaussian(1.0), 1.0, 2, 1.5), "sampling_fraction = 1.5"),
+        (lambda: subsampled_renyi(Gaussian(1.0), 1.0, 2, 1.5), "sampling_probability = 1.5"),
         (lambda: subsampled_renyi(Gaussian(1.0), 1.0, 2, 0.5, "sideways"), "direction = 'sideways'"),
         (lambda: equilateral_renyi(Laplace(1.0), 1.0, 2, 0.5), "valid: Gaussian"),
         (lambda: equilateral_renyi(Gaussian(1.0), 1.0, 1, 0.5), "order = 1"),

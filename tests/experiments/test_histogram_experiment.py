@@ -154,7 +154,7 @@ def widened(table, rhos=(0.1,), ks=(10, 1000, 1e6), data="one_bin", beta=0.05):
     return pd.concat([base.assign(data=data, beta=beta, **some) for some in given], ignore_index=True)
 
 
-def told_apart(table):
+def with_full_legend(table):
     """As many omegas and deltas as fill a legend."""
     parts = [table.assign(omega_sqrt_rho=table["omega_sqrt_rho"] + i, delta=table["delta"] / 10**i) for i in range(4)]
     return pd.concat(parts, ignore_index=True)
@@ -185,7 +185,7 @@ SHAPES = {
 def test_nothing_is_clipped_or_squeezed(table, shape, many):
     given = widened(table, **SHAPES[shape])
     with plots.style():
-        for name, figure, _ in histogram.figures(told_apart(given) if many else given):
+        for name, figure, _ in histogram.figures(with_full_legend(given) if many else given):
             figure.draw_without_rendering()
             paper = figure.bbox
             (legend,) = figure.legends
@@ -375,7 +375,7 @@ def test_where_the_best_noise_has_no_error_or_no_float_no_line_is_drawn(table, r
 
 
 def test_points_of_the_best_noise_are_finite_near_order_one(table):
-    """Tails there fall below every float after a few steps; what is certified only from above is not drawn."""
+    """Tails there fall below every float after a few steps; a step that is known only from above is not drawn."""
     only = table[table["guarantee"].str.endswith("tCDP")].assign(omega=1 + 1e-9, omega_sqrt_rho=0.75)
     k, error = best(drawn(only)["error_vs_k_one_bin"], 0.75)
     assert len(k) >= 2

@@ -11,6 +11,7 @@ from tcdp_sim import results
 from tcdp_sim.experiments import interior_point
 from tcdp_sim.experiments.interior_point import budget, drawing, series
 from tcdp_sim.interior import records_needed, stability_histogram
+from tcdp_sim.privacy import TCDP
 from tcdp_sim.report import plots
 from tcdp_sim.results import published
 
@@ -49,7 +50,9 @@ def agrees_with_the_exact_laws(table):
 def finds_the_n_for_95_percent(table):
     found = series.least_n(table).set_index(["method", "log2_k"])
     search = found.loc[("binary_search", 8)]
-    exact = records_needed.binary_search_required_n(0.5, 8, 0.05)  # 14.1 on equal records, one of the two data sets
+    exact = records_needed.binary_search_required_records(
+        0.5, 8, 0.05
+    )  # 14.1 on equal records, one of the two data sets
     assert search["n95_lower"] < exact < search["n95_upper"]
     assert search["n95_lower"] < search["n95"] < search["n95_upper"] < search["n95_lower"] + 2
     assert 10 < found.loc[("one_level", 8), "n95"] < found.loc[("one_level", 8), "required_n"]
@@ -169,7 +172,7 @@ def test_the_weaker_baseline_is_marked_and_left_out_of_comparisons(command, tmp_
     assert code == 0, err
     table = published.table(interior_point, results.open_cells(tmp_path / "results" / "interior_point").load())
     weak = table[table["method"] == "stability"]
-    assert (weak["guarantee"] == str(stability_histogram.implied(0.5, 2 / np.sqrt(0.5)))).all()
+    assert (weak["guarantee"] == str(stability_histogram.implied(TCDP(0.5, 2 / np.sqrt(0.5))))).all()
     assert weak[["zcdp_least_n", "tcdp_least_n"]].isna().all(axis=None)
     assert ((weak["success"] - weak["success_exact"]).abs() <= 5 * np.sqrt(0.25 / 2000)).all()
     found = series.least_n(table)

@@ -110,7 +110,7 @@ def test_the_digest_says_how_far_each_noise_is(table):
     assert {name.split(".")[0] for name in once["files"]} == {"distance_to_optimum", "quantiles"}
 
 
-def test_an_optimum_that_is_not_certified_is_shown_as_an_interval(table):
+def test_an_optimum_between_two_ends_is_shown_as_an_interval(table):
     table["optimum_at_least"] = table["optimum"] - 0.5
     console = Console(record=True, width=80)
     optimal_noise.report(table, console)

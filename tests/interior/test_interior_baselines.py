@@ -13,14 +13,21 @@ from scipy.stats import chi2_contingency, norm
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.interior import LevelProfile, parts, required_n, stability_histogram, tcdp_least_n, zcdp_least_n
+from tcdp_sim.interior import (
+    LevelProfile,
+    required_records,
+    split_budget,
+    stability_histogram,
+    tcdp_least_n,
+    zcdp_least_n,
+)
 from tcdp_sim.interior.binary_search import comparison_scale, sample_depths
 from tcdp_sim.interior.budget import best_split, ledger, recommended_split
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.interior.ledger import exponential_epsilon, total
 from tcdp_sim.interior.records_needed import (
-    binary_search_required_n,
-    exponential_required_n,
+    binary_search_required_records,
+    exponential_required_records,
     surrogate_floor,
     thresholds,
 )
@@ -81,7 +88,7 @@ def test_the_search_is_simulated(k, xs, scale):
     f, trials = counts_below(xs, k), 40000
     depth = [depth_of(f, j) for j in range(k)]
     law = np.bincount(depth, search_pmf(xs, k, scale), minlength=len(xs) + 1)
-    found = sample_depths(LevelProfile.of(xs, k), scale, np.random.default_rng(k + len(xs)), trials)
+    found = sample_depths(LevelProfile.of(xs, k), scale, trials, rng=np.random.default_rng(k + len(xs)))
     share = np.bincount(found, minlength=len(xs) + 1) / trials
     assert (np.abs(share - law) <= 5 * np.sqrt(law * (1 - law) / trials) + 1e-9).all()
 
@@ -101,7 +108,7 @@ def test_the_search_is_simulated_on_a_domain_too_large_for_its_law():
     xs = [base - 2**150] * 4 + [base] * 9 + [base + 2**60] * 4 + [base + 2**120] * 7
     rng, scale, trials = np.random.default_rng(3), 4.0, 40000
     slow = np.array([literal_search(xs, 200, scale, rng) for _ in range(1500)])
-    fast = sample_depths(LevelProfile.of(xs, 2**200), scale, rng, trials)
+    fast = sample_depths(LevelProfile.of(xs, 2**200), scale, trials, rng=rng)
     depths = np.unique(np.concatenate([slow, fast]))
     table = np.array([[(found == depth).sum() for depth in depths] for found in (slow, fast)])
     table = table[:, table.sum(axis=0) > 200]  # 5 or more expected of the slow ones
@@ -114,7 +121,7 @@ def test_the_search_is_simulated_on_2_to_the_65536_elements():
     k, n, trials, rng = 2**65536, 2459, 20000, np.random.default_rng(5)
     scale = np.sqrt(65536 / (2 * 0.5))
     stays = np.exp(65536 * norm.logcdf(n / (2 * scale)))
-    found = sample_depths(LevelProfile.of([k // 3] * n, k), scale, rng, trials)
+    found = sample_depths(LevelProfile.of([k // 3] * n, k), scale, trials, rng=rng)
     assert set(found.tolist()) == {0, n}
     assert abs((found > 0).mean() - stays) < 5 * np.sqrt(stays * (1 - stays) / trials)
 
@@ -140,7 +147,7 @@ def test_what_the_binary_search_needs(rho, log2_k, n):
     with mp.workdps(40):
         scale = mp.sqrt(mp.mpf(log2_k) / (2 * mp.mpf(rho)))
         exact = 2 * scale * mp.sqrt(2) * mp.erfinv(2 * mp.mpf("0.95") ** (mp.mpf(1) / log2_k) - 1)
-    assert binary_search_required_n(rho, log2_k) == pytest.approx(float(exact), rel=1e-9)
+    assert binary_search_required_records(rho, log2_k) == pytest.approx(float(exact), rel=1e-9)
     assert float(exact) == pytest.approx(n, abs=0.5)
     point = LevelProfile.of([2**log2_k // 3] * n, 2**log2_k)
     success = np.exp(log2_k * norm.logcdf(n / (2 * float(scale))))
@@ -156,14 +163,14 @@ def test_what_the_exponential_mechanism_needs(rho, log2_k):
     with mp.workdps(40):
         epsilon, k = mp.sqrt(8 * mp.mpf(rho)), mp.mpf(2) ** log2_k
         equal, halves = 2 / epsilon * mp.log(19 * (k - 1)), 4 / epsilon * mp.log(19 * (k - 2) / 2)
-    found = exponential_required_n(exponential_epsilon(rho, "tight"), log2_k)
+    found = exponential_required_records(exponential_epsilon(rho, "tight"), log2_k)
     assert found == pytest.approx(float(max(equal, halves)), rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", ["point", "pair", "quad", "skew", "half", "solo", "cluster"])
 def test_no_shape_is_worse_for_the_exponential_mechanism_than_its_required_n_allows(shape):
     epsilon, log2_k = 2.0, 64
-    n = int(np.ceil(exponential_required_n(epsilon, log2_k))) + 1
+    n = int(np.ceil(exponential_required_records(epsilon, log2_k))) + 1
     assert exponential_success(LevelProfile.of(hard_data(shape, n, 2**log2_k), 2**log2_k), epsilon) > 0.95
 
 
@@ -171,7 +178,7 @@ def test_no_shape_is_worse_for_the_exponential_mechanism_than_its_required_n_all
 @pytest.mark.parametrize(("epsilon", "beta"), [(1.0, 0.3), (2.0, 0.05), (3.0, 0.05)])
 def test_the_exponential_mechanism_needs_what_its_worst_data_need(k, epsilon, beta):
     """All data sets of up to 6 records; the requirement is sharp but for an odd record."""
-    needed = exponential_required_n(epsilon, np.log2(k), beta)
+    needed = exponential_required_records(epsilon, np.log2(k), beta)
     for n in range(1, 7):
         data = itertools.combinations_with_replacement(range(k), n)
         worst = min(exponential_success(LevelProfile.of(xs, k), epsilon) for xs in data)
@@ -189,8 +196,8 @@ def test_what_nothing_can_do_without(rho, log2_k, zcdp, tcdp):
         least = mp.sqrt(information / mp.mpf(rho))
         tcdp_least = mp.log(1 + information / ((omega - 1) * omega * mp.mpf(rho))) / mp.log(omega / (omega - 1))
     assert zcdp_least_n(rho, log2_k) == pytest.approx(float(least), rel=1e-9)
-    assert tcdp_least_n(rho, OMEGA[rho], log2_k) == pytest.approx(float(tcdp_least), rel=1e-9)
-    assert tcdp_least_n(rho, np.inf, log2_k) == zcdp_least_n(rho, log2_k)
+    assert tcdp_least_n(TCDP(rho, OMEGA[rho]), log2_k) == pytest.approx(float(tcdp_least), rel=1e-9)
+    assert tcdp_least_n(TCDP(rho, np.inf), log2_k) == zcdp_least_n(rho, log2_k)
     assert (float(least), float(tcdp_least)) == pytest.approx((zcdp, tcdp), abs=0.06)
 
 
@@ -211,7 +218,7 @@ def test_what_one_level_needs(family, rho, log2_k, variant, beta):
 
     Sinh-normal noise is knee arcsinh(scale / knee Z), so its quantiles are those of Z in other units.
     """
-    bought = parts(rho, OMEGA[rho], log2_k, split=SPLIT, family=family)
+    bought = split_budget(TCDP(rho, OMEGA[rho]), log2_k, split=SPLIT, family=family)
     spent = bought.epsilon_level**2 / 8, bought.epsilon_end**2 / 8
     assert spent == pytest.approx((0.4 * rho, 0.25 * rho), rel=1e-12)
     scale, knee, b = bought.noise.scale, getattr(bought.noise, "knee", None), beta / 3
@@ -233,7 +240,7 @@ def test_what_one_level_needs(family, rho, log2_k, variant, beta):
         margins = (gap, node(n), 2 * h)
         return {"paper": 5 * max(margins), "heavy": 2 * sum(margins)}.get(variant, sum(margins))
 
-    found = required_n(bought, log2_k, beta, variant)
+    found = required_records(bought, log2_k, beta, variant)
     assert needed(found) <= found
     assert needed(found - 1) > found - 1
     n = found + 17  # the thresholds are stretched with n, or a fifth and two fifths of it
@@ -247,14 +254,14 @@ def test_what_one_level_needs(family, rho, log2_k, variant, beta):
 def test_bounds_of_the_specification():
     """Worked out there with another split of the budget: within 3%."""
     for rho, log2_k, bound in ((0.5, 4, 58), (0.5, 16, 65), (0.5, 1024, 83), (0.5, 65536, 108), (0.1, 65536, 247)):
-        assert required_n(parts(rho, OMEGA[rho], log2_k), log2_k) == pytest.approx(bound, rel=0.03)
+        assert required_records(split_budget(TCDP(rho, OMEGA[rho]), log2_k), log2_k) == pytest.approx(bound, rel=0.03)
 
 
 @pytest.mark.parametrize(("rho", "log2_k"), [(0.5, 64), (0.1, 65536)])
 def test_what_the_stability_histogram_needs(rho, log2_k):
     """To the record: a third of epsilon a step, Laplace noise of scale 2 / e, whose tail is e^(-x / scale) / 2."""
     b, delta = 0.05 / 3, 1e-6
-    promise = stability_histogram.implied(rho, OMEGA[rho], delta)
+    promise = stability_histogram.implied(TCDP(rho, OMEGA[rho]), delta)
     # Lemma 6: epsilon = rho + 2 sqrt(rho log(1 / delta)) where that order is below omega, else at omega.
     omega, log_odds = OMEGA[rho], np.log(1 / delta)
     order = min(omega, 1 + np.sqrt(log_odds / rho))
@@ -266,7 +273,7 @@ def test_what_the_stability_histogram_needs(rho, log2_k):
         occupied = 2 / e * np.log(4 * n / b / 2)
         return 4 / e * np.log(log2_k / b) + 2 / e * np.log(4 / b / 2) + max(floor, h + occupied) + 2 * h
 
-    found = stability_histogram.required_n(promise, log2_k)
+    found = stability_histogram.required_records(promise, log2_k)
     assert needed(found) <= found
     assert needed(found - 1) > found - 1
 
@@ -281,8 +288,8 @@ def test_golden_cost_and_quantile():
 @pytest.mark.parametrize("family", ["sinh_normal", "gaussian", "laplace"])
 def test_the_ledger_adds_up_to_the_target(family, accounting):
     rho, omega, split = 0.4, 5.0, (0.5, 0.3, 0.2)
-    bought = parts(rho, omega, 64, split=split, family=family, accounting=accounting)
-    found = total(ledger(bought, rho, omega, split, accounting, accounting))
+    bought = split_budget(TCDP(rho, omega), 64, split=split, family=family, accounting=accounting)
+    found = total(ledger(bought, TCDP(rho, omega), split, accounting, accounting))
     assert found.rho == pytest.approx(rho, rel=1e-9)
     assert isinstance(found, ZCDP if family == "gaussian" else TCDP)
 
@@ -290,21 +297,24 @@ def test_the_ledger_adds_up_to_the_target(family, accounting):
 @pytest.mark.parametrize("accounting", ["tight", "paper"])
 def test_the_noise_keeps_its_line_of_the_ledger(accounting):
     rho, omega = 0.5, 3.0
-    bought = parts(rho, omega, 64, split=(0.4, 0.3, 0.3), accounting=accounting)
+    bought = split_budget(TCDP(rho, omega), 64, split=(0.4, 0.3, 0.3), accounting=accounting)
     assert 2 * noise_rho(bought.noise, 1.0, omega) <= 0.3 * rho * (1 + 1e-4)
     assert 2 * noise_rho(bought.noise, 1.0, omega) > (0.3 * rho * 0.98 if accounting == "tight" else 0)
 
 
 def test_the_best_split_needs_no_more_than_the_recommended_one():
-    best = best_split(0.5, 3.0, 64.0, "gaussian")
-    found = [required_n(parts(0.5, 3.0, 64, split=s, family="gaussian"), 64) for s in (best, recommended_split(64))]
+    best = best_split(TCDP(0.5, 3.0), 64.0, "gaussian")
+    found = [
+        required_records(split_budget(TCDP(0.5, 3.0), 64, split=s, family="gaussian"), 64)
+        for s in (best, recommended_split(64))
+    ]
     assert found[0] <= found[1]
 
 
 @pytest.mark.parametrize("split", [(0.5, 0.5), (1, 0, 0), (0.5, 0.5, 0.5), "abc", (0.6, 0.6, -0.2), 3])
 def test_a_budget_that_cannot_be_split_is_one_line(split):
     with pytest.raises(UserError, match="split"):
-        parts(0.5, 3.0, 64, split=split)
+        split_budget(TCDP(0.5, 3.0), 64, split=split)
 
 
 @pytest.mark.parametrize("noise", [Gaussian(2.0), SinhNormal(2.0, 3.0), Laplace(2.0)])

@@ -26,7 +26,7 @@ def test_heaviest_nodes_and_segments_are_those_of_the_tree(case):
     profile = LevelProfile.of(xs, k)
     levels = tree_levels(counts_below(xs, k), k)
     assert profile.depth == len(levels) - 1
-    assert profile.fhat(np.arange(-1, len(levels))).tolist() == [0, *dense_heaviest(xs, k)]
+    assert profile.heaviest_at(np.arange(-1, len(levels))).tolist() == [0, *dense_heaviest(xs, k)]
     for level, nodes in enumerate(levels):
         run = int(np.searchsorted(profile.starts, level, side="right")) - 1
         segments = profile.segments(run)
@@ -36,20 +36,20 @@ def test_heaviest_nodes_and_segments_are_those_of_the_tree(case):
 
 
 def test_golden_profile():
-    assert LevelProfile.of([3, 3, 7, 9, 12], 16).fhat(range(5)).tolist() == [2, 2, 2, 3, 5]
+    assert LevelProfile.of([3, 3, 7, 9, 12], 16).heaviest_at(range(5)).tolist() == [2, 2, 2, 3, 5]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 2**20 - 1), min_size=1, max_size=20), st.integers(0, 2**20 - 1))
 def test_xor_with_any_mask_permutes_nodes_of_a_full_tree(xs, mask):
     one, other = LevelProfile.of(xs, 2**20), LevelProfile.of([x ^ mask for x in xs], 2**20)
-    assert one.fhat(range(21)).tolist() == other.fhat(range(21)).tolist()
+    assert one.heaviest_at(range(21)).tolist() == other.heaviest_at(range(21)).tolist()
 
 
 def test_scaling_the_domain_shifts_the_levels():
     xs = [5, 5, 6, 90, 91, 200]
     small, large = LevelProfile.of(xs, 2**8), LevelProfile.of([x << 65528 for x in xs], HUGE)
-    assert large.fhat([0, *range(65528, 65537)]).tolist() == small.fhat([0, *range(9)]).tolist()
+    assert large.heaviest_at([0, *range(65528, 65537)]).tolist() == small.heaviest_at([0, *range(9)]).tolist()
 
 
 def test_bit_lengths_alone_give_the_same_profile():
@@ -60,7 +60,7 @@ def test_bit_lengths_alone_give_the_same_profile():
         values.append(x)
     told = LevelProfile.of([v for v, w in zip(values, weight) for _ in range(w)], 2**8)
     known = LevelProfile.of_bit_lengths(gaps, 8, weight)
-    assert known.fhat(range(9)).tolist() == told.fhat(range(9)).tolist()
+    assert known.heaviest_at(range(9)).tolist() == told.heaviest_at(range(9)).tolist()
     for name in ("head", "zeros", "ones", "to_end"):
         assert getattr(known.points, name).tolist() == getattr(told.points, name).tolist()
     which, where = (part.ravel() for part in np.meshgrid(np.arange(8), np.arange(8)))
@@ -69,14 +69,14 @@ def test_bit_lengths_alone_give_the_same_profile():
 
 def test_a_domain_too_large_to_write_down():
     profile = LevelProfile.of_bit_lengths([2**40, 1, 2**61], 2**62)
-    assert profile.fhat([0, 1, 2**40 - 1, 2**40, 2**61, 2**62]).tolist() == [1, 2, 2, 3, 4, 4]
+    assert profile.heaviest_at([0, 1, 2**40 - 1, 2**40, 2**61, 2**62]).tolist() == [1, 2, 2, 3, 4, 4]
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_smallest_domains(k):
     profile = LevelProfile.of([k - 1] * 3, k)
     assert profile.depth == max((k - 1).bit_length(), 1)
-    assert profile.fhat(range(profile.depth + 1)).tolist() == [3] * (profile.depth + 1)
+    assert profile.heaviest_at(range(profile.depth + 1)).tolist() == [3] * (profile.depth + 1)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.interior import LevelProfile, Recipe, methods, outputs
+from tcdp_sim.interior import LevelProfile, ReleaseParameters, methods, released_points
 from tcdp_sim.interior.exact_baselines import exponential_success
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.interior.recursive_release import INNER_SHIFTS, plan_recursion, sample_recursive
@@ -16,20 +16,20 @@ from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.privacy import TCDP
 
 OMEGA = 2 / np.sqrt(0.5)
-OUTER = Recipe(1.0, SinhNormal(2.0, 5.0), 1.0, 2.0, 6.5)
-INNER = Recipe(1.5, SinhNormal(0.6, 2.0), 2.0, 1.2, 2.0, "surrogate")
-LOW = Recipe(1.5, SinhNormal(0.6, 2.0), 2.0, 0.5, 1.3, "surrogate", 2, 0.4)
-INMOST = Recipe(2.0, Gaussian(0.5), 2.0, 0.25, 0.35, "surrogate")
+OUTER = ReleaseParameters(1.0, SinhNormal(2.0, 5.0), 1.0, 2.0, 6.5)
+INNER = ReleaseParameters(1.5, SinhNormal(0.6, 2.0), 2.0, 1.2, 2.0, "surrogate")
+LOW = ReleaseParameters(1.5, SinhNormal(0.6, 2.0), 2.0, 0.5, 1.3, "surrogate", 2, 0.4)
+INMOST = ReleaseParameters(2.0, Gaussian(0.5), 2.0, 0.25, 0.35, "surrogate")
 
 
-@pytest.mark.parametrize("recipes", [(OUTER,), (OUTER, INNER), (OUTER, LOW), (OUTER, INNER, INMOST)])
+@pytest.mark.parametrize("trees", [(OUTER,), (OUTER, INNER), (OUTER, LOW), (OUTER, INNER, INMOST)])
 @pytest.mark.parametrize("xs", [[3, 3, 7, 9, 12, 12, 12], [0, 22, 5, 5, 6, 21, 21], [4] * 7])
-def test_outputs_have_the_literal_law(recipes, xs):
+def test_outputs_have_the_literal_law(trees, xs):
     """p-values above 1e-6 in 12 tests: false alarm below 1e-5."""
-    k, trials, rng = 23, 20000, np.random.default_rng(len(recipes))
+    k, trials, rng = 23, 20000, np.random.default_rng(len(trees))
     profile = LevelProfile.of(xs, k)
-    found = outputs(profile, sample_recursive(profile, recipes, rng, trials), rng)
-    expected = trials * recursive_pmf(counts_below(xs, k), k, recipes)
+    found = released_points(profile, sample_recursive(profile, trees, trials, rng=rng), rng=rng)
+    expected = trials * recursive_pmf(counts_below(xs, k), k, trees)
     seen = np.bincount(found, minlength=k)
     often = expected >= 5
     seen, expected = (np.append(v[often], v[~often].sum()) for v in (seen, expected))
@@ -42,7 +42,7 @@ def test_outputs_have_the_literal_law(recipes, xs):
 )
 def test_requirements_of_the_specification(loglog, one, two):
     """Worked out there with another split of the budget: within 6%."""
-    found = [plan_recursion(0.5, OMEGA, 2.0**loglog, depth).required_n() for depth in (1, 2)]
+    found = [plan_recursion(TCDP(0.5, OMEGA), 2.0**loglog, depth).required_records() for depth in (1, 2)]
     assert found == pytest.approx([one, two], rel=0.06)
 
 
@@ -60,16 +60,16 @@ def test_what_a_recursion_needs(depth, log2_k, beta):
     the others' luck is that of the occupied ones next to h; inner trees for one above half, with all others at zero. An
     inner tree's weight is the gap it leaves in units of twice that of the outer one; it needs twice its margins.
     """
-    plan = plan_recursion(0.5, OMEGA, log2_k, depth, beta=beta)
+    plan = plan_recursion(TCDP(0.5, OMEGA), log2_k, depth, failure=beta)
     b, sizes = beta / (2 * depth + 1), [float(log2_k)]
     for _ in range(depth):
         sizes.append(np.log2(np.ceil(sizes[-1]) + 1))  # an inner domain: the levels of the outer tree
-    gap = 4 / plan.stages[-1].parts.epsilon_level * np.log(2 ** sizes[-1] / b)
+    gap = 4 / plan.stages[-1].budget_split.epsilon_level * np.log(2 ** sizes[-1] / b)
     for stage, log2_size in list(zip(plan.stages, sizes))[:0:-1]:
-        noise, end = stage.parts.noise, 4 / stage.parts.epsilon_end * np.log(2 / b)
+        noise, end = stage.budget_split.noise, 4 / stage.budget_split.epsilon_end * np.log(2 / b)
         node = quantile(noise, np.log(b / 2)) + quantile(noise, np.log(b / 2) - log2_size * np.log(2))
         gap = 2 * 2 * (gap + node + end)
-    first = plan.stages[0].parts
+    first = plan.stages[0].budget_split
     h = 2 / first.epsilon_end * np.log(2 / b)
 
     def needed(n):
@@ -78,7 +78,7 @@ def test_what_a_recursion_needs(depth, log2_k, beta):
         node = quantile(first.noise, np.log(b / 4)) + max(others, h + quantile(first.noise, log_full))
         return gap + node + 2 * h
 
-    found = plan.required_n()
+    found = plan.required_records()
     assert needed(found) <= found
     assert needed(found - 1) > found - 1
 
@@ -86,25 +86,27 @@ def test_what_a_recursion_needs(depth, log2_k, beta):
 @pytest.mark.parametrize(("variant", "shifts"), [("default", 1), ("paper", 9)])
 def test_what_the_trees_of_a_recursion_are_charged(variant, shifts):
     """Gaussian noise to the last digit: two shifts in the outermost tree, one or nine in inner ones."""
-    plan = plan_recursion(0.4, np.inf, 1024, 3, family="gaussian", variant=variant)
+    plan = plan_recursion(TCDP(0.4, np.inf), 1024, 3, family="gaussian", variant=variant)
     for i, stage in enumerate(plan.stages):
         many = shifts if i else 2
-        assert many / (2 * stage.parts.noise.scale**2) == pytest.approx(stage.node_rho, rel=1e-12)
-    ends = [stage.parts.epsilon_end / (2 if i else 1) for i, stage in enumerate(plan.stages)]
-    spent = plan.stages[-1].parts.epsilon_level ** 2 / 8 + sum(end**2 / 8 for end in ends)
+        assert many / (2 * stage.budget_split.noise.scale**2) == pytest.approx(stage.node_rho, rel=1e-12)
+    ends = [stage.budget_split.epsilon_end / (2 if i else 1) for i, stage in enumerate(plan.stages)]
+    spent = plan.stages[-1].budget_split.epsilon_level ** 2 / 8 + sum(end**2 / 8 for end in ends)
     assert spent + sum(stage.node_rho for stage in plan.stages) == pytest.approx(0.4, rel=1e-12)
 
 
 def test_two_levels_pay_from_the_domain_that_the_documentation_names():
     """2^(2^148) as the methods split their budgets; 2^(2^160) with the recursion's own split for one level, too."""
-    asked = methods.Budget(0.5, OMEGA, "sinh_normal", "tight")
+    asked = methods.Budget(TCDP(0.5, OMEGA), "sinh_normal", "tight")
 
     def lead(x):
-        one, two = (methods.required_n(name, asked, 2.0**x) for name in ("one_level", "recursion_2"))
+        one, two = (methods.required_records(name, asked, 2.0**x) for name in ("one_level", "recursion_2"))
         return one - two
 
     assert lead(146) < 0 <= lead(148) < lead(151)
-    same_split = {x: [plan_recursion(0.5, OMEGA, 2.0**x, depth).required_n() for depth in (1, 2)] for x in (156, 164)}
+    same_split = {
+        x: [plan_recursion(TCDP(0.5, OMEGA), 2.0**x, depth).required_records() for depth in (1, 2)] for x in (156, 164)
+    }
     assert same_split[156][0] < same_split[156][1]
     assert same_split[164][0] > same_split[164][1]
 
@@ -112,7 +114,7 @@ def test_two_levels_pay_from_the_domain_that_the_documentation_names():
 @pytest.mark.parametrize("variant", ["default", "paper"])
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_the_ledger_adds_up_to_the_target(depth, variant):
-    plan = plan_recursion(0.3, 4.0, 1024, depth, variant=variant)
+    plan = plan_recursion(TCDP(0.3, 4.0), 1024, depth, variant=variant)
     assert total(plan.ledger()).rho == pytest.approx(0.3, rel=1e-9)
     assert total(plan.ledger()) == TCDP(total(plan.ledger()).rho, 4.0)
     assert len(plan.ledger()) == 2 * depth + 1
@@ -122,35 +124,37 @@ def test_the_ledger_adds_up_to_the_target(depth, variant):
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("shape", ["solo", "pair", "half", "cluster"])
 def test_the_required_n_suffices(depth, shape, variant):
-    plan, k = plan_recursion(0.5, OMEGA, 1024, depth, variant=variant), 2**1024
-    n = plan.required_n()
+    plan, k = plan_recursion(TCDP(0.5, OMEGA), 1024, depth, variant=variant), 2**1024
+    n = plan.required_records()
     draws = sample_recursive(
-        LevelProfile.of(hard_data(shape, n, k), k), plan.recipes(n), np.random.default_rng(1), 4000
+        LevelProfile.of(hard_data(shape, n, k), k), plan.parameters(n), 4000, rng=np.random.default_rng(1)
     )
     assert draws.success.mean() > 0.95 - 5 * np.sqrt(0.05 * 0.95 / 4000)
 
 
 def test_thresholds_are_public():
-    """A recipe knows n and the domain only: nothing of the data enters it."""
-    assert plan_recursion(0.5, OMEGA, 64, 2).recipes(90) == plan_recursion(0.5, OMEGA, 64, 2).recipes(90)
+    """The parameters know n and the domain only: nothing of the data enters it."""
+    assert plan_recursion(TCDP(0.5, OMEGA), 64, 2).parameters(90) == plan_recursion(TCDP(0.5, OMEGA), 64, 2).parameters(
+        90
+    )
 
 
 def test_floors_of_the_paper_s_variant_leave_nine_nodes():
-    """What is charged is what the recipes do: above H / 10 + 1, in the unit of the inner nodes' sensitivity."""
-    plan = plan_recursion(0.5, OMEGA, 1024, 2, variant="paper")
-    outer, inner = plan.recipes(n := plan.required_n())
+    """What is charged is what the trees do: above H / 10 + 1, in the unit of the inner nodes' sensitivity."""
+    plan = plan_recursion(TCDP(0.5, OMEGA), 1024, 2, variant="paper")
+    outer, inner = plan.parameters(n := plan.required_records())
     assert (outer.lower, outer.upper, outer.candidates) == (n / 5, 2 * n / 5, 2)
     weight = (outer.upper - outer.lower) / 2
     assert (inner.lower, inner.upper) == pytest.approx((weight / 5, 2 * weight / 5))
     assert weight / (inner.floor - 1) == pytest.approx(INNER_SHIFTS["paper"] + 1)
     bought = plan.stages[1]
-    assert 9 * noise_rho(bought.parts.noise, 1.0, OMEGA) <= bought.node_rho * (1 + 1e-4)
+    assert 9 * noise_rho(bought.budget_split.noise, 1.0, OMEGA) <= bought.node_rho * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("depth", [0, 7, 1.0, True])
 def test_depth_is_checked(depth):
     with pytest.raises(UserError, match="depth"):
-        plan_recursion(0.5, OMEGA, 64, depth)
+        plan_recursion(TCDP(0.5, OMEGA), 64, depth)
 
 
 @pytest.mark.parametrize("xs", [[3, 3, 7, 9, 12], [0], [15, 15], list(range(16))])

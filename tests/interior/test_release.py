@@ -12,11 +12,20 @@ from interior_dense import counts_below, level_pmf, output_pmf, recursive_pmf, s
 from scipy import integrate, stats
 
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.interior import LevelProfile, Recipe, outputs, parts, recipe, required_n, sample
+from tcdp_sim.interior import (
+    LevelProfile,
+    ReleaseParameters,
+    release_parameters,
+    released_points,
+    required_records,
+    sample,
+    split_budget,
+)
 from tcdp_sim.interior.exact_law import histogram_law, output_log_pmf, success_probability
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.privacy import TCDP
 
-GOLDEN = Recipe(1.0, SinhNormal(2.0, 5.0), 1.0, 2.0, 4.0)
+GOLDEN = ReleaseParameters(1.0, SinhNormal(2.0, 5.0), 1.0, 2.0, 4.0)
 LEAST_P = 1e-6
 
 
@@ -58,7 +67,7 @@ def test_exact_law_is_the_literal_one(k, xs, candidates):
 def test_outputs_have_the_literal_law(k, xs):
     rng = np.random.default_rng(100 + k + len(xs))
     profile = LevelProfile.of(xs, k)
-    found = np.array(outputs(profile, sample(profile, GOLDEN, rng, 20000), rng))
+    found = np.array(released_points(profile, sample(profile, GOLDEN, 20000, rng=rng), rng=rng))
     assert chi_square(found, output_pmf(xs, k, GOLDEN)) > LEAST_P
 
 
@@ -91,18 +100,18 @@ def test_the_surrogate_by_brute_force(k, xs, floor):
     law = recursive_pmf(counts_below(xs, k), k, (told,), levels=level_pmf(xs, k, told))
     profile, rng = LevelProfile.of(xs, k), np.random.default_rng(len(xs))
     np.testing.assert_allclose(np.exp(output_log_pmf(profile, told)), law, rtol=1e-8, atol=1e-11)
-    assert chi_square(np.array(outputs(profile, sample(profile, told, rng, 10000), rng)), law) > LEAST_P
+    assert chi_square(np.array(released_points(profile, sample(profile, told, 10000, rng=rng), rng=rng)), law) > LEAST_P
 
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("shape", ["solo", "pair", "half", "cluster", "quad"])
 @pytest.mark.parametrize("log2_k", [16, 1024])
 def test_the_low_surrogate_succeeds_with_the_n_that_is_proved(shape, log2_k):
-    bought = parts(0.5, 2.83, log2_k, selection="surrogate_low")
-    n = required_n(bought, log2_k, variant="low")
-    assert n < 1.25 * required_n(parts(0.5, 2.83, log2_k), log2_k)
+    bought = split_budget(TCDP(0.5, 2.83), log2_k, selection="surrogate_low")
+    n = required_records(bought, log2_k, variant="low")
+    assert n < 1.25 * required_records(split_budget(TCDP(0.5, 2.83), log2_k), log2_k)
     profile = LevelProfile.of(hard_data(shape, n, 2**log2_k), 2**log2_k)
-    assert success_probability(profile, recipe(bought, log2_k, n, selection="surrogate_low")) > 0.95
+    assert success_probability(profile, release_parameters(bought, log2_k, n, selection="surrogate_low")) > 0.95
 
 
 def test_the_literal_simulation_agrees():
@@ -117,10 +126,10 @@ def test_the_literal_simulation_agrees():
     [("histogram", None), ("algorithm_21", None), ("algorithm_22", None), ("surrogate", None), ("surrogate", 0.5)],
 )
 def test_every_noise_and_selection_by_simulation_and_quadrature(noise, selection, floor):
-    told = Recipe(1.0, noise, 1.0, 6.0, 10.0, selection, floor=floor)
+    told = ReleaseParameters(1.0, noise, 1.0, 6.0, 10.0, selection, floor=floor)
     profile = LevelProfile.of([5] * 7 + [6, 9, 14, 40], 50)
     exact, trials = success_probability(profile, told), 40000
-    found = sample(profile, told, np.random.default_rng(11), trials).success.mean()
+    found = sample(profile, told, trials, rng=np.random.default_rng(11)).success.mean()
     assert abs(found - exact) < 5 * np.sqrt(exact * (1 - exact) / trials)  # false alarm below 6e-7 each
 
 
@@ -129,9 +138,9 @@ def test_every_noise_and_selection_by_simulation_and_quadrature(noise, selection
 def test_around_and_beyond_the_62_bits_of_the_head(log2_k, shape):
     k, n, trials = 2**log2_k - 3, 14, 30000
     profile = LevelProfile.of(hard_data(shape, n, k), k)
-    told = recipe(parts(0.5, 2.83, log2_k), log2_k, n)
+    told = release_parameters(split_budget(TCDP(0.5, 2.83), log2_k), log2_k, n)
     exact = success_probability(profile, told)
-    found = sample(profile, told, np.random.default_rng(3), trials)
+    found = sample(profile, told, trials, rng=np.random.default_rng(3))
     assert abs(found.success.mean() - exact) < 5 * np.sqrt(exact * (1 - exact) / trials)
 
 
@@ -139,8 +148,8 @@ def test_outputs_of_a_huge_domain_are_interior_where_they_are_said_to_be():
     k = 2**3000
     xs = hard_data("half", 30, k)
     profile, rng = LevelProfile.of(xs, k), np.random.default_rng(2)
-    draws = sample(profile, recipe(parts(0.5, 2.83, 3000), 3000, 30), rng, 400)
-    found = outputs(profile, draws, rng)
+    draws = sample(profile, release_parameters(split_budget(TCDP(0.5, 2.83), 3000), 3000, 30), 400, rng=rng)
+    found = released_points(profile, draws, rng=rng)
     depth = [min(sum(x <= j for x in xs), sum(x >= j for x in xs)) for j in found]
     assert depth == draws.depth.tolist()
     assert 0 < draws.success.mean() < 1
@@ -154,7 +163,7 @@ def test_knowing_bit_lengths_alone_changes_nothing():
         values.append(((values[-1] >> (gap - 1)) + 1) << (gap - 1))
     told = LevelProfile.of([v for v, w in zip(values, weight) for _ in range(w)], 2**8)
     known = LevelProfile.of_bit_lengths(gaps, 8, weight)
-    one, other = (sample(profile, GOLDEN, np.random.default_rng(1), 5000) for profile in (told, known))
+    one, other = (sample(profile, GOLDEN, 5000, rng=np.random.default_rng(1)) for profile in (told, known))
     assert one.depth.tolist() == other.depth.tolist()
     with pytest.raises(ValueError, match="bit lengths alone"):
         success_probability(known, GOLDEN)
@@ -162,8 +171,8 @@ def test_knowing_bit_lengths_alone_changes_nothing():
 
 def test_a_domain_too_large_to_write_down_is_simulated():
     profile = LevelProfile.of_bit_lengths([2**40, 1, 2**61], 2**62, [70, 80, 60, 90])
-    told = recipe(parts(0.5, 2.83, 2**62), 2**62, 300)
-    assert sample(profile, told, np.random.default_rng(1), 2000).success.mean() > 0.95
+    told = release_parameters(split_budget(TCDP(0.5, 2.83), 2**62), 2**62, 300)
+    assert sample(profile, told, 2000, rng=np.random.default_rng(1)).success.mean() > 0.95
 
 
 HARD = [("point", 0), ("pair", 0), ("quad", 0), ("cluster", 0), *(("solo", draw) for draw in range(4))]
@@ -175,12 +184,12 @@ HARD = [("point", 0), ("pair", 0), ("quad", 0), ("cluster", 0), *(("solo", draw)
 )
 def test_the_specification_is_met_within_a_tenth(rho, log2_k, n):
     """n is its smallest with 95% success on 20 hard data sets: 10% fewer fail it, 10% more reach it."""
-    bought, k, rng = parts(rho, 2 / np.sqrt(rho), log2_k), 2**log2_k, np.random.default_rng(9)
+    bought, k, rng = split_budget(TCDP(rho, 2 / np.sqrt(rho)), log2_k), 2**log2_k, np.random.default_rng(9)
 
     def worst(count):
-        told = recipe(bought, log2_k, count)
+        told = release_parameters(bought, log2_k, count)
         profiles = (LevelProfile.of(hard_data(shape, count, k, draw), k) for shape, draw in HARD)
-        return min(sample(profile, told, rng, 4000).success.mean() for profile in profiles)
+        return min(sample(profile, told, 4000, rng=rng).success.mean() for profile in profiles)
 
     assert worst(int(0.9 * n)) < 0.95 < worst(int(np.ceil(1.1 * n)))
 
@@ -188,7 +197,12 @@ def test_the_specification_is_met_within_a_tenth(rho, log2_k, n):
 def test_one_record_and_one_value():
     for xs, k in (([7], 16), ([7] * 200, 2**64), ([0], 1)):
         profile = LevelProfile.of(xs, k)
-        found = sample(profile, recipe(parts(0.5, 2.83, 64), 64, len(xs)), np.random.default_rng(0), 200)
+        found = sample(
+            profile,
+            release_parameters(split_budget(TCDP(0.5, 2.83), 64), 64, len(xs)),
+            200,
+            rng=np.random.default_rng(0),
+        )
         assert found.success.all() == (len(xs) > 100 or k == 1)
 
 
@@ -196,12 +210,12 @@ def test_ties_defeat_the_literal_gap_max_at_any_n():
     """Two values with half of the data each: Algorithm 21 sees no gap and is uniform over all nodes."""
     k, n = 1024, 10**6
     profile = LevelProfile.of([0] * (n // 2) + [k - 1] * (n // 2), k)
-    told = Recipe(50.0, SinhNormal(2.0, 5.0), 50.0, 0.2 * n, 0.4 * n)  # level 0 for certain
+    told = ReleaseParameters(50.0, SinhNormal(2.0, 5.0), 50.0, 0.2 * n, 0.4 * n)  # level 0 for certain
     gap_max = success_probability(profile, replace(told, selection="algorithm_21"))
     # Every leaf is an interior point here, so look at which nodes win: uniformly one of 1024.
-    draws = sample(profile, replace(told, selection="algorithm_21"), np.random.default_rng(4), 20000)
+    draws = sample(profile, replace(told, selection="algorithm_21"), 20000, rng=np.random.default_rng(4))
     assert (draws.level == 0).all()
     hits = (draws.segment >= 0).mean()
     assert abs(hits - 2 / k) < 5 * np.sqrt(2 / k / 20000)
     assert gap_max == pytest.approx(1)
-    assert (sample(profile, told, np.random.default_rng(4), 20000).segment >= 0).all()
+    assert (sample(profile, told, 20000, rng=np.random.default_rng(4)).segment >= 0).all()

@@ -20,8 +20,8 @@ from interior_dense import (
 from scipy.special import betaincinv
 
 from tcdp_sim.exact import renyi_divergence
-from tcdp_sim.interior import LevelProfile, Recipe, outputs, sample
-from tcdp_sim.interior.budget import ledger, parts
+from tcdp_sim.interior import LevelProfile, ReleaseParameters, released_points, sample
+from tcdp_sim.interior.budget import ledger, split_budget
 from tcdp_sim.interior.exact_law import level_laws, output_log_pmf
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import TCDP, to_approx_dp
@@ -30,10 +30,10 @@ OMEGA = 2.5
 ORDERS = np.linspace(1.05, OMEGA, 8)
 
 
-def claimed(recipe, shifts=2):
+def claimed(parameters, shifts=2):
     """The rho that the ledger of one tree claims, tight accounting."""
-    ends = (recipe.epsilon_level**2 + recipe.epsilon_end**2) / 8
-    return ends + shifts * noise_rho(recipe.noise, 1.0, OMEGA)
+    ends = (parameters.epsilon_level**2 + parameters.epsilon_end**2) / 8
+    return ends + shifts * noise_rho(parameters.noise, 1.0, OMEGA)
 
 
 def worst_ratio(pairs, law, rho):
@@ -50,17 +50,17 @@ def renyi_max(p, q, order):
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
-    ("k", "n", "recipe"),
+    ("k", "n", "parameters"),
     [
-        (8, 4, Recipe(1.0, SinhNormal(1.5, 4.0), 1.0, 1.0, 3.0)),
-        (7, 4, Recipe(3.0, SinhNormal(3.0, 6.0), 0.5, 1.5, 2.5)),
-        (5, 5, Recipe(0.3, SinhNormal(1.2, 5.0), 2.0, 0.5, 4.0, candidates=2)),
-        (6, 4, Recipe(1.0, Gaussian(1.0), 1.0, 1.0, 2.0)),
+        (8, 4, ReleaseParameters(1.0, SinhNormal(1.5, 4.0), 1.0, 1.0, 3.0)),
+        (7, 4, ReleaseParameters(3.0, SinhNormal(3.0, 6.0), 0.5, 1.5, 2.5)),
+        (5, 5, ReleaseParameters(0.3, SinhNormal(1.2, 5.0), 2.0, 0.5, 4.0, candidates=2)),
+        (6, 4, ReleaseParameters(1.0, Gaussian(1.0), 1.0, 1.0, 2.0)),
     ],
 )
-def test_one_tree_on_all_neighbours(k, n, recipe):
-    law = cache(lambda xs: output_pmf(xs, k, recipe))
-    ratio = worst_ratio(neighbours(k, n), law, claimed(recipe))
+def test_one_tree_on_all_neighbours(k, n, parameters):
+    law = cache(lambda xs: output_pmf(xs, k, parameters))
+    ratio = worst_ratio(neighbours(k, n), law, claimed(parameters))
     assert 0.02 < ratio < 1
 
 
@@ -69,10 +69,10 @@ def test_one_tree_on_all_neighbours(k, n, recipe):
 def test_the_recursion_on_neighbours(depth, floor):
     """k = 6, n = 4: tree 0 in records, tree 1, of weight 1.3, in units of its nodes' sensitivity."""
     k, n = 6, 4
-    outer = Recipe(1.0, SinhNormal(1.5, 4.0), 1.0, 1.0, 3.6)
-    inner = Recipe(1.0, SinhNormal(1.5, 4.0), 2.0, 0.8, 1.1, "surrogate", floor=floor)
-    recipes = (outer, inner)[:depth]
-    law = cache(lambda xs: recursive_pmf(counts_below(xs, k), k, recipes))
+    outer = ReleaseParameters(1.0, SinhNormal(1.5, 4.0), 1.0, 1.0, 3.6)
+    inner = ReleaseParameters(1.0, SinhNormal(1.5, 4.0), 2.0, 0.8, 1.1, "surrogate", floor=floor)
+    trees = (outer, inner)[:depth]
+    law = cache(lambda xs: recursive_pmf(counts_below(xs, k), k, trees))
     shifts = 1 if floor is None else 9  # above half of the weight; above a tenth of it and one
     inside = shifts * noise_rho(inner.noise, 1.0, OMEGA) + 0.5**2 * inner.epsilon_end**2 / 8
     assert 0.01 < worst_ratio(neighbours(k, n), law, claimed(outer) + inside * (depth - 1)) < 1
@@ -168,12 +168,12 @@ def test_thresholds_must_not_depend_on_the_data(depends):
 # An audit from outside: outputs alone, a lower bound on epsilon that holds with probability 1 - 2e-6.
 
 
-def audited_epsilon(recipe, delta, trials=60000):
+def audited_epsilon(parameters, delta, trials=60000):
     k, home, far, rng = 16, 5, 14, np.random.default_rng(8)
 
     def hits(xs):
         profile = LevelProfile.of(xs, k)
-        return sum(x == home for x in outputs(profile, sample(profile, recipe, rng, trials), rng))
+        return sum(x == home for x in released_points(profile, sample(profile, parameters, trials, rng=rng), rng=rng))
 
     with_it, without = hits([home]), hits([far])
     low = betaincinv(max(with_it, 1), trials - with_it + 1, 1e-6)
@@ -183,10 +183,10 @@ def audited_epsilon(recipe, delta, trials=60000):
 
 def test_an_audit_finds_the_promise_kept_and_noise_a_tenth_as_wide_out():
     delta = 0.01
-    recipe = Recipe(1.0, SinhNormal(1.2, 4.0), 1.0, -1.0, 3.0)
-    promise = to_approx_dp(TCDP(claimed(recipe), OMEGA), delta).epsilon
-    broken = replace(recipe, noise=SinhNormal(0.12, 0.4))  # noise meant for tenths of counts
-    assert audited_epsilon(recipe, delta) < promise < audited_epsilon(broken, delta)
+    parameters = ReleaseParameters(1.0, SinhNormal(1.2, 4.0), 1.0, -1.0, 3.0)
+    promise = to_approx_dp(TCDP(claimed(parameters), OMEGA), delta).epsilon
+    broken = replace(parameters, noise=SinhNormal(0.12, 0.4))  # noise meant for tenths of counts
+    assert audited_epsilon(parameters, delta) < promise < audited_epsilon(broken, delta)
 
 
 # (how many numbers a substitution moves, by how much), worked out by hand: see the derivations in interior/budget.py.
@@ -203,17 +203,19 @@ CHARGED = {
 def test_other_selections_on_all_neighbours(selection):
     """Their law is tested against simulation in test_release."""
     k, n = 5, 4
-    recipe = Recipe(1.0, SinhNormal(2.0, 9.0), 1.0, 2.2, 3.0, selection.removesuffix("_low"))
-    recipe = replace(recipe, floor=0.4) if selection == "surrogate_low" else recipe
+    parameters = ReleaseParameters(1.0, SinhNormal(2.0, 9.0), 1.0, 2.2, 3.0, selection.removesuffix("_low"))
+    parameters = replace(parameters, floor=0.4) if selection == "surrogate_low" else parameters
     queries, shift = CHARGED[selection]
-    rho = (recipe.epsilon_level**2 + recipe.epsilon_end**2) / 8 + queries * noise_rho(recipe.noise, shift, OMEGA)
-    law = cache(lambda xs: np.exp(output_log_pmf(LevelProfile.of(xs, k), recipe)))
+    rho = (parameters.epsilon_level**2 + parameters.epsilon_end**2) / 8 + queries * noise_rho(
+        parameters.noise, shift, OMEGA
+    )
+    law = cache(lambda xs: np.exp(output_log_pmf(LevelProfile.of(xs, k), parameters)))
     assert 0.01 < worst_ratio(neighbours(k, n), law, rho) < 1
 
 
-def leaf_law(xs, recipe, k):
+def leaf_law(xs, parameters, k):
     """P[each of the elements 0 and 1 is the leaf chosen, or any of the others]."""
-    told = next(law for law in level_laws(LevelProfile.of(xs, k), recipe) if law.level == 0)
+    told = next(law for law in level_laws(LevelProfile.of(xs, k), parameters) if law.level == 0)
     named = dict(zip(sorted(set(xs)), told.occupied))
     each = told.empty / (k - len(named))
     return np.array([named.get(0, each), named.get(1, each), (k - 2) * each])
@@ -233,8 +235,8 @@ def test_no_smaller_charge_would_do(selection, scale, k, counts, moved):
     """The choice of the node alone, small noise, the leaves: it costs more than half of what it is charged."""
     queries, shift = CHARGED[selection]
     floor = 0.4 if selection == "surrogate_low" else None
-    recipe = Recipe(1.0, Gaussian(scale), 1.0, 1.0, 3.0, selection.removesuffix("_low"), floor=floor)
-    p, q = (leaf_law([0] * a + [1] * b, recipe, k) for a, b in (counts, moved))
+    parameters = ReleaseParameters(1.0, Gaussian(scale), 1.0, 1.0, 3.0, selection.removesuffix("_low"), floor=floor)
+    p, q = (leaf_law([0] * a + [1] * b, parameters, k) for a, b in (counts, moved))
     charged = queries * shift**2 / (2 * scale**2)  # a Gaussian's D_order is rho times the order
     spent = max(renyi(*pair, order) / order for order in ORDERS for pair in ((p, q), (q, p)))
     assert 0.6 < spent / charged < 1
@@ -245,9 +247,11 @@ def test_no_smaller_charge_would_do(selection, scale, k, counts, moved):
 def test_the_noise_is_bought_for_what_is_charged(selection, accounting):
     """Gaussian noise to the last digit: queries shift^2 / (2 scale^2) is the node's share; by the ledger as well."""
     (queries, shift), split, rho = CHARGED[selection], (0.4, 0.35, 0.25), 0.6
-    bought = parts(rho, OMEGA, 64, split=split, family="gaussian", accounting=accounting, selection=selection)
+    bought = split_budget(
+        TCDP(rho, OMEGA), 64, split=split, family="gaussian", accounting=accounting, selection=selection
+    )
     assert bought.noise.scale == pytest.approx(np.sqrt(queries * shift**2 / (2 * 0.35 * rho)), rel=1e-12)
-    node = ledger(bought, rho, OMEGA, split, accounting, accounting, selection)[1]
+    node = ledger(bought, TCDP(rho, OMEGA), split, accounting, accounting, selection)[1]
     assert node.guarantee.rho == pytest.approx(0.35 * rho, rel=1e-12)
     assert node.source.startswith(f"{queries} shift{'s' * (queries > 1)} of {shift:g} by")
 
@@ -255,5 +259,5 @@ def test_the_noise_is_bought_for_what_is_charged(selection, accounting):
 @pytest.mark.parametrize("selection", CHARGED)
 def test_sinh_normal_noise_is_bought_for_what_is_charged(selection):
     (queries, shift), split, rho = CHARGED[selection], (0.4, 0.35, 0.25), 0.6
-    bought = parts(rho, OMEGA, 64, split=split, selection=selection)
+    bought = split_budget(TCDP(rho, OMEGA), 64, split=split, selection=selection)
     assert 0.995 < queries * noise_rho(bought.noise, shift, OMEGA) / (0.35 * rho) < 1 + 1e-6

@@ -10,12 +10,12 @@ from interior_dense import counts_below, depth_of, exponential, level_qualities,
 from scipy.integrate import quad
 
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.interior import LevelProfile, Recipe, outputs, sample, stability_histogram
+from tcdp_sim.interior import LevelProfile, ReleaseParameters, released_points, sample, stability_histogram
 from tcdp_sim.interior.exact_law import success_probability
 from tcdp_sim.noise import Laplace
-from tcdp_sim.privacy import ApproxDP
+from tcdp_sim.privacy import TCDP, ApproxDP
 
-TOLD = Recipe(1.0, Laplace(1.2), 1.0, 2.0, 4.0, "stability", floor=2.5)
+TOLD = ReleaseParameters(1.0, Laplace(1.2), 1.0, 2.0, 4.0, "stability", floor=2.5)
 
 
 def stability_winner(values, noise, floor):
@@ -33,17 +33,17 @@ def stability_winner(values, noise, floor):
     return out
 
 
-def stability_pmf(xs, k, recipe):
+def stability_pmf(xs, k, parameters):
     """P[0], ..., P[k - 1], P[no output]."""
     f = counts_below(xs, k)
     levels = tree_levels(f, k)
-    p_level = exponential(level_qualities(levels, recipe.lower, recipe.upper), recipe.epsilon_level)
+    p_level = exponential(level_qualities(levels, parameters.lower, parameters.upper), parameters.epsilon_level)
     out = np.zeros(k + 1)
     for p, nodes in zip(p_level, levels):
-        wins = stability_winner([node[-1] for node in nodes], recipe.noise, recipe.floor)
+        wins = stability_winner([node[-1] for node in nodes], parameters.noise, parameters.floor)
         out[k] += p * (1 - wins.sum())
         for q, (j1, m, j2, _) in zip(wins, nodes):
-            for j, r in zip((j1, m, j2), exponential([depth_of(f, j) for j in (j1, m, j2)], recipe.epsilon_end)):
+            for j, r in zip((j1, m, j2), exponential([depth_of(f, j) for j in (j1, m, j2)], parameters.epsilon_end)):
                 out[j] += p * q * r
     return out
 
@@ -56,8 +56,8 @@ def test_success_and_law_by_brute_force(xs):
     profile = LevelProfile.of(xs, k)
     inside = sum(p for j, p in enumerate(law[:k]) if min(xs) <= j <= max(xs))
     assert success_probability(profile, TOLD) == pytest.approx(inside, abs=1e-9)
-    draws = sample(profile, TOLD, rng, trials)
-    found = [k if j is None else j for j in outputs(profile, draws, rng)]
+    draws = sample(profile, TOLD, trials, rng=rng)
+    found = [k if j is None else j for j in released_points(profile, draws, rng=rng)]
     share = np.bincount(found, minlength=k + 1) / trials
     assert (np.abs(share - law) <= 5 * np.sqrt(law * (1 - law) / trials) + 1e-9).all()
     assert draws.success.mean() == pytest.approx(share[min(xs) : max(xs) + 1].sum())
@@ -70,7 +70,7 @@ def test_all_neighbours_keep_epsilon_and_delta(change, keeps):
     """And a floor that forgets delta, or noise a tenth as wide, is caught."""
     promise = ApproxDP(3.0, 0.02)
     k, n = 5, 3
-    told = replace(stability_histogram.recipe(promise, np.log2(k), n), **change)
+    told = replace(stability_histogram.release_parameters(promise, np.log2(k), n), **change)
     law = cache(lambda xs: stability_pmf(xs, k, told))
     worst = max(np.maximum(law(one) - np.exp(promise.epsilon) * law(two), 0).sum() for one, two in neighbours(k, n))
     assert (worst <= promise.delta) == keeps
@@ -79,13 +79,13 @@ def test_all_neighbours_keep_epsilon_and_delta(change, keeps):
 def test_the_floor_is_as_low_as_delta_allows():
     """One record where the neighbour has none, all else left out: released with probability delta / 2."""
     promise = ApproxDP(3.0, 0.02)
-    assert stability_histogram.parts(promise).noise.sf(stability_histogram.floor(promise) - 1) == pytest.approx(
+    assert stability_histogram.split_budget(promise).noise.sf(stability_histogram.floor(promise) - 1) == pytest.approx(
         promise.delta / 2
     )
 
 
 def test_the_ledger_adds_up():
-    promise = stability_histogram.implied(0.5, 2.83)
+    promise = stability_histogram.implied(TCDP(0.5, 2.83))
     lines = stability_histogram.ledger(promise)
     assert sum(step.guarantee.epsilon for step in lines) == pytest.approx(promise.epsilon)
     assert sum(getattr(step.guarantee, "delta", 0) for step in lines) == promise.delta
@@ -94,7 +94,7 @@ def test_the_ledger_adds_up():
 @pytest.mark.parametrize("shape", ["point", "solo", "pair", "oct", "half"])
 @pytest.mark.parametrize("log2_k", [16, 1024])
 def test_the_required_n_suffices(shape, log2_k):
-    promise, k = stability_histogram.implied(0.5, 2.83), 2**log2_k
-    n = stability_histogram.required_n(promise, log2_k)
+    promise, k = stability_histogram.implied(TCDP(0.5, 2.83)), 2**log2_k
+    n = stability_histogram.required_records(promise, log2_k)
     profile = LevelProfile.of(hard_data(shape, n, k), k)
-    assert success_probability(profile, stability_histogram.recipe(promise, log2_k, n)) > 0.95
+    assert success_probability(profile, stability_histogram.release_parameters(promise, log2_k, n)) > 0.95

@@ -12,7 +12,7 @@ POINT = {"algorithm": "obvious_answer", "noise": groups.named("noise", "gaussian
 
 
 def law(counts=COUNTS, **changed):
-    return GapMaxData.law(POINT | {"data": counts.name, "k": counts.bins} | changed, {"beta": 0.05}, counts)
+    return GapMaxData.law(POINT | {"data": counts.name, "k": counts.k} | changed, {"beta": 0.05}, counts)
 
 
 def test_the_law_is_that_of_the_gap_and_the_candidates():

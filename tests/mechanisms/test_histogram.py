@@ -44,7 +44,7 @@ def naive(noise, rng, counts, bins, trials):
     true[: len(counts)] = counts
     rows = []
     for _ in range(trials):
-        error = noise.sample(rng, bins)
+        error = noise.sample(bins, rng=rng)
         released = true + error
         row = {"linf_error": max(abs(e) for e in error)}
         if counts:
@@ -205,7 +205,7 @@ def test_errors_of_the_occupied_bins_have_the_moments_of_the_noise(noise):
     values = mechanism(noise, [9] * 20, 1e12).simulate(np.random.default_rng(13), 20_000)
     square = values["rms_error"] ** 2
     assert abs(square.mean() - noise.var()) < 5 * square.std() / np.sqrt(len(square))
-    size = np.abs(noise.sample(np.random.default_rng(14), 200_000))
+    size = np.abs(noise.sample(200_000, rng=np.random.default_rng(14)))
     difference = values["mean_abs_error"].mean() - size.mean()
     assert abs(difference) < 5 * np.hypot(
         values["mean_abs_error"].std() / np.sqrt(20_000), size.std() / np.sqrt(200_000)

@@ -66,7 +66,7 @@ def test_a_release_of_two_bins_against_bayes_written_out():
     """The same stream, by densities: the divergence of the law of U given the release from the uniform one."""
     noise, n, k = Laplace(2.0), 3, 4
     found = Information(noise, None, n, k).simulate(np.random.default_rng(5), 50)["information"]
-    release = noise.sample(np.random.default_rng(5), (50, k)) + n * (np.arange(k) == 0)
+    release = noise.sample((50, k), rng=np.random.default_rng(5)) + n * (np.arange(k) == 0)
     joint = np.array([noise.pdf(release - n * (np.arange(k) == u)).prod(axis=1) for u in range(k)]).T
     posterior = joint / joint.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found, (posterior * np.log(k * posterior)).sum(axis=1), rtol=1e-9, atol=1e-13)

@@ -77,8 +77,7 @@ def test_the_promise_is_the_target_and_what_the_ledger_says(method, noise, promi
     mechanism = built(method=method, noise=spec)
     assert mechanism.guarantee == promise
     if spec:
-        omega = None if isinstance(promise, ZCDP) else promise.omega
-        spent = total(methods.ledger(method, methods.Budget(0.5, omega, spec["family"], spec["calibration"]), 16))
+        spent = total(methods.ledger(method, methods.Budget(promise, spec["family"], spec["calibration"]), 16))
         assert type(spent) is type(promise)
         assert spent.rho == pytest.approx(promise.rho, rel=1e-9)
 
@@ -101,11 +100,11 @@ def test_the_recursion_tells_at_which_step_it_failed():
 def test_the_step_at_fault_is_the_first_one():
     """Trial by trial: the level's quality from the literal tree, then whether any candidate was an interior point."""
     mechanism, trials = built(log2_k=5, n=12, shape="skew"), 4000
-    recipe, k = mechanism.recipes[0], 2**5
+    parameters, k = mechanism.recipes[0], 2**5
     xs, rng = hard_data("skew", 12, k), np.random.default_rng
     heavy = [0, *(max(sum(x >> level == node for x in xs) for node in range(k >> level)) for level in range(6))]
-    quality = np.array([min(heavy[i + 1] - recipe.lower, recipe.upper - heavy[i]) for i in range(6)])
-    draws, found = sample(mechanism.profile, recipe, rng(1), trials), mechanism.simulate(rng(1), trials)
+    quality = np.array([min(heavy[i + 1] - parameters.lower, parameters.upper - heavy[i]) for i in range(6)])
+    draws, found = sample(mechanism.profile, parameters, trials, rng=rng(1)), mechanism.simulate(rng(1), trials)
     failed, level = draws.depth == 0, quality[draws.level] <= 0
     assert (found["fails_at_level"] == (failed & level)).all()
     assert (found["fails_at_node"] == (failed & ~level & (draws.best == 0))).all()

@@ -96,7 +96,7 @@ def test_draws_have_the_law_of_the_table(k, omega):
 
 def test_the_largest_of_four_is_that_of_four_draws():
     own = mechanism(k=4)
-    plain = np.abs(own.noise.sample(np.random.default_rng(1), (200_000, 4))).max(axis=1)
+    plain = np.abs(own.noise.sample((200_000, 4), rng=np.random.default_rng(1))).max(axis=1)
     drawn = own.simulate(np.random.default_rng(2), 200_000)["linf_error"]
     for t in (1.5, 3.5, 5.5, 7.5):
         a, b = (plain > t).mean(), (drawn > t).mean()

@@ -1,1 +1,1 @@
-"""Faults by hand, put into a copy of the code: do the tests notice? `make mutants`."""
+"""Faults written by hand, which are put into a copy of the code to see if the tests notice (`make mutants`)."""

@@ -1,6 +1,7 @@
-"""`make mutants`: puts one fault after the other into a copy of the tree and runs the tests that should notice.
+"""`make mutants` puts the faults one by one into a copy of the tree and runs the tests that should notice them.
 
-With --all a fault that `make test` does not notice is tried with the slow tests as well. Exit code 1 if one survived.
+With --all, a fault that `make test` does not notice is also tried with the slow tests. The exit code is 1 if a fault
+survives.
 """
 
 import argparse
@@ -20,7 +21,7 @@ QUIET = (PASSED, NOTHING_TO_RUN)
 
 
 def main() -> int:
-    """Say of each fault whether it was caught, by which test, and at what cost."""
+    """Print for each fault if it was caught, by which test and in how many CPU seconds."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
     parser.add_argument("--only", nargs="+", default=[], help="parts of the names of the faults to try")
     parser.add_argument("--all", action="store_true", help="try the slow tests on what survives the others")
@@ -49,7 +50,7 @@ def copied(home: Path) -> Path:
 
 
 def need_all_to_pass(home: Path, chosen: list[Fault]) -> None:
-    """Or nothing that fails later would prove anything."""
+    """Exit if a test fails without a fault, because its later failures would prove nothing."""
     tests = sorted({test for fault in chosen for test in fault.tests})
     code, said, seconds = run(home, tests, "not slow")
     print(f"without a fault: {'passed' if code == PASSED else 'FAILED'} ({seconds:.0f} CPU s)", flush=True)
@@ -58,7 +59,7 @@ def need_all_to_pass(home: Path, chosen: list[Fault]) -> None:
 
 
 def is_caught(home: Path, fault: Fault, also_slow: bool) -> bool:
-    """Whether the tests of `make test` notice; says so."""
+    """Print the verdict on a fault, and return True if the tests of `make test` notice it."""
     fault.put_into(home)
     try:
         code, said, seconds = run(home, fault.tests, "not slow")
@@ -72,7 +73,7 @@ def is_caught(home: Path, fault: Fault, also_slow: bool) -> bool:
 
 
 def noticed(code: int, said: str) -> str:
-    """A verdict in words, with the test that failed first; RuntimeError where pytest could not do its work."""
+    """Return the verdict in words, with the first failed test. Raises RuntimeError if pytest itself failed."""
     if code in QUIET:
         return "SURVIVED"
     if code == FAILED:
@@ -83,8 +84,8 @@ def noticed(code: int, said: str) -> str:
 
 
 def run(home: Path, tests, marks: str) -> tuple[int, str, float]:
-    """(exit code, output, CPU seconds) of pytest in the copy, up to the first test that fails."""
-    # Without bytecode: a file that is changed twice within a second would be taken for what it was.
+    """Run pytest in the copy up to the first failure, and return (exit code, output, CPU seconds)."""
+    # No bytecode: Python would not notice a file that changes twice within a second.
     environment = os.environ | {"PYTHONPATH": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     words = [sys.executable, "-m", "pytest", "-x", "--tb=no", "-p", "no:cacheprovider", "-m", marks, *tests]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

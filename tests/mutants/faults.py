@@ -1,4 +1,4 @@
-"""The faults of faults.toml: small, of the kind that people make, each where some tests should notice it."""
+"""The faults of faults.toml: small mistakes of the kind that people make, each with the tests that should notice it."""
 
 import tomllib
 from dataclasses import dataclass
@@ -26,6 +26,6 @@ class Fault:
 
 
 def faults() -> list[Fault]:
-    """All of them, in the order of the rooms."""
+    """Return all faults, in the order of the file."""
     raw = tomllib.loads(Path(__file__).with_name("faults.toml").read_text("utf-8"))
     return [Fault(one["name"], one["file"], one["old"], one["new"], tuple(one["tests"])) for one in raw["fault"]]

@@ -159,7 +159,7 @@ def test_discrete_laplace_noise_is_that_of_scipy():
 @few
 def test_draws_follow_the_law(noise):
     """A false alarm in 1e-6 of seeds each."""
-    draws = noise.sample(np.random.default_rng(7), 200_000)
+    draws = noise.sample(200_000, rng=np.random.default_rng(7))
     x = np.arange(-400, 401) * noise.step
     p = np.asarray(noise.pmf(x))
     kept = p * len(draws) > 20
@@ -168,15 +168,15 @@ def test_draws_follow_the_law(noise):
     assert found.pvalue > 1e-6
     whole = draws / noise.step
     assert np.abs(whole - np.round(whole)).max() < 1e-9
-    assert noise.sample(np.random.default_rng(1)).shape == ()
-    assert noise.sample(np.random.default_rng(1), (2, 3)).shape == (2, 3)
+    assert noise.sample(rng=np.random.default_rng(1)).shape == ()
+    assert noise.sample((2, 3), rng=np.random.default_rng(1)).shape == (2, 3)
 
 
 @pytest.mark.parametrize("noise", [DiscreteGaussian(1e5), DiscreteLaplace(1e5), RoundedGaussian(1e5)], ids=repr)
 def test_draws_of_a_wide_noise_fall_into_equal_shares(noise):
     """64 intervals of equal probability; a false alarm in 1e-6 of seeds each."""
     edges = noise.ppf(np.arange(1, 64) / 64)
-    draws = noise.sample(np.random.default_rng(3), 200_000)
+    draws = noise.sample(200_000, rng=np.random.default_rng(3))
     seen = np.bincount(np.searchsorted(edges, draws, side="left"), minlength=64)
     p = np.diff(np.concatenate([[0.0], noise.cdf(edges), [1.0]]))
     assert chisquare(seen, p * len(draws)).pvalue > 1e-6
@@ -186,7 +186,7 @@ def test_draws_of_a_wide_noise_fall_into_equal_shares(noise):
 def test_a_fair_coin_breaks_ties(noise):
     """With the uniform draw of a step the losses at whole shifts are the same, and no two draws are equal."""
     dithered = noise.with_density()
-    draws = dithered.sample(np.random.default_rng(2), 1000)
+    draws = dithered.sample(1000, rng=np.random.default_rng(2))
     assert len(np.unique(draws)) == 1000
     assert np.abs(np.remainder(draws / noise.step + 0.5, 1) - 0.5).max() > 0.4
     y = np.arange(-9, 10) * noise.step

@@ -60,7 +60,7 @@ def test_quantiles_invert_the_tail(noise):
 @each_noise
 def test_draws_follow_the_law(noise):
     """Kolmogorov's test, p > 1e-4: one false alarm in 10,000 runs of a noise."""
-    draws = noise.sample(np.random.default_rng(20), 100_000)
+    draws = noise.sample(100_000, rng=np.random.default_rng(20))
     assert stats.kstest(draws, noise.cdf).pvalue > 1e-4
 
 
@@ -127,7 +127,7 @@ def test_ties_fall_by_a_fair_coin(table):
     exact_wins = exact.selection_distribution("noisy_max", noise, scores)
     np.testing.assert_allclose(exact_wins.estimate, wins, atol=1e-8)
     trials = 200_000
-    chosen = NoisyMax(noise).select(Scores(scores, others=0, sensitivity=1), np.random.default_rng(6), trials)[:, 0]
+    chosen = NoisyMax(noise).select(Scores(scores, others=0, sensitivity=1), trials, rng=np.random.default_rng(6))[:, 0]
     errors = np.bincount(chosen, minlength=3) / trials - wins
     assert (np.abs(errors) < 5 * np.sqrt(wins * (1 - wins) / trials)).all()
 

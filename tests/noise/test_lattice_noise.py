@@ -71,7 +71,7 @@ def test_a_geometric_table_is_the_discrete_laplace_law():
 @BOTH
 def test_draws_follow_the_law(noise):
     """A false alarm in 1e-6 of seeds each."""
-    draws = noise.sample(np.random.default_rng(5), 200_000)
+    draws = noise.sample(200_000, rng=np.random.default_rng(5))
     x, p = points(noise), masses(noise)
     kept = p * len(draws) > 20
     seen = np.array([(draws == each).sum() for each in x[kept]])
@@ -79,8 +79,8 @@ def test_draws_follow_the_law(noise):
         chisquare(np.append(seen, len(draws) - seen.sum()), np.append(p[kept], p[~kept].sum()) * len(draws)).pvalue
         > 1e-6
     )
-    assert noise.sample(np.random.default_rng(1)).shape == ()
-    assert noise.sample(np.random.default_rng(1), (2, 3)).shape == (2, 3)
+    assert noise.sample(rng=np.random.default_rng(1)).shape == ()
+    assert noise.sample((2, 3), rng=np.random.default_rng(1)).shape == (2, 3)
 
 
 @BOTH

@@ -140,15 +140,15 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     AdditiveRelease: (lambda noise: AdditiveRelease(noise).pure_policy(1.0), set()),
     "AdditiveRelease.policy": (lambda noise: AdditiveRelease(noise).policy(1.0), {"largest_loss"}),
     "AdditiveRelease.kurtosis": (lambda noise: AdditiveRelease(noise).kurtosis(1.0), set()),
-    samplers.first_above: (lambda noise: samplers.first_above(noise, rng(1), 2.0, 3), set()),
+    samplers.first_above: (lambda noise: samplers.first_above(noise, 2.0, 3, rng=rng(1)), set()),
     samplers.hockey_stick_draws: (lambda noise: samplers.hockey_stick_draws(noise, 1.0, 0.1), LOSS),
     samplers.loss_tail_draws: (lambda noise: samplers.loss_tail_draws(noise, 1.0, 0.1), LOSS),
     samplers.renyi_excess_draws: (lambda noise: samplers.renyi_excess_draws(noise, 1.0, 2.0), LOSS),
-    samplers.sample_abs_max: (lambda noise: samplers.sample_abs_max(noise, rng(1), 10), set()),
-    samplers.sample_extremes: (lambda noise: samplers.sample_extremes(noise, rng(1), 10), set()),
-    samplers.sample_max: (lambda noise: samplers.sample_max(noise, rng(1), 10), set()),
-    samplers.sample_top: (lambda noise: samplers.sample_top(noise, rng(1), 10, 2), set()),
-    "sample_max_log": (lambda noise: sample_max_log(noise, rng(1), 2000.0, 3), {"isf_log"}),
+    samplers.sample_abs_max: (lambda noise: samplers.sample_abs_max(noise, 10, rng=rng(1)), set()),
+    samplers.sample_extremes: (lambda noise: samplers.sample_extremes(noise, 10, rng=rng(1)), set()),
+    samplers.sample_max: (lambda noise: samplers.sample_max(noise, 10, rng=rng(1)), set()),
+    samplers.sample_top: (lambda noise: samplers.sample_top(noise, 10, 2, rng=rng(1)), set()),
+    "sample_max_log": (lambda noise: sample_max_log(noise, 2000.0, 3, rng=rng(1)), {"isf_log"}),
     "selection, paper": (
         lambda noise: selection_parameters("generalized_histogram", PAPER, "paper", {"rho": 0.1}, 10, 1),
         {"by_theorem"},
@@ -162,7 +162,8 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
         set(),
     ),
     "privacy loss": (lambda noise: PrivacyLoss(noise, None).simulate(rng(1), 5), LOSS),
-    interior.Recipe: (lambda noise: interior.Recipe(1.0, noise, 1.0, 0.0, 5.0), set()),
+    interior.BudgetSplit: (lambda noise: interior.required_records(interior.BudgetSplit(1.0, noise, 1.0), 10), set()),
+    interior.ReleaseParameters: (lambda noise: interior.ReleaseParameters(1.0, noise, 1.0, 0.0, 5.0), set()),
 }
 TAKES_A_NOISE = (exact, bounds, calibration, releases, samplers, interior)
 

@@ -120,7 +120,7 @@ def test_scalars_in_scalars_out(noise):
         assert isinstance(getattr(noise, method)(0.1), float), method
         assert isinstance(getattr(noise, method)(1), float), method
     assert isinstance(noise.privacy_loss(0, 1), float)
-    assert isinstance(noise.sample(np.random.default_rng(1)), float)
+    assert isinstance(noise.sample(rng=np.random.default_rng(1)), float)
     assert isinstance(noise.mean(), float)
     assert isinstance(noise.var(), float)
     assert noise.shape == ()

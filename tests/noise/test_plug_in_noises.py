@@ -14,6 +14,7 @@ from tcdp_sim.calibration import LargestError, approximate, calibrate
 from tcdp_sim.calibration.candidates import need_monotone_loss
 from tcdp_sim.core import registry
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.mechanisms import NoiseDraw
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
@@ -56,6 +57,20 @@ def test_any_noise_is_compared_at_zcdp_and_depends_on_rho_alone():
     assert Student.parameters() == ("scale",)
 
 
+def test_a_noise_that_takes_its_generator_first_still_works():
+    """The package gives both arguments of `sample` by name."""
+
+    class Older(Logistic):
+        def sample(self, rng, size=None):
+            return super().sample(size, rng=rng)
+
+    new, old = (NoiseDraw(noise, None).simulate(np.random.default_rng(1), 10) for noise in (Logistic(2.0), Older(2.0)))
+    np.testing.assert_array_equal(new["noise"], old["noise"])
+    out = np.empty((2, 5))
+    Older(2.0).fill(out, rng=np.random.default_rng(1))
+    np.testing.assert_array_equal(out.ravel(), old["noise"])
+
+
 def test_deep_quantiles_are_refused_by_the_fallback_alone():
     assert Logistic(2.0).isf_log(-600.0) == pytest.approx(1200, rel=1e-12)
     with pytest.raises(ValueError, match=r"quantiles of Logistic.* beyond e\^-690: .* Define `isf_log`"):
@@ -79,7 +94,7 @@ def test_a_search_finds_the_least_scale_for_zcdp(known):
     assert 0.999 < max(ratios) <= 1
 
 
-def test_without_a_certified_largest_loss_zcdp_is_refused(known):
+def test_without_a_bound_on_the_largest_loss_zcdp_is_refused(known):
     with pytest.raises(ValueError, match=r"logistic to zCDP: the sup.* Define `privacy_loss` and `largest_loss`"):
         calibrate("sure", ZCDP(3.0))  # its loss is a difference, of which no upper end at infinite order is known
 

@@ -248,7 +248,7 @@ def counts(noise, draws, cells, seed):
     rng, found, out = np.random.default_rng(seed), np.zeros(cells, dtype=np.int64), np.empty(2**20)
     edges = noise.isf(1 - np.arange(1, cells) / cells)
     for _ in range(draws // out.size):
-        noise.fill(rng, out)
+        noise.fill(out, rng=rng)
         found += np.bincount(np.searchsorted(edges, out), minlength=cells)
     return found
 
@@ -266,7 +266,7 @@ def test_draws_of_the_outermost_strips_have_the_right_tails(noise):
     rng, out, far = np.random.default_rng(7), np.empty(2**21), []
     edge = noise.isf(1 / strips.COUNT)
     for _ in range(8):
-        noise.fill(rng, out)
+        noise.fill(out, rng=rng)
         far.append(np.abs(out[np.abs(out) > edge]))
     share = noise.sf(np.concatenate(far)) * strips.COUNT
     assert stats.binomtest(len(share), 2**24, 2 / strips.COUNT).pvalue > 1e-5
@@ -292,7 +292,7 @@ class Given:
 
 def test_a_draw_beyond_all_edges_reaches_into_the_tails():
     noise, out = SinhSquared(4.0, 5.0), np.empty(2)
-    noise.fill(Given(0.1 / strips.COUNT, 1 - 0.1 / strips.COUNT), out)
+    noise.fill(out, rng=Given(0.1 / strips.COUNT, 1 - 0.1 / strips.COUNT))
     expected = noise.isf_log(-500.0 - np.log(strips.COUNT))
     np.testing.assert_allclose(out, [-expected, expected], rtol=1e-15)
 
@@ -302,7 +302,7 @@ def test_what_is_above_the_rectangle_is_accepted_below_the_density():
     noise, out = SinhSquared(4.0, 5.0), np.empty(1)
     strip = strips.COUNT - 40
     low, high = noise.isf(0.5 - np.array([strip, strip + 1]) / strips.COUNT + 0.5)
-    noise.fill(Given((strip + 1 - 1e-9) / strips.COUNT, 0.999, 0.999, 0.25, 0.01), out)
+    noise.fill(out, rng=Given((strip + 1 - 1e-9) / strips.COUNT, 0.999, 0.999, 0.25, 0.01))
     assert out[0] == pytest.approx(low + 0.25 * (high - low), rel=1e-12)
 
 
@@ -328,5 +328,5 @@ def test_nearly_all_draws_take_one_uniform_draw(noise):
 @pytest.mark.parametrize("shape", [(20_001,), (7, 3001)])
 def test_an_array_that_is_not_contiguous_is_filled_as_one_that_is(shape):
     noise, whole = SinhSquared(4.0, 5.0), np.empty((*shape, 2))
-    noise.fill(np.random.default_rng(3), whole[..., 0])
-    np.testing.assert_array_equal(whole[..., 0], noise.sample(np.random.default_rng(3), shape))
+    noise.fill(whole[..., 0], rng=np.random.default_rng(3))
+    np.testing.assert_array_equal(whole[..., 0], noise.sample(shape, rng=np.random.default_rng(3)))

@@ -59,13 +59,13 @@ def test_quantiles_are_the_least_points(noise, q):
 @BOTH
 def test_draws_follow_the_law(noise):
     """A false alarm in 1e-6 of seeds each."""
-    draws = noise.sample(np.random.default_rng(5), 200_000)
+    draws = noise.sample(200_000, rng=np.random.default_rng(5))
     x, p = atoms(noise)
     seen = np.array([(np.abs(draws - each) < 1e-8).sum() for each in x])
     assert seen.sum() == len(draws)
     assert chisquare(seen, p / p.sum() * len(draws)).pvalue > 1e-6
-    assert noise.sample(np.random.default_rng(1)).shape == ()
-    assert noise.sample(np.random.default_rng(1), (2, 3)).shape == (2, 3)
+    assert noise.sample(rng=np.random.default_rng(1)).shape == ()
+    assert noise.sample((2, 3), rng=np.random.default_rng(1)).shape == (2, 3)
 
 
 @BOTH

@@ -68,7 +68,7 @@ def test_zcdp_is_where_omega_does_not_matter(promise):
 @pytest.mark.parametrize("level", [1e-12, 0.5, 0.95, 1 - 1e-15])
 @pytest.mark.parametrize("promise", [TCDP(0.1, 5.0), TCDP(0.1, 1 + 1e-9), TCDP(50.0, 1.5)])
 def test_the_ends_are_those_of_the_tail_with_rounding(promise, level):
-    """log(level) / log(1 - tail) to 60 digits lies in the bounds, for both ends of the certified tail."""
+    """log(level) / log(1 - tail) to 60 digits lies in the bounds, for both ends of the tail's bracket."""
     for quantile, errors in step_ends(promise, 10, 1e9, 3, level=level):
         tail = optimal_noise(promise, Tail(quantile)).bounds
         with mpmath.workdps(60):

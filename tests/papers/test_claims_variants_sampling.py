@@ -63,9 +63,9 @@ def test_the_divergence_of_sampled_laplace_noise_by_another_quadrature():
     assert point.right.estimate == pytest.approx(np.log1p(2 * 0.25 * np.exp(order_2)), rel=1e-9)
 
 
-def test_the_certified_constant_rises_as_the_fraction_falls():
+def test_the_bound_on_the_constant_rises_as_the_fraction_falls():
     """So that no point between those of the grid is worse: 2.6035, 2.7393 and 2.7396 at ρ = 0.1."""
-    constants = [sampling._certified(0.1, s).estimate for s in (0.1, 1e-4, 1e-9)]
+    constants = [sampling._bound_on_constant(0.1, s).estimate for s in (0.1, 1e-4, 1e-9)]
     assert constants == pytest.approx([2.6035, 2.7393, 2.7396], abs=1e-4)
 
 

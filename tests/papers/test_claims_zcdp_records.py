@@ -13,7 +13,7 @@ from tcdp_sim.experiments.papers.judge.verdict import ratio
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.zcdp import groups, histograms, information, marginals, pure_from_zcdp
 from tcdp_sim.noise import Gaussian, Laplace, TruncatedLaplace
-from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP, group
+from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP, group_privacy
 
 
 def by_place(evidence):
@@ -143,7 +143,7 @@ def test_groups_of_approximate_dp_are_vacuous_from_there_on(digits, first):
 @pytest.mark.parametrize("digits", [2, 30, 300])
 def test_the_delta_of_a_group_is_that_of_the_package(digits):
     for size in (1, 5, digits * 20):
-        whole = group(ApproxDP(groups.EPSILON, 10.0**-digits), size).delta
+        whole = group_privacy(ApproxDP(groups.EPSILON, 10.0**-digits), size).delta
         assert whole == 1 or groups.log_delta(digits, size) == pytest.approx(np.log(whole), rel=1e-12)
 
 

@@ -13,7 +13,7 @@ from tcdp_sim.experiments.papers.judge.verdict import ratio
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.zcdp import approximate, losses, mean_concentrated, relation_to_dp
 from tcdp_sim.noise import Gaussian, Laplace
-from tcdp_sim.privacy import ZCDP, lemma_38_delta, pure_renyi, zcdp_budget
+from tcdp_sim.privacy import ZCDP, approx_zcdp_delta, pure_renyi, zcdp_budget
 
 
 def gaussian_delta(scale, epsilon):
@@ -162,7 +162,7 @@ def test_the_loss_of_the_attaining_pair_doubles_with_more_than_delta():
 @pytest.mark.parametrize(("rho", "epsilon"), [(0.1, 1.0), (2.0, 3.0), (10.0, 40.0)])
 def test_the_four_terms_are_those_of_the_package(rho, epsilon):
     terms = approximate.terms(ZCDP(rho), epsilon)
-    assert min(terms) == terms[3] == pytest.approx(lemma_38_delta(ZCDP(rho), epsilon, form="paper"), rel=1e-12)
+    assert min(terms) == terms[3] == pytest.approx(approx_zcdp_delta(ZCDP(rho), epsilon, form="paper"), rel=1e-12)
 
 
 def test_the_four_terms_by_hand():
@@ -238,5 +238,5 @@ def test_advanced_composition_is_far_from_gaussian_noise():
 
 def test_gaussian_noise_against_lemma_38():
     """At rho = 0.1, epsilon = 1: 0.00319 against 0.0219."""
-    assert lemma_38_delta(ZCDP(0.1), 1.0, form="paper") == pytest.approx(0.0219, abs=5e-5)
+    assert approx_zcdp_delta(ZCDP(0.1), 1.0, form="paper") == pytest.approx(0.0219, abs=5e-5)
     assert gaussian_delta(np.sqrt(5), 1.0) == pytest.approx(0.00319, abs=5e-6)

@@ -117,7 +117,7 @@ def test_a_data_file_becomes_claims():
         ("kind: inequality", "kind: feeling", "here.yaml: Q.L1: kind"),
         ("of: Q.L1", "of: Q.L2", "is no statement that stands before it"),
         ("    no_quote: a sentence of ours\n", "    quote: x\n", "a sentence of ours has no quote"),
-        ("    measures: x, against 1\n", "", "says what it measures"),
+        ("    measures: x, against 1\n", "", "needs `measures`"),
         ("letter: Q", "letter: long", "here.yaml: letter"),
     ],
 )

@@ -93,7 +93,7 @@ def test_damaged_records_are_gathered_again(command, made_up, tmp_path):
     (tmp_path / "here" / "index.html").unlink()
     code, out, err = command("reproduce", "folder=here")
     assert (code, err) == (0, "")
-    assert "1 damaged stretches; what they held is gathered again" in out
+    assert "1 damaged stretches; their contents are gathered again" in out
     assert (tmp_path / "here" / "index.html").read_bytes() == page
 
 

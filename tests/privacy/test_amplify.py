@@ -18,10 +18,10 @@ from tcdp_sim.privacy import (
     PureDP,
     RenyiBound,
     amplified_profile,
-    chance_drawn,
-    drawn_again,
-    drawn_more_often,
+    draw_count_probabilities,
+    draw_count_tail,
     group_delta,
+    inclusion_probability,
     renyi_bound,
 )
 from tcdp_sim.privacy.amplification import amplify
@@ -61,7 +61,7 @@ def test_randomised_membership_simulated(scheme):
     answers = []
     for holds in (True, False):  # bin 0 is the record v, or nothing
         counts = np.array([1, n - 1]) if holds else np.array([0, n])
-        member = subsample_counts(rng, counts, scheme, s, int(s * n), trials)[:, 0] > 0
+        member = subsample_counts(counts, scheme, s, int(s * n), trials, rng=rng)[:, 0] > 0
         answers.append((member ^ (rng.random(trials) > keep)).mean())
 
     def psi(epsilon):
@@ -76,20 +76,20 @@ def test_randomised_membership_simulated(scheme):
 @pytest.mark.parametrize(("n", "m"), [(3, 2), (4, 3)])
 def test_how_often_a_record_is_drawn_by_going_through_all_samples(n, m):
     counts = [sample.count(0) for sample in product(range(n), repeat=m)]
-    found = drawn_again(m / n, n)
+    found = draw_count_probabilities(m / n, n)
     np.testing.assert_allclose(found, [counts.count(k) / n**m for k in range(1, m + 1)], rtol=1e-12)
-    assert chance_drawn(m / n, "hybrid", n) == pytest.approx(sum(found), rel=1e-12)
+    assert inclusion_probability(m / n, "hybrid", n) == pytest.approx(sum(found), rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "m"), [(1000, 50), (10**6, 10**6), (10**6, 3), (7, 7)])
 @mp.workdps(60)
 def test_how_often_a_record_is_drawn_from_many(n, m):
     """Each chance to 12 digits, and what is beyond, down to what is rarer than the list goes."""
-    found, p = drawn_again(m / n, n), mp.mpf(1) / n
+    found, p = draw_count_probabilities(m / n, n), mp.mpf(1) / n
     truth = [mp.binomial(m, k) * p**k * (1 - p) ** (m - k) for k in range(1, min(m, 400) + 1)]
     np.testing.assert_allclose(found, [float(chance) for chance in truth[: len(found)]], rtol=1e-12)
     for times in (1, 2, len(found)):
-        beyond, more = mp.fsum(truth[times:]), drawn_more_often(m / n, n, times)
+        beyond, more = mp.fsum(truth[times:]), draw_count_tail(m / n, n, times)
         assert beyond * (1 - mp.mpf("1e-12")) <= more <= beyond * (2 if times == len(found) else 1 + mp.mpf("1e-12"))
 
 
@@ -408,7 +408,7 @@ def bound_by_the_profile(rho, omega, s, a, end):
 @pytest.mark.parametrize(
     ("rho", "s", "constant"), [(0.1, 0.1, 2.60330), (0.1, 1e-9, 2.73678), (0.01, 0.01, None), (1e-4, 0.05, None)]
 )
-def test_the_certified_constant_is_that_of_its_definition(rho, s, constant):
+def test_the_constant_of_the_method_certified_is_that_of_its_definition(rho, s, constant):
     """The largest bound of D_a / (s^2 rho a) over 1 < a <= omega / 2. Literals: mpmath, 25 digits.
 
     The chords of the profile may cost 0.2% above it and gain nothing.
@@ -474,8 +474,8 @@ def test_rdp_stays_at_its_order():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: amplify(PureDP(1.0), 0.0, "poisson"), "sampling_fraction = 0"),
-        (lambda: amplify(PureDP(1.0), 1.5, "poisson"), "sampling_fraction = 1.5"),
+        (lambda: amplify(PureDP(1.0), 0.0, "poisson"), "sampling_probability = 0"),
+        (lambda: amplify(PureDP(1.0), 1.5, "poisson"), "sampling_probability = 1.5"),
         (lambda: amplify(PureDP(1.0), 0.1, "bernoulli"), "scheme = 'bernoulli' is not known; valid: poisson"),
         (lambda: amplify(PureDP(1.0), 0.1, "poisson", relation="substitute"), "does not fit scheme = 'poisson'"),
         (lambda: amplify(PureDP(1.0), 0.1, WOR, relation="add-remove"), "does not fit"),
@@ -529,6 +529,6 @@ def test_what_is_not_proved_is_refused_in_one_line(call, said):
 
 @pytest.mark.parametrize("rho", [1e-9, 1e-6, 1e-3, 0.1])
 def test_an_endless_domain_is_amplified_at_small_rho_too(rho):
-    """E3's certified constant is at most 2.78, whatever rho."""
+    """The constant of the method `certified` is at most 2.78 for every rho (erratum E3)."""
     assert amplify(TCDP(rho, inf), 0.01, WOR).rho <= 2.78e-4 * rho
     assert amplify(TCDP(1e-3, 1e6), 0.01, WOR).rho <= 2.78e-7

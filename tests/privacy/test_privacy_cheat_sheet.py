@@ -9,9 +9,8 @@ from privacy_references import close, gaussian_delta, response_delta
 
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP, cheat_sheet, compose, compose_advanced, to_approx_dp
 
+PROBABILITY = "sampling_probability"
 SIMPLE = {
-    "rho": 0.05,
-    "omega": 50,
     "delta": 1e-6,
     "epsilon": 0.5,
     "sensitivity": 2.0,
@@ -21,8 +20,12 @@ SIMPLE = {
 }
 
 
+def sheet(rho=0.05, omega=50, **changed):
+    return cheat_sheet(TCDP(rho, omega), **(SIMPLE | changed))
+
+
 def rows(**changed):
-    return {(row.notion, row.what, row.formula): row for row in cheat_sheet(**(SIMPLE | changed))}
+    return {(row.notion, row.what, row.formula): row for row in sheet(**changed)}
 
 
 def find(notion, what, formula="", **changed):
@@ -33,7 +36,7 @@ def find(notion, what, formula="", **changed):
 
 def test_rows_offer_a_guarantee_iff_they_are_valid():
     for changed in ({}, {"epsilon": 5}, {"k": 10**7}, {"omega": 1.1}, {"rho": 30}, {"order": 2.5}, {"omega": math.inf}):
-        for row in rows(**changed, sampling_fraction=0.01).values():
+        for row in rows(**changed, sampling_probability=0.01).values():
             assert row.valid == (row.guarantee is not None)
             assert row.why
             with pytest.raises(FrozenInstanceError):
@@ -149,17 +152,17 @@ def test_the_preconditions_of_sinh_normal_noise(rho, omega, loose, target):
 def test_subsampling_rows():
     assert not any("subsampling" in key[1] for key in rows())
     s = 0.01
-    row = find("(epsilon, delta)-DP", "subsampling", sampling_fraction=s)
+    row = find("(epsilon, delta)-DP", "subsampling", sampling_probability=s)
     assert close(row.guarantee, ApproxDP(math.log(1 + s * (math.exp(0.5) - 1)), 1e-8))
-    assert find("(epsilon, delta)-DP", "subsampling", sampling_fraction=s, epsilon=800).value[0] == pytest.approx(
+    assert find("(epsilon, delta)-DP", "subsampling", sampling_probability=s, epsilon=800).value[0] == pytest.approx(
         800 + math.log(s), rel=1e-14
     )
-    row = find("RDP", "subsampling", sampling_fraction=s)
+    row = find("RDP", "subsampling", sampling_probability=s)
     total = 1 + sum(2 * s**j * math.comb(4, j) * math.exp((j - 1) * 0.5) for j in (2, 3, 4))
     assert row.value == pytest.approx([4, math.log(total) / 3], rel=1e-11)
     assert row.guarantee == RDP(*row.value)
-    assert not find("RDP", "subsampling", sampling_fraction=s, order=2.5).valid
-    assert not find("zCDP", "subsampling", sampling_fraction=s).valid
+    assert not find("RDP", "subsampling", sampling_probability=s, order=2.5).valid
+    assert not find("zCDP", "subsampling", sampling_probability=s).valid
 
 
 @pytest.mark.parametrize(
@@ -167,7 +170,7 @@ def test_subsampling_rows():
     [(0.05, 47, 0.01, True), (0.05, 46, 0.01, False), (0.11, 1e3, 0.01, False), (0.05, 1e3, 0.11, False)],
 )
 def test_the_preconditions_of_subsampled_tcdp(rho, omega, s, valid):
-    row = find("tCDP", "subsampling", rho=rho, omega=omega, sampling_fraction=s)
+    row = find("tCDP", "subsampling", rho=rho, omega=omega, sampling_probability=s)
     assert row.value == pytest.approx([13 * s * s * rho, math.log(1 / s) / (4 * rho)], rel=1e-13)
     assert row.valid == valid
     assert row.guarantee == (TCDP(*row.value) if valid else None)
@@ -185,22 +188,22 @@ def test_the_preconditions_of_subsampled_tcdp(rho, omega, s, valid):
         ({"k": 0}, "k = 0 is not valid; valid: a whole number from 1 to 1e300"),
         ({"order": 1}, "order = 1 is not valid; valid: 1 < order < inf"),
         ({"slack": 0}, "slack = 0 is not valid; valid: 0 < slack < 1"),
-        ({"sampling_fraction": 0}, "sampling_fraction = 0 is not valid; valid: 0 < sampling_fraction <= 1"),
-        ({"sampling_fraction": 1.1}, "sampling_fraction = 1.1 is not valid; valid: 0 < sampling_fraction <= 1"),
+        ({"sampling_probability": 0}, f"{PROBABILITY} = 0 is not valid; valid: 0 < {PROBABILITY} <= 1"),
+        ({"sampling_probability": 1.1}, f"{PROBABILITY} = 1.1 is not valid; valid: 0 < {PROBABILITY} <= 1"),
     ],
 )
 def test_parameters_out_of_range_are_refused(changed, message):
     with pytest.raises(ValueError, match="not valid") as failure:
-        cheat_sheet(**(SIMPLE | changed))
+        sheet(**changed)
     assert str(failure.value) == message
 
 
 def test_defaults():
-    sheet = cheat_sheet(0.05, 50, 1e-6, 0.5)
-    assert sheet == cheat_sheet(0.05, 50, 1e-6, 0.5, 1.0, 1, order=2, slack=1e-6, sampling_fraction=None)
+    short = cheat_sheet(TCDP(0.05, 50), 1e-6, 0.5)
+    assert short == cheat_sheet(TCDP(0.05, 50), 1e-6, 0.5, 1.0, 1, order=2, slack=1e-6, sampling_probability=None)
     assert compose(PureDP(0.5)) == PureDP(0.5)
 
 
 def test_parameters_at_the_ends_of_the_floats():
     for changed in ({"delta": 5e-324, "epsilon": 1e154}, {"delta": 1 - 2.0**-53, "epsilon": 1e5}, {"k": 10**290}):
-        assert all(row.valid == (row.guarantee is not None) for row in rows(**changed, sampling_fraction=1).values())
+        assert all(row.valid == (row.guarantee is not None) for row in rows(**changed, sampling_probability=1).values())

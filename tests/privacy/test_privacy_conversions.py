@@ -17,9 +17,9 @@ from tcdp_sim.privacy import (
     ApproxZCDP,
     MeanConcentratedDP,
     PureDP,
+    approx_zcdp_delta,
     delta_at,
-    lemma_8,
-    lemma_38_delta,
+    renyi_to_approx_dp,
     to_approx_dp,
     zcdp_budget,
 )
@@ -71,7 +71,7 @@ def test_the_paper_formulas():
     assert at(RDP(3, 0.6)) == pytest.approx(0.6 + cost / 2, rel=1e-15)
     assert at(PureDP(0.4)) == at(RDP(math.inf, 0.4)) == at(ApproxDP(0.4, 1e-9)) == 0.4
     assert at(MeanConcentratedDP(0.5, 0.6)) == pytest.approx(0.5 + 0.6 * math.sqrt(2 * cost), rel=1e-15)
-    assert lemma_8(0.2, 3, 1e-6).epsilon == pytest.approx(0.6 + cost / 2, rel=1e-15)
+    assert renyi_to_approx_dp(0.2, 3, 1e-6).epsilon == pytest.approx(0.6 + cost / 2, rel=1e-15)
 
 
 def test_lemma_6_is_continuous_where_its_two_cases_meet():
@@ -241,23 +241,23 @@ def test_the_sharp_form_of_lemma_38_is_the_integral(rho, xi):
             inner = mp.quad(lambda s, u=u_exact: mp.exp(-s - s * (2 * u + s) / (4 * rho)), edges)
             expected = mp.exp(-(u_exact**2) / (4 * rho)) * inner
         slack = 1e-10 + 1e-15 * epsilon * u / (2 * rho)  # rounding of epsilon - xi - rho
-        assert lemma_38_delta(ZCDP(rho, xi), epsilon) == pytest.approx(float(expected), rel=slack)
-        printed = lemma_38_delta(ZCDP(rho, xi), epsilon, "paper")
+        assert approx_zcdp_delta(ZCDP(rho, xi), epsilon) == pytest.approx(float(expected), rel=slack)
+        printed = approx_zcdp_delta(ZCDP(rho, xi), epsilon, "paper")
         assert expected * (1 - 1e-10) <= printed <= 1.06 * expected
-        assert delta_at(ZCDP(rho, xi), epsilon) <= lemma_38_delta(ZCDP(rho, xi), epsilon) * (1 + 1e-12)
+        assert delta_at(ZCDP(rho, xi), epsilon) <= approx_zcdp_delta(ZCDP(rho, xi), epsilon) * (1 + 1e-12)
 
 
 def test_values_of_lemma_38():
-    assert lemma_38_delta(ZCDP(0.1), 1, "paper") == pytest.approx(0.0219, abs=5e-5)
+    assert approx_zcdp_delta(ZCDP(0.1), 1, "paper") == pytest.approx(0.0219, abs=5e-5)
     assert delta_at(ZCDP(0.1), 1) == pytest.approx(0.0089, abs=5e-5)
     assert gaussian_delta(0.1, 1) == pytest.approx(0.00319, abs=5e-6)
     u, rho = 0.9, 0.1
     a = 1 + u / (2 * rho)
     entries = [1, math.sqrt(math.pi * rho), 1 / a, 2 / (a + math.sqrt(a * a + 4 / (math.pi * rho)))]
     expected = 0.01 + 0.99 * math.exp(-u * u / (4 * rho)) * min(entries)
-    assert lemma_38_delta(ApproxZCDP(0.01, rho), rho + u, "paper") == pytest.approx(expected, rel=1e-13)
+    assert approx_zcdp_delta(ApproxZCDP(0.01, rho), rho + u, "paper") == pytest.approx(expected, rel=1e-13)
     assert delta_at(ApproxZCDP(0.01, rho), rho + u, "paper") == pytest.approx(expected, rel=1e-13)
-    assert lemma_38_delta(ApproxZCDP(0.01, 0, 0.5), 0.5) == 0.01
+    assert approx_zcdp_delta(ApproxZCDP(0.01, 0, 0.5), 0.5) == 0.01
     assert delta_at(ApproxZCDP(0.01, rho), rho / 2, "paper") == 1
 
 
@@ -267,10 +267,10 @@ def test_lemma_38_is_inverted_on_the_valid_side():
             if delta > guarantee.delta:
                 epsilon = to_approx_dp(guarantee, delta, "paper").epsilon
                 assert epsilon >= guarantee.xi + guarantee.rho
-                assert lemma_38_delta(guarantee, epsilon, "paper") <= delta * (1 + 1e-12)
+                assert approx_zcdp_delta(guarantee, epsilon, "paper") <= delta * (1 + 1e-12)
                 if epsilon > guarantee.xi + guarantee.rho:
                     less = max(epsilon * (1 - 1e-9), guarantee.xi + guarantee.rho)
-                    assert lemma_38_delta(guarantee, less, "paper") > delta * (1 - 1e-10)
+                    assert approx_zcdp_delta(guarantee, less, "paper") > delta * (1 - 1e-10)
 
 
 @methods
@@ -326,21 +326,21 @@ def test_unknown_methods_and_notions_are_refused(what):
 
 def test_preconditions_are_named():
     with pytest.raises(ValueError, match=r"epsilon = 0.2 is not valid; Lemma 38 needs epsilon >= xi \+ rho = 0.3"):
-        lemma_38_delta(ZCDP(0.1, 0.2), 0.2)
+        approx_zcdp_delta(ZCDP(0.1, 0.2), 0.2)
     with pytest.raises(ValueError, match="Lemma 38 does not apply to guarantee = TCDP"):
-        lemma_38_delta(TCDP(0.1, 3), 1)
+        approx_zcdp_delta(TCDP(0.1, 3), 1)
     with pytest.raises(ValueError, match="form = 'cks' is not known; valid: erfcx, paper"):
-        lemma_38_delta(ZCDP(0.1), 1, "cks")
+        approx_zcdp_delta(ZCDP(0.1), 1, "cks")
     with pytest.raises(ValueError, match=r"epsilon = 0.5 is not valid; Lemma 21 needs epsilon > xi = 0.5"):
         zcdp_budget(0.5, 1e-6, 0.5)
     with pytest.raises(ValueError, match="order = 1 is not valid; valid: 1 < order < inf"):
-        lemma_8(0.1, 1, 1e-6)
+        renyi_to_approx_dp(0.1, 1, 1e-6)
 
 
 def test_parameters_at_the_ends_of_the_floats():
     """No overflow, no NaN, no warning; a positive delta never becomes zero."""
-    assert lemma_38_delta(ZCDP(5e-324, 1e16), 1.7e308) == lemma_38_delta(ZCDP(5e-324), 1.7e308, "paper") == 5e-324
-    assert lemma_38_delta(ApproxZCDP(1, 1e-16), 1e307) == delta_at(ApproxZCDP(1, 1e-16), 1e307, "paper") == 1
+    assert approx_zcdp_delta(ZCDP(5e-324, 1e16), 1.7e308) == approx_zcdp_delta(ZCDP(5e-324), 1.7e308, "paper") == 5e-324
+    assert approx_zcdp_delta(ApproxZCDP(1, 1e-16), 1e307) == delta_at(ApproxZCDP(1, 1e-16), 1e307, "paper") == 1
     for rho in (5e-324, 1e-310, 1e-160, 1e160, 1e300):
         for delta in (5e-324, 0.5, 1 - 2.0**-53):
             tight, paper = (to_approx_dp(ZCDP(rho), delta, method).epsilon for method in METHODS)

@@ -17,7 +17,7 @@ from tcdp_sim.privacy import (
     ApproxZCDP,
     MeanConcentratedDP,
     PureDP,
-    group,
+    group_privacy,
     group_to_approx_dp,
     to_approx_dp,
 )
@@ -37,7 +37,7 @@ def proposition_9(rho, omega, size):
 
 @pytest.mark.parametrize("guarantee", EVERY, ids=str)
 def test_a_group_of_one_keeps_the_guarantee(guarantee):
-    assert group(guarantee, 1) is guarantee
+    assert group_privacy(guarantee, 1) is guarantee
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_group_of_one_keeps_the_guarantee(guarantee):
     ids=str,
 )
 def test_values(guarantee, size, expected):
-    assert close(group(guarantee, size), expected)
+    assert close(group_privacy(guarantee, size), expected)
 
 
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-3, 1, 30])
@@ -70,7 +70,7 @@ def test_values(guarantee, size, expected):
 def test_the_delta_of_a_group_is_a_geometric_sum(epsilon, size):
     with mp.workdps(40):
         expected = 1e-200 * mp.fsum(mp.exp(mp.mpf(epsilon) * i) for i in range(size))
-    assert group(ApproxDP(epsilon, 1e-200), size).delta == pytest.approx(float(min(expected, 1)), rel=1e-12)
+    assert group_privacy(ApproxDP(epsilon, 1e-200), size).delta == pytest.approx(float(min(expected, 1)), rel=1e-12)
 
 
 @pytest.mark.parametrize("size", [2, 5, 20])
@@ -79,7 +79,7 @@ def test_the_delta_of_a_group_covers_the_gaussian(size):
     for rho in (1e-3, 0.1):
         for epsilon in (0.1, 0.5):
             single = ApproxDP(epsilon, float(gaussian_delta(rho, epsilon)))
-            whole = group(single, size)
+            whole = group_privacy(single, size)
             assert whole.delta >= gaussian_delta(rho * size**2, whole.epsilon)
 
 
@@ -88,14 +88,14 @@ def test_beyond_omega_groups_have_one_order(omega):
     for size in sorted({math.ceil(omega), 2, 3, 2 * math.ceil(omega), 20 * math.ceil(omega)} - {1}):
         if size < omega or size * math.log1p(1 / (omega - 1)) > 35:  # where the order rounds to one
             continue
-        answer = group(TCDP(0.1, omega), size)
+        answer = group_privacy(TCDP(0.1, omega), size)
         order, bound = proposition_9(0.1, omega, size)
         assert isinstance(answer, RDP)
         assert 1 < answer.order <= order  # rounded down: beyond the order nothing is known
         assert answer.order == pytest.approx(float(order), rel=5e-14)
         assert answer.epsilon == pytest.approx(float(bound), rel=1e-12)
         assert bound <= mp.exp(size / (mp.mpf(omega) - 1)) * mp.mpf(omega) ** 2 * 0.1
-        assert close(group(RDP(omega, 0.1 * omega), size), answer)  # only the end of the curve is used
+        assert close(group_privacy(RDP(omega, 0.1 * omega), size), answer)  # only the end of the curve is used
 
 
 def sinh_normal_renyi(shift, order, ratio=1.0):
@@ -117,7 +117,7 @@ def test_groups_cover_sinh_normal_noise(size):
     shift = 0.2
     omega = 0.97 / -math.expm1(-2 * shift)
     rho = max(sinh_normal_renyi(shift, order) / order for order in np.linspace(1.001, omega, 60))
-    whole = group(TCDP(rho, omega), size)
+    whole = group_privacy(TCDP(rho, omega), size)
     if isinstance(whole, TCDP):
         for order in np.linspace(1.001, whole.omega * (1 - 1e-9), 12):
             assert sinh_normal_renyi(size * shift, order) <= whole.rho * order
@@ -128,21 +128,23 @@ def test_groups_cover_sinh_normal_noise(size):
 
 
 def test_the_order_of_huge_groups_rounds_to_one():
-    assert group(TCDP(0.1, 2), 51).order > 1
+    assert group_privacy(TCDP(0.1, 2), 51).order > 1
     with pytest.raises(
         ValueError, match=r"size = 60 is too large for \(0.1, 2\)-tCDP: the order 1 \+ 8.67e-19 .* to 1"
     ):
-        group(TCDP(0.1, 2), 60)
+        group_privacy(TCDP(0.1, 2), 60)
     with pytest.raises(ValueError, match="size = 100000 is too large for"):
-        group(RDP(2, 0.1), 100_000)
+        group_privacy(RDP(2, 0.1), 100_000)
 
 
 def test_large_groups():
-    assert group(PureDP(1e-12), 10**12).epsilon == pytest.approx(1)
-    assert group(ZCDP(1e-300, 1e-300), 10**150).xi == pytest.approx(
+    assert group_privacy(PureDP(1e-12), 10**12).epsilon == pytest.approx(1)
+    assert group_privacy(ZCDP(1e-300, 1e-300), 10**150).xi == pytest.approx(
         1e-150 * (150 * math.log(10) + 0.57721566), rel=1e-9
     )
-    assert group(ZCDP(1e-20, 1e-10), 10**8).xi == pytest.approx(1e-2 * (math.log(1e8) + 0.5772156649015329), rel=1e-8)
+    assert group_privacy(ZCDP(1e-20, 1e-10), 10**8).xi == pytest.approx(
+        1e-2 * (math.log(1e8) + 0.5772156649015329), rel=1e-8
+    )
 
 
 # Proposition 10
@@ -175,13 +177,13 @@ def test_tight_is_never_above_paper(log_rho, log_excess, size, log_delta):
     assert tight <= paper
     if size >= guarantee.omega:  # and the conversion at the best order is sharper still
         rounded = 1e-12 + 1e-15 * 10 ** (size * math.log10(1 + 10**-log_excess))  # of the order, near one
-        assert to_approx_dp(group(guarantee, size), delta).epsilon <= tight * (1 + rounded)
+        assert to_approx_dp(group_privacy(guarantee, size), delta).epsilon <= tight * (1 + rounded)
 
 
 @properties
 @given(st.sampled_from(grown), st.integers(1, 8))
 def test_larger_groups_have_less_privacy(guarantee, size):
-    less, more = group(guarantee, size), group(guarantee, size + 1)
+    less, more = group_privacy(guarantee, size), group_privacy(guarantee, size + 1)
     if type(less) is type(more):
         name = next(iter(vars(less)))
         if name == "order":
@@ -199,7 +201,7 @@ def test_larger_groups_have_less_privacy(guarantee, size):
 @given(st.sampled_from([PureDP(0.1), ZCDP(0.01), TCDP(0.01, 40)]), st.integers(1, 4), st.integers(1, 4))
 def test_a_group_of_groups(guarantee, one, other):
     """Where the theorem is exact, a group of groups is the product of their sizes."""
-    assert close(group(group(guarantee, one), other), group(guarantee, one * other))
+    assert close(group_privacy(group_privacy(guarantee, one), other), group_privacy(guarantee, one * other))
 
 
 # Bad input
@@ -207,19 +209,19 @@ def test_a_group_of_groups(guarantee, one, other):
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, math.nan, "2", None, True, 10**301])
 def test_sizes_out_of_range_are_refused(size):
-    for what in (lambda: group(PureDP(1), size), lambda: group_to_approx_dp(TCDP(0.1, 3), size, 0.1)):
+    for what in (lambda: group_privacy(PureDP(1), size), lambda: group_to_approx_dp(TCDP(0.1, 3), size, 0.1)):
         with pytest.raises(ValueError, match=r"size = .* is not valid; valid: a whole number from 1 to 1e300"):
             what()
-    assert group(PureDP(1), np.int64(2)) == group(PureDP(1), 2.0) == PureDP(2)
+    assert group_privacy(PureDP(1), np.int64(2)) == group_privacy(PureDP(1), 2.0) == PureDP(2)
 
 
 def test_what_has_no_group_privacy_is_refused_with_the_reason():
     with pytest.raises(ValueError, match=r"no group privacy is known for 0.1-approximate 1-zCDP .*Section 8"):
-        group(ApproxZCDP(0.1, 1), 2)
+        group_privacy(ApproxZCDP(0.1, 1), 2)
     with pytest.raises(ValueError, match=r"guarantee = 0.1 is not valid; valid: PureDP"):
-        group(0.1, 2)
+        group_privacy(0.1, 2)
     with pytest.raises(ValueError, match="epsilon = inf is not valid"):
-        group(PureDP(1e300), 10**10)
+        group_privacy(PureDP(1e300), 10**10)
 
 
 def test_the_preconditions_of_proposition_10_are_named():

@@ -1,4 +1,4 @@
-"""Mechanisms that the tests of audits share: at module level, so that workers and sources find them."""
+"""Mechanisms that the tests of audits share. They are at module level, so that workers and sources find them."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def laplace(data, rng, trials):
 
 
 def half_laplace(data, rng, trials):
-    """A planted bug: half the scale."""
+    """Add Laplace noise of half the right scale, which is a planted bug."""
     return data + rng.laplace(0, 0.5 / EPSILON, (trials, len(data)))
 
 
@@ -20,12 +20,12 @@ def noisy_max(data, rng, trials):
 
 
 def noisy_max_value(data, rng, trials):
-    """The value instead of the place: no epsilon holds."""
+    """Return the noisy maximum instead of its index, which satisfies no epsilon-DP."""
     return np.max(data + rng.standard_exponential((trials, len(data))) * (2 / EPSILON), axis=1)
 
 
 def response(data, rng, trials):
-    """Randomised response with 3 to 1 for the truth: log 3."""
+    """Answer by randomised response with odds of 3 to 1 for the truth, which is log(3)-DP."""
     return (rng.random(trials) < 0.75) == (data[0] > 0.5)
 
 
@@ -34,28 +34,28 @@ def gaussian(data, rng, trials):
 
 
 def labels(data, rng, trials):
-    """Names in place of numbers: log 3 again."""
+    """Return the answer as a name instead of a number, which is log(3)-DP as well."""
     return np.where(response(data, rng, trials), "yes", "no")
 
 
 def shared_noise(data, rng, trials):
-    """The same noise on both answers: their difference gives the input away."""
+    """Add the same noise to both answers. Their difference reveals the input."""
     return data + rng.laplace(0, 1.0, (trials, 1))
 
 
 def one_of_many(data, rng, trials):
-    """Tells nothing at all, in a thousand ways."""
+    """Return one of a thousand outputs that are independent of the data."""
     return rng.integers(0, 1000, trials)
 
 
 def naive_laplace(data, rng, trials):
-    """By inversion of 53-bit uniforms: no claim survives a look at the lowest bits."""
+    """Draw Laplace noise by inversion of 53-bit uniforms. The lowest bits refute every claim."""
     sign = np.where(rng.random((trials, 1)) < 0.5, -1.0, 1.0)
     return data - sign * np.log1p(-rng.random((trials, 1))) / EPSILON
 
 
 def called_by_its_name(flip):
-    """A mechanism that carries an object which does the work."""
+    """Call the object that the mechanism holds."""
 
     def mechanism(data, rng, trials):
         return flip(data, rng, trials)
@@ -64,7 +64,7 @@ def called_by_its_name(flip):
 
 
 class Flip:
-    """Randomised response with this probability of the truth."""
+    """Randomised response with a probability of the truth."""
 
     def __init__(self, truth):
         self.truth = truth
@@ -78,7 +78,7 @@ def one_at_a_time(data, rng):
 
 
 class Known:
-    """Two coordinates with noise of their own, and the exact log likelihood ratio."""
+    """A mechanism of two coordinates with independent noise, which states its log likelihood ratio."""
 
     def __init__(self, scale):
         self.scale = scale

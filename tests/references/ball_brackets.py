@@ -1,4 +1,4 @@
-"""Whether certified bounds and a ball can both be right."""
+"""A check that a bracket and a ball of the same number agree."""
 
 from math import inf
 from typing import TYPE_CHECKING
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def assert_agrees(bracket: Bounds, number: "arb", most: float = inf) -> None:
-    """Both hold one number, known to be at most `most`; where the ball is narrower it lies inside of the bracket."""
+    """Check that a bracket and a ball can hold the same number, which is at most `most`.
+
+    A ball that is narrower than the bracket has to lie inside of it."""
     low, high = ball(float(bracket.lower)), ball(float(bracket.upper))
     assert number.is_finite(), "the ball says nothing"
     upper = number.upper().min(ball(most))

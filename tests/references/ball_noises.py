@@ -1,4 +1,4 @@
-"""The package's other noises in ball arithmetic, from their definitions, and laws of several of them."""
+"""Further noises of the package in ball arithmetic, from their definitions, and laws of mixtures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ REST = "1e-60"
 
 @dataclass(frozen=True)
 class SinhSquared(laws.SinhSquared):
-    """The papers' law with its tail, of which that one knows a bound only."""
+    """The law of the papers' code, with its tail, for which that code has a bound only."""
 
     @precise
     def tail(self, x):
@@ -35,7 +35,7 @@ class SinhSquared(laws.SinhSquared):
 
 @dataclass(frozen=True)
 class StudentT(BoundedLoss):
-    """scale times a t variable."""
+    """A Student t variable times a scale."""
 
     scale: float
     degrees: float
@@ -50,14 +50,14 @@ class StudentT(BoundedLoss):
         return (d / (d + (x / ball(self.scale)) ** 2)).beta_lower(d / 2, ball("0.5"), regularized=True) / 2
 
     def largest_loss(self, shift):
-        """The slope of log f is (d + 1)x/(d + x^2), at most (d + 1)/2√d."""
+        """Return a bound by the slope of log f, which is (d + 1)x/(d + x^2) <= (d + 1)/2√d."""
         d = ball(self.degrees)
         return shift * (d + 1) / (2 * d.sqrt() * ball(self.scale))
 
 
 @dataclass(frozen=True)
 class ArsinhNormal(BoundedLoss):
-    """scale sinh(sigma N) / sigma."""
+    """The noise scale sinh(sigma N) / sigma, with N standard normal."""
 
     scale: float
     sigma: float
@@ -79,14 +79,14 @@ class ArsinhNormal(BoundedLoss):
         return normal_tail((sigma * x / ball(self.scale)).asinh() / sigma)
 
     def largest_loss(self, shift):
-        """The slope is (y + σ tanh)/cosh of σy over scale; cosh v >= 1 + v²/2 >= √2 v, and tanh/cosh <= 1/2."""
+        """Return a bound by the slope (y + σ tanh σy)/(scale cosh σy): cosh v >= √2 v, and tanh/cosh <= 1/2."""
         sigma = ball(self.sigma)
         return shift * (1 / (ball(2).sqrt() * sigma) + sigma / 2) / ball(self.scale)
 
 
 @dataclass(frozen=True)
 class UniformLogNormal(BoundedLoss):
-    """scale U e^(sigma N), U uniform on [-1, 1]; the density is e^(σ²/2) P[N > log(z)/σ + σ] / 2 scale."""
+    """The noise scale U e^(sigma N), U uniform on [-1, 1]. Its density is e^(σ²/2) P[N > log(z)/σ + σ] / 2 scale."""
 
     scale: float
     sigma: float
@@ -109,13 +109,13 @@ class UniformLogNormal(BoundedLoss):
         return density
 
     def tail(self, x):
-        """½ E(1 - z e^(-σN))_+."""
+        """Return ½ E(1 - z e^(-σN))_+."""
         z, sigma = x / ball(self.scale), ball(self.sigma)
         v = z.log() / sigma
         return (normal_tail(v) - z * (sigma**2 / 2).exp() * normal_tail(v + sigma)) / 2
 
     def largest_loss(self, shift):
-        """The slope is h(w)/(scale σ z), z = e^(σ(w - σ)), h the normal hazard rate.
+        """Return a bound by the slope h(w)/(scale σ z), z = e^(σ(w - σ)), with h the normal hazard rate.
 
         For w >= 0 h <= w + 1, and (w + 1)e^(-σw) <= max(1, e^σ/σ); below, h <= 2φ(w), and φ(w)e^(-σw) <= e^(σ²/2)/2.
         """
@@ -126,7 +126,7 @@ class UniformLogNormal(BoundedLoss):
 
 @precise
 def laplace_log_normal_tail(scale: float, sigma: float, x: float):
-    """P[Z > x] of scale Y e^(sigma N), Y ~ Laplace(1): ½ E exp(-z e^(-σN)), which is at most 1 beyond |N| = 20."""
+    """Return P[Z > x] of scale Y e^(sigma N), Y ~ Laplace(1): ½ E exp(-z e^(-σN)), at most 1 beyond |N| = 20."""
     z, sigma, reach = ball(x) / ball(scale), ball(sigma), ball(20)
     density = Gaussian(1).log_density()
     value = integral(lambda n, a: (density(n, a) - z * (-sigma * n).exp()).exp(), [-reach, reach], absolute=REST)
@@ -135,14 +135,14 @@ def laplace_log_normal_tail(scale: float, sigma: float, x: float):
 
 @dataclass(frozen=True)
 class Lattice:
-    """P[Z = x] ∝ e^table[i] at x = ±(offset + i), and beyond the table less by e^-fall a step."""
+    """A law P[Z = x] ∝ e^table[i] at x = ±(offset + i), which falls by e^-fall a step beyond the table."""
 
     offset: float
     table: Sequence[float]
     fall: float
 
     def mass(self, i: int):
-        """The probability of offset + i, or of its mirror image, as a ball; i any whole number."""
+        """Return the probability of offset + i, or of its mirror image, as a ball, for any whole number i."""
         i = i if i >= 0 else -i - round(2 * self.offset)
         return self._weight(i) / self._total()
 
@@ -157,7 +157,7 @@ class Lattice:
         return sides + beyond - (self._weight(0) if self.offset == 0 else 0)
 
     def renyi(self, shift: int, order):
-        """D_order at a whole shift; beyond the table and the shift p/q is e^±(shift fall), and the sums geometric."""
+        """Return D_order at a whole shift. Beyond table and shift, p/q is e^±(shift fall) and the sums geometric."""
         a, n, mirror = ball(order), len(self.table) + shift, round(2 * self.offset)
         total = ball(0)
         for i in range(-n - mirror, n + shift + 1):
@@ -168,7 +168,7 @@ class Lattice:
         return (total + left + right).log() / (a - 1)
 
     def hockey_stick(self, shift: int, epsilon):
-        """δ(ε) at a whole shift; on the right p < q, on the left the geometric sum of p - e^ε q if that is above 0."""
+        """Return δ(ε) at a whole shift. Beyond the table, p < q on the right and the left sum is geometric."""
         n, mirror, zero = len(self.table) + shift, round(2 * self.offset), ball(0)
         factor = ball(epsilon).exp()
         terms = (self.mass(i) - factor * self.mass(i - shift) for i in range(-n - mirror, n + shift + 1))
@@ -178,7 +178,9 @@ class Lattice:
 
 @precise
 def mixture_renyi(scale: float, p: dict[float, float], q: dict[float, float], order: float):
-    """D_order of normal mixtures, shift -> weight. Tails: p^a <= Σ w f^a (Jensen), q >= v g for its heaviest part."""
+    """Return D_order of normal mixtures (shift -> weight), whose tails are bounded.
+
+    By Jensen's inequality p^a <= Σ w f^a, and q >= v g for its heaviest part g of weight v."""
     a = ball(order)
     of_p, of_q = (_mixture(scale, each) for each in (p, q))
     centre, weight = max(q.items(), key=lambda item: item[1])
@@ -198,7 +200,9 @@ def mixture_renyi(scale: float, p: dict[float, float], q: dict[float, float], or
 
 
 def _tilted_tails(scale, m, centre, a, reach):
-    """f^a g^(1-a) of N(m, σ²), N(c, σ²) is e^(a(a-1)(m-c)²/2σ²) times the density of N(am + (1-a)c, σ²)."""
+    """Bound the tails of f^a g^(1-a) for f of N(m, σ²) and g of N(c, σ²).
+
+    It is e^(a(a-1)(m-c)²/2σ²) times the density of N(am + (1-a)c, σ²)."""
     m, c, s = ball(m), ball(centre), ball(scale)
     middle = a * m + (1 - a) * c
     return (a * (a - 1) * (m - c) ** 2 / (2 * s * s)).exp() * (
@@ -214,7 +218,7 @@ def _mixture(scale: float, parts: dict[float, float]) -> Callable:
 
 @precise
 def mixture_hockey_stick(scale: float, p: dict[float, float], q: dict[float, float], epsilon: float, rest=REST):
-    """δ(ε) of normal mixtures; beyond the reach lies no more than P."""
+    """Return δ(ε) of normal mixtures. The outputs beyond the reach add at most their probability under P."""
     of_p, of_q, factor = _mixture(scale, p), _mixture(scale, q), ball(epsilon).exp()
 
     def beyond(reach):

@@ -1,4 +1,4 @@
-"""A real headless browser for pages, where there is one: Playwright (a package) driving the system's Chromium."""
+"""A headless browser for pages: Playwright with the system's Chromium, if both are installed."""
 
 import shutil
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 @contextmanager
 def opened(path, width=1400, scheme="light", script=True, media="screen"):
-    """A page in a browser: (page, console messages and errors, addresses asked for). Skips without a browser."""
+    """Open a page: yield (page, console messages and errors, requested addresses). Skip without a browser."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="no browser: pip install playwright")
     binary = next(filter(None, map(shutil.which, NAMES)), None)
     if binary is None:
@@ -51,7 +51,7 @@ CONTRAST = """() => {
 
 
 def least_contrast(page):
-    """(ratio, the element) of the text that is hardest to read."""
+    """Return (ratio, element) of the text with the least contrast."""
     return tuple(page.evaluate(CONTRAST))
 
 

@@ -1,4 +1,4 @@
-"""The claims to be tested, and evidence changed on purpose, so that the verdict has to follow."""
+"""The claims to test, and evidence that is changed on purpose, so that the verdict must change."""
 
 from dataclasses import replace
 from math import inf
@@ -19,33 +19,33 @@ def by_claim(kinds=None):
 
 
 def times(side, factor):
-    """A side times a factor > 0."""
+    """Return a side times a factor > 0."""
     return Bounds(*(sorted((side.lower * factor, side.estimate * factor, side.upper * factor))))
 
 
 def scaled(evidence, factor):
-    """All right sides times a factor."""
+    """Return the evidence with all right sides times a factor."""
     return replace(evidence, points=[replace(p, right=times(p.right, factor)) for p in evidence.points])
 
 
 def swapped(evidence):
-    """Both sides of every point in each other's place."""
+    """Return the evidence with the two sides of every point exchanged."""
     return replace(evidence, points=[replace(p, left=p.right, right=p.left) for p in evidence.points])
 
 
 def blinded(evidence):
-    """Nothing is known of any side."""
+    """Return the evidence with sides of which nothing is known."""
     unknown = Bounds(0.0, 1.0, inf)
     return replace(evidence, points=[replace(p, left=unknown, right=unknown) for p in evidence.points])
 
 
 def bent(evidence):
-    """The form of an asymptotic claim times what grows to the power of 0.05, or as much of it as floats hold."""
+    """Return the evidence with the form times the growing variable to the power 0.05, as far as floats reach."""
     most = max(p.at for p in evidence.points)
     power = min(0.05, 250 / most) * (-1 if evidence.growth is Growth.AT_MOST else 1)
     return replace(evidence, points=[replace(p, right=times(p.right, 10 ** (power * p.at))) for p in evidence.points])
 
 
 def one_by_one(evidence):
-    """Evidence of one point each."""
+    """Return the evidence of each point alone."""
     return [replace(evidence, points=[point]) for point in evidence.points]

@@ -1,4 +1,4 @@
-"""A config that is valid, and how a refusal is looked at."""
+"""A valid config, and a check of refusals."""
 
 import pytest
 

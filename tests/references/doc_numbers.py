@@ -1,15 +1,19 @@
-"""The numbers that stand in docs: where, and how they are computed. `make doc-numbers` writes them.
+"""The numbers in docs: their places and their computation. `make doc-numbers` writes them.
 
 A number is found by a pattern around it, one group for each. Where the sentence changes, so must the pattern.
 """
 
 import contextlib
 import io
+import linecache
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from math import sqrt
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
 
 from tcdp_sim.bounds import fano, histogram_records, information, least_records, least_sample_size, selection_gap
 from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
@@ -17,11 +21,13 @@ from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
 ROOT = Path(__file__).parents[2]
 NUMBER = r"\*{0,2}([\d.]+)\*{0,2}"
 CELLS = (1e3, 1e6, 1e12)
+FILE = "my_file"  # pages say that a reader saves the snippets in my_file.py
+SNIPPET = re.compile(r"```python\n((?s:.*?))```")
 PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet, and what it prints, indented
 
 
 def epsilons() -> Iterator[float]:
-    """The best and the printed conversions of 0.1-zCDP and of (0.1, 5)-tCDP at delta = 10^-6."""
+    """Yield the best and the printed conversions of 0.1-zCDP and of (0.1, 5)-tCDP at delta = 10^-6."""
     for guarantee in (ZCDP(0.1), TCDP(0.1, 5)):
         for method in ("tight", "paper"):
             yield to_approx_dp(guarantee, 1e-6, method=method).epsilon
@@ -33,22 +39,22 @@ def informed() -> Iterator[float]:
 
 
 def printed_gaps(guarantee: ZCDP | TCDP, method: str) -> Iterator[float]:
-    """The printed bounds on the gap, by Fano's inequality, each followed by the better one."""
+    """Yield the printed bounds on the gap, by Fano's inequality, each followed by the better one."""
     for k in CELLS:
         yield float(least_records(guarantee, fano(k, 0.05, printed=True), method))
         yield float(selection_gap(guarantee, k, 0.05))
 
 
 def records(omega: float, rho: float, k: float) -> Iterator[float]:
-    """Corollary 27 as printed (but where it is vacuous), by Proposition 9, and here."""
-    printed = float(least_sample_size(rho, omega, k))
+    """Yield the bounds of Corollary 27 as printed (unless it is vacuous), by Proposition 9, and by our bound."""
+    printed = float(least_sample_size(TCDP(rho, omega), k))
     yield from [printed] if printed == printed else []
     yield float(least_records(TCDP(rho, omega), fano(k, 0.5, printed=True), "proposition_9"))
     yield float(histogram_records(TCDP(rho, omega), k))
 
 
 def row(start: str, *cells: int) -> str:
-    """The pattern of a table's row that begins so; cells: how many numbers each of its cells has."""
+    """Return the pattern of a table's row that begins with a text. `cells` has the count of numbers in each cell."""
     return start + "".join(r" \| " + ", ".join([NUMBER] * count) for count in cells)
 
 
@@ -83,7 +89,7 @@ NUMBERS: list[tuple[str, str, Callable[[], Iterable[float]]]] = [
 
 
 def written(text: str, pattern: str, values: Iterable[float]) -> str:
-    """The text with the numbers that the pattern finds replaced by the values, to as many decimals."""
+    """Return the text with the numbers that the pattern finds replaced by the values, to as many decimals."""
     found = re.search(pattern, text)
     if found is None:
         raise ValueError(f"no text fits {pattern!r}; valid: a pattern of the sentence as it stands")
@@ -95,18 +101,44 @@ def written(text: str, pattern: str, values: Iterable[float]) -> str:
     return text
 
 
-def output(code: str, name: str) -> str:
-    """What a snippet of a page prints."""
+@contextlib.contextmanager
+def reader() -> Iterator[dict[str, object]]:
+    """Give the names of a reader who saves the snippets of a page in `my_file.py`, one below the other.
+
+    The numbers of a sweep follow from the module and the source of its function, so they are those of such a file.
+    """
+    module = ModuleType(FILE)
+    module.__file__ = f"{FILE}.py"
+    sys.modules[FILE] = module
+    try:
+        yield vars(module)
+    finally:
+        del sys.modules[FILE]
+
+
+def output(code: str, name: str, names: dict[str, object]) -> str:
+    """Return the output of a snippet of a page, run among the names that the snippets above it have left."""
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)  # where `inspect` finds its source
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, name, "exec"), {})  # the pages are ours
+        exec(compile(code, name, "exec"), names)  # the pages are ours
     return printed.getvalue()
 
 
 def shown(text: str, code: str) -> str | None:
-    """What the page says that a snippet prints; None where it says nothing."""
+    """Return the output that the page shows for a snippet, or None if it shows none."""
     blocks = {snippet: block for snippet, block in PRINTED.findall(text)}
     return textwrap.dedent(blocks[code]) if code in blocks else None
+
+
+def computed(text: str, name: str) -> str:
+    """Return the text of a page with the outputs that it shows replaced by those of its snippets."""
+    with reader() as names:
+        for place, code in enumerate(SNIPPET.findall(text)):
+            printed, said = output(code, f"{name}:{place}", names), shown(text, code)
+            if "print(" in code and said is not None:
+                text = text.replace(textwrap.indent(said, "    "), textwrap.indent(printed, "    "))
+    return text
 
 
 def main() -> None:
@@ -115,10 +147,9 @@ def main() -> None:
         path.write_text(written(path.read_text("utf-8"), pattern, values()), "utf-8")
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = path.read_text("utf-8")
-        for code, block in PRINTED.findall(text):
-            if "print(" in code:
-                text = text.replace(block, textwrap.indent(output(code, path.name), "    "))
-        path.write_text(text, "utf-8")
+        if PRINTED.search(text):
+            with TemporaryDirectory() as folder, contextlib.chdir(folder):
+                path.write_text(computed(text, path.name), "utf-8")
 
 
 if __name__ == "__main__":

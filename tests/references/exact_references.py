@@ -1,4 +1,4 @@
-"""The noises written down again in 50 digits, as symmetric densities and upper tails, and what the examples are."""
+"""The noises written independently in 50 digits, as symmetric densities and upper tails, with examples."""
 
 import mpmath as mp
 
@@ -18,7 +18,7 @@ NOISES = (
 
 
 def sf(noise, x):
-    """P[Z > x]."""
+    """Return P[Z > x]."""
     x = mp.mpf(x)
     if x < 0:
         return 1 - sf(noise, -x)
@@ -36,7 +36,7 @@ def sf(noise, x):
 
 
 def pdf(noise, x):
-    """The density at x."""
+    """Return the density at x."""
     x = abs(mp.mpf(x))
     match noise:
         case Gaussian():
@@ -52,6 +52,6 @@ def pdf(noise, x):
 
 
 def power_of_cdf(noise, x, power):
-    """P[Z <= x]^power, for powers up to 1e300."""
+    """Return P[Z <= x]^power, for powers up to 1e300."""
     tail = sf(noise, x)
     return mp.mpf(power == 0) if tail == 1 else mp.exp(mp.mpf(power) * mp.log1p(-tail))

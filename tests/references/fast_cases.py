@@ -1,10 +1,10 @@
-"""Which tests `make test` leaves to `make test-rest`: those marked `slow`, and of `few(n)` all but n cases.
+"""The choice of tests that `make test` leaves to `make test-rest`: the marked `slow`, and all but n of `few(n)`.
 
 A test with many combinations of parameters says `@pytest.mark.few(n)`. Its n cases show as many different values of
-every parameter as n cases can: the next one taken is always one that shows the most values not seen yet. Which of
-several equal ones is settled by the digest of its name, so that the choice is the same everywhere and always.
+every parameter as n cases can: the next case is always one that shows the most new values. The digest of the name
+decides between equal cases, so that the choice is the same everywhere.
 
-A case that sees what no other does is marked `kept`, and is taken first: `pytest.param(..., marks=pytest.mark.kept)`.
+A case that no other case can replace is marked `kept`, and is taken first: `pytest.param(..., marks=pytest.mark.kept)`.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ Case = tuple[str, Mapping[str, object]]  # name, values of its parameters
 
 
 def mark_slow(items: Iterable[pytest.Item]) -> None:
-    """Mark as slow what `few` leaves out."""
+    """Mark the cases that `few` leaves out as slow."""
     tests: dict[tuple[str, str], list[pytest.Function]] = {}
     for item in items:
         if item.get_closest_marker("few"):
@@ -33,7 +33,7 @@ def mark_slow(items: Iterable[pytest.Item]) -> None:
 def picked(cases: list[Case], count: int, always: Collection[str] = ()) -> set[str]:
     """Return the names of `count` cases, or of all if there are no more; those of `always` are among them.
 
-    Raises ValueError if there are more in `always` than are to be taken.
+    Raises ValueError if `always` has more than `count` names.
     """
     if len(always) > count:
         raise ValueError(f"{len(always)} cases are marked kept: {sorted(always)[0]}, ...; valid: at most few({count})")

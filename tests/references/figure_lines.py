@@ -1,4 +1,4 @@
-"""What a figure shows: the numbers of its lines and markers, found by their look, as a reader finds them."""
+"""The numbers that a figure shows: lines and markers are found by their look, as a reader finds them."""
 
 import numpy as np
 from matplotlib.colors import to_rgba
@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 
 
 def keys(figure):
-    """Label -> legend entry; no label twice. "omega = 1 | 2", of two samples, is "omega = 1" and "omega = 2"."""
+    """Return the legend entries by label. "omega = 1 | 2", with two samples, gives "omega = 1" and "omega = 2"."""
     (legend,) = figure.legends
     texts, lines = [text.get_text() for text in legend.get_texts()], legend.findobj(Line2D)
     found = []
@@ -22,25 +22,25 @@ def keys(figure):
 
 
 def key(figure, label):
-    """The legend entry whose label holds these words, the only one."""
+    """Return the only legend entry whose label contains a text."""
     (found,) = [entry for text, entry in keys(figure).items() if label in text]
     return found
 
 
 def colour(artist):
-    """The colour of a line, a collection or a legend entry, with its opacity."""
+    """Return the colour of a line, a collection or a legend entry, with its opacity."""
     if hasattr(artist, "get_color") and not hasattr(artist, "get_segments"):
         return to_rgba(artist.get_color(), artist.get_alpha())
     return to_rgba(artist.get_colors()[0] if hasattr(artist, "get_colors") else artist)
 
 
 def pattern(line):
-    """The dashes of a line, in multiples of its width."""
+    """Return the dashes of a line, in multiples of its width."""
     return str(line._unscaled_dash_pattern)
 
 
 def curves(axes, like, **more):
-    """(x, y) of every line in the colour and dashes of a legend entry; `more`: other properties, such as linewidth."""
+    """Return (x, y) of every line with the colour and dashes of a legend entry, and with the properties of `more`."""
     found = [line for line in axes.lines if line.get_linestyle() != "None"]
     found = [line for line in found if (colour(line), pattern(line)) == (colour(like), pattern(like))]
     found = [line for line in found if all(getattr(line, f"get_{name}")() == value for name, value in more.items())]
@@ -48,15 +48,16 @@ def curves(axes, like, **more):
 
 
 def curve(axes, like, **more):
-    """The only one of `curves`."""
+    """Return the only curve of `curves`."""
     (found,) = curves(axes, like, **more)
     return found
 
 
 def several_marked(axes, like, side="y"):
-    """(x, y, lower, upper) of all markers with bars in the look of a legend entry, NaN where there is none.
+    """Return (x, y, lower, upper) of all markers with bars that look like a legend entry.
 
-    side: along which axis the bars are. An infinite end is NaN.
+    `side` is the axis along which the bars lie. `lower` and `upper` are NaN for a marker without a bar, and for an
+    infinite end.
     """
     found = []
     for container in axes.containers:
@@ -68,7 +69,7 @@ def several_marked(axes, like, side="y"):
 
 
 def marked(axes, like, side="y"):
-    """The only one of `several_marked`."""
+    """Return the only series of `several_marked`."""
     (found,) = several_marked(axes, like, side)
     return found
 
@@ -87,7 +88,7 @@ def _alike(container, like):
 def shows(axes, like, rows, x, name):
     """Assert that markers and bars are the columns `name`, `name_lower`, `name_upper` of the rows.
 
-    Where several series share a look, as one noise in two algorithms, those at the first of the numbers are meant.
+    If several series share a look, as one noise in two algorithms, the one that begins with the same number is taken.
     """
     rows = rows.sort_values(x)
     found = several_marked(axes, like)
@@ -99,7 +100,7 @@ def shows(axes, like, rows, x, name):
 
 
 def traces(axes, like, rows, x, name, **more):
-    """Assert that one line is the column `name` of the rows against `x`; several of a look: as in `shows`."""
+    """Assert that one line is the column `name` of the rows against `x`. Equal looks are resolved as in `shows`."""
     rows = rows.sort_values(x)
     found = curves(axes, like, **more)
     if len(found) > 1:

@@ -1,4 +1,4 @@
-"""Noises that the package does not have, from the six required methods alone, and the same densities in mpmath."""
+"""Noises that the package does not have, with only the six required methods, and their densities in mpmath."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ ROOT = np.sqrt(3.0)
 
 @dataclass(frozen=True, eq=False)
 class Logistic(Noise):
-    """Log-concave, with the tails of Laplace noise; it does not say so."""
+    """Logistic noise: log-concave, with the tails of Laplace noise. The class does not say that it is log-concave."""
 
     scale: float
     family = "logistic"
@@ -37,7 +37,7 @@ class Logistic(Noise):
     def var(self):
         return (np.pi * self.scale) ** 2 / 3
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return rng.logistic(0.0, self.scale, size)
 
     def mp_pdf(self, x):
@@ -47,14 +47,14 @@ class Logistic(Noise):
 
 @dataclass(frozen=True, eq=False)
 class SureLogistic(Logistic):
-    """Logistic noise that says that it is log-concave."""
+    """Logistic noise whose class says that it is log-concave."""
 
     log_concave = True
 
 
 @dataclass(frozen=True, eq=False)
 class OwnLogistic(SureLogistic):
-    """Logistic noise that gives its loss: log(cosh(b) / cosh(a)) twice, a and b halves of y and y - shift."""
+    """Logistic noise that states its privacy loss: twice log(cosh(b) / cosh(a)), a and b half of y and y - shift."""
 
     def privacy_loss(self, y, shift):
         m, h = np.subtract(y, np.divide(shift, 2)) / (2 * self.scale), np.divide(shift, 4 * self.scale)
@@ -63,7 +63,7 @@ class OwnLogistic(SureLogistic):
 
 @dataclass(frozen=True, eq=False)
 class Student(Noise):
-    """Student's t with three degrees of freedom: heavy tails, of moments below the third."""
+    """Student's t with three degrees of freedom: heavy tails, with moments below the third only."""
 
     scale: float
     family = "student"
@@ -101,7 +101,7 @@ class Student(Noise):
     def var(self):
         return 3 * self.scale**2
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return self.scale * rng.standard_t(3, size)
 
     def mp_pdf(self, x):
@@ -110,7 +110,7 @@ class Student(Noise):
 
 @dataclass(frozen=True, eq=False)
 class TwoPeaks(Noise):
-    """One of two Gaussians at -apart and apart, of standard deviation one."""
+    """A mixture of two Gaussians with means -apart and apart and standard deviation 1."""
 
     apart: float
     family = "two_peaks"
@@ -139,7 +139,7 @@ class TwoPeaks(Noise):
     def var(self):
         return 1 + self.apart**2
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return self.apart * np.sign(rng.random(size) - 0.5) + rng.standard_normal(size)
 
     def mp_pdf(self, x):
@@ -148,7 +148,7 @@ class TwoPeaks(Noise):
 
 @dataclass(frozen=True, eq=False)
 class Uniform(Noise):
-    """On (-bound, bound)."""
+    """Uniform noise on (-bound, bound)."""
 
     bound: float
     family = "uniform"
@@ -169,7 +169,7 @@ class Uniform(Noise):
     def var(self):
         return self.bound**2 / 3
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return rng.uniform(-self.bound, self.bound, size)
 
     def mp_pdf(self, x):
@@ -181,7 +181,7 @@ WITHOUT_LOSS = (*SIX, SureLogistic(2.236), Uniform(4.0))
 
 
 def landmarks(noise, shift):
-    """Where an integral over the noise and its shifted self is cut for mpmath."""
+    """Return the points at which mpmath cuts an integral over the noise and the shifted noise."""
     steps = [mp.mpf(2) ** n for n in range(-1, 8)]
     centres = [-noise.apart, 0, noise.apart] if isinstance(noise, TwoPeaks) else [0]
     unit = getattr(noise, "scale", 1)
@@ -194,7 +194,7 @@ def landmarks(noise, shift):
 
 @dataclass(frozen=True, eq=False)
 class Cusped(Noise):
-    """Density proportional to exp(-|x / scale|^power), power < 1: an infinite slope at 0, of which it says nothing."""
+    """A density proportional to exp(-|x / scale|^power), power < 1, with an undeclared infinite slope at 0."""
 
     scale: float
     power: float
@@ -222,7 +222,7 @@ class Cusped(Noise):
     def var(self):
         return self.scale**2 * np.exp(gammaln(3 / self.power) - gammaln(1 / self.power))
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         size_of_noise = rng.standard_gamma(1 / self.power, size) ** (1 / self.power)
         return self.scale * np.copysign(size_of_noise, rng.random(size) - 0.5)
 
@@ -236,7 +236,7 @@ class Cusped(Noise):
         return float((shift / self.scale) ** self.power)
 
     def mp_renyi(self, shift, order):
-        """D_order by mpmath, over panels that close in on both cusps; e^(sL) - 1 - s (1 - e^(-L)) has the same mean."""
+        """Return D_order by mpmath, over panels closing in on the cusps: the mean of e^(sL) - 1 - s (1 - e^(-L))."""
         p, t, s = mp.mpf(self.power), mp.mpf(shift) / mp.mpf(self.scale), mp.mpf(order) - 1
 
         def mean(x):
@@ -254,7 +254,7 @@ class Cusped(Noise):
 
 @dataclass(frozen=True, eq=False)
 class Bent(Noise):
-    """Density proportional to e^-g(|x|), g rising by 1 a count up to 1 and by 3 beyond: kinks at -1, 0 and 1."""
+    """A density proportional to e^-g(|x|), g with slope 1 up to 1 and slope 3 beyond: kinks at -1, 0 and 1."""
 
     knows_its_largest_loss: bool = True
     family = "bent"
@@ -295,7 +295,7 @@ class Bent(Noise):
     def var(self):
         return float(2 * mp.quad(lambda x: x * x * self.mp_pdf(x), [0, 1, 2, 8, 60]))
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return self.isf(rng.random(size))
 
     def privacy_loss(self, y, shift):

@@ -1,11 +1,11 @@
-"""Lagrangians of noise on a lattice, made small by a general optimiser over softmax weights: an oracle."""
+"""An oracle for noise on a lattice: a general optimiser minimises the Lagrangian over softmax weights."""
 
 import numpy as np
 from scipy.optimize import minimize
 
 
 def moments(p, orders, rho):
-    """The mean over both directions of E[e^((a-1) L)] - 1, times e^(-(a-1) a rho), for every order; KL at order 1.
+    """Return e^(-(a-1) a rho) (E[e^((a-1) L)] - 1) for every order, the mean of both directions; KL at order 1.
 
     p: probabilities of neighbouring points from left to right. Also the slopes in p. The ends have no neighbours.
     """
@@ -26,12 +26,12 @@ def moments(p, orders, rho):
 
 
 def limits(orders, rho):
-    """What `moments` may be at most under D_a <= a rho."""
+    """Return the largest `moments` that D_a <= a rho allows."""
     return np.array([rho if a == 1 else 1 - np.exp(-(a - 1) * a * rho) for a in orders])
 
 
 def least_lagrangian(costs, orders, rho, multipliers, start):
-    """The least value over p of costs p + sum of multiplier (moment - limit); start: log probabilities."""
+    """Return the least costs p + sum of multiplier (moment - limit) over p. `start` has log probabilities."""
 
     def value_and_slope(theta):
         p = np.exp(theta - np.logaddexp.reduce(theta))
@@ -49,7 +49,7 @@ def least_lagrangian(costs, orders, rho, multipliers, start):
 
 
 def least_cost(costs, orders, rho, start):
-    """The least costs p with all moments within their limits."""
+    """Return the least costs p over the p with all moments within their limits."""
 
     def law(theta):
         return np.exp(theta - np.logaddexp.reduce(theta))

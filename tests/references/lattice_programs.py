@@ -1,4 +1,4 @@
-"""The best noise on one lattice, or on several, under (epsilon, delta)-DP as a plain linear program: an oracle."""
+"""An oracle: the best noise on one or several lattices under (epsilon, delta)-DP, by a plain linear program."""
 
 from math import exp
 
@@ -8,7 +8,7 @@ from scipy.sparse import coo_matrix
 
 
 def linear_program(cost_of, offset, epsilon, delta, points=60):
-    """The least mean cost over offset + {-points .. points} with delta(epsilon) <= delta both ways, no more assumed.
+    """Return the least mean cost over offset + {-points .. points} with delta(epsilon) <= delta both ways.
 
     Under pure DP (delta = 0) the ends of the lattice are left alone: no noise of bounded support is pure.
     """
@@ -43,7 +43,7 @@ def linear_program(cost_of, offset, epsilon, delta, points=60):
 
 
 def fine_linear_program(cost_of, cosets, epsilon, delta, reach):
-    """The least mean cost over symmetric noise on multiples of 1/cosets of a count up to `reach` counts.
+    """Return the least mean cost over symmetric noise on multiples of 1/cosets of a count up to `reach` counts.
 
     It keeps delta(epsilon) <= delta at a shift of one count. That is another program than `linear_program`: here the
     lattices share delta.

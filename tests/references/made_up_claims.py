@@ -1,4 +1,4 @@
-"""Claims of nobody, quickly judged, one of each verdict and with texts that a page must not take for its own."""
+"""Made-up claims that are quickly judged: one for each verdict, with texts that a page must escape."""
 
 from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers import registry

@@ -1,4 +1,4 @@
-"""The table of examples on which every noise family is tested. A new family: add its entry here, and its tests exist.
+"""The table of examples on which every noise family is tested. An entry here is all that a new family needs.
 
 Each family has at least two scalar examples, which should cover its regimes; the tests stack them into
 array-valued parameters as well. Its oracle stands in noise_references.py.
@@ -36,8 +36,9 @@ from tcdp_sim.noise import (
 class Entry:
     """The examples of one family.
 
-    apart: the file that tests a family whose parameters do not broadcast, in place of the contract tests; its examples
-    are for the tests of corners. by_name: True if `calibrate` needs no more than the family's name.
+    - apart: the file that tests a family whose parameters do not broadcast. The contract tests skip such a family, and
+      only the tests of corners use its examples.
+    - by_name: True if `calibrate` needs no more than the family's name.
     """
 
     noises: tuple[Noise, ...]
@@ -54,7 +55,7 @@ def smooth(*noises):
 
 
 def lattice(*noises):
-    """Entry of a noise whose table convex optimisation finds."""
+    """Return the entry of a noise whose table convex optimisation finds."""
     return Entry(noises, "test_lattice_noise.py")
 
 
@@ -158,14 +159,14 @@ PROBABILITIES = np.concatenate([TAILS, [0.5], 1 - TAILS[TAILS > 1e-15][::-1]])
 
 
 def points(noise):
-    """Points from the centre to both tails of 1e-299, ascending, and outside a bounded support."""
+    """Return ascending points from one tail of 1e-299 to the other, and points outside a bounded support."""
     upper = noise.isf(TAILS[1:])
     tiny = 1e-9 * noise.isf(0.1)
     return np.unique(np.concatenate([-upper, [-tiny, 0.0, tiny], upper, [1.5 * upper[0], -1.5 * upper[0]]]))
 
 
 def stacked(family):
-    """The family's noise with array-valued parameters: its examples in a column."""
+    """Return the family's noise with array-valued parameters: its examples in a column."""
     noises = EXAMPLES[family]
     names = noises[0].__dataclass_fields__
     return type(noises[0])(**{name: np.array([[getattr(noise, name)] for noise in noises]) for name in names})

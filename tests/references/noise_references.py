@@ -1,4 +1,4 @@
-"""The distributions written down again in 50 digits with mpmath, from their definitions."""
+"""The distributions in 50 digits, written independently with mpmath from their definitions."""
 
 from functools import cached_property
 from math import inf, isfinite
@@ -13,7 +13,7 @@ def normal_sf(z):
 
 
 class Reference:
-    """A density and an upper tail of exact doubles; what follows from them for any symmetric distribution."""
+    """A symmetric distribution given by its density and upper tail at exact doubles."""
 
     def __init__(self, *parameters):
         self.parameters = [mp.mpf(float(value)) for value in parameters]
@@ -60,7 +60,7 @@ class LaplaceReference(Reference):
 
 
 class TruncatedLaplaceReference(Reference):
-    """A Laplace variable given that it lies on [-bound, bound]."""
+    """The law of a Laplace variable given that it lies in [-bound, bound]."""
 
     def pdf(self, x):
         scale, bound = self.parameters
@@ -151,7 +151,7 @@ class SinhSquaredReference(Reference):
         return 1 - self.sf(-x) if x < 0 else mp.exp(self.logsf(x))
 
     def logsf(self, x):
-        """The tail over the density is the integral of exp(-(z(t)^2 - z(x)^2) / 2) over t > x."""
+        """Return the log tail. Tail over density is the integral of exp(-(z(t)^2 - z(x)^2) / 2) over t > x."""
         if x < 0 or self.z(x) < 1:
             return super().logsf(x)
         scale, knee = self.parameters
@@ -187,7 +187,7 @@ def reference(noise):
 
 
 def error(value, exact):
-    """The relative error of a double; infinite if it or the nearest double is, and not both."""
+    """Return the relative error of a double. It is infinite if only one of value and nearest double is."""
     value, nearest = float(value), float(exact)
     if nearest == 0 or not (isfinite(value) and isfinite(nearest)):
         return 0.0 if value == nearest else inf

@@ -1,11 +1,11 @@
-"""T1 written down literally, for exact joint laws of the points of a few noisy windows. Shares no code with it."""
+"""T1 written independently, for exact joint laws of the points of a few noisy windows."""
 
 import numpy as np
 from scipy.stats import norm
 
 
 def gap_law(gap, scale):
-    """P[max(0, gap + round(scale N(0, 1))) = 0, 1, ...]."""
+    """Return P[max(0, gap + round(scale N(0, 1))) = i] for i = 0, 1, ..."""
     reach = int(9 * scale) + 2
     steps = np.arange(-reach, reach + 1)
     p = norm.cdf((steps + 0.5) / scale) - norm.cdf((steps - 0.5) / scale)
@@ -13,17 +13,17 @@ def gap_law(gap, scale):
 
 
 def order_statistics(xs, start, m):
-    """Ranks start + 1, ..., start + m of sorted xs; the last record goes on for ever."""
+    """Return the records of ranks start + 1, ..., start + m of sorted xs. The last record is repeated for ever."""
     return tuple(xs[min(i, len(xs) - 1)] for i in range(start, start + m))
 
 
 def point_laws(xs, m, starts, kernel):
-    """The law of a window's point for every start 0, ..., starts - 1, as rows."""
+    """Return the law of a window's point for every start 0, ..., starts - 1, as rows."""
     return np.array([kernel(order_statistics(xs, start, m)) for start in range(starts)])
 
 
 def joint(laws, gaps, m, count):
-    """P[z_1, ..., z_count]: windows of m records after independent gaps; laws: of `point_laws`, far enough."""
+    """Return P[z_1, ..., z_count] for windows of m records after independent gaps, with `laws` from `point_laws`."""
     size = len(laws)
     move = sum(p * np.eye(size, k=length) for length, p in enumerate(gaps))
     reached = np.eye(1, size)
@@ -36,7 +36,7 @@ def joint(laws, gaps, m, count):
 
 
 def joint_of_one_gap(laws, gaps, m, count):
-    """The same if one draw served for all gaps."""
+    """Return P[z_1, ..., z_count] if a single draw were used for all gaps."""
     total = 0.0
     for length, p in enumerate(gaps):
         law = np.array([p])

@@ -1,10 +1,10 @@
-"""Noises that do not say their closed forms, so that the quadrature of every noise computes them."""
+"""Noises without their closed forms, so that the quadrature for any noise computes them."""
 
 from tcdp_sim.noise import Noise
 
 
 def open_form(noise: Noise) -> Noise:
-    """The same noise, whose closed forms of divergence and profile are not known."""
+    """Return the same noise without its closed forms of divergence and privacy profile."""
     silent = {"closed_renyi": lambda *_: None, "closed_hockey_stick": lambda *_: None}
     out = object.__new__(type(f"Open{type(noise).__name__}", (type(noise),), silent))
     out.__dict__.update(noise.__dict__)
@@ -12,5 +12,5 @@ def open_form(noise: Noise) -> Noise:
 
 
 def of_any_noise(function):
-    """A function of a noise, without its closed forms."""
+    """Return the function applied to the noise without its closed forms."""
     return lambda noise, *arguments: function(open_form(noise), *arguments)

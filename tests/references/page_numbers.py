@@ -1,4 +1,4 @@
-"""The numbers of a page of the papers, and those of its tables."""
+"""The numbers on a page of the papers, and the numbers in its tables."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])")
 
 
 class Texts(HTMLParser):
-    """All text of a page but for style, script and pictures; and whether its tags are closed in order."""
+    """The text of a page without style, scripts and pictures. A tag closed out of order raises AssertionError."""
 
     def __init__(self):
         super().__init__()
@@ -42,7 +42,7 @@ def parsed(folder):
 
 
 def known_numbers(folder):
-    """Every number that stands in a table of the page, as it stands and as people read it."""
+    """Return every number in a table of the page, as it is stored and as the page shows it."""
     known = set()
     for path in (folder / "claims.csv", *(folder / "figures").glob("*.csv")):
         for row in csv.reader(io.StringIO(path.read_text("utf-8"))):
@@ -54,12 +54,12 @@ def known_numbers(folder):
 
 
 def numbers(folder):
-    """The numbers on a page, but for those of its own order, its counts (the table's), and what it was made of."""
+    """Return the numbers on a page, without those of its contents, counts ("3 of 5 shown") and provenance."""
     text = " ".join(parsed(folder).texts)
     body = text[text.rindex("Contents") : text.rindex("Provenance")]
     return set(NUMBER.findall(re.sub(r"\d+ of \d+ shown", " ", body)))
 
 
 def stray_numbers(folder):
-    """Those that are in none of its tables."""
+    """Return the numbers on a page that are in none of its tables."""
     return numbers(folder) - known_numbers(folder)

@@ -1,4 +1,4 @@
-"""The two noises of per-record privacy written down again in 40 digits with mpmath, from the definition of the density.
+"""The two noises of per-record privacy in 40 digits, with mpmath from the definition of the density.
 
 Tails of the polylogarithmic one are integrals of its density in t = log(|x| / scale + offset), cut where it has fallen
 by e^-80, from which 34 digits are left; those of the generalised Gaussian are mpmath's gamma functions.
@@ -15,7 +15,7 @@ _FALL, _PANELS, _NODES = 80, 12, 30
 
 
 class PerRecordReference:
-    """Of a noise with density e^-phi(|x|) / norm."""
+    """A noise with density e^-phi(|x|) / norm."""
 
     def __init__(self, noise):
         for name in noise.parameters():
@@ -25,7 +25,7 @@ class PerRecordReference:
         return mp.exp(-self.phi(abs(mp.mpf(x)))) / self.norm
 
     def central(self, x):
-        """P[0 < Z < x] for a small x."""
+        """Return P[0 < Z < x] for a small x."""
         return mp.quad(lambda z: mp.exp(-self.phi(z)), [0, mp.mpf(x)]) / self.norm
 
     def loss(self, y, shift):
@@ -63,7 +63,9 @@ class PolylogarithmicReference(PerRecordReference):
         return 2 * self.integral(mp.mpf(0), k) / self.norm
 
     def integral(self, x, k):
-        """Of z^k e^-phi(z) over z > x, x >= 0, in t; it is largest at or above the mode of e^(t (k + 1)) e^-phi."""
+        """Integrate z^k e^-phi(z) over z > x, x >= 0, in t, around its largest value.
+
+        It is largest at or above the mode of e^(t (k + 1)) e^-phi."""
         low = mp.log(x / self.scale + self.offset)
         middle = low
         if self.power > 1:
@@ -88,7 +90,7 @@ class PolylogarithmicReference(PerRecordReference):
 
 @cache
 def unit_rule():
-    """Gauss-Legendre points and weights on [0, 1] in 45 digits, by Newton's method from the doubles."""
+    """Return Gauss-Legendre points and weights on [0, 1] in 45 digits, by Newton's method from the doubles."""
     rule = []
     with mp.workdps(DIGITS + 5):
         for start in np.polynomial.legendre.leggauss(_NODES)[0]:

@@ -1,4 +1,4 @@
-"""Independent truths about pairs of distributions, in 40 digits or by plain sums; nothing here uses the package."""
+"""Independent references for pairs of distributions, in 40 digits or by plain sums, without the package."""
 
 import mpmath as mp
 import numpy as np
@@ -8,7 +8,7 @@ DIGITS = 40
 
 
 def gaussian_delta(rho, epsilon):
-    """The exact delta(epsilon) of Gaussian noise that is rho-zCDP: theta = sensitivity / sigma = sqrt(2 rho)."""
+    """Return the exact delta(epsilon) of Gaussian noise that is rho-zCDP: theta = sensitivity / sigma = sqrt(2 rho)."""
     with mp.workdps(DIGITS):
         theta, epsilon = mp.sqrt(2 * mp.mpf(rho)), mp.mpf(epsilon)
         tail = mp.erfc((theta / 2 + epsilon / theta) / mp.sqrt(2)) / 2
@@ -16,7 +16,7 @@ def gaussian_delta(rho, epsilon):
 
 
 def binary_renyi(p, q, order):
-    """D_order of Bernoulli(p) from Bernoulli(q); order 1 is the KL divergence."""
+    """Return D_order of Bernoulli(p) from Bernoulli(q). Order 1 is the KL divergence."""
     with mp.workdps(DIGITS):
         p, q, a = mp.mpf(p), mp.mpf(q), mp.mpf(order)
         if a == 1:
@@ -26,13 +26,15 @@ def binary_renyi(p, q, order):
 
 
 def response(epsilon):
-    """The probability of the truth in randomised response, the worst epsilon-DP mechanism, in 40 digits."""
+    """Return the probability of the truth in randomised response, the worst epsilon-DP mechanism, in 40 digits."""
     with mp.workdps(DIGITS):
         return mp.exp(epsilon) / (1 + mp.exp(epsilon))
 
 
 def response_delta(each, k, epsilon, leak=0.0):
-    """The exact delta(epsilon) of k randomised responses, each (each, leak)-DP: it leaks the data or is each-DP."""
+    """Return the exact delta(epsilon) of k randomised responses.
+
+    Each of them is `each`-DP, but reveals the data with probability `leak`."""
     true_answers = np.arange(k + 1)
     p = 1 / (1 + np.exp(-each))
     log_p = stats.binom.logpmf(true_answers, k, p)
@@ -43,15 +45,15 @@ def response_delta(each, k, epsilon, leak=0.0):
 
 
 def cks_epsilon(curve, delta, orders):
-    """The Canonne-Kamath-Steinke epsilon at each of many orders, in double precision."""
+    """Return the epsilon of Canonne, Kamath and Steinke at each of many orders, in double precision."""
     return curve(orders) + np.log1p(-1 / orders) - (np.log(delta) + np.log(orders)) / (orders - 1)
 
 
 def values(guarantee):
-    """The numbers of a guarantee."""
+    """Return the numbers of a guarantee."""
     return [value for value in vars(guarantee).values() if isinstance(value, float)]
 
 
 def close(one, other):
-    """The same notion with the same numbers, up to rounding."""
+    """Return True if two guarantees have the same notion and, up to rounding, the same numbers."""
     return type(one) is type(other) and np.allclose(values(one), values(other), rtol=1e-13, atol=0)

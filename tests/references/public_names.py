@@ -1,4 +1,4 @@
-"""The page of public names: what `__all__` of each package lists. `make doc-numbers` writes it."""
+"""The page of public names: the `__all__` of each package. `make doc-numbers` writes it."""
 
 import importlib
 import inspect
@@ -24,7 +24,7 @@ def package(name: str) -> str:
 
 
 def members(name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the public names of a package and what they stand for, in alphabetical order."""
+    """Yield the public names of a package with their objects, in alphabetical order."""
     module = importlib.import_module(package(name))
     for public in sorted({*module.__all__} - {"__version__"}, key=lambda each: (each.lower(), each)):
         yield public, getattr(module, public)

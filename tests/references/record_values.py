@@ -1,4 +1,4 @@
-"""What a record gives away, written down again with numpy alone: Gauss-Legendre panels in log |y| on the four pieces.
+"""The privacy loss of a record, with numpy alone: Gauss-Legendre panels in log |y| on the four pieces.
 
 For noise with density e^-phi(|z|) / norm, phi increasing and concave, moved by t: the loss at -y < 0 is
 phi(y + t) - phi(y), at 0 < x < t / 2 it is phi(t - x) - phi(x), and both return with the other sign beyond t / 2.
@@ -27,12 +27,12 @@ def _panels(low, high):
 
 
 class Record:
-    """A record of influence t under noise of log density -phi; masses of all outputs and their losses."""
+    """A record of influence t under noise of log density -phi, with the masses and losses of all outputs."""
 
     def __init__(self, phi, t, widest=1e40):
         self.phi, self.t = phi, t
         far = np.log(t) + np.arange(0.0, np.log(widest), 0.5)
-        far = far[: np.searchsorted(phi(np.exp(far)), 750.0) + 1][-1]  # beyond, there is no mass in floats
+        far = far[: np.searchsorted(phi(np.exp(far)), 750.0) + 1][-1]  # beyond it the mass underflows
         self.ends = {"out": far, "within": np.log(t / 2)}  # of log |y|
         y, wide = _panels(np.log(t) - 60, self.ends["out"])
         x, narrow = _panels(np.log(t) - 60, self.ends["within"])
@@ -47,14 +47,16 @@ class Record:
         return self.phi(y + self.t) - self.phi(y) if side == "out" else self.phi(self.t - y) - self.phi(y)
 
     def renyi(self, order):
-        """D_order, order >= 1, as all terms of E (e^(sL) - 1 - s (1 - e^-L)) are positive and E (1 - e^-L) = 0."""
+        """Return D_order, order >= 1, from E (e^(sL) - 1 - s (1 - e^-L)).
+
+        All its terms are positive, and E (1 - e^-L) = 0."""
         s = order - 1
         if s == 0:
             return np.sum(self.mass * (self.loss + np.expm1(-self.loss)))
         return np.log1p(np.sum(self.mass * (np.expm1(s * self.loss) + s * np.expm1(-self.loss)))) / s
 
     def policy(self):
-        """The largest D_order / order."""
+        """Return the largest D_order / order."""
         s = np.geomspace(1e-4, max(1e3, 1e3 / self.largest), 120)
         s = s[s * self.largest < 600]
         ratios = [self.renyi(1 + each) / (1 + each) for each in s]
@@ -68,7 +70,7 @@ class Record:
         return max(self.renyi(1.0), -best.fun)
 
     def delta(self, epsilon):
-        """Over the outputs on both sides of 0 whose loss exceeds epsilon: there the loss falls with |y|."""
+        """Integrate over the outputs on both sides of 0 whose loss exceeds epsilon. The loss falls with |y| there."""
         total = 0.0
         for side, end in self.ends.items():
             low = np.log(self.t) - 60
@@ -87,7 +89,7 @@ class Record:
 
 
 def gaussian_epsilon(theta, delta):
-    """Of a Gaussian moved by theta standard deviations."""
+    """Return epsilon at delta of a Gaussian moved by theta standard deviations."""
 
     def excess(epsilon):
         first = log_ndtr(theta / 2 - epsilon / theta)

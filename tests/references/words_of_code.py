@@ -1,4 +1,4 @@
-"""The names that exist: identifiers, texts that are names, keys of configs, files, libraries, commands."""
+"""The names that exist: identifiers, strings that are names, keys of configs, files, libraries and commands."""
 
 import ast
 import builtins

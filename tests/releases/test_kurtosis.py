@@ -154,6 +154,6 @@ def test_mean_squared_errors_scatter_as_the_kurtosis_says():
     """Variance over 400 means of 1000; the ratio of variances is within 5 of its standard errors (one in 1e6)."""
     release = TransformedRelease(Root(2, 1.0), 2.0)
     q, rng = 50.0, np.random.default_rng(5)
-    squares = np.square(release.sample(rng, q, (400, 1000)) - q)
+    squares = np.square(release.sample(q, (400, 1000), rng=rng) - q)
     spread = squares.mean(axis=1).var(ddof=1) / (release.mse(q) ** 2 * (release.kurtosis(q) - 1) / 1000)
     assert abs(spread - 1) < 5 * np.sqrt(2 / 399)

@@ -21,7 +21,7 @@ def test_additive_law_is_the_noise_moved():
     assert (release.mean(100.0), release.var(100.0), release.mse(100.0)) == (100.0, 18.0, 18.0)
     assert release.median_abs_error(100.0) == pytest.approx(3 * np.log(2))
     assert release.prob_negative(6.0) == pytest.approx(np.exp(-2) / 2)
-    x = release.sample(np.random.default_rng(3), np.full(20_000, 100.0))
+    x = release.sample(np.full(20_000, 100.0), rng=np.random.default_rng(3))
     assert abs(np.median(x) - 100) < 5 * 3 / np.sqrt(20_000)
 
 
@@ -78,7 +78,7 @@ def test_clipped_sums_err_by_what_was_clipped():
     records = np.array([1.0, 5.0, 20.0])
     q, truth = CLIPPED.answer(records), float(records.sum())
     assert (q, CLIPPED.bias(q, truth), CLIPPED.mse(q, truth)) == (14.0, -12.0, 148.0)
-    x = CLIPPED.sample(np.random.default_rng(5), q, 40_000)
+    x = CLIPPED.sample(q, 40_000, rng=np.random.default_rng(5))
     r = CLIPPED.median_abs_error(q, truth)
     assert abs(np.mean(abs(x - truth) <= r) - 0.5) < 5 * 0.5 / 200
     assert CLIPPED.median_abs_error(q) == pytest.approx(2 * stats.norm.isf(0.25))

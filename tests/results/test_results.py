@@ -18,7 +18,9 @@ def run(tiny_once, folder):
     return folder
 
 
-def test_one_dimension_for_each_axis_and_lazy(run):
+def test_one_dimension_for_each_axis_and_lazy_if_it_is_large(run, monkeypatch):
+    assert results.open_results(run)["linf_error_quantile"].chunks is None
+    monkeypatch.setattr("tcdp_sim.results.open.LOADED", 0)
     ds = results.open_results(run)
     assert ds["linf_error_mean"].dims == ("noise", "data", "k", "rho", "omega_sqrt_rho", "delta")
     assert ds.sizes["k"] == 2

@@ -1,4 +1,4 @@
-"""Certified bounds of divergences against ball arithmetic, which shares no code with them, in corners."""
+"""Brackets of divergences against ball arithmetic, which shares no code with them, in corners."""
 
 from math import expm1
 

@@ -1,4 +1,4 @@
-"""Certified bounds of extremes, selection, compositions, information and optimal noise against ball arithmetic."""
+"""Brackets of extremes, selection, compositions, information and optimal noise against ball arithmetic."""
 
 import numpy as np
 import pytest

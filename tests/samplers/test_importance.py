@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from tcdp_sim.samplers import importance
+from tcdp_sim.samplers import fit_importance_sampler
 
 DRAWS = 50_000
 LINE = np.linspace(-60, 60, 121)
@@ -41,7 +41,7 @@ each = pytest.mark.parametrize(("log_f", "truth"), INTEGRALS.values(), ids=INTEG
 
 @each
 def test_the_mean_is_the_integral_and_the_spread_is_small(log_f, truth):
-    values = importance(log_f, LINE).sample(rng(), DRAWS) / truth
+    values = fit_importance_sampler(log_f, LINE).sample(DRAWS, rng=rng()) / truth
     error = values.std() / np.sqrt(DRAWS)
     assert values.min() >= 0
     assert error < 0.3 / np.sqrt(DRAWS)
@@ -51,8 +51,8 @@ def test_the_mean_is_the_integral_and_the_spread_is_small(log_f, truth):
 @each
 def test_standard_errors_are_honest(log_f, truth):
     """The sum of 400 squared z-scores is chi-square; two-sided false-alarm rate 1e-6, nine times."""
-    draws = importance(log_f, LINE)
-    values = draws.sample(rng(1), 400 * 500).reshape(400, 500) / truth
+    draws = fit_importance_sampler(log_f, LINE)
+    values = draws.sample(400 * 500, rng=rng(1)).reshape(400, 500) / truth
     z = (values.mean(axis=1) - 1) / (values.std() / np.sqrt(500))
     assert 1e-6 < stats.chi2.sf((z**2).sum(), 400) < 1 - 1e-6
 
@@ -61,12 +61,12 @@ def test_any_steps_give_the_right_mean():
     """The nodes decide about the spread alone: 3 nodes, or 3000 in the wrong places."""
     log_f, truth = INTEGRALS["two peaks"]
     for nodes in ([-60, -20, 20, 60], np.concatenate([LINE, np.linspace(30, 31, 3000)])):
-        values = importance(log_f, nodes).sample(rng(2), DRAWS) / truth
+        values = fit_importance_sampler(log_f, nodes).sample(DRAWS, rng=rng(2)) / truth
         assert abs(values.mean() - 1) < 5.5 * values.std() / np.sqrt(DRAWS)
 
 
 def test_an_integrand_that_vanishes_is_zero():
-    assert (importance(lambda x: np.full(x.shape, -np.inf), LINE).sample(rng(), 10) == 0).all()
+    assert (fit_importance_sampler(lambda x: np.full(x.shape, -np.inf), LINE).sample(10, rng=rng()) == 0).all()
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_an_integrand_that_vanishes_is_zero():
     ],
 )
 def test_an_integral_without_end_is_infinite(log_f):
-    assert (importance(log_f, LINE).sample(rng(), 10) == np.inf).all()
+    assert (fit_importance_sampler(log_f, LINE).sample(10, rng=rng()) == np.inf).all()
 
 
 def test_draws_are_a_function_of_the_generator():
-    draws = importance(INTEGRALS["normal"][0], LINE)
-    np.testing.assert_array_equal(draws.sample(rng(3), 100), draws.sample(rng(3), 100))
-    assert len(np.unique(draws.sample(rng(3), 100))) > 90
+    draws = fit_importance_sampler(INTEGRALS["normal"][0], LINE)
+    np.testing.assert_array_equal(draws.sample(100, rng=rng(3)), draws.sample(100, rng=rng(3)))
+    assert len(np.unique(draws.sample(100, rng=rng(3)))) > 90

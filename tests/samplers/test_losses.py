@@ -34,7 +34,7 @@ def rng(seed=20180621):
 
 def agree(draws, truth, most=1e-2):
     """The mean is the truth within 5.5 standard errors, which are at most `most` of it."""
-    values = draws.sample(rng(), DRAWS)
+    values = draws.sample(DRAWS, rng=rng())
     if truth == 0:
         assert (values == 0).all()
         return
@@ -70,7 +70,7 @@ def test_one_percent_of_a_tiny_delta_of_laplace(scale, below):
     gap = mp.mpf(1) / mp.mpf(scale) - mp.mpf(epsilon)
     # Losses within 2e-12 of each other keep four digits in double precision.
     truth = float(-mp.expm1(-gap / 2))
-    values = hockey_stick_draws(Laplace(scale), 1.0, epsilon).sample(rng(), DRAWS)
+    values = hockey_stick_draws(Laplace(scale), 1.0, epsilon).sample(DRAWS, rng=rng())
     assert values.mean() == pytest.approx(truth, rel=1e-2 if below is None else 2e-3)
     assert values.std() / np.sqrt(DRAWS) < 1e-3 * truth
 
@@ -108,14 +108,14 @@ def test_the_tail_is_the_probability_of_the_outputs_in_it(noise, threshold):
 
 @every
 def test_plain_simulation_agrees(noise):
-    y = noise.sample(rng(1), DRAWS)
+    y = noise.sample(DRAWS, rng=rng(1))
     loss = noise.privacy_loss(y, 1.0)
     for epsilon in (0.0, 0.1, 0.4):
         for plain, draws in (
             ((loss > epsilon).astype(float), loss_tail_draws),
             (np.maximum(-np.expm1(epsilon - loss), 0), hockey_stick_draws),
         ):
-            drawn = draws(noise, 1.0, epsilon).sample(rng(2), DRAWS)
+            drawn = draws(noise, 1.0, epsilon).sample(DRAWS, rng=rng(2))
             error = np.hypot(plain.std(), drawn.std()) / np.sqrt(DRAWS)
             assert abs(plain.mean() - drawn.mean()) <= 5.5 * error
 
@@ -130,7 +130,7 @@ def test_renyi_divergence_is_the_exact_one(noise, order):
 
 
 def _infinite(draws):
-    assert (draws.sample(rng(), 5) == np.inf).all()
+    assert (draws.sample(5, rng=rng()) == np.inf).all()
 
 
 def test_renyi_divergence_in_closed_form():
@@ -156,7 +156,7 @@ def test_where_the_renyi_divergence_is_infinite():
 )
 def test_the_direction_does_not_matter(draws, at):
     for noise in (SinhNormal(2.0, 5.0), SinhNormal(4.0, 1.0)):
-        one, other = (draws(noise, shift, at).sample(rng(3), DRAWS) for shift in (0.8, -0.8))
+        one, other = (draws(noise, shift, at).sample(DRAWS, rng=rng(3)) for shift in (0.8, -0.8))
         assert abs(one.mean() - other.mean()) <= 5.5 * np.hypot(one.std(), other.std()) / np.sqrt(DRAWS)
 
 

@@ -25,7 +25,7 @@ GG, EPL = GeneralizedGaussian, ExponentialPolylogarithmic
 
 def agree(draws, truth, most=2.5e-4):
     """The mean is the truth within 5.5 standard errors, which are at most `most` of it."""
-    ratio = draws.sample(np.random.default_rng(20240607), DRAWS) / float(truth)
+    ratio = draws.sample(DRAWS, rng=np.random.default_rng(20240607)) / float(truth)
     error = ratio.std() / np.sqrt(DRAWS)
     assert error <= most
     assert abs(ratio.mean() - 1) <= 5.5 * error
@@ -142,12 +142,12 @@ def test_tails_and_delta_are_integrals_between_the_two_outputs_of_that_loss(nois
 
 def test_losses_beyond_the_largest_have_no_mass():
     noise = GG(1.0, 0.5)
-    assert (record_loss_tail_draws(noise, 4.0, 2.0001).sample(np.random.default_rng(1), 10) == 0).all()
-    assert (record_hockey_stick_draws(noise, 4.0, 2.0001).sample(np.random.default_rng(1), 10) == 0).all()
+    assert (record_loss_tail_draws(noise, 4.0, 2.0001).sample(10, rng=np.random.default_rng(1)) == 0).all()
+    assert (record_hockey_stick_draws(noise, 4.0, 2.0001).sample(10, rng=np.random.default_rng(1)) == 0).all()
 
 
 def test_moments_above_the_largest_are_inf():
-    assert (record_renyi_excess_draws(GG(1.0, 0.5), 1e4, 50.0).sample(np.random.default_rng(1), 5) == np.inf).all()
+    assert (record_renyi_excess_draws(GG(1.0, 0.5), 1e4, 50.0).sample(5, rng=np.random.default_rng(1)) == np.inf).all()
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_output_frequencies_with_any_noise(noise, values):
     ):
         law = exact.selection_distribution(algorithm, noise, values)
         assert law.estimate.sum() == pytest.approx(1, abs=1e-9)
-        check_frequencies(method.select(dense(values), rng(), TRIALS)[:, 0], law.estimate)
+        check_frequencies(method.select(dense(values), TRIALS, rng=rng())[:, 0], law.estimate)
 
 
 @vectors
@@ -70,7 +70,7 @@ def test_output_frequencies_of_the_pure_mechanisms(values):
     ):
         law = exact.selection_distribution(algorithm, 0.8, values).estimate
         assert law.sum() == pytest.approx(1, abs=1e-12)
-        check_frequencies(method.select(dense(values), rng(), TRIALS)[:, 0], law)
+        check_frequencies(method.select(dense(values), TRIALS, rng=rng())[:, 0], law)
 
 
 @vectors
@@ -91,7 +91,7 @@ def test_permute_and_flip_taken_literally(values):
 def test_stability_answers_or_does_not(values):
     method = Stability(Laplace(1.5), 0.02)
     law = exact.selection_distribution("stability", Laplace(1.5), values, delta=0.02).estimate
-    chosen = method.select(dense(values), rng(), TRIALS)[:, 0]
+    chosen = method.select(dense(values), TRIALS, rng=rng())[:, 0]
     check_frequencies(np.where(chosen == NO_ANSWER, len(values), chosen), law)
 
 
@@ -100,9 +100,9 @@ def literal(algorithm, noise, scores, generator):
     order = sorted(range(len(scores)), key=lambda j: -scores[j])
     if algorithm == 21:
         f = [max(score - scores[order[1]], 0) for score in scores]
-        return int(np.argmax([value + noise.sample(generator) for value in f]))
+        return int(np.argmax([value + noise.sample(rng=generator) for value in f]))
     lead = max((scores[order[0]] - scores[order[1]]) / 2 - 1, 0)
-    if lead + noise.sample(generator) > noise.isf(1 / len(scores)):
+    if lead + noise.sample(rng=generator) > noise.isf(1 / len(scores)):
         return order[0]
     return order[generator.integers(1, len(scores))]
 
@@ -126,7 +126,7 @@ def test_sparse_and_dense_scores_have_the_same_law(noise, k, m):
     full = dense([gap] * m + [0.0] * (k - m))
     for method in [GeneralizedHistogram(noise), NoisyMax(noise)] + ([ObviousAnswer(noise)] if m == 1 else []):
         right = [
-            (np.sort(method.select(scores, rng(seed), trials, m), axis=1) == np.arange(m)).all(axis=1)
+            (np.sort(method.select(scores, trials, m, rng=rng(seed)), axis=1) == np.arange(m)).all(axis=1)
             for seed, scores in ((1, led_by(gap, k, m)), (2, full))
         ]
         table = [[r.sum(), (~r).sum()] for r in right]
@@ -152,7 +152,7 @@ methods = pytest.mark.parametrize(
 @methods
 @pytest.mark.parametrize("k", [2, 1000, 1e12, 1e100])
 def test_needed_gaps_have_the_exact_quantiles(name, method, noise, more, k):
-    needed = method.needed_gap(k, rng(8), TRIALS)
+    needed = method.needed_gap(k, TRIALS, rng=rng(8))
     assert needed.shape == (TRIALS,)
     assert (needed >= 0).all()
     for beta in (0.9, 0.5, 0.05):
@@ -166,7 +166,7 @@ def test_what_is_selected_has_the_exact_probability(name, method, noise, more, k
     gap = exact.required_gap(name, noise, k, 0.3, **more).estimate
     if name == "sparse_vector":
         method = SparseVector(0.8, method.balanced_threshold(gap, k))
-    right = method.select(led_by(gap, k), rng(9), TRIALS)[:, 0] == 0
+    right = method.select(led_by(gap, k), TRIALS, rng=rng(9))[:, 0] == 0
     check_proportion(right, exact.selection_probability(name, noise, gap, k, **more).estimate)
 
 
@@ -178,18 +178,18 @@ def test_top_m_has_the_exact_probability(k, m):
         ("exponential_mechanism", exponential_mechanism(0.8), 0.8),
     ):
         gap = exact.required_gap(name, noise, k, 0.3, m).estimate
-        chosen = np.sort(method.select(led_by(gap, k, m), rng(10), TRIALS, m), axis=1)
+        chosen = np.sort(method.select(led_by(gap, k, m), TRIALS, m, rng=rng(10)), axis=1)
         check_proportion((chosen == np.arange(m)).all(axis=1), 0.7)
-        check_proportion(method.needed_gap(k, rng(11), TRIALS, m) <= gap, 0.7)
+        check_proportion(method.needed_gap(k, TRIALS, m, rng=rng(11)) <= gap, 0.7)
 
 
 def test_a_selection_is_among_the_listed_and_the_others():
     scores = Scores([5.0, 4.0], others=1e100, sensitivity=1)
     for method in (GeneralizedHistogram(Laplace(1.0)), ObviousAnswer(Laplace(1.0)), exponential_mechanism(1.0)):
-        chosen = method.select(scores, rng(), 1000)
+        chosen = method.select(scores, 1000, rng=rng())
         assert chosen.shape == (1000, 1)
         assert set(chosen[:, 0]) <= {0, 1, 2}
-    assert set(SparseVector(2.0, 3.0).select(dense([5.0, -50.0]), rng(), 1000)[:, 0]) <= {NO_ANSWER, 0}
+    assert set(SparseVector(2.0, 3.0).select(dense([5.0, -50.0]), 1000, rng=rng())[:, 0]) <= {NO_ANSWER, 0}
 
 
 def test_scores_are_counted_in_units_of_their_sensitivity():
@@ -199,8 +199,8 @@ def test_scores_are_counted_in_units_of_their_sensitivity():
         ObviousAnswer(Laplace(1.0)),
         SparseVector(1.0, 3.0),
     ):
-        plain = method.select(Scores([5.0, 1.0, 0.0], sensitivity=1), rng(), 500)
-        scaled = method.select(Scores([0.05, 0.01, 0.0], sensitivity=0.01), rng(), 500)
+        plain = method.select(Scores([5.0, 1.0, 0.0], sensitivity=1), 500, rng=rng())
+        scaled = method.select(Scores([0.05, 0.01, 0.0], sensitivity=0.01), 500, rng=rng())
         assert np.array_equal(plain, scaled)
 
 
@@ -212,7 +212,7 @@ def test_one_sided_noises(noise, reference):
     np.testing.assert_allclose(noise.isf(p), reference.isf(p), rtol=1e-12)
     np.testing.assert_allclose(noise.ppf(p[1:]), reference.ppf(p[1:]), rtol=1e-12)
     out = np.empty(TRIALS)
-    noise.fill(rng(), out)
+    noise.fill(out, rng=rng())
     assert stats.kstest(out, reference.cdf).pvalue > SURE
 
 
@@ -246,13 +246,13 @@ def test_gaps_and_ties():
         (lambda: Scores([1.0, 0.0], sensitivity=1).gap(2), "m = 2 is not valid; valid: a whole number from 1 to 1"),
         (lambda: Scores([1.0, 0.0], others=9, sensitivity=1).top(3), "m = 3 is not valid"),
         (lambda: Scores([1.0, 0.0], sensitivity=1).top(1.0), "m = 1.0 is not valid"),
-        (lambda: NoisyMax(Laplace(1.0)).select(dense([1, 0]), rng(), 5, 2), "m = 2 is not valid"),
-        (lambda: ObviousAnswer(Laplace(1.0)).select(dense([1, 0, 0]), rng(), 5, 2), "m = 2 .* valid: m = 1"),
-        (lambda: ObviousAnswer(Laplace(1.0)).needed_gap(1, rng(), 5), "k = 1 is not valid"),
-        (lambda: NoisyMax(Laplace(1.0)).needed_gap(5, rng(), 5, 5), "m = 5 is not valid"),
-        (lambda: NoisyMax(Laplace(1.0)).needed_gap(5.5, rng(), 5), "k = 5.5 is not valid"),
-        (lambda: NoisyMax(Laplace(1.0)).needed_gap(np.nan, rng(), 5), "k = nan is not valid"),
-        (lambda: SparseVector(1.0).select(dense([1, 0]), rng(), 5), "at is missing"),
+        (lambda: NoisyMax(Laplace(1.0)).select(dense([1, 0]), 5, 2, rng=rng()), "m = 2 is not valid"),
+        (lambda: ObviousAnswer(Laplace(1.0)).select(dense([1, 0, 0]), 5, 2, rng=rng()), "m = 2 .* valid: m = 1"),
+        (lambda: ObviousAnswer(Laplace(1.0)).needed_gap(1, 5, rng=rng()), "k = 1 is not valid"),
+        (lambda: NoisyMax(Laplace(1.0)).needed_gap(5, 5, 5, rng=rng()), "m = 5 is not valid"),
+        (lambda: NoisyMax(Laplace(1.0)).needed_gap(5.5, 5, rng=rng()), "k = 5.5 is not valid"),
+        (lambda: NoisyMax(Laplace(1.0)).needed_gap(np.nan, 5, rng=rng()), "k = nan is not valid"),
+        (lambda: SparseVector(1.0).select(dense([1, 0]), 5, rng=rng()), "at is missing"),
         (lambda: exponential_mechanism(-1), "epsilon = -1 is not valid"),
         (lambda: permute_and_flip(np.nan), "epsilon = nan is not valid"),
         (lambda: Stability(Laplace(1.0), 0), "delta = 0 is not valid"),

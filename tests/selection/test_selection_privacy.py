@@ -106,7 +106,7 @@ def test_the_worst_neighbours_never_show_more_than_is_promised(method, spec, acc
     gaps = np.linspace(0, exact.required_gap(algorithm, noise, k, 1e-9, delta=delta).estimate, 12)
     pairs = exact.worst_pairs(algorithm, noise, k, gaps=gaps, delta=delta)
     check_promise(
-        promise, lambda order: exact.spent_renyi(pairs, order), lambda epsilon: exact.spent_delta(pairs, epsilon)
+        promise, lambda order: exact.worst_renyi(pairs, order), lambda epsilon: exact.worst_delta(pairs, epsilon)
     )
 
 
@@ -117,14 +117,14 @@ def test_algorithm_22_spends_the_whole_profile_of_its_noise():
         gaps = np.linspace(2, 40, 2000)
         pairs = exact.worst_pairs("obvious_answer", noise, 1000, gaps=gaps)
         promised = exact.hockey_stick(noise, 1.0, epsilon).estimate
-        assert 0.9999 * promised < exact.spent_delta(pairs, epsilon).estimate <= promised * (1 + 1e-9)
+        assert 0.9999 * promised < exact.worst_delta(pairs, epsilon).estimate <= promised * (1 + 1e-9)
 
 
 def test_algorithm_21_really_needs_sensitivity_2():
     """Between the profiles of one query of sensitivity 1 and of 2, and nearer the latter for large k."""
     noise = Gaussian(3.0)
     pairs = exact.worst_pairs("generalized_histogram", noise, 1e6, gaps=np.linspace(0, 60, 100))
-    spent = exact.spent_delta(pairs, 0.3).estimate
+    spent = exact.worst_delta(pairs, 0.3).estimate
     one, two = (exact.hockey_stick(noise, shift, 0.3).estimate for shift in (1.0, 2.0))
     assert 2 * one < spent < two
 
@@ -226,7 +226,7 @@ def test_the_worst_max_divergence_of_the_pure_methods_is_epsilon():
     for method in ("exponential_mechanism", "permute_and_flip", "noisy_max_laplace"):
         algorithm, noise, _, promise, _ = calibrated(method, "gaussian", "paper", TARGETS[0], 1000)
         pairs = exact.worst_pairs(algorithm, noise, 1000, gaps=np.linspace(0, 200, 20))
-        assert exact.spent_renyi(pairs, np.inf).estimate > 0.99 * promise.epsilon
+        assert exact.worst_renyi(pairs, np.inf).estimate > 0.99 * promise.epsilon
 
 
 # Divergences of outputs
@@ -318,7 +318,7 @@ PAIRS = (EQUAL, LEADS, (vector(3, 0, 0, 0, 0, 0), vector(2, 1, 1, 1, 1, 1)))
 
 
 def audited(method, pair, trials=50_000):
-    return audit_selection(method, *pair, np.random.default_rng(9), trials, confidence=1 - 1e-6)
+    return audit_selection(method, *pair, np.random.default_rng(9), trials, level=1 - 1e-6)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -352,7 +352,7 @@ def test_a_gap_that_is_not_halved_is_caught():
 
 def test_delta_is_allowed_for():
     method = calibrated("stability", "gaussian", "paper", {"rho": 0.5, "delta": 0.01}, 6)[4]
-    allowed = audit_selection(method, *EQUAL, np.random.default_rng(1), 50_000, delta=0.01, confidence=1 - 1e-6)
+    allowed = audit_selection(method, *EQUAL, np.random.default_rng(1), 50_000, delta=0.01, level=1 - 1e-6)
     assert allowed.epsilon <= 1
     assert audited(method, EQUAL).epsilon > 3  # without delta: one of them never answers "candidate 1"
 

@@ -28,7 +28,7 @@ def true_epsilon(noise, delta):
 
 
 def losses(noise, generator, count):
-    return noise.privacy_loss(noise.sample(generator, count), 1.0)
+    return noise.privacy_loss(noise.sample(count, rng=generator), 1.0)
 
 
 # Power
@@ -66,7 +66,7 @@ def test_bounds_close_in_on_the_truth(noise, delta):
 
 def test_more_confidence_shows_less():
     drawn = losses(Gaussian(1.0), rng(6), 20_000)
-    found = [epsilon_from_losses(drawn, 1e-3, confidence) for confidence in (0.5, 0.9, 0.99, 1 - 1e-9)]
+    found = [epsilon_from_losses(drawn, 1e-3, level) for level in (0.5, 0.9, 0.99, 1 - 1e-9)]
     assert found == sorted(found, reverse=True)
     assert len(set(found)) == 4
 
@@ -77,7 +77,8 @@ def test_laplace_noise_is_seen_to_be_pure():
     assert epsilon_from_losses(drawn, 0) == pytest.approx(0.5, rel=1e-4)
     assert epsilon_from_losses(drawn, 0) <= 0.5
     generator = rng(8)
-    found = epsilon_from_outputs(Laplace(2.0).sample(generator, 10**5), 1 + Laplace(2.0).sample(generator, 10**5), 0)
+    one, other = (Laplace(2.0).sample(10**5, rng=generator) for _ in range(2))
+    found = epsilon_from_outputs(one, 1 + other, 0)
     assert 0.4 <= found <= 0.5
 
 
@@ -132,7 +133,7 @@ def test_coverage_where_a_loss_is_infinite_with_probability_delta():
 def test_bounds_from_outputs_are_seldom_too_large(noise, delta):
     truth, generator = true_epsilon(noise, delta) if delta else 1 / noise.scale, rng(12)
     found = [
-        epsilon_from_outputs(noise.sample(generator, 800), 1 + noise.sample(generator, 800), delta)
+        epsilon_from_outputs(noise.sample(800, rng=generator), 1 + noise.sample(800, rng=generator), delta)
         for _ in range(REPETITIONS)
     ]
     assert sum(bound > truth for bound in found) <= MOST_MISSES
@@ -150,20 +151,20 @@ def test_coverage_of_outputs_that_are_yes_or_no():
     assert np.median(found) > 0.9
 
 
-def misses(confidence, count, chance, loss, truth):
+def misses(level, count, chance, loss, truth):
     """How often the bound from `count` losses, each `loss` with this chance and else 0, is above the truth: exactly."""
     delta = chance * -np.expm1(truth - loss)
     hits = np.arange(count + 1)
-    found = [epsilon_from_losses(np.where(hits[:count] < k, loss, 0.0), delta, confidence) for k in hits]
+    found = [epsilon_from_losses(np.where(hits[:count] < k, loss, 0.0), delta, level) for k in hits]
     return stats.binom(count, chance).pmf(hits)[np.array(found) > truth * (1 + 1e-9)].sum()
 
 
-@pytest.mark.parametrize("confidence", [0.2, 0.5, 0.95])
+@pytest.mark.parametrize("level", [0.2, 0.5, 0.95])
 @pytest.mark.parametrize("count", [5, 20])
-def test_bounds_from_losses_of_two_values_by_enumeration(confidence, count):
-    """All outcomes: no more misses than promised. A stake counted five times misses in 99% at a confidence of 0.2."""
+def test_bounds_from_losses_of_two_values_by_enumeration(level, count):
+    """All outcomes: no more misses than promised. A stake counted five times misses in 99% at a level of 0.2."""
     for chance in (0.1, 0.3, 0.6):
-        assert misses(confidence, count, chance, 1.0, 0.5) <= 1 - confidence
+        assert misses(level, count, chance, 1.0, 0.5) <= 1 - level
 
 
 @pytest.mark.parametrize(("count", "hits", "delta"), [(100, 30, 0.05), (1000, 20, 0.001), (50, 50, 0.2)])
@@ -192,12 +193,12 @@ def test_the_bound_from_outputs_has_both_ends_at_half_the_doubt():
     """Of 30 and 36 outputs 27 and 4 are in the event: scipy's beta quantiles at 2.5%, and at 0.5%."""
     first = outputs(np.ones(10), np.arange(30) < 27)
     second = outputs(np.zeros(12), np.arange(36) < 4)
-    for confidence, tail in ((0.95, 0.025), (0.99, 0.005)):
+    for level, tail in ((0.95, 0.025), (0.99, 0.005)):
         low, high = stats.beta(27, 4).ppf(tail), stats.beta(5, 32).isf(tail)
         for delta in (0, 0.1):
             expected = np.log((low - delta) / high)
-            assert epsilon_from_outputs(first, second, delta, confidence) == pytest.approx(expected, rel=1e-9)
-            assert epsilon_from_outputs(second, first, delta, confidence) == pytest.approx(expected, rel=1e-9)
+            assert epsilon_from_outputs(first, second, delta, level) == pytest.approx(expected, rel=1e-9)
+            assert epsilon_from_outputs(second, first, delta, level) == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_event_is_tested_on_outputs_that_did_not_choose_it():
@@ -213,13 +214,13 @@ def test_the_event_is_tested_on_outputs_that_did_not_choose_it():
 def test_bounds_from_outputs_of_two_values_by_enumeration(p, q):
     """All 10 x 10 outcomes of 9 tested outputs each; the choosing three look as guilty as can be."""
     truth, hits = np.log(max(p / q, (1 - q) / (1 - p))), np.arange(10)
-    for confidence in (0.5, 0.8, 0.95):
+    for level in (0.5, 0.8, 0.95):
         missed = 0.0
         for k, chance in zip(hits, stats.binom(9, p).pmf(hits)):
             for m, other in zip(hits, stats.binom(9, q).pmf(hits)):
                 first, second = outputs(np.ones(3), np.arange(9) < k), outputs(np.zeros(3), np.arange(9) < m)
-                missed += chance * other * (epsilon_from_outputs(first, second, 0, confidence) > truth + 1e-12)
-        assert missed <= 1 - confidence
+                missed += chance * other * (epsilon_from_outputs(first, second, 0, level) > truth + 1e-12)
+        assert missed <= 1 - level
 
 
 # Planted faults
@@ -231,8 +232,8 @@ def test_noise_of_half_the_scale_is_flagged(claimed):
     delta = 1e-5
     epsilon, generator = true_epsilon(claimed, delta), rng(14)
     for factor, flagged in ((0.5, True), (1.0, False)):
-        first = factor * claimed.sample(generator, 200_000)
-        second = 1 + factor * claimed.sample(generator, 200_000)
+        first = factor * claimed.sample(200_000, rng=generator)
+        second = 1 + factor * claimed.sample(200_000, rng=generator)
         assert (epsilon_from_outputs(first, second, delta) > epsilon) == flagged
 
 
@@ -298,8 +299,8 @@ def test_the_false_rule_for_poisson_subsampling_is_flagged():
         (([1.0, 2.0], 1.0), "delta = 1 "),
         (([1.0, 2.0], -0.1), "delta = -0.1"),
         (([1.0, 2.0], np.nan), "delta = nan"),
-        (([1.0, 2.0], 0.1, 1.0), "confidence = 1 "),
-        (([1.0, 2.0], 0.1, 0.0), "confidence = 0 "),
+        (([1.0, 2.0], 0.1, 1.0), "level = 1 "),
+        (([1.0, 2.0], 0.1, 0.0), "level = 0 "),
     ],
 )
 def test_bad_input_is_named(arguments, said):

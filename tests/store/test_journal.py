@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 
 import pytest
 
@@ -58,15 +59,26 @@ def test_records_of_several_segments_are_read_again_in_any_order(tmp_path):
     assert reader.again(path, offset) is None
 
 
-def test_a_reader_leaves_one_file_open_at_the_most(tmp_path):
-    paths = [write(tmp_path, [b"x"]) for _ in range(3)]
+@pytest.mark.parametrize(("limit", "left_open"), [(4, 1), (8, 2), (400, 3)])
+def test_a_reader_leaves_a_part_of_the_files_open_that_may_be(tmp_path, monkeypatch, limit, left_open):
+    monkeypatch.setattr("resource.getrlimit", lambda _: (limit, limit))
+    paths = [write(tmp_path, [bytes([i])]) for i in range(3)]
     offset = next(journal.read(tmp_path))[1]
     before = os.listdir("/proc/self/fd")
     reader = journal.Reader()
-    assert {reader.again(path, offset) for path in paths * 2} == {b"x"}
-    assert len(os.listdir("/proc/self/fd")) == len(before) + 1
+    assert [reader.again(path, offset) for path in paths * 2] == [b"\0", b"\1", b"\2"] * 2
+    assert len(os.listdir("/proc/self/fd")) == len(before) + left_open
     del reader
     assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+def test_a_process_may_open_as_many_files_as_its_hard_limit_admits(monkeypatch):
+    asked = []
+    monkeypatch.setattr("resource.setrlimit", lambda _, limits: asked.append(limits))
+    for soft, hard in ((1024, 4096), (1024, 10**6), (1024, resource.RLIM_INFINITY), (10**5, 10**6), (4096, 4096)):
+        monkeypatch.setattr("resource.getrlimit", lambda _, now=(soft, hard): now)
+        journal.allow_many_files()
+    assert asked == [(4096, 4096), (8192, 10**6), (8192, resource.RLIM_INFINITY)]
 
 
 def test_an_empty_segment_leaves_no_file(tmp_path):

@@ -68,12 +68,12 @@ def test_p_values_of_quantiles_are_read_off_what_is_published():
     x = rng.normal(size=1000)
     x[:100], x[100:300] = np.inf, -np.inf
     flat = published(distribution([5.0]), distribution(x), distribution(1e-30 * rng.normal(size=400)))
-    found = results.chance_of_quantiles(flat, 1, "x", [0.1, 0.5, 0.95], [-np.inf, 2.0, np.inf])
+    found = results.cell_p_values(flat, 1, "x", [0.1, 0.5, 0.95], [-np.inf, 2.0, np.inf])
     below = int((x < 2.0).sum())
     assert found[[0, 2]].tolist() == [1, 1]
     assert np.log(found[1]) == pytest.approx(np.log(2) + stats.binom(1000, 0.5).logsf(below - 1), abs=0.2)
-    every = results.chances_of_quantile(flat, "x", 0.5, [5.0, 2.0, 3e-30])
-    tiny = float(results.chance_of_quantiles(flat, 2, "x", 0.5, 3e-30))
+    every = results.table_p_values(flat, "x", 0.5, [5.0, 2.0, 3e-30])
+    tiny = float(results.cell_p_values(flat, 2, "x", 0.5, 3e-30))
     assert np.log(every) == pytest.approx(np.log([1.0, found[1], tiny]), rel=1e-12)
     assert 0 < every[2] < 1e-50
 
@@ -114,6 +114,6 @@ def test_a_loss_that_is_infinite_once_in_ten_times(command, tmp_path):
 
 def test_batches_of_all_observables_share_one_width():
     parts = [SimpleNamespace(batches={"a": np.ones((1, 2))}), SimpleNamespace(batches={"b": np.ones((2, 2))}), None]
-    found = table._batches(parts)
+    found = table.batch_means(parts)
     assert [values.shape for _, values, _ in found.values()] == [(3, 4), (3, 4)]
     assert [np.isfinite(values).sum(axis=1).tolist() for _, values, _ in found.values()] == [[2, 0, 0], [0, 4, 0]]

@@ -299,5 +299,5 @@ def test_results_of_another_experiment_are_not_drawn(done, folder, monkeypatch):
 def test_data_that_would_not_be_read_are_refused(command, experiment):
     code, _, err = command("plan", f"experiment={experiment}", "data=flights_dest")
     assert code == 2
-    assert err.startswith(f"tcdp-sim: data = flights_dest is not read by {experiment}; what it reads are its axes: ")
+    assert err.startswith(f"tcdp-sim: data = flights_dest is not read by {experiment}; its axes are: ")
     assert err.count("\n") == 1

@@ -10,7 +10,7 @@ from tcdp_sim.interior import LevelProfile
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.thresholds import Records, private_cdf, private_interior_point, private_quantiles
 
-BUDGET = (0.5, 2.83)
+BUDGET = TCDP(0.5, 2.83)
 
 
 def near(found, rho=0.5):
@@ -20,7 +20,7 @@ def near(found, rho=0.5):
 def test_an_interior_point_of_a_huge_domain():
     k = 2**65536
     values = [k // 3 + i for i in range(110)]
-    answer = private_interior_point(values, k, *BUDGET, np.random.default_rng(1))
+    answer = private_interior_point(values, k, BUDGET, rng=np.random.default_rng(1))
     assert values[0] <= answer.value <= values[-1]
     assert near(answer.guarantee)
     assert [step.name for step in answer.ledger] == ["level", "node", "end"]
@@ -28,11 +28,11 @@ def test_an_interior_point_of_a_huge_domain():
 
 def test_quantiles_and_cdf():
     rng, values = np.random.default_rng(1), [7 * i for i in range(3000)]
-    quartiles = private_quantiles(values, 2**20, *BUDGET, rng, (0.25, 0.5, 0.75))
+    quartiles = private_quantiles(values, 2**20, BUDGET, (0.25, 0.5, 0.75), rng=rng)
     assert near(quartiles.guarantee)
     assert all(abs(x - 7 * 3000 * p) < 7 * 150 for x, p in zip(quartiles.value, (0.25, 0.5, 0.75)))
     for method in ("windows", "medians"):
-        answer = private_cdf(values, 2**20, *BUDGET, rng, method)
+        answer = private_cdf(values, 2**20, BUDGET, method, rng=rng)
         assert near(answer.guarantee)
         assert abs(answer.value(10000) - 10000 / 7) < 400
 
@@ -40,12 +40,12 @@ def test_quantiles_and_cdf():
 @pytest.mark.parametrize("call", [private_interior_point, private_quantiles])
 def test_too_few_records_draw_a_warning_that_names_how_many(call):
     with pytest.warns(UserWarning, match=r"n = 5 records: success is proved from n = \d+"):
-        answer = call([3] * 5, 16, *BUDGET, np.random.default_rng(1))
+        answer = call([3] * 5, 16, BUDGET, rng=np.random.default_rng(1))
     assert near(answer.guarantee)
 
 
 def test_a_domain_of_one_element():
-    assert private_interior_point([0] * 100, 1, *BUDGET, np.random.default_rng(1)).value == 0
+    assert private_interior_point([0] * 100, 1, BUDGET, rng=np.random.default_rng(1)).value == 0
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_domain_of_one_element():
 )
 def test_mistakes_are_one_line(values, k, said):
     with pytest.raises(UserError, match=said):
-        private_interior_point(values, k, *BUDGET, np.random.default_rng(1))
+        private_interior_point(values, k, BUDGET, rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("call", [private_interior_point, private_quantiles, private_cdf])
@@ -61,7 +61,7 @@ def test_mistakes_are_one_line(values, k, said):
 def test_nothing_is_rounded(call, wrong):
     """What is no whole number is refused in one line that says what to do; 1.5 was taken for 1."""
     with pytest.raises(UserError, match=r"is not a whole number; valid: whole numbers, so scale decimals") as mistake:
-        call([wrong, 2] * 2000, 16, *BUDGET, np.random.default_rng(1))
+        call([wrong, 2] * 2000, 16, BUDGET, rng=np.random.default_rng(1))
     assert "\n" not in str(mistake.value)
     with pytest.raises(UserError, match="is not a whole number"):
         LevelProfile.of([2, wrong], 16)
@@ -72,11 +72,11 @@ def test_nothing_is_rounded(call, wrong):
 
 def test_whole_numbers_of_every_kind_are_taken():
     told = [3, 3.0, np.int64(3), np.uint8(3), np.float64(3.0), Fraction(6, 2)] * 50
-    assert private_interior_point(told, 16, *BUDGET, np.random.default_rng(1)).value == 3
+    assert private_interior_point(told, 16, BUDGET, rng=np.random.default_rng(1)).value == 3
     assert Records.of(np.array([1.0, 4.0, 4.0]), 16).sorted.tolist() == [1, 4, 4]
     assert Records.of([2**70, 1.0], 2**80).sorted.tolist() == [1, 2**70]
 
 
 def test_an_unknown_method():
     with pytest.raises(ValueError, match="windows, medians"):
-        private_cdf([1] * 500, 16, *BUDGET, np.random.default_rng(1), "guess")
+        private_cdf([1] * 500, 16, BUDGET, "guess", rng=np.random.default_rng(1))

@@ -14,7 +14,7 @@ from mpmath import mp
 from scipy.stats import norm
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.interior import Recipe
+from tcdp_sim.interior import ReleaseParameters
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.privacy import TCDP
@@ -90,15 +90,15 @@ def test_every_release_keeps_budget_and_bound(log2_k):
     k = 2**log2_k
     data, rng = even(4000, k), np.random.default_rng(3)
     plans = [
-        plan_windows(4000, k, 0.5, OMEGA),
-        plan_medians(3, 4000, k, 0.5, OMEGA),
-        plan_quantiles((0.25, 0.5, 0.75), 4000, k, 0.5, OMEGA),
+        plan_windows(4000, k, TCDP(0.5, OMEGA)),
+        plan_medians(3, 4000, k, TCDP(0.5, OMEGA)),
+        plan_quantiles((0.25, 0.5, 0.75), 4000, k, TCDP(0.5, OMEGA)),
     ]
     for plan in plans:
         spent = total(plan.ledger)
         assert 0.49 < spent.rho <= 0.5 * (1 + 1e-12)
         assert spent.omega == pytest.approx(OMEGA)
-        found = [plan.run(data, rng) for _ in range(3)]
+        found = [plan.run(data, rng=rng) for _ in range(3)]
         assert all(run.breakpoints == tuple(sorted(run.breakpoints)) for run in found)
         if hasattr(plan, "error_bound"):
             assert max(data.sup_error(run) for run in found) <= plan.error_bound
@@ -111,10 +111,10 @@ def test_every_release_keeps_budget_and_bound(log2_k):
 @pytest.mark.parametrize("scaled", [1.5, 7, 20, 80])
 def test_noisy_windows_keep_their_budget_at_every_omega(scaled):
     """Failed moves weigh e^(omega^2 rho): at large omega the gaps have to grow, and q underflows a float."""
-    plan = plan_windows(10**5, 2**11, 0.5, scaled / np.sqrt(0.5))
+    plan = plan_windows(10**5, 2**11, TCDP(0.5, scaled / np.sqrt(0.5)))
     spent = total(plan.ledger)
     assert spent.rho <= 0.5 * (1 + 1e-12)
-    each, omega = plan.finder.rho + 1 / (2 * plan.scale**2), plan.finder.omega
+    each, omega = plan.finder.target.rho + 1 / (2 * plan.scale**2), plan.finder.target.omega
     with mp.workdps(60):
         q = mp.ncdf(-(plan.gap - mp.mpf("0.5") - (omega - 1)) / plan.scale)
         a = mp.mpf(omega) * (omega - 1)
@@ -126,14 +126,17 @@ def test_errors_of_the_specification():
     """n = 4000 uniform records at 2^64: mean largest errors 131 (T1), 167 (T2, four rounds); within 15%."""
     k, rng = 2**64, np.random.default_rng(1)
     data = Records.of([int.from_bytes(rng.bytes(8), "little") for _ in range(4000)], k)
-    for plan, expected in ((plan_windows(4000, k, 0.5, OMEGA), 131), (plan_medians(4, 4000, k, 0.5, OMEGA), 167)):
-        found = np.mean([data.sup_error(plan.run(data, rng)) for _ in range(15)])
+    for plan, expected in (
+        (plan_windows(4000, k, TCDP(0.5, OMEGA)), 131),
+        (plan_medians(4, 4000, k, TCDP(0.5, OMEGA)), 167),
+    ):
+        found = np.mean([data.sup_error(plan.run(data, rng=rng)) for _ in range(15)])
         assert found == pytest.approx(expected, rel=0.15)
 
 
 def test_ties_do_not_trouble_medians_of_medians():
     data = Records([5, 900], [2000, 2000], 2**10)
-    found = plan_medians(3, 4000, 2**10, 0.5, OMEGA).run(data, np.random.default_rng(0))
+    found = plan_medians(3, 4000, 2**10, TCDP(0.5, OMEGA)).run(data, rng=np.random.default_rng(0))
     assert set(found.breakpoints) <= {5, 900} | set(range(6, 900))
     assert data.sup_error(found) < 600
 
@@ -149,13 +152,13 @@ def test_what_is_proved_of_the_errors_by_hand():
 def test_what_each_point_is_given_by_hand():
     """Three rounds of medians: 7 windows share beta, a substitution changes 5 of them. Quantiles: 4 share both. T1: as
     many windows as there are share beta; two changed windows and two moved gaps, of a tenth of rho, spend rho."""
-    medians = plan_medians(3, 900, 2**20, 0.5, OMEGA)
-    quantiles = plan_quantiles((0.2, 0.4, 0.6, 0.8), 900, 2**20, 0.5, OMEGA)
-    assert (medians.finder.rho, medians.finder.beta) == pytest.approx((0.5 / 5, 0.05 / 7), rel=1e-12)
-    assert (quantiles.finder.rho, quantiles.finder.beta) == pytest.approx((0.5 / 4, 0.05 / 4), rel=1e-12)
-    windows = plan_windows(4000, 2**20, 0.5, OMEGA)
-    assert windows.finder.beta == pytest.approx(0.05 / windows.count, rel=1e-12)
-    assert 2 * windows.finder.rho + 2 / (2 * windows.scale**2) == pytest.approx(0.5 * (1 - 1e-4), rel=1e-12)
+    medians = plan_medians(3, 900, 2**20, TCDP(0.5, OMEGA))
+    quantiles = plan_quantiles((0.2, 0.4, 0.6, 0.8), 900, 2**20, TCDP(0.5, OMEGA))
+    assert (medians.finder.target.rho, medians.finder.failure) == pytest.approx((0.5 / 5, 0.05 / 7), rel=1e-12)
+    assert (quantiles.finder.target.rho, quantiles.finder.failure) == pytest.approx((0.5 / 4, 0.05 / 4), rel=1e-12)
+    windows = plan_windows(4000, 2**20, TCDP(0.5, OMEGA))
+    assert windows.finder.failure == pytest.approx(0.05 / windows.count, rel=1e-12)
+    assert 2 * windows.finder.target.rho + 2 / (2 * windows.scale**2) == pytest.approx(0.5 * (1 - 1e-4), rel=1e-12)
     assert 2 / (2 * windows.scale**2) == pytest.approx(0.05, rel=1e-12)
 
 
@@ -163,11 +166,13 @@ def test_estimates_by_hand():
     """Windows of 6 records after gaps of 10: ranks 10 to 16, 26 to 32; what lies between counts as its middle."""
     point = SimpleNamespace(m=6, k=64, find=lambda values, rng: values[len(values) // 2])
     still = SimpleNamespace(standard_normal=lambda size: np.zeros(size))
-    run = Windows(40, 2, 10, 3.0, point).run(Records.of(range(40), 64), still)
+    run = Windows(40, 2, 10, 3.0, point).run(Records.of(range(40), 64), rng=still)
     assert run.breakpoints == (13, 29)
     assert run.estimates == (8.0, 21.0, 33.0)
-    deciles = plan_quantiles((0.1, 0.5, 0.9), 40, 64, 5.0, OMEGA, size=5)
-    found = replace(deciles, finder=SimpleNamespace(m=5, k=64, find=point.find)).run(Records.of(range(40), 64), None)
+    deciles = plan_quantiles((0.1, 0.5, 0.9), 40, 64, TCDP(5.0, OMEGA), size=5)
+    found = replace(deciles, finder=SimpleNamespace(m=5, k=64, find=point.find)).run(
+        Records.of(range(40), 64), rng=None
+    )
     assert found.estimates == (2.0, 12.0, 28.0, 38.0)
     assert found.breakpoints == (3, 19, 35)
 
@@ -178,7 +183,7 @@ def test_estimates_by_hand():
 def test_two_rounds_of_medians_on_all_neighbours():
     """Exact joint laws of three cuts: k = 3, n = 4, windows of two records; the ledger of 3 changed windows."""
     k, n = 3, 4
-    recipe = Recipe(1.0, SinhNormal(1.0, 5.0), 1.0, 0.5, 1.5)
+    parameters = ReleaseParameters(1.0, SinhNormal(1.0, 5.0), 1.0, 0.5, 1.5)
     omega, orders = 2.5, (1.1, 1.7, 2.5)
 
     @cache
@@ -188,7 +193,7 @@ def test_two_rounds_of_medians_on_all_neighbours():
         if low >= high:
             out[high] = 1
             return out
-        law = output_pmf(window(list(local), len(local) // 2 - 1, 2, low + 1, high), k, recipe)
+        law = output_pmf(window(list(local), len(local) // 2 - 1, 2, low + 1, high), k, parameters)
         for j, p in enumerate(law):
             out[min(max(j, low + 1), high)] += p
         return out
@@ -202,7 +207,7 @@ def test_two_rounds_of_medians_on_all_neighbours():
             out += [root[v] * a * b for a, b in itertools.product(left, right)]
         return np.array(out)
 
-    each = 1 / 8 + 2 * noise_rho(recipe.noise, 1.0, omega) + 1 / 8
+    each = 1 / 8 + 2 * noise_rho(parameters.noise, 1.0, omega) + 1 / 8
     worst = 0.0
     for one, two in neighbours(k, n):
         p, q = joint(one), joint(two)
@@ -215,15 +220,15 @@ def test_two_rounds_of_medians_on_all_neighbours():
 def test_two_noisy_windows_on_all_neighbours():
     """Exact joint laws of two windows' points, k = 3, n = 9, against the ledger of `Windows` itself."""
     k, n, m, gap, scale, omega = 3, 9, 2, 4, 1.0, 2.0
-    recipe = Recipe(1.0, SinhNormal(1.5, 5.0), 1.0, 0.5, 1.5)
-    point = TCDP(1 / 8 + 2 * noise_rho(recipe.noise, 1.0, omega) + 1 / 8, omega)
-    claimed = total(Windows(n, 2, gap, scale, SimpleNamespace(guarantee=point, omega=omega, m=m)).ledger)
+    parameters = ReleaseParameters(1.0, SinhNormal(1.5, 5.0), 1.0, 0.5, 1.5)
+    point = TCDP(1 / 8 + 2 * noise_rho(parameters.noise, 1.0, omega) + 1 / 8, omega)
+    claimed = total(Windows(n, 2, gap, scale, SimpleNamespace(guarantee=point, target=TCDP(1.0, omega), m=m)).ledger)
     steps = np.arange(-9, 10)
     weights = norm.cdf((steps + 0.5) / scale) - norm.cdf((steps - 0.5) / scale)
 
     @cache
     def law(shown):
-        return output_pmf(list(shown), k, recipe)
+        return output_pmf(list(shown), k, parameters)
 
     @cache
     def joint(xs):
@@ -303,7 +308,7 @@ def test_tree_errors_have_the_variance_of_their_nodes():
     tree, rng, trials = NoisyTree(1000, 0.5, 4), np.random.default_rng(2), 10000
     assert (tree.levels, tree.scale) == (5, pytest.approx(np.sqrt(5 / 0.5), rel=1e-12))  # 4^5 = 1024
     places = np.array([0, 2, 3, 62, 63, 998, 999])
-    found = np.array([tree.errors(places, rng) for _ in range(trials)]).var(axis=0)
+    found = np.array([tree.errors(places, rng=rng) for _ in range(trials)]).var(axis=0)
 
     def digits(x):
         return x % 4 + digits(x // 4) if x else 0
@@ -316,7 +321,7 @@ def test_tree_errors_have_the_variance_of_their_nodes():
 
 def test_neighbouring_tree_errors_share_their_nodes():
     tree, rng = NoisyTree(2**10, 1.0, 2), np.random.default_rng(2)
-    found = np.array([tree.errors(np.array([510, 511, 512]), rng) for _ in range(10000)])
+    found = np.array([tree.errors(np.array([510, 511, 512]), rng=rng) for _ in range(10000)])
     step = (found[:, 2] - found[:, 1]).var()  # one leaf more
     assert step == pytest.approx(tree.scale**2, rel=5 * np.sqrt(2 / 10000))
 
@@ -348,30 +353,30 @@ def test_the_search_has_its_exact_law(xs, rho):
     gaps = [[j for j in range(16) if j not in xs and sum(x < j for x in set(xs)) == i] for i in range(len(set(xs)) + 1)]
     assert between == pytest.approx([law[gap].sum() for gap in gaps], abs=1e-14)
     assert mean_rank_error(data, rank, rho) == pytest.approx(law @ data.rank_error(range(16), rank), rel=1e-12)
-    found = search_rank(data.sorted, rank, 16, rho, np.random.default_rng(8), trials)
+    found = search_rank(data.sorted, rank, 16, rho, trials, rng=np.random.default_rng(8))
     share = np.bincount(found, minlength=16) / trials
     assert (np.abs(share - law) <= 5 * np.sqrt(law * (1 - law) / trials) + 1e-9).all()
 
 
 def test_search_by_brute_force():
     xs, rng = np.array([3, 3, 7, 9, 12]), np.random.default_rng(6)
-    found = search_rank(xs, 3, 16, 1e9, rng, 50)
+    found = search_rank(xs, 3, 16, 1e9, 50, rng=rng)
     assert (found == 7).all()
-    assert search_rank(xs, 3, 16, 0.05, rng, 500).std() > 2
+    assert search_rank(xs, 3, 16, 0.05, 500, rng=rng).std() > 2
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: plan_windows(50, 2**20, 0.5, 3.0), "hold no window; valid: n >="),
-        (lambda: plan_windows(500, 2**20, 0.5, np.inf), "omega = inf"),
-        (lambda: plan_medians(0, 50, 2**20, 0.5, 3.0), "levels = 0"),
-        (lambda: plan_quantiles((0.5, 0.2), 50, 2**20, 0.5, 3.0), "quantiles"),
-        (lambda: plan_quantiles((0.5,), 0, 2**20, 0.5, 3.0), "n = 0"),
+        (lambda: plan_windows(50, 2**20, TCDP(0.5, 3.0)), "hold no window; valid: n >="),
+        (lambda: plan_windows(500, 2**20, TCDP(0.5, np.inf)), "omega = inf"),
+        (lambda: plan_medians(0, 50, 2**20, TCDP(0.5, 3.0)), "rounds = 0"),
+        (lambda: plan_quantiles((0.5, 0.2), 50, 2**20, TCDP(0.5, 3.0)), "quantiles"),
+        (lambda: plan_quantiles((0.5,), 0, 2**20, TCDP(0.5, 3.0)), "n = 0"),
         (lambda: Records.of([], 5), "empty"),
         (lambda: Records.of([7], 5), "valid: 0 to 4"),
         (lambda: NoisyTree(1, 0.5), "k = 1"),
-        (lambda: search_rank(np.array([1]), 1, 2**63, 0.5, None, 1), "valid: 2 to 2\\^62"),
+        (lambda: search_rank(np.array([1]), 1, 2**63, 0.5, 1, rng=None), "valid: 2 to 2\\^62"),
     ],
 )
 def test_mistakes_are_one_line(call, said):

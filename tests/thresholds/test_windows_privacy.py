@@ -16,7 +16,7 @@ from noisy_windows import gap_law, joint, joint_of_one_gap, order_statistics, po
 from scipy import stats
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.interior import Recipe
+from tcdp_sim.interior import ReleaseParameters
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP
@@ -36,7 +36,7 @@ def most_rho(p, q):
 
 def promised(count, gap, scale, m, point_rho):
     """The rho of the package's own ledger, and that of its lines by name."""
-    finder = SimpleNamespace(guarantee=TCDP(point_rho, OMEGA), omega=OMEGA, m=m)
+    finder = SimpleNamespace(guarantee=TCDP(point_rho, OMEGA), target=TCDP(point_rho, OMEGA), m=m)
     ledger = Windows(10**6, count, gap, scale, finder).ledger
     return total(ledger).rho, {step.name: step.guarantee.rho for step in ledger}
 
@@ -74,7 +74,7 @@ def test_every_window_that_medians_of_medians_charge_for_may_change():
 
         guarantee = TCDP(most_rho(*said), OMEGA)
         plan = Medians(16, 2, 0, SimpleNamespace(find=find, m=8, k=64, guarantee=guarantee))
-        plan.run(Records.of([*shared, new], 64), np.random.default_rng(0))
+        plan.run(Records.of([*shared, new], 64), rng=np.random.default_rng(0))
     assert list(told.values()) == [[1, 1, 0], [0, 0, 1]]
     p, q = (np.einsum("i,j,k", *said[bits]).ravel() for bits in told.values())
     assert most_rho(p, q) == pytest.approx(total(plan.ledger).rho)
@@ -178,7 +178,7 @@ def test_the_release_has_the_exact_law(gap, scale):
     data, rng = Records.of(range(0, 300, 2), 300), np.random.default_rng(5)
     plan = Windows(data.n, count, gap, scale, SimpleNamespace(find=find, m=m, k=300))
     for _ in range(trials):
-        plan.run(data, rng)
+        plan.run(data, rng=rng)
     seen = np.bincount(np.reshape(found, (trials, count)) @ [25, 5, 1], minlength=125)
     law = joint(point_laws(range(0, 300, 2), m, 60, place), gap_law(gap, scale), m, count)
     expected, often = trials * law, trials * law > 5
@@ -191,11 +191,13 @@ def test_the_release_has_the_exact_law(gap, scale):
 def test_real_points_of_three_windows():
     """Four elements, windows of 40 records with a border in each; they use up half of their own line at most."""
     k, m, gap, scale, count = 4, 40, 12, 2.0, 3
-    recipe = Recipe(0.4, Gaussian(3.0), 1e-3, -1e6, float(m))  # leaves, nearly always; all is spent on the node
-    point = 0.4**2 / 8 + 2 * noise_rho(recipe.noise, 1.0, OMEGA) + 1e-6 / 8
+    parameters = ReleaseParameters(
+        0.4, Gaussian(3.0), 1e-3, -1e6, float(m)
+    )  # leaves, nearly always; all is spent on the node
+    point = 0.4**2 / 8 + 2 * noise_rho(parameters.noise, 1.0, OMEGA) + 1e-6 / 8
     borders = [gap * (i + 1) + m * i + m // 2 for i in range(count)]
     xs = sorted(sum(x >= border for border in borders) for x in range(borders[-1] + m))
-    law = cache(lambda shown: output_pmf(list(shown), k, recipe))
+    law = cache(lambda shown: output_pmf(list(shown), k, parameters))
     size = count * (m + 2 * gap + 20)
     p, q = (
         joint(point_laws(data, m, size, law), gap_law(gap, scale), m, count) for data in (xs, sorted([*xs[1:], k - 1]))
@@ -219,18 +221,18 @@ NOISES = (("sinh_normal", "tight"), ("sinh_normal", "paper"), ("gaussian", "tigh
 def test_every_line_is_kept_and_all_add_up(family, calibration, scaled, rho):
     """Lines of points hold their noise, by a quadrature apart from the calibration; gaps hold the failed moves."""
     omega = scaled / np.sqrt(rho)
-    plan = plan_windows(10**6, 2**11, rho, omega, family=family, calibration=calibration, most=2)
+    plan = plan_windows(10**6, 2**11, TCDP(rho, omega), family=family, calibration=calibration, most=2)
     found = total(plan.ledger)
     assert isinstance(found, TCDP)
     assert found.omega == omega
     assert found.rho <= rho * (1 + 1e-12)
     assert found.rho > 0.999 * rho
     bought = {step.name: step.guarantee.rho for step in plan.finder.ledger}
-    recipe = plan.finder.recipe
-    assert recipe.epsilon_level**2 / 8 <= bought["level"] * (1 + 1e-12)
-    assert recipe.epsilon_end**2 / 8 <= bought["end"] * (1 + 1e-12)
-    assert 2 * noise_rho(recipe.noise, 1.0, omega) <= bought["node"] * (1 + 1e-4)
-    each = plan.finder.rho + 1 / (2 * plan.scale**2)
+    parameters = plan.finder.parameters
+    assert parameters.epsilon_level**2 / 8 <= bought["level"] * (1 + 1e-12)
+    assert parameters.epsilon_end**2 / 8 <= bought["end"] * (1 + 1e-12)
+    assert 2 * noise_rho(parameters.noise, 1.0, omega) <= bought["node"] * (1 + 1e-4)
+    each = plan.finder.target.rho + 1 / (2 * plan.scale**2)
     top = omega * (omega - 1) * each
     log_risk = stats.norm.logsf((plan.gap - 0.5 - (omega - 1)) / plan.scale) + top
     assert 2 * np.exp(log_risk) / (1 - np.exp(log_risk)) / (omega * (omega - 1)) <= 1e-4 * rho * (1 + 1e-6)
@@ -243,10 +245,15 @@ def test_every_line_is_kept_and_all_add_up(family, calibration, scaled, rho):
 def test_medians_and_quantiles_add_up_too(family, calibration, scaled, n):
     rho, omega = 0.5, scaled / np.sqrt(0.5)
     how = {"family": family, "calibration": calibration}
-    for plan in (plan_medians(3, n, 2**11, rho, omega, **how), plan_quantiles((0.2, 0.7), n, 2**11, rho, omega, **how)):
+    for plan in (
+        plan_medians(3, n, 2**11, TCDP(rho, omega), **how),
+        plan_quantiles((0.2, 0.7), n, 2**11, TCDP(rho, omega), **how),
+    ):
         found = total(plan.ledger)
         assert found.rho == pytest.approx(rho, rel=1e-9)
-        assert 2 * noise_rho(plan.finder.recipe.noise, 1.0, omega) <= plan.finder.ledger[1].guarantee.rho * (1 + 1e-4)
+        assert 2 * noise_rho(plan.finder.parameters.noise, 1.0, omega) <= plan.finder.ledger[1].guarantee.rho * (
+            1 + 1e-4
+        )
 
 
 @pytest.mark.parametrize("omega", [1.001, 2.0, 30.0, 1e4, 1e8])
@@ -262,22 +269,22 @@ def test_gaps_are_as_long_as_failed_moves_need_and_not_much_longer(omega, rho):
 @pytest.mark.parametrize("n", [1, 2, 50])
 def test_few_records_hold_no_window(n):
     with pytest.raises(UserError, match=rf"n = {n} records hold no window; valid: n >= \d+"):
-        plan_windows(n, 2**11, 0.5, 100 / np.sqrt(0.5))
+        plan_windows(n, 2**11, TCDP(0.5, 100 / np.sqrt(0.5)))
 
 
 def test_the_n_that_is_named_holds_a_window():
     with pytest.raises(UserError, match=r"n >= \d+") as told:
-        plan_windows(3, 2**11, 0.5, OMEGA)
+        plan_windows(3, 2**11, TCDP(0.5, OMEGA))
     needed = int(str(told.value).split("n >= ")[1].split()[0])
-    assert plan_windows(needed, 2**11, 0.5, OMEGA).count == 1
+    assert plan_windows(needed, 2**11, TCDP(0.5, OMEGA)).count == 1
     with pytest.raises(UserError):
-        plan_windows(needed - 1, 2**11, 0.5, OMEGA)
+        plan_windows(needed - 1, 2**11, TCDP(0.5, OMEGA))
 
 
 @pytest.mark.slow
 def test_enormous_omega_is_answered_at_once():
     with pytest.raises(UserError, match="hold no window"):
-        plan_windows(5000, 2**11, 0.5, 1e12, family="gaussian")
+        plan_windows(5000, 2**11, TCDP(0.5, 1e12), family="gaussian")
 
 
 @pytest.mark.parametrize(

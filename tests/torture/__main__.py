@@ -15,14 +15,14 @@ CHUNKS = 80  # of each cell
 
 
 def main() -> None:
-    """Torture a sweep; exit code 1 if it did not end as it should."""
+    """Torture a sweep. Exit with 1 if its results differ from those of an undisturbed run."""
     parser = argparse.ArgumentParser(prog="torture", description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=inf, help="kill no longer than that")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="an empty folder for the runs (default: a temporary one)")
     asked = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing of ours shall stay behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that all our processes are killed at the end
     with tempfile.TemporaryDirectory() as temporary:
         home = asked.keep or Path(temporary)
         home.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def tortured(home: Path, kills: int, seconds: float, seed: int) -> Report:
-    """Run a campaign, telling how far it is."""
+    """Run a campaign and print its progress."""
     started = time.monotonic()
     campaign = Campaign(home, CHUNKS, seed)
 

@@ -1,4 +1,4 @@
-"""`make blackout STATES=200`: power failures in a run, and whether the same command heals them."""
+"""`make blackout STATES=200`: power failures in a run, each followed by the same command, which should heal it."""
 
 import argparse
 import random
@@ -18,7 +18,7 @@ LIFE = 300  # seconds that the healing may take
 
 
 def main() -> None:
-    """Fail the power of one recorded run again and again; exit code 1 if any state does not heal."""
+    """Leave the states of many power failures in one recorded run. Exit with 1 if any of them does not heal."""
     parser = argparse.ArgumentParser(prog="blackout", description=__doc__)
     parser.add_argument("--states", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def blackout(home: Path, states: int, seed: int) -> Counter:
-    """(kind of failure, whether it healed) -> how often."""
+    """Return the number of failures by kind and by success of the healing."""
     reference, found = Sweep(home / "reference", CHUNKS), Counter()
     recorder = _recorded(reference)
     print(f"{len(recorder.steps)} steps, {recorder.syncs} of them syncs", flush=True)
@@ -47,7 +47,7 @@ def blackout(home: Path, states: int, seed: int) -> Counter:
 
 
 def _recorded(reference: Sweep) -> Recorder:
-    """What one undisturbed run does, its figures included."""
+    """Record all file operations of one undisturbed run, including those of its figures."""
     from tcdp_sim.cli.main import main
 
     reference.folder.parent.mkdir(parents=True)
@@ -60,7 +60,7 @@ def _recorded(reference: Sweep) -> Recorder:
 
 
 def _healed(sweep: Sweep, reference: Sweep) -> str:
-    """Nothing, or what is wrong after the same command."""
+    """Run the same command again, and return "" or a description of the faults after it."""
     command = sweep.command("cluster=serial")
     done = subprocess.run(command, cwd=sweep.home, capture_output=True, text=True, timeout=LIFE)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""Lives of the driver, one after the other, until enough has been killed; then the end, compared with the reference."""
+"""A campaign: the driver is started and killed again and again, then ends and is compared with the reference."""
 
 import json
 import random
@@ -24,14 +24,14 @@ from .sweep import Sweep, differences
 
 GAP = 0.8  # seconds: the longest between two kills of one life
 LIFE = 240.0  # seconds that a driver may live without a kill
-MISHAPS = (  # the one line with which a driver may end when what it needs was killed
+MISHAPS = (  # messages with which a driver may end if a process that it needs was killed
     "the connection to the workers was lost",
     "a task ended",
     "gives no connection",
     "workers are at",
     "worker processes did not start",
 )
-TARGETS = {  # how often each is hit, before it starts again
+TARGETS = {  # cards of each target in the deck of a cluster
     "local": {"worker": 6, "driver": 2, "everything": 1},
     "scheduler": {"worker": 4, "nanny": 4, "scheduler": 1, "driver": 2, "everything": 1},
 }
@@ -39,7 +39,7 @@ ENDS_DRIVER = ("driver", "everything")
 
 
 class Campaign:
-    """A sweep under torture. home: an empty folder; what is killed when is a function of the seed (and the machine)."""
+    """A sweep under torture. `home` is an empty folder. The kills depend on the seed and on the machine's speed."""
 
     def __init__(self, home: Path, chunks: int, seed: int, tell: Callable[[str], None] = lambda _: None):
         self.before = Sweep(home / "before", 1)
@@ -53,11 +53,11 @@ class Campaign:
         self._mark = uuid.uuid4().hex
         self._tallied = home / "tally"
         self._cluster = Cluster(home, f"{self._mark}-cluster", self._tallied)
-        self._short = 0.0  # seconds of a life in which hardly anything is simulated
-        self._work = 0.0  # seconds more for all of it
+        self._short = 0.0  # seconds of a life that simulates next to nothing
+        self._work = 0.0  # additional seconds of a life that simulates everything
 
     def run(self, kills: int, seconds: float = inf) -> Report:
-        """Kill so often, or for so long, then let the command end; AssertionError at the first broken promise."""
+        """Kill processes up to a number or time, then let the command end. Raises AssertionError on a fault."""
         started = time.monotonic()
         self.before.undisturbed()
         self._short = time.monotonic() - started
@@ -78,7 +78,7 @@ class Campaign:
         return self.report
 
     def _life(self, kills: int) -> None:
-        """One start of the driver, until it is killed, ends for want of workers, or is done."""
+        """Start the driver once, and wait until it is killed, has lost its workers, or is done."""
         where = self._clusters.draw()
         before = self.sweep.recorded()
         driver = self._start(where)
@@ -111,9 +111,9 @@ class Campaign:
         return Driver(self.sweep, words, f"{self._mark}-driver", self._tallied, log)
 
     def _torture(self, driver: Driver, where: str, kills: int) -> str | None:
-        """Kill until the driver is gone; the last target.
+        """Kill processes until the driver is gone, and return the last target.
 
-        The first comes at any moment of a life, start and end alike; but every other one after the first record.
+        The first kill comes at any moment of a life. In half of the lives it waits for the first record.
         """
         target, left = None, self.sweep.total - len(self.sweep.recorded())
         longest = self._short + self._work * left / self.sweep.total
@@ -135,7 +135,7 @@ class Campaign:
         return target
 
     def _wait(self, driver: Driver, where: str, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Let it run, with somebody to look after the cluster."""
+        """Let the driver run for some seconds, and restart lost parts of its cluster."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not driver.over and not until():
             if where == "scheduler":
@@ -171,7 +171,7 @@ class Campaign:
         return "simulating" if written else "starting"
 
     def _check_survivors(self, driver: Driver, target: str | None) -> None:
-        """Nothing that the driver started outlives it for long."""
+        """Check that no process that the driver started outlives it for long."""
         if not driver.over:
             return
         waited = wait_gone(driver.family())
@@ -179,12 +179,13 @@ class Campaign:
             self.report.longest_orphan = max(self.report.longest_orphan, waited)
 
     def _check_loss(self, after) -> None:
-        """What was computed and is not recorded belongs to tasks that were in flight, and those are few."""
+        """Check that the computed chunks without a record belong to the few tasks that were in flight."""
         lines = self._tallied.read_text().splitlines() if self._tallied.exists() else []
         computed = {(cell, int(chunk)): task for task, cell, chunk in map(str.split, lines)}
         lost = {task for key, task in computed.items() if key not in after}
         self.report.most_lost = max(self.report.most_lost, len(lost))
-        assert len(lost) <= WINDOW * (WORKERS + 1), f"{len(lost)} finished tasks are lost"  # one may just be replaced
+        # + 1: a worker may just be replaced
+        assert len(lost) <= WINDOW * (WORKERS + 1), f"{len(lost)} finished tasks are lost"
 
     def _check_mishap(self, driver: Driver, target: str | None) -> None:
         said = driver.said()
@@ -209,7 +210,7 @@ class Campaign:
         self.report.equal = True
 
     def _damage(self, kinds) -> None:
-        """One of these damages; only records of the journal may be lost by it, and no more than it touched."""
+        """Do one of the damages. Check that it destroys only the records that it touched."""
         kind = self._rng.choice(kinds)
         before = self.sweep.recorded()
         if kind in damage.PUBLISHED:
@@ -222,7 +223,7 @@ class Campaign:
 
     @contextmanager
     def _reader(self):
-        """Somebody who looks at the results all the time; fails when that one has failed."""
+        """Run a reader of the results beside the block. Raises AssertionError if the reader failed."""
         home = self.sweep.home
         words = json.dumps(self.sweep.words("cluster=serial"))
         references = [str(self.reference.folder), str(self.before.folder)]

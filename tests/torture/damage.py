@@ -1,4 +1,6 @@
-"""What disks and people do to a run's folder between two starts of its driver."""
+"""Damage that disks and people do to a run's folder between two starts of its driver.
+
+Every function of this module returns True if there was something to damage."""
 
 import random
 import shutil
@@ -8,7 +10,7 @@ from .sweep import Sweep
 
 
 def torn_tail(sweep: Sweep, rng: random.Random) -> bool:
-    """The newest segment ends at a random byte."""
+    """Cut the newest segment off at a random byte."""
     segments = [path for path in sweep.segments() if path.stat().st_size]
     if not segments:
         return False
@@ -18,13 +20,13 @@ def torn_tail(sweep: Sweep, rng: random.Random) -> bool:
 
 
 def flipped_record(sweep: Sweep, rng: random.Random) -> bool:
-    """Up to three bits of a segment are flipped."""
+    """Flip up to three bits of a segment."""
     segments = [path for path in sweep.segments() if path.stat().st_size]
     return bool(segments) and flip(rng.choice(segments), rng, rng.randint(1, 3))
 
 
 def garbage(sweep: Sweep, rng: random.Random) -> bool:
-    """A segment that another program has written to."""
+    """Append random bytes to a segment, as if another program had written to it."""
     segments = sweep.segments()
     if not segments:
         return False
@@ -34,14 +36,14 @@ def garbage(sweep: Sweep, rng: random.Random) -> bool:
 
 
 def flipped_snapshot(sweep: Sweep, rng: random.Random) -> bool:
-    """A bit of the published tree is flipped."""
+    """Flip a bit of the published tree."""
     tree = sweep.snapshot()
     files = sorted(p for p in tree.rglob("*") if p.is_file() and p.stat().st_size) if tree else []
     return bool(files) and flip(rng.choice(files), rng)
 
 
 def lost_file(sweep: Sweep, rng: random.Random) -> bool:
-    """A file of the published tree is gone."""
+    """Delete a file of the published tree."""
     tree = sweep.snapshot()
     if tree:
         rng.choice(sorted(p for p in tree.rglob("*") if p.is_file())).unlink()
@@ -49,31 +51,31 @@ def lost_file(sweep: Sweep, rng: random.Random) -> bool:
 
 
 def lost_link(sweep: Sweep, rng: random.Random) -> bool:
-    """results.zarr is gone."""
+    """Delete the link results.zarr."""
     (sweep.folder / "results.zarr").unlink(missing_ok=True)
     return True
 
 
 def lost_snapshots(sweep: Sweep, rng: random.Random) -> bool:
-    """All published trees are gone, and the link leads nowhere."""
+    """Delete all published trees, so that the link leads nowhere."""
     shutil.rmtree(sweep.folder / "snapshots", ignore_errors=True)
     return True
 
 
 def lost_figures(sweep: Sweep, rng: random.Random) -> bool:
-    """The figures are gone."""
+    """Delete the figures."""
     shutil.rmtree(sweep.folder / "figures", ignore_errors=True)
     return True
 
 
 def flipped_figure(sweep: Sweep, rng: random.Random) -> bool:
-    """A bit of a figure, or of the numbers beside it, is flipped."""
+    """Flip a bit of a figure or of the numbers beside it."""
     files = sorted(p for p in (sweep.folder / "figures").glob("*") if p.stat().st_size)
     return bool(files) and flip(rng.choice(files), rng)
 
 
 def flipped_provenance(sweep: Sweep, rng: random.Random) -> bool:
-    """A bit of provenance.json is flipped."""
+    """Flip a bit of provenance.json."""
     path = sweep.folder / "provenance.json"
     return path.is_file() and flip(path, rng)
 

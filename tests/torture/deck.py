@@ -1,10 +1,10 @@
-"""What is hit next: at random, but nothing is forgotten."""
+"""A random choice of the next target that leaves no target out."""
 
 import random
 
 
 class Deck:
-    """Cards in random order, shuffled anew when all have been drawn: each comes up as often as it should."""
+    """A deck of cards in random order, which is shuffled anew when all cards have been drawn."""
 
     def __init__(self, cards: dict[str, int], rng: random.Random):
         self._all = [card for card, count in cards.items() for _ in range(count)]
@@ -17,5 +17,5 @@ class Deck:
         return self._left.pop()
 
     def put_back(self, card: str) -> None:
-        """It could not be played, and comes last."""
+        """Put a card that could not be played below the others."""
         self._left.insert(0, card)

@@ -1,9 +1,9 @@
-"""Power failures: what a command does to a folder, step by step, and what of it a failing power may leave on the disk.
+"""Power failures: a recording of a command's file operations, and the states that a failure may leave on the disk.
 
-The recorder looks at the folder before every operation on files and notes what has changed: names in folders, bytes in
-files, and what was synced. From that follow the states a failure at any step may leave, harsher than most file systems:
-bytes that were not synced are there, lost, torn or zeros, and a change of names that was not synced is there or not,
-each by itself (a rename in one folder at once or not at all).
+The recorder looks at the folder before every file operation and notes the changes: names in folders, bytes in files,
+and syncs. From these it makes the states that a failure at any step may leave. They are harsher than those of most file
+systems: bytes that were not synced are there, lost, torn or zeros. Each change of names that was not synced is there or
+not, independently of the others; a rename within a folder happens wholly or not at all.
 """
 
 import os
@@ -16,16 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HOWS = ("synced", "empty", "torn", "mixed")  # nothing but what was synced; all names without bytes; or torn; some of it
+HOWS = ("synced", "empty", "torn", "mixed")  # left: synced data only; names without bytes; torn bytes; some of each
 RECENT = 50_000_000  # nanoseconds in which a file may change without a change of its times
 CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.link", "os.truncate"}
-Key = tuple[int, int]  # inode, and the how manieth thing with that number
+Key = tuple[int, int]  # (inode, running number of the file or folder with that inode)
 _RECORDERS: list["Recorder"] = []
 
 
 @dataclass
 class Names:
-    """Entries of a folder that changed at once: name -> what is there now, None for nothing."""
+    """Entries of a folder that changed at once: name -> present file or folder, None if it is gone."""
 
     folder: Key
     entries: dict[str, Key | None]
@@ -33,7 +33,7 @@ class Names:
 
 @dataclass
 class Data:
-    """The bytes of a file from now on."""
+    """A step after which a file has new bytes."""
 
     file: Key
     data: bytes
@@ -41,14 +41,14 @@ class Data:
 
 @dataclass
 class Sync:
-    """A file or folder is on the disk as it is."""
+    """A step after which a file or folder is on the disk in its present state."""
 
     what: Key
 
 
 @dataclass
 class Recorder:
-    """What happened in a folder, in order; links: targets of symlinks, folders: which keys are folders."""
+    """The steps in a folder, in order. `links` has the targets of symlinks, `folders` the entries of folders."""
 
     home: Path
     steps: list[Names | Data | Sync] = field(default_factory=list)
@@ -62,10 +62,10 @@ class Recorder:
         self._made = 0
         self._files: dict[Key, tuple] = {}
         self.look()
-        self.start = len(self.steps)  # what was there before is on the disk
+        self.start = len(self.steps)  # earlier files are on the disk
 
     def look(self, synced: int | None = None) -> None:
-        """Note what has changed; synced: the inode of what is on the disk now."""
+        """Note the changes since the last look. `synced` is the inode of a file or folder that is on the disk now."""
         if getattr(self._mine, "looking", False):
             return
         with self._lock:
@@ -87,7 +87,7 @@ class Recorder:
                 for inode, entries in found.items():
                     self._entries(self._key(inode), entries)
                 return
-            except FileNotFoundError:  # another thread has just moved or removed something: what is noted is right
+            except FileNotFoundError:  # another thread has just moved or removed something; the notes so far are right
                 continue
 
     def _key(self, inode):
@@ -131,7 +131,7 @@ def _walk(folder) -> Iterator[tuple[int, list[os.DirEntry]]]:
 
 
 def _hear(event, args):
-    """An audit hook: before an operation, look at what those before it have done."""
+    """Look, as an audit hook, at the effects of the earlier operations before the next one."""
     if _RECORDERS and (event in CHANGES or (event == "open" and _writes(args[2]))):
         _RECORDERS[-1].look()
 
@@ -140,7 +140,7 @@ def _writes(flags) -> bool:
     return isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
 
 
-sys.addaudithook(_hear)  # for good: there is no taking one away
+sys.addaudithook(_hear)  # an audit hook cannot be removed
 
 
 @contextmanager
@@ -169,14 +169,14 @@ def recorded(home: Path, monkeypatch) -> Iterator[Recorder]:
 
 
 class Failure:
-    """The power fails after so many steps; how: one of HOWS."""
+    """A power failure after a number of steps, of a kind `how` of HOWS."""
 
     def __init__(self, recorder: Recorder, step: int, how: str, rng: random.Random):
         self.name = f"{how} after step {step} of {len(recorder.steps)}"
         self._recorder, self.how, self._rng = recorder, how, rng
 
         self._names: dict[Key, dict[str, Key | None]] = {}
-        self._data: dict[Key, tuple[bytes, bytes]] = {}  # as it was synced, as it was
+        self._data: dict[Key, tuple[bytes, bytes]] = {}  # (synced bytes, last bytes)
         self._last: dict[Key, int] = {}
         self._replay(step)
 
@@ -198,7 +198,7 @@ class Failure:
         return self.how in ("empty", "torn") or (self.how == "mixed" and self._rng.random() < 0.5)
 
     def _left(self, file) -> bytes:
-        """What is left of a file's bytes."""
+        """Return the bytes of a file that the failure leaves."""
         old, new = self._data.get(file, (b"", b""))
         if old == new or self.how == "synced":
             return old
@@ -225,7 +225,7 @@ class Failure:
 
 
 def failures(recorder: Recorder, seed: int, count: int) -> Iterator[Failure]:
-    """Some failures, each way in turn: half of them at any step, half in the first tenth, before much is published."""
+    """Yield failures of every kind by turns, half of them at any step and half in the first tenth of the run."""
     rng = random.Random(seed)
     first, last = recorder.start, len(recorder.steps)
     for i in range(count):

@@ -1,4 +1,4 @@
-"""Drivers, schedulers, nannies and workers: started as their users would, found again, killed by their ids."""
+"""Drivers, schedulers, nannies and workers, which are started as users start them and killed by their ids."""
 
 import os
 import random
@@ -14,9 +14,9 @@ import psutil
 from . import tally
 from .sweep import Sweep
 
-MARK = "TORTURE_MARK"  # in the environment of all that is ours
+MARK = "TORTURE_MARK"  # in the environment of all our processes
 WORKERS = 2
-SETTLE = 240.0  # seconds, generous: by then the children of what was killed must be gone
+SETTLE = 240.0  # seconds until the children of a killed process must be gone, generous
 
 
 def environment(mark: str, tallied: Path) -> dict[str, str]:
@@ -25,7 +25,7 @@ def environment(mark: str, tallied: Path) -> dict[str, str]:
 
 
 def marked(mark: str) -> list[psutil.Process]:
-    """All living processes whose environment carries the mark."""
+    """Return all living processes whose environment carries the mark."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -35,7 +35,7 @@ def marked(mark: str) -> list[psutil.Process]:
 
 
 def kill(processes) -> int:
-    """SIGKILL for each of these; how many were alive and now are not."""
+    """Kill the processes with SIGKILL, and return the number of those that were alive."""
     hit = [process for process in processes if alive(process)]
     for process in hit:
         with suppress(psutil.Error, ProcessLookupError):
@@ -52,7 +52,7 @@ def alive(process: psutil.Process) -> bool:
 
 
 def wait_gone(processes, seconds: float = SETTLE) -> float:
-    """How long it took until all of them had ended; AssertionError if they do not."""
+    """Wait until all processes have ended, and return the seconds. Raises AssertionError if they do not end."""
     started = time.monotonic()
     left = list(processes)
     while left := [process for process in left if alive(process)]:
@@ -63,7 +63,7 @@ def wait_gone(processes, seconds: float = SETTLE) -> float:
 
 
 def workers_of(process: psutil.Process) -> list[psutil.Process]:
-    """The worker processes below a driver or a nanny."""
+    """Return the worker processes below a driver or a nanny."""
     found = []
     with suppress(psutil.Error):
         for child in process.children(recursive=True):
@@ -74,7 +74,7 @@ def workers_of(process: psutil.Process) -> list[psutil.Process]:
 
 
 class Driver:
-    """One start of the command, in a session of its own."""
+    """One start of the command, in its own session."""
 
     def __init__(self, sweep: Sweep, words: list[str], mark: str, tallied: Path, log: Path):
         self.started = time.monotonic()
@@ -96,7 +96,7 @@ class Driver:
         return self.popen.poll() is not None
 
     def family(self) -> list[psutil.Process]:
-        """The driver and all that it started and that is still alive."""
+        """Return the driver and the processes that it started, as far as they are alive."""
         return marked(self._mark)
 
     def said(self) -> str:
@@ -104,7 +104,7 @@ class Driver:
 
 
 class Cluster:
-    """A scheduler and two workers with their nannies, kept alive by an operator who restarts what is gone."""
+    """A scheduler and two workers with their nannies, which `operate` restarts when they are gone."""
 
     def __init__(self, home: Path, mark: str, tallied: Path):
         with socket.socket() as one:
@@ -135,7 +135,7 @@ class Cluster:
         return marked(self._mark)
 
     def operate(self) -> None:
-        """Start again what is gone."""
+        """Start the scheduler and the nannies that are gone again."""
         if not self.scheduler:
             self._scheduler = self._start("dask_scheduler", "--port", str(self._port))
         address = f"tcp://127.0.0.1:{self._port}"
@@ -166,5 +166,5 @@ def _living(popens) -> list[psutil.Process]:
 
 
 def one_of(processes: list, rng: random.Random) -> list:
-    """One of them at random, or none if there are none."""
+    """Return a list of one process at random, or an empty list if there is none."""
     return [rng.choice(processes)] if processes else []

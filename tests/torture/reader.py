@@ -1,11 +1,11 @@
-"""Reads a run again and again while it is tortured: what it sees is whole and right, or it says so and fails.
+"""A program that reads a run again and again while it is tortured, and fails if it reads anything wrong.
 
     python reader.py HOME CHUNKS CHUNKS_BEFORE REFERENCE REFERENCE_BEFORE
 
-It looks at the published results (either snapshot of the two references, and nothing else) and asks for the status.
-While the file HOME/damaged exists the harness has damaged the snapshot: then a UserError is a right answer as well,
-but other numbers are not, unless it was damaged under the open reader. A journal that is damaged while it is read may
-be told of once. It ends, with what it has seen as JSON, when the file HOME/stop appears.
+It opens the published results, which must equal one of the two references, and asks for the status. While the file
+HOME/damaged exists, the harness has damaged the snapshot. A UserError is right then as well, but other numbers are not,
+unless the damage happened while the results were open. A journal that is damaged while it is read may be reported once.
+The program ends when the file HOME/stop appears, and prints as JSON how often it has seen what.
 """
 
 import io
@@ -39,14 +39,14 @@ def composed(words):
 
 
 def look(how, folder: Path, valid: list[xr.Dataset], flag: Path) -> str:
-    """Open and read everything: "right", or "damaged" where that was so; AssertionError otherwise."""
+    """Read everything and return "right", or "damaged" if it was damaged. Raises AssertionError for wrong numbers."""
     before, problem = stamp(flag), None
     try:
         found = _plain(how(folder).load())
     except Exception as raised:
         problem = raised
     after = stamp(flag)
-    if after != before and after is not None:  # damaged between opening, when all is checked, and reading
+    if after != before and after is not None:  # damaged after the checks of opening and before reading
         return "damaged"
     if isinstance(problem, UserError) and (before or after):
         return "damaged"
@@ -57,7 +57,7 @@ def look(how, folder: Path, valid: list[xr.Dataset], flag: Path) -> str:
 
 
 def stamp(flag: Path) -> int | None:
-    """When the snapshot was last damaged, None if it has been put right since."""
+    """Return the time of the last damage to the snapshot, or None if the snapshot has been repaired since."""
     try:
         return flag.stat().st_mtime_ns
     except FileNotFoundError:
@@ -65,7 +65,7 @@ def stamp(flag: Path) -> int | None:
 
 
 def ask(raw, total: int) -> int:
-    """How many chunks are done, by `tcdp-sim status`."""
+    """Return the number of finished chunks that `tcdp-sim status` prints."""
     out = io.StringIO()
     status.main(settings(raw), Console(file=out, width=500))
     (found,) = DONE.findall(out.getvalue())
@@ -80,7 +80,7 @@ def _plain(dataset):
 
 
 def main(home: str, words: str, total: str, *references: str) -> None:
-    """Look until told to stop; prints counts."""
+    """Read until the file HOME/stop appears, then print the counts."""
     flag, stop, raw = Path(home) / "damaged", Path(home) / "stop", composed(json.loads(words))
     folder = Path(home) / "results" / raw["name"]
     valid = {how: [_plain(how(one).load()) for one in references] for how in (open_cells, open_results)}

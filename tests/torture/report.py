@@ -1,4 +1,4 @@
-"""What was done to a sweep, and what became of it."""
+"""The report of a campaign: the kills and damages, and their effects on the sweep."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Report:
-    """What was done to the sweep, and what became of it."""
+    """The kills and damages of a campaign, and their effects on the sweep."""
 
-    kills: Counter = field(default_factory=Counter)  # (cluster, target) -> how many were hit
-    phases: Counter = field(default_factory=Counter)  # what the driver was doing when it was hit
-    lives: Counter = field(default_factory=Counter)  # exit code -> drivers
+    kills: Counter = field(default_factory=Counter)  # (cluster, target) -> number of kills
+    phases: Counter = field(default_factory=Counter)  # phase of the driver -> number of kills in it
+    lives: Counter = field(default_factory=Counter)  # exit code -> number of drivers
     damages: Counter = field(default_factory=Counter)
     destroyed: int = 0  # chunks whose records were damaged, and so computed again
     most_lost: int = 0  # tasks that were computed but not recorded when a driver was killed
-    longest_orphan: float = 0.0  # seconds that a process outlived the one it belongs to
-    seen: dict = field(default_factory=dict)  # by the reader
+    longest_orphan: float = 0.0  # seconds that a process outlived its driver
+    seen: dict = field(default_factory=dict)  # what the reader has seen
     chunks: int = 0
     equal: bool = False
     seconds: float = 0.0
@@ -32,7 +32,7 @@ class Report:
 
 
 def said(report: Report) -> str:
-    """The result in a few lines."""
+    """Return the result in a few lines."""
     targets = ", ".join(f"{count} {name}" for name, count in report.by_target().most_common())
     phases = ", ".join(f"{count} {name}" for name, count in report.phases.most_common())
     damages = ", ".join(f"{count} {name}" for name, count in report.damages.most_common())

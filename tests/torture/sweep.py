@@ -1,4 +1,4 @@
-"""The sweep that is tortured: its command, its folder, what is done of it, and whether it ended as it should."""
+"""The sweep that is tortured: its command, its folder, its records, and a comparison of finished runs."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ UNDISTURBED = 600  # seconds that the sweep may take in one process
 
 @dataclass(frozen=True)
 class Sweep:
-    """A folder in which the sweep is run with so many chunks a cell."""
+    """A folder in which the sweep runs, with a number of chunks for each cell."""
 
     home: Path
     chunks: int
@@ -42,7 +42,7 @@ class Sweep:
         return [sys.executable, "-m", "tcdp_sim", *self.words(*more)]
 
     def undisturbed(self) -> None:
-        """Run it to its end in one process."""
+        """Run the sweep to its end in one process."""
         self.home.mkdir(parents=True, exist_ok=True)
         subprocess.run(
             self.command("cluster=serial"), cwd=self.home, check=True, stdout=subprocess.DEVNULL, timeout=UNDISTURBED
@@ -52,7 +52,7 @@ class Sweep:
         return sorted((self.folder / "journal").glob("*.seg"), key=lambda path: path.stat().st_mtime_ns)
 
     def recorded(self) -> Counter:
-        """(cell, chunk) -> how many whole records of it the journal holds."""
+        """Return the number of whole records that the journal holds, by cell and chunk."""
         payloads = (payload for _, _, payload in journal.read(self.folder / "journal"))
         return Counter(peek(payload[1:]) for payload in payloads if payload and payload[:1] == CHUNK)
 
@@ -62,13 +62,13 @@ class Sweep:
 
 
 def differences(one: Sweep, other: Sweep) -> list[str]:
-    """The files that two finished runs do not have in common, byte for byte; those of VARIES do not count."""
+    """Return the names of the files in which two finished runs differ, without those of VARIES."""
     mine, theirs = _bytes(one.folder), _bytes(other.folder)
     return sorted(str(name) for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
 
 
 def _bytes(folder):
-    """Relative path -> contents; of the snapshots only the published one, which is found by its link."""
+    """Return the contents of the files by relative path. The published snapshot is the only one included."""
     found = {}
     for path in folder.rglob("*"):
         name = path.relative_to(folder)

@@ -1,4 +1,4 @@
-"""A preload of dask workers: a line for each chunk that was computed, whether the driver ever heard of it or not."""
+"""A preload of dask workers that notes every computed chunk, also those that the driver never hears of."""
 
 import os
 
@@ -8,7 +8,7 @@ FILE = "TORTURE_TALLY"
 
 
 class Tally(WorkerPlugin):
-    """Writes task, cell and chunk as soon as a task's result is there."""
+    """A plugin that writes task, cell and chunk to a file as soon as a task has its result."""
 
     def setup(self, worker):
         self._worker = worker

@@ -64,14 +64,14 @@ def tcdp_conversion(rho, omega, delta):
 def gaussian_draws(sigma, count):
     from tcdp_sim.noise import Gaussian
 
-    sample = Gaussian(sigma).sample(_generator(), count)
+    sample = Gaussian(sigma).sample(count, rng=_generator())
     return lambda: draws(sample, "continuous, in floating point")
 
 
 def per_record_draws(count):
     from tcdp_sim.noise import GeneralizedGaussian
 
-    sample = GeneralizedGaussian(1.0, 0.5).sample(_generator(), count)
+    sample = GeneralizedGaussian(1.0, 0.5).sample(count, rng=_generator())
     return lambda: draws(sample, "continuous, in floating point")
 
 

@@ -1,4 +1,4 @@
-"""python -m audit_gallery: audit the gallery's mechanisms, one after the other, and make the page of results."""
+"""python -m audit_gallery: audit the gallery's mechanisms one by one and make the page of results."""
 
 import argparse
 import sys
@@ -35,15 +35,15 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m audit_gallery", description=__doc__)
     parser.add_argument("rows", nargs="*", help="mechanisms to audit; all of the gallery's own if none is named")
-    parser.add_argument("--libraries", action="store_true", help="those of opendp and diffprivlib as well")
+    parser.add_argument("--libraries", action="store_true", help="audit those of opendp and diffprivlib as well")
     parser.add_argument("--trials", type=float, default=1e6, help="outputs of each input for the bound")
     parser.add_argument("--level", type=float, default=0.9, help="confidence of every bound")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2, help="processes; 0: none but this one")
+    parser.add_argument("--workers", type=int, default=2, help="worker processes; 0 audits in this process")
     parser.add_argument("--outputs", action="store_true", help="hide the likelihood ratios that mechanisms give")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="where runs are kept and resumed")
-    parser.add_argument("--page", type=Path, help="write the page of all that is kept at these trials")
-    parser.add_argument("--only-page", action="store_true", help="audit nothing")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of stored runs")
+    parser.add_argument("--page", type=Path, help="write the page from all stored audits of these trials")
+    parser.add_argument("--only-page", action="store_true", help="audit nothing, only write the page")
     return parser
 
 
@@ -74,7 +74,7 @@ def _audit_all(chosen: list[Row], options: argparse.Namespace) -> None:
         outcome = audited(row, *sizes, ratios, options.results)
         keep(outcome, options.results)
         verdict = "refuted" if outcome.refuted else "not refuted"
-        times = f"{outcome.seconds:.1f} s, {outcome.cpu:.1f} CPU s, of which drawing {outcome.sampling:.1f}"
+        times = f"{outcome.seconds:.1f} s, {outcome.cpu:.1f} CPU s, of which sampling {outcome.sampling:.1f}"
         print(f"{row.name}: {outcome.measure} >= {outcome.bound:.5g}, {verdict}; {times}", flush=True)
 
 

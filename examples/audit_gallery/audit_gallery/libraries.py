@@ -80,7 +80,7 @@ class OpendpNoise:
 
 @dataclass(frozen=True)
 class OpendpNoisyMax:
-    """Report noisy max of OpenDP, with randomness from the system."""
+    """OpenDP's report noisy max, with randomness from the system."""
 
     scale: float
 

@@ -8,33 +8,43 @@ from audit_gallery.rows import Row
 
 HEAD = """# The audit gallery
 
-Mechanisms that are sound and mechanisms that are broken, audited. The code is in
-[examples/audit_gallery](../examples/audit_gallery); this page is made by
+This page lists audits of sound and of broken mechanisms. Their code is in
+[examples/audit_gallery](../examples/audit_gallery). Two commands make the page:
 
     make audit-gallery ARGS="{command}"
     make audit-gallery ARGS="{command} --outputs --page docs/audit_gallery.md"
 
-ε is in nats. *True* is the exact ε over the pairs of inputs that are tried. *Best event* is the lower confidence bound
-at {level:g}% that the most telling event of the exact law gives at {trials:,} outputs of each input, at the expected
-counts (Clopper-Pearson, half of the doubt on each end; an audit may share it out better, and chance may help). *Ratios*
-is what our audit shows when the mechanism gives its likelihood ratios, *outputs* when it sees outputs alone. Each holds
-at {level:g}% for everything that was tried, and both together, by which the verdict is judged, at {both:g}%.
-DP-Sniper (Bichsel et al., S&P 2021; logistic regression / network, and its seconds) and StatDP (Ding et al., CCS 2018)
-are their own published numbers: bounds at 90% with 2·10^8 outputs of each input, and estimates without confidence, on
-machines of their own. DP-Sniper tried svt_1 at threshold 0.5, where the best event gives 0.0870; here it is 1.
+Every bound holds at confidence {level:g}% and is proved with {trials:,} outputs of each input. ε is in nats.
 
-The times are those of the audit with ratios: by the clock, in CPU seconds of all processes, and what the mechanism
-alone takes of these for as many outputs.
+| column | meaning |
+| --- | --- |
+| true ε | the exact ε over the pairs of inputs that are tried |
+| best event | the bound that the best event of the exact law gives at its expected counts |
+| ratios | the bound of our audit when the mechanism states its likelihood ratios |
+| outputs | the bound of our audit from outputs alone |
+| of best | the bound in the column before, divided by the best event's |
+| DP-Sniper (s) | published bounds at 90%, by logistic regression / by a network (seconds of the former) |
+| StatDP | published estimates, without a confidence level |
+| s, CPU s | clock time of the audit with ratios, and CPU time of all its processes |
+| sampling CPU s | CPU time that the mechanism alone needs for as many outputs |
+| verdict | refuted if either of our bounds is above the claim; both hold together at {both:g}% |
+
+- The best event's bound is by Clopper and Pearson, with half of the error probability at each end. An audit can exceed
+  it by chance, or because it divides the error probability better.
+- Our bounds hold for all events and pairs that an audit has tried.
+- The numbers of DP-Sniper (Bichsel et al., S&P 2021) and StatDP (Ding et al., CCS 2018) are published ones, measured
+  on other machines. DP-Sniper drew 2·10^8 outputs of each input.
+- DP-Sniper tried svt_1 at threshold 0.5, where the best event gives 0.0870. The threshold here is 1.
 """
 
 COLUMNS = (
     *("mechanism", "claim", "true ε", "best event", "ratios", "of best", "outputs", "of best"),
-    *("DP-Sniper (s)", "StatDP", "s", "CPU s", "of which drawing", "verdict"),
+    *("DP-Sniper (s)", "StatDP", "s", "CPU s", "sampling CPU s", "verdict"),
 )
 
 
 def page(rows: Iterable[Row], outcomes: list[Outcome], trials: int, level: float, command: str) -> str:
-    """Return the page in markdown: a table of the mechanisms, and the event of each audit in words.
+    """Return the page in markdown: a table of the mechanisms, then the event that proved each bound.
 
     The rows come in the order of the table. Outcomes with other trials or another level are left out.
     """
@@ -43,10 +53,10 @@ def page(rows: Iterable[Row], outcomes: list[Outcome], trials: int, level: float
     lines = [HEAD.format(trials=trials, level=100 * level, both=100 * (2 * level - 1), command=command)]
     lines += [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
     lines += [_line(_cells(row, found, trials, level)) for row in shown]
-    lines += ["", "## What was audited, and by which event it was judged", ""]
+    lines += ["", "## Mechanisms and events", ""]
     for row in shown:
         each = found.get((row.name, True)) or found[row.name, False]
-        lines += [f"- **{row.name}**: {row.says}. {each.event}; inputs {each.pair}."]
+        lines += [f"- **{row.name}**: {row.says}. Event: {each.event}. Inputs: {each.pair}."]
     return "\n".join(lines) + "\n"
 
 
@@ -78,9 +88,9 @@ def _bound(outcome: Outcome | None) -> str:
 
 
 def _sniper(row: Row) -> str:
-    told = row.published
-    bounds = " / ".join(_number(x) for x in (told.logistic, told.network) if x is not None)
-    return f"{bounds} ({told.seconds})" if told.seconds else bounds or "—"
+    published = row.published
+    bounds = " / ".join(_number(x) for x in (published.logistic, published.network) if x is not None)
+    return f"{bounds} ({published.seconds})" if published.seconds else bounds or "—"
 
 
 def _seconds(value: float) -> str:

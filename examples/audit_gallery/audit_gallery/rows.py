@@ -64,7 +64,7 @@ class Row:
         return None if self.law is None else max(self.law.epsilon(*pair) for pair in self.directed())
 
     def best(self, samples: float, level: float) -> BestEvent | None:
-        """Return the best event of the exact law over the pairs: the most that an audit of so many samples can show."""
+        """Return the best event of the exact law over the pairs, with its bound from `samples` outputs."""
         if self.law is None:
             return None
         events = (best_event(*self.law.cells(*pair), samples, level) for pair in self.directed())
@@ -84,11 +84,12 @@ def _laplace() -> list[Row]:
         Row("laplace_parallel", m.RepeatedLaplace(20 / EPSILON, 20), claim, answer_pairs(1), True,
             "20 releases with Laplace noise of scale 20/ε", Published(0.035, 96, 0.0299, 0.013)),
         Row("truncated_geometric", m.TruncatedGeometric(5, 3), claim, answer_pairs(1), False,
-            "geometric noise in integers; the base of a logarithm was misread", Published(0.1156, 18, 0.1155, 0.117)),
+            "a count with two-sided geometric noise, where the base of a logarithm was misread",
+            Published(0.1156, 18, 0.1155, 0.117)),
         Row("noisy_hist_1", m.LaplaceVector(1 / EPSILON), claim, answer_pairs(5, one=True), True,
             "5 counts with Laplace noise of scale 1/ε", Published(0.0978, 35, 0.0977, 0.099)),
         Row("noisy_hist_2", m.LaplaceVector(EPSILON), claim, answer_pairs(5, one=True), False,
-            "the same with scale ε in place of 1/ε", Published(4.602, 38, 4.602, 10.00)),
+            "5 counts with Laplace noise of scale ε instead of 1/ε", Published(4.602, 38, 4.602, 10.00)),
     ]  # fmt: skip
 
 
@@ -96,11 +97,12 @@ def _noisy_max() -> list[Row]:
     claim, pairs, scale = PureDP(EPSILON), answer_pairs(5), 2 / EPSILON
     return [
         Row("noisy_max_1", m.NoisyMaxIndex("laplace", scale), claim, pairs, True,
-            "which of 5 answers is the largest after Laplace noise", Published(0.0923, 59, 0.0925, 0.092)),
+            "the index of the largest of 5 answers with Laplace noise", Published(0.0923, 59, 0.0925, 0.092)),
         Row("noisy_max_2", m.NoisyMaxIndex("exponential", scale), claim, pairs, True,
-            "the same with exponential noise", Published(0.0975, 56, 0.0979, 0.100)),
+            "the index of the largest of 5 answers with exponential noise", Published(0.0975, 56, 0.0979, 0.100)),
         Row("noisy_max_4", m.NoisyMaxValue(scale), claim, pairs, False,
-            "the largest noisy answer itself, exponential noise", Published(0.3463, 60, 0.3534, 0.199)),
+            "the largest of 5 answers with exponential noise, instead of its index",
+            Published(0.3463, 60, 0.3534, 0.199)),
     ]  # fmt: skip
 
 
@@ -108,16 +110,19 @@ def _sparse_vector() -> list[Row]:
     claim, pairs = PureDP(EPSILON), answer_pairs(10)
     return [
         Row("svt_1", m.SparseVector(1.0, 1 / HALF, 2 / HALF, 1), claim, pairs, True,
-            "sparse vector, one positive", Published(0.0858, 118, 0.0858, 0.030)),
+            "the sparse vector technique up to one positive answer", Published(0.0858, 118, 0.0858, 0.030)),
         Row("svt_2", m.SparseVector(1.0, 1 / HALF, 2 / HALF, 1, redraws=True), claim, pairs, True,
-            "sparse vector, one positive, its threshold drawn anew after a positive",
+            "the sparse vector technique up to one positive answer, with a new noisy threshold after a positive answer",
             Published(0.0859, 148, 0.0852, 0.041)),
         Row("svt_3", m.FirstValueSearch(1.0, 1 / HALF), claim, pairs, False,
-            "gives the noisy value of the first positive", Published(0.1716, 150, 0.1822, 0.179)),
+            "the sparse vector technique that releases the noisy value of the first positive answer",
+            Published(0.1716, 150, 0.1822, 0.179)),
         Row("svt_5", m.NoiselessSearch(1.0, 1 / HALF), claim, pairs, False,
-            "no noise on the queries, never stops", Published(1.761, 56, 1.761, 14.31)),
+            "the sparse vector technique without noise on the queries, which never stops",
+            Published(1.761, 56, 1.761, 14.31)),
         Row("svt_6", m.SparseVector(1.0, 1 / HALF, 1 / HALF, None), claim, pairs, False,
-            "never stops", Published(0.272, 91, 0.2698, 0.322)),
+            "the sparse vector technique that never stops, with noise that ignores the number of positive answers",
+            Published(0.272, 91, 0.2698, 0.322)),
     ]  # fmt: skip
 
 
@@ -129,10 +134,11 @@ def _bits() -> list[Row]:
     report, lasting = 4 * 2 * log(0.5125 / 0.4875), 2 * 4 * log(0.525 / 0.475)
     return [
         Row("rappor", m.Rappor(0.75, 0.45, 0.55), PureDP(report), answer_pairs(1), True,
-            "a Bloom filter's bits by randomised response, twice; the inputs differ in 6 bits",
+            "a Bloom filter's bits through randomised response twice, with inputs that differ in 6 bits",
             Published(0.293, 130, 0.3008, 0.242)),
         Row("one_time_rappor", m.Rappor(0.95), PureDP(lasting), answer_pairs(1), True,
-            "the same, once; the inputs differ in 6 bits", Published(0.5978, 80, 0.5999, 0.471)),
+            "a Bloom filter's bits through randomised response once, with inputs that differ in 6 bits",
+            Published(0.5978, 80, 0.5999, 0.471)),
     ]  # fmt: skip
 
 
@@ -140,8 +146,8 @@ def _floating_point() -> list[Row]:
     claim, pairs = PureDP(EPSILON), answer_pairs(1)
     return [
         Row("inverted_laplace", m.InvertedLaplace(1 / EPSILON), claim, pairs, False,
-            "Laplace noise as the logarithm of a 53-bit uniform number",
+            "one number with Laplace noise computed as the logarithm of a 53-bit uniform number",
             Published(network=0.2521, seconds=1800), bits=True),
         Row("snapped_laplace", m.SnappedLaplace(EPSILON, 100.0), claim, pairs, True,
-            "the same, rounded to a coarse grid", Published(network=0.0979), bits=True),
+            "one number with Laplace noise, rounded to a coarse grid", Published(network=0.0979), bits=True),
     ]  # fmt: skip

@@ -31,7 +31,7 @@ class Logistic(Noise):
     def var(self):
         return (np.pi * self.scale) ** 2 / 3
 
-    def sample(self, rng, size=None):
+    def sample(self, size=None, *, rng):
         return rng.logistic(0.0, self.scale, size)
 
     def privacy_loss(self, y, shift):  # 2 log(cosh(m - h) / cosh(m + h)) would cancel

@@ -32,4 +32,4 @@ class NoisyMean(NoiseDraw):
         return cls(*built_noise(law), law["mean"], law["n"])
 
     def simulate(self, rng, trials):
-        return {"noisy_mean": self.mean + self.noise.sample(rng, trials) / self.n}
+        return {"noisy_mean": self.mean + self.noise.sample(size=trials, rng=rng) / self.n}

@@ -59,7 +59,7 @@ class Gaussian:
         return normal_tail(x / ball(self.scale))
 
     def tilted_tails(self, reach: "arb", shift: "arb", order: "arb") -> "arb":
-        """Complete the square: e^(a(a-1)s^2/2σ^2) times the density of N((1 - a)s, σ^2), whose tails are these."""
+        """Bound the tails of e^(a(a-1)s^2/2σ^2) times the density of N((1 - a)s, σ^2), by completing the square."""
         size = (order * (order - 1) * shift**2 / (2 * ball(self.scale) ** 2)).exp()
         return size * (self.tail(reach - (order - 1) * shift) + self.tail(reach + order * shift))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @confirms("S.4a", Says.ABOVE)
 def coupling_of_poisson_samples() -> "tuple[arb, arb]":
-    """What a coupling puts on pairs at the nearest distance against 0.99: two further records, each kept with 1/3.
+    """P[a pair at the nearest distance] of the best coupling against 0.99: two further records, each kept with 1/3.
 
     A sample with the record 0 goes to the same sample without it, at distance 1, or with 1 in its place, at distance 2:
     in the symmetric difference no sample without 0 is nearer than 1, and none with 1 and without 0 nearer than 2.

@@ -84,13 +84,13 @@ def _rising(i: int) -> list[Fraction]:
 
 @claim("S.4a")
 def no_compatible_couplings(budget: Budget) -> Points:
-    """Yield a base under add/remove, of the two pairs of laws that the method needs the one that fits less."""
+    """Yield the couplings for a base under add/remove. The method needs two pairs of laws: the worse one counts."""
     return _best_couplings(add_remove, budget)
 
 
 @claim("S.4a under substitution")
 def no_compatible_couplings_under_substitution(budget: Budget) -> Points:
-    """Yield a base under substitution, in the same way."""
+    """Yield the couplings for a base under substitution, in the same way."""
     return _best_couplings(substitute, budget)
 
 

@@ -213,7 +213,7 @@ def attains_the_bounds(budget: Budget) -> Points:
 
 @claim("S.T11 eq13 attained")
 def attains_the_hybrid_bound(budget: Budget) -> Points:
-    """Yield the same for Theorem 11."""
+    """Yield counts on small data sets, against Theorem 11 as the software has it."""
     return _attained(hybrid_setting(*size) for size in budget.choose([(3, 2)], [(3, 2), (3, 3), (4, 2)]))
 
 

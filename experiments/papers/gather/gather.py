@@ -76,7 +76,7 @@ class Gatherer:
         if not self._has_flint:
             tell("nothing is confirmed in ball arithmetic: python-flint is missing (pip install 'tcdp_sim[rigorous]')")
         if self._records.damaged:
-            tell(f"{folder / EVIDENCE}: {self._records.damaged} damaged stretches; what they held is gathered again")
+            tell(f"{folder / EVIDENCE}: {self._records.damaged} damaged stretches; their contents are gathered again")
 
     def __enter__(self) -> "Gatherer":
         return self
@@ -85,13 +85,13 @@ class Gatherer:
         self._records.close()
 
     def run_studies(self, things: Iterable[Claim | Exhibit]) -> None:
-        """Run the studies that these need, and whose results are not published for these trials."""
+        """Run the studies that the claims and exhibits need and that are not yet published with enough trials."""
         names = sorted({name for thing in things for name in thing.needs})
         if not self._render:
             studies.run_all(names, self.full, self.folder, self.cluster, self._tell)
 
     def results(self, claims: Iterable[Claim]) -> Iterator[Result]:
-        """Judge each claim, in their order."""
+        """Yield the result of each claim, in the order of the claims."""
         for claim in claims:
             evidence = evidence_of(claim, self._points(claim))
             yield Result(claim, evidence, judge(claim.kind, evidence), self._balls(claim))
@@ -149,7 +149,7 @@ class Gatherer:
         return str(known)
 
     def _known(self, what: str, function: Callable[..., Any], needs: Iterable[str], compute: Callable[..., Any]) -> Any:
-        """Return what was recorded under that name for this code, or compute it now and record it."""
+        """Return the points or table recorded under a name for this code, or compute and record them now."""
         origin = self._origin(what, function, needs)
         content = self._records.get(origin)
         return self._gathered(what, origin, compute) if content is None else content

@@ -24,7 +24,7 @@ class Kind(StrEnum):
 class Proof(StrEnum):
     """The argument that extends a verdict from the points to the claim's whole universe."""
 
-    CHORD = "chord"  # certified chords join the points
+    CHORD = "chord"  # chords bound the values between the points
     MONOTONE = "monotone"  # the points are the worst ones
     EXHAUSTIVE = "exhaustive"  # there are no other points
     IDENTITY = "identity"  # both sides are one function

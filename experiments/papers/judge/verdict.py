@@ -39,8 +39,8 @@ class Judgement:
     """A verdict and the point that decided it.
 
     `left` and `right` are the sides at `where`, the worst or tightest point. For an asymptotic claim they are the ratio
-    at the last point and None. `tightness` is left / right there: certified to be at most that where the claim holds,
-    and at least that where it is false; it is NaN where there is none. `points` is the number of points tried.
+    at the last point and None. `tightness` is the upper end of left / right there if the claim holds, the lower end if
+    it is false, and NaN for other verdicts and for claims without a ratio. `points` is the number of points tried.
     `Evidence` documents `vacuous` and `reason`.
     """
 

@@ -9,7 +9,7 @@ from tcdp_sim.experiments.papers.judge.evidence import Kind
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
 from tcdp_sim.experiments.papers.page.wording import CLASS_SHAPES
 
-FACTOR = 2.0  # the wrong factor of which the summary says how many bounds would survive it
+FACTOR = 2.0  # the summary counts the bounds that would survive an error by this factor
 
 
 def printed(results: Sequence[Result]) -> list[Result]:

@@ -85,7 +85,7 @@ def scope(judgement: Judgement) -> str:
 
 
 def looseness(judgement: Judgement) -> float:
-    """Return the factor by which a bound that holds is loose at its tightest point; NaN where there is none."""
+    """Return the factor by which a bound is loose at its tightest point, NaN for a bound that does not hold or is 0."""
     if judgement.verdict is not Verdict.HOLDS or not 0 < judgement.tightness < inf:
         return float("nan")
     return 1 / judgement.tightness
@@ -97,7 +97,7 @@ def simulated(result: Result) -> bool:
 
 
 def estimate(value: Side | None) -> tuple[float, float, float]:
-    """Return (estimate, lower, upper) of a side; NaN where there is none."""
+    """Return (estimate, lower, upper) of a side, all NaN if there is no side."""
     nan = float("nan")
     return (nan, nan, nan) if value is None else (value.estimate, value.lower, value.upper)
 

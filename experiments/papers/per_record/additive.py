@@ -31,13 +31,13 @@ INFLUENCES = (0.01, 1.0, 100.0)
 
 @claim("P.5a")
 def gaussian_as_printed(budget: Budget) -> Points:
-    """Yield the printed policy, which is twice the loss."""
+    """Yield Gaussian noise against the printed policy, which is twice the loss."""
     return _gaussian(1.0)
 
 
 @claim("P.5a repaired")
 def gaussian_repaired(budget: Budget) -> Points:
-    """Yield half of it."""
+    """Yield Gaussian noise against half of the printed policy."""
     return _gaussian(0.5)
 
 

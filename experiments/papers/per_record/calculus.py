@@ -91,7 +91,7 @@ def group_of_records_printed(budget: Budget) -> Points:
 
 @claim("P.2.15 eq1 sharp")
 def group_of_records_sharp(budget: Budget) -> Points:
-    """Yield the same sums: Gaussian noise attains the bound for all losses."""
+    """Yield the noisy sums against the sharper bound, which Gaussian noise attains for all losses."""
     return _sums("tight")
 
 
@@ -149,7 +149,7 @@ def _squares(budget: Budget) -> Iterator[Point]:
 
 
 def _clamped(budget: Budget) -> Iterator[Point]:
-    """Yield a release that gives 0 for what is negative."""
+    """Yield a release that replaces negative answers by 0."""
     release = TransformedRelease(Log(1.0), 1.0, nonnegative=True)
     for order in budget.choose((1.0, 8.0), ORDERS):
         left = exact.record_renyi(release, 5.0, order, 0.0) / order

@@ -151,7 +151,7 @@ def _against_gaussian(transform: Transform) -> Points:
 
 
 def rounding(value: float, printed: float, half: float) -> tuple[Bounds[float], Bounds[float]]:
-    """Return the distance of a number from the one that is printed, and half of its last digit, as sides of a point."""
+    """Return two sides: the distance of a number from the printed one, and half a unit of its last digit."""
     above = closed_form(value) - printed
     most = max(above.upper, -above.lower)
     return Bounds(max(above.lower, -above.upper, 0.0), abs(above.estimate), most), constant(half)

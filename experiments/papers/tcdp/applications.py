@@ -54,7 +54,7 @@ def by_gaussian(budget: Budget) -> Points:
 
 def _application(noise: Noise, form: Callable[[float], float], exponents: Iterable[float]) -> Points:
     """Yield the exact gap, and beyond 10^300 what the union bound grants, which is enough for an O."""
-    gap = partial(exact.required_gap, "generalized_histogram", noise, beta=BETA)
+    gap = partial(exact.required_gap, "generalized_histogram", noise, failure=BETA)
     yield from growing(exponents, gap, lambda k: form(float(np.log(k))))
     granted = partial(largest_error, noise, level=1 - BETA)
     yield from growing_in_logs((1e3, 1e4, 1e6, 1e8), lambda log_k: 2 * granted(log_k), form)

@@ -252,7 +252,7 @@ def _normal_quantile(tail: "arb") -> "arb":
 
 
 def _median_of_largest(count: Given) -> "arb":
-    """Return z with P[all of so many |N| <= z] = 1/2."""
+    """Return the median of the largest |N| of `count` normal draws."""
     return _normal_quantile((1 - (-ball(2).log() / ball(count)).exp()) / 2)
 
 

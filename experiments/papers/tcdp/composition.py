@@ -16,7 +16,7 @@ FIRST, SECOND = 4.0, 8.0  # omega, omega'
 
 @claim("T.L2")
 def adaptive_composition(budget: Budget) -> Points:
-    """Yield a release of three outputs, and one of two whose law depends on the first; laws from a fixed sequence."""
+    """Yield a release with three outputs, followed by one with two outputs whose law depends on the first output."""
     for start in range(budget.choose(4, 20)):
         p, q = _law(start, 3), _law(start + 50, 3)
         then = [(_law(start + 100 + 7 * y, 2), _law(start + 150 + 7 * y, 2)) for y in range(3)]
@@ -40,7 +40,7 @@ def gaussian_composition(budget: Budget) -> Points:
 
 @claim("T.L2 order")
 def beyond_the_order(budget: Budget) -> Points:
-    """Yield a bit of probability 1e-6 or 1e-9, with ρ = 0.5757 up to ω = 4, and a Gaussian release of ρ' = 1."""
+    """Yield a bit, 1 with probability 1e-6 or 1e-9 (ρ = 0.5757 up to ω = 4), and a Gaussian release of ρ' = 1."""
     p, q = np.array([1e-6, 1 - 1e-6]), np.array([1e-9, 1 - 1e-9])
     rho = _cost(p, q, 4.0)
     yield Point("ρ of the bit, which D_4/4 attains", rho, closed_form(_divergence(p, q, np.array([4.0]))[0] / 4))

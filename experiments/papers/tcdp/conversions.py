@@ -12,7 +12,17 @@ from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
-from tcdp_sim.privacy import RDP, TCDP, ZCDP, Guarantee, PureDP, group, lemma_8, loss_tail_bound, pure_renyi
+from tcdp_sim.privacy import (
+    RDP,
+    TCDP,
+    ZCDP,
+    Guarantee,
+    PureDP,
+    group_privacy,
+    loss_tail_bound,
+    pure_renyi,
+    renyi_to_approx_dp,
+)
 from tcdp_sim.privacy import to_approx_dp as convert
 
 NOISE, OMEGA = SinhNormal(scale=3.0, knee=10.0), 4.0
@@ -128,7 +138,7 @@ def best_order(budget: Budget) -> Points:
         least = closed_form(convert(TCDP(rho, omega), delta, "paper").epsilon, 1e-12)
         best = min(omega, 1 + float(np.sqrt(np.log(1 / delta) / rho)))
         for order in (1 + 0.3 * (best - 1), 1 + 0.9 * (best - 1), best, min(omega, 1.2 * best + 0.1)):
-            right = closed_form(lemma_8(rho, order, delta).epsilon, 1e-12)
+            right = closed_form(renyi_to_approx_dp(rho, order, delta).epsilon, 1e-12)
             name = f"ρ = {rho:g}, ω = {omega:g}, δ = {delta:g}, α = {order:.4g}"
             if name not in {point.where for point in points}:
                 points.append(Point(name, least, right))
@@ -140,7 +150,7 @@ def advice(budget: Budget) -> Points:
     """Yield groups of g = √(1/2ρ), which get (1/2, ω/g)-tCDP as for ε = 1; ω = √(1/2ρ) leaves the order ω/g = 1."""
     for size in (2, 5, 50):
         rho = 1 / (2 * size**2)
-        together = group(TCDP(rho, 3.0 * size), size)
+        together = group_privacy(TCDP(rho, 3.0 * size), size)
         assert isinstance(together, TCDP)
         yield Point(f"ρ = 1/(2·{size}²): ρ of the group", closed_form(together.rho), constant(0.5))
         yield Point(f"ρ = 1/(2·{size}²): order per ω√(2ρ)", closed_form(together.omega / 3.0), constant(1.0))

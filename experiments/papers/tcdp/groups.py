@@ -9,7 +9,7 @@ from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, SinhNormal, TruncatedLaplace
-from tcdp_sim.privacy import TCDP, ApproxDP, group, group_to_approx_dp
+from tcdp_sim.privacy import TCDP, ApproxDP, group_privacy, group_to_approx_dp
 
 NOISES = [(3.0, 10.0, 4.0), (2.0, 8.0, 4.0), (5.0, 21.0, 10.5)]  # scale, knee, omega below the largest order
 
@@ -164,7 +164,7 @@ def _last_group(epsilon: float, delta: float) -> float:
 
 
 def _delta(promise: ApproxDP, size: int) -> float:
-    together = group(promise, size)
+    together = group_privacy(promise, size)
     return together.delta if isinstance(together, ApproxDP) else 0.0
 
 

@@ -67,7 +67,7 @@ def recovers_zcdp(budget: Budget) -> Points:
 def corollary_27(budget: Budget) -> Points:
     """Yield the records at which calibrated sinh-normal and Gaussian noise work, where the bound has content."""
     for omega, rho, k in [(2.0, 0.1, 1e6), (5.0, 0.01, 1e12), (1.5, 0.5, 1e300), (5.0, 0.01, 1e300), (2.0, 0.1, 1e80)]:
-        least = closed_form(float(bounds.least_sample_size(rho, omega, k)), 1e-9)
+        least = closed_form(float(bounds.least_sample_size(TCDP(rho, omega), k)), 1e-9)
         noise = calibrate("sinh_normal", TCDP(rho, omega), coordinates=2, objective=LargestError(k)).noise
         where = f"ω = {omega:g}, ρ = {rho:g}, k = {k:g}"
         yield Point(f"sinh-normal, {where}", least, _works_at(noise, k))
@@ -80,7 +80,7 @@ def sharper(budget: Budget) -> Points:
     for omega, rho, k in CASES:
         better = _least(omega, rho, k)
         where = f"ω = {omega:g}, ρ = {rho:g}, k = {k:g}"
-        printed = float(bounds.least_sample_size(rho, omega, k))
+        printed = float(bounds.least_sample_size(TCDP(rho, omega), k))
         yield Point(f"above Corollary 27, {where}", constant(max(0.0, np.nan_to_num(printed))), better)
         yield Point(f"below what works, {where}", better, _best(omega, rho, k))
 
@@ -125,7 +125,7 @@ def optimal_gap(budget: Budget) -> Points:
 def optimal_gap_for_all(budget: Budget) -> Points:
     """Yield cases in which log(k/4) is hardly above 2ω²ρ."""
     for omega, rho, k in [(5.25, 0.1, 1e3), (11.45, 0.1, 1e12)]:
-        least = float(bounds.least_sample_size(rho, omega, k))
+        least = float(bounds.least_sample_size(TCDP(rho, omega), k))
         form = omega * float(np.log1p(np.sqrt(np.log(k) / rho) / omega))
         where = f"ω = {omega:g}, ρ = {rho:g}, k = {k:g}: {least:.3g} records"
         yield Point(where, closed_form(SOME * least, 1e-9), closed_form(form))

@@ -62,8 +62,8 @@ def sharper_as_charged(budget: Budget) -> Points:
 @claim("T.5c similar")
 def same_order(budget: Budget) -> Points:
     """Return points of Theorem 17's sinh-normal noise, for (0.1, 2)-tCDP in total as both are analysed."""
-    first = partial(exact.required_gap, "generalized_histogram", _theorem_17(2.0, 2), beta=0.05)
-    second = partial(exact.required_gap, "obvious_answer", _theorem_17(1.0, 1), beta=0.05)
+    first = partial(exact.required_gap, "generalized_histogram", _theorem_17(2.0, 2), failure=0.05)
+    second = partial(exact.required_gap, "obvious_answer", _theorem_17(1.0, 1), failure=0.05)
     return growing((2, 3, 6, 12, 32, 100, 200, 300), second, lambda k: float(first(k).estimate))
 
 
@@ -75,7 +75,7 @@ def lemma_23(budget: Budget) -> Points:
         noise = NOISES["Gaussian"]
         pairs = worst_pairs("obvious_answer", noise, k, gaps=GAPS)
         for epsilon in (0.01, 0.1, 0.5):
-            left = exact.spent_delta(pairs, epsilon)
+            left = exact.worst_delta(pairs, epsilon)
             yield Point(f"Gaussian, ε = {epsilon:g}, k = {k:g}", left, exact.hockey_stick(noise, 1.0, epsilon))
 
 

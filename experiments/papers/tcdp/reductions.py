@@ -107,7 +107,7 @@ def privacy_of_algorithm_21(budget: Budget) -> Points:
     ]
     more: list[tuple[str, float, float, Floats | None]] = [("sinh-normal", K, 3.0, None), ("Gaussian", 1e6, 12.0, None)]
     for name, k, order, gaps in budget.choose(cases, [*cases, *more, ("Gaussian", 1e12, 16.0, None)]):
-        left = exact.spent_renyi(worst_pairs("generalized_histogram", NOISES[name], k, gaps=gaps), order)
+        left = exact.worst_renyi(worst_pairs("generalized_histogram", NOISES[name], k, gaps=gaps), order)
         right = exact.renyi_divergence(NOISES[name], 1.0, order) * 2
         yield Point(f"{name}, α = {order:g}, k = {k:g}", left, right)
 
@@ -138,7 +138,7 @@ def spent(algorithm: str, sensitivity: float, queries: int, k: float = K) -> Poi
         pairs = worst_pairs(algorithm, noise, k, gaps=GAPS)
         for order in ORDERS[name]:
             allowed = exact.renyi_divergence(noise, sensitivity, order) * queries
-            yield Point(f"{name}, α = {order:g}, k = {k:g}", exact.spent_renyi(pairs, order), allowed)
+            yield Point(f"{name}, α = {order:g}, k = {k:g}", exact.worst_renyi(pairs, order), allowed)
 
 
 def _lattice(k: int) -> Floats:

@@ -106,9 +106,8 @@ def stability_for_any_k(budget: Budget) -> Points:
     rng = generator(20260726, "0" * 64, 0)
     for k in (2, 10, 1000, 10**6):
         for more in (-2.0, 2.0):
-            chosen = Stability(noise, delta).select(
-                Scores(np.array([gap + more, 0.0]), k - 2, sensitivity=1), rng, TRIALS
-            )
+            scores = Scores(np.array([gap + more, 0.0]), k - 2, sensitivity=1)
+            chosen = Stability(noise, delta).select(scores, TRIALS, rng=rng)
             fails = simulated_proportion(int((chosen != 0).sum()), TRIALS)
             sides = (constant(BETA), fails) if more < 0 else (fails, constant(BETA))
             yield Point(f"k = {k}, {gap + more:.4g} counts", *sides)

@@ -11,9 +11,9 @@ from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Points
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.interior import parts, required_n
-from tcdp_sim.interior.records_needed import binary_search_required_n, exponential_required_n
-from tcdp_sim.privacy import ZCDP, Guarantee, PureDP
+from tcdp_sim.interior import required_records, split_budget
+from tcdp_sim.interior.records_needed import binary_search_required_records, exponential_required_records
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, PureDP
 from tcdp_sim.thresholds.finder import Finder
 from tcdp_sim.thresholds.medians import plan_medians
 
@@ -26,7 +26,7 @@ MANY_BITS = (1, 2, 4, 8, 16, 32, 64, 128, 200, 300)
 def pure(budget: Budget) -> Points:
     """Return points of the exponential mechanism, which is exactly enough for an interior point."""
     return growing(
-        BITS, lambda bits: exponential_required_n(EPSILON, bits), lambda b: b * log(2) / EPSILON, "bits of k"
+        BITS, lambda bits: exponential_required_records(EPSILON, bits), lambda b: b * log(2) / EPSILON, "bits of k"
     )
 
 
@@ -50,7 +50,7 @@ def concentrated(budget: Budget) -> Points:
     """
     return growing(
         BITS[1:],
-        lambda bits: closed_form(binary_search_required_n(RHO, bits), 1e-9),
+        lambda bits: closed_form(binary_search_required_records(RHO, bits), 1e-9),
         lambda bits: sqrt(bits * log(2) * log(bits * log(2)) / RHO),
         "bits of k",
     )
@@ -77,7 +77,7 @@ def theorem_25_in_omega(budget: Budget) -> Points:
     bits = 1e200
 
     def records(omega: float) -> float:
-        return required_n(parts(RHO, omega, bits, split=(0.5, 0.25, 0.25), accounting="paper"), bits)
+        return float(_proved(omega, bits))
 
     return growing((0.5, 1, 1.5, 2, 3, 4), records, lambda omega: (omega + 1 / sqrt(RHO)) * log(bits * log(2)), "ω")
 
@@ -91,18 +91,18 @@ def threshold_error(budget: Budget) -> Points:
 @claim("T.5.3d")
 def from_interior_points(budget: Budget) -> Points:
     """Return points of the records at which the proved error of all thresholds is a share α, by medians of medians."""
-    domain, omega = 2**20, 30.0
-    one = Finder(domain, RHO, omega, calibration="paper").needed
+    domain, guarantee = 2**20, TCDP(RHO, 30.0)
+    one = Finder(domain, guarantee, calibration="paper").needed
 
-    def records(levels: int) -> float:
-        n = one * 2**levels
+    def records(rounds: int) -> float:
+        n = one * 2**rounds
         for _ in range(6):
-            plan = plan_medians(levels, n, domain, RHO, omega, calibration="paper")
-            windows = plan.error_bound - n / 2 ** (levels + 1)
-            n = int(2 ** (levels + 1) * windows) + 1
+            plan = plan_medians(rounds, n, domain, guarantee, calibration="paper")
+            windows = plan.error_bound - n / 2 ** (rounds + 1)
+            n = int(2 ** (rounds + 1) * windows) + 1
         return float(n)
 
-    exponents = {levels * log(2) / log(10): levels for levels in (2, 4, 6, 8, 10, 12)}
+    exponents = {rounds * log(2) / log(10): rounds for rounds in (2, 4, 6, 8, 10, 12)}
     return growing(
         exponents,
         lambda x: records(round(log(x) / log(2))),
@@ -111,9 +111,15 @@ def from_interior_points(budget: Budget) -> Points:
     )
 
 
+def _proved(omega: float, bits: float, variant: str = "default") -> int:
+    """Return the proved number of records of the release as the paper accounts for it."""
+    budget_split = split_budget(TCDP(RHO, omega), bits, split=(0.5, 0.25, 0.25), accounting="paper")
+    return required_records(budget_split, bits, variant=variant)
+
+
 def _interior(variant: str, factor: float) -> Points:
     def records(bits: float) -> float:
-        return required_n(parts(RHO, OMEGA, bits, split=(0.5, 0.25, 0.25), accounting="paper"), bits, variant=variant)
+        return float(_proved(OMEGA, bits, variant))
 
     return growing(MANY_BITS, records, lambda bits: factor * log(bits * log(2)), "bits of k")
 

@@ -35,7 +35,7 @@ def _classical_width(delta: "arb") -> "arb":
 
 
 def _gaussian_delta(distance: "arb", epsilon: "arb") -> "arb":
-    """Return δ(ε) of two normal laws so many standard deviations apart."""
+    """Return δ(ε) of two normal laws with a distance in standard deviations."""
     middle = epsilon / distance
     return normal_tail(middle - distance / 2) - epsilon.exp() * normal_tail(middle + distance / 2)
 

@@ -72,7 +72,7 @@ def sampled_share(rho: float, s: float, omega: float, direction: str) -> Bounds[
 
 
 @claim("V.T2 tcdp any")
-def certified_tcdp(budget: Budget) -> Points:
+def bound_for_any_mechanism(budget: Budget) -> Points:
     """Yield our bound on the constant, on a grid with the corners, and the exact constant of Gaussian noise below it.
 
     The bound rises with ρ and falls with s. It tends to 2.7397 as s tends to 0 at ρ = 0.1.
@@ -80,13 +80,13 @@ def certified_tcdp(budget: Budget) -> Points:
     fractions = budget.choose((0.1, 1e-4, 1e-20), (0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9, 1e-20))
     for rho in budget.choose((0.1,), (0.1, 0.05, 0.01, 1e-3)):
         for s in fractions:
-            yield Point(f"any mechanism, ρ = {rho:g}, s = {s:g}", _certified(rho, s), constant(2.78))
+            yield Point(f"any mechanism, ρ = {rho:g}, s = {s:g}", _bound_on_constant(rho, s), constant(2.78))
     for rho, s in budget.choose([(0.1, 0.1)], [(0.1, 0.1), (0.1, 1e-4), (1e-3, 0.1), (1e-3, 1e-4)]):
         gaussian = sampled_share(rho, s, log(1 / s) / (4 * rho), "forward")
-        yield Point(f"Gaussian noise, ρ = {rho:g}, s = {s:g}", gaussian, _certified(rho, s))
+        yield Point(f"Gaussian noise, ρ = {rho:g}, s = {s:g}", gaussian, _bound_on_constant(rho, s))
 
 
-def _certified(rho: float, s: float) -> Bounds[float]:
+def _bound_on_constant(rho: float, s: float) -> Bounds[float]:
     """Return c such that (c s²ρ, log(1/s)/4ρ)-tCDP holds for any sampled (ρ, log(1/s)/2ρ)-tCDP mechanism."""
     base = TCDP(rho, log(1 / s) / (2 * rho))
     sampled = cast(TCDP, amplify(base, s, "without_replacement", "certified", omega=base.omega / 2))

@@ -14,7 +14,7 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.finite_laws import delta, divergence, example, independent, repeated
 from tcdp_sim.experiments.papers.zcdp.relation_to_dp import least_epsilon, spent
 from tcdp_sim.noise import Gaussian, Laplace, TruncatedLaplace
-from tcdp_sim.privacy import ZCDP, ApproxDP, ApproxZCDP, PureDP, compose_advanced, compose_approx, lemma_38_delta
+from tcdp_sim.privacy import ZCDP, ApproxDP, ApproxZCDP, PureDP, approx_zcdp_delta, compose_advanced, compose_approx
 
 ORDERS = (1.5, 4.0, 64.0)
 DELTA = 1e-6
@@ -51,7 +51,7 @@ def _pairs(budget: Budget) -> Iterator[tuple[str, Floats, Floats, float]]:
 
 @claim("Z.D12 D36 P13 L37")
 def to_approximate(budget: Budget) -> Points:
-    """Build the events for any laws. Given the events ε-DP holds, and so ε²/2-zCDP."""
+    """Build the events for any two laws. Given the events, ε-DP holds, and therefore ε²/2-zCDP."""
     for name, p, q, epsilon in _pairs(budget):
         first, second = events(p, q, epsilon)
         left_out = closed_form(float(1 - first.sum()), 1e-9)
@@ -70,7 +70,7 @@ def _larger(p: Floats, q: Floats, epsilon: float) -> Bounds[float]:
 
 @claim("Z.8a")
 def approximate_composition(budget: Budget) -> Points:
-    """Compose two mechanisms, and make one of the first two outcomes of the first."""
+    """Compose two mechanisms, and postprocess by merging the first two outcomes of the first one."""
     pairs = list(_pairs(budget))
     for (name, p, q, epsilon), (_, r, s, other) in pairwise(pairs):
         first, second = events(p, q, epsilon), events(r, s, other)
@@ -88,20 +88,20 @@ def approximate_composition(budget: Budget) -> Points:
 
 @claim("Z.8a groups")
 def approximate_groups(budget: Budget) -> Points:
-    """Move truncated Laplace noise farther than its support is wide, which is seen: no events help."""
+    """Shift truncated Laplace noise by more than the width of its support. The shift is then visible in all outputs."""
     for epsilon, left_out in ((0.5, 1e-6), (1.0, 1e-3)):
         bound = float(np.log1p(np.expm1(epsilon) / (2 * left_out)) / epsilon)
         size = int(np.ceil(2 * bound))
         rho = 0.5 * (epsilon * size) ** 2
         far = rho + 2 * np.sqrt(rho * log(1 / left_out))
-        promised = closed_form(lemma_38_delta(ApproxZCDP(left_out, rho), float(far)))
+        promised = closed_form(approx_zcdp_delta(ApproxZCDP(left_out, rho), float(far)))
         seen = exact.hockey_stick(TruncatedLaplace(1 / epsilon, bound), size, float(far))
         yield Point(f"ε = {epsilon:g}, δ = {left_out:g}, k = {size}, at ε' = {far:.4g}", promised, seen)
 
 
 @claim("Z.L38")
 def sharper_conversion(budget: Budget) -> Points:
-    """Tell all with probability δ, else answer by randomised response of ξ, and with Gaussian noise of ρ beside it."""
+    """Reveal everything with probability δ, else answer by randomised response of ξ and Gaussian noise of ρ."""
     some = [(0.0, 0.1, 1.0), (0.0, 0.1, 0.1), (0.5, 2.0, 3.0), (0.5, 0.1, 3.5), (0.0, 1e4, 1e4)]
     more = [(0.0, 1e-3, 0.2), (1.0, 1.0, 2.0), (0.0, 10.0, 12.0), (0.0, 10.0, 40.0)]
     for (xi, rho, epsilon), told in product(budget.choose(some, [*some, *more]), (0.0, 1e-3)):
@@ -136,7 +136,7 @@ def equivalence(budget: Budget) -> Points:
 
 @claim("Z.1b")
 def advanced_composition(budget: Budget) -> Points:
-    """Answer k queries with Gaussian(10) noise: one with Gaussian(10/√k). δ is shared out the best of five ways."""
+    """Answer k queries with Gaussian(10) noise, as one with Gaussian(10/√k). δ is divided in the best of five ways."""
     for releases in budget.choose((10, 1000), (10, 100, 1000, 10_000)):
         exactly = least_epsilon(Gaussian(10 / sqrt(releases)), DELTA)
         ways = [_advanced(releases, share) for share in (0.01, 0.1, 0.5, 0.9, 0.99)]
@@ -151,7 +151,7 @@ def _advanced(releases: int, share: float) -> float:
 
 @claim("Z.C39")
 def sharper_composition(budget: Budget) -> Points:
-    """Compose randomised response exactly, where an answer reveals all with probability δ_i, for both printed forms."""
+    """Compose randomised responses that reveal everything with probability δ_i exactly, for both printed forms."""
     some = [((0.1, 100), (0.3, 10)), ((0.5, 20), (0.5, 1)), ((0.01, 1000), (1.0, 1)), ((0.1, 1), (0.01, 1))]
     for first, second in budget.choose(some, [*some, ((1.0, 5), (2.0, 2)), ((0.05, 300), (0.2, 40))]):
         norm = sqrt(first[1] * first[0] ** 2 + second[1] * second[0] ** 2)

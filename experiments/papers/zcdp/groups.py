@@ -11,7 +11,7 @@ from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.renyi_divergences import by_quadrature
 from tcdp_sim.noise import Laplace
-from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP, group, to_zcdp
+from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP, group_privacy, to_zcdp
 
 EPSILON = 0.1
 
@@ -25,7 +25,7 @@ def groups(budget: Budget) -> Points:
             tried = {"Gaussian(3)": (normal, ZCDP(1 / 18)), "Laplace(4) by ξ": (heavy, ZCDP(1e-9, 0.25))}
             tried["Laplace(4) by ρ"] = heavy, to_zcdp(PureDP(0.25), "tight")
             for name, (left, one) in tried.items():
-                promised = cast(ZCDP, group(one, size))
+                promised = cast(ZCDP, group_privacy(one, size))
                 right = closed_form(promised.xi + promised.rho * order)
                 yield Point(f"{name}, k = {size}, α = {order:g}", left, right)
 
@@ -43,7 +43,7 @@ def attained(budget: Budget) -> Points:
 def pure_groups(budget: Budget) -> Points:
     """Compare max-divergences of Laplace noise, which attain kξ, with k H_k ξ."""
     for size in (2, 3, 10, 100):
-        printed = cast(ZCDP, group(ZCDP(1e-9, 0.25), size))
+        printed = cast(ZCDP, group_privacy(ZCDP(1e-9, 0.25), size))
         left = exact.renyi_divergence(Laplace(4.0), size, np.inf)
         yield Point(f"Laplace(4), k = {size}", left, closed_form(printed.xi))
 
@@ -71,5 +71,5 @@ def log_delta(digits: int, size: int) -> float:
 def groups_that_are_private(budget: Budget) -> Points:
     """Take a group of one record, which is O(log(1/δ)/ε) too."""
     for delta in (1e-6, 1e-100):
-        allowed = cast(ApproxDP, group(ApproxDP(EPSILON, delta), 1)).delta
+        allowed = cast(ApproxDP, group_privacy(ApproxDP(EPSILON, delta), 1)).delta
         yield Point(f"ε = {EPSILON:g}, δ = {delta:g}, k = 1", constant(1.0), closed_form(allowed))

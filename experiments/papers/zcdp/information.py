@@ -76,7 +76,7 @@ def information_of_blocks(budget: Budget) -> Points:
 
 @claim("Z.L35")
 def packing(budget: Budget) -> Points:
-    """Tell which of T bins has all n records by the largest noisy count of a histogram, or by naming it (n = 1)."""
+    """Find the one of T bins that has all n records: by the largest noisy count, or by naming it (n = 1)."""
     for bins in budget.choose((1e3, 1e12), (10, 1e3, 1e6, 1e12, 1e50, 1e100)):
         for share in (0.7, 1.0, 1.2):
             n = ceil(share * np.sqrt(2 * np.log(bins) / RHO))

@@ -60,7 +60,7 @@ def _tail_point(name: str, law: exact.PrivacyLossDistribution, rho: float, share
 
 @claim("Z.1.1b")
 def pure_by_the_loss(budget: Budget) -> Points:
-    """Try all events of finite laws, which DP is about, and Laplace noise, whose largest loss has an atom."""
+    """Yield the worst of all events for finite laws, and Laplace noise, which has an atom at its largest loss."""
     for index in range(budget.choose(5, 20)):
         p, q = (finite_laws.example(2 * index + i, 6) for i in (0, 1))
         loss = closed_form(float(np.log(p / q).max()))

@@ -126,7 +126,7 @@ def cut_tau(cut: float) -> float:
 
 @claim("Z.1.2b")
 def cut_to_a_bit(budget: Budget) -> Points:
-    """Give out only whether N(1, 1), which against N(0, 1) is (½, 1)-mCDP, is above a cut."""
+    """Release only the bit that N(1, 1) is above a cut. Against N(0, 1) the noise itself is (½, 1)-mCDP."""
     for power, cut in CUTS:
         yield Point(f"above {cut:g}, λ = {power:g}", ONE, _moment(power, cut))
 
@@ -149,7 +149,7 @@ def no_way_back(budget: Budget) -> Points:
 
 @claim("Z.1.2f")
 def postprocessed_mean_concentration(budget: Budget) -> Points:
-    """Postprocess Gaussian noise to the bit that it lies above a cut, for cuts ever farther out."""
+    """Postprocess Gaussian noise to the bit that it lies above a cut, for cuts farther and farther out."""
     for cut in (0.5, 2.0, 3.0, 4.0, 5.2, 8.0, 12.0, 40.0, 300.0, 2000.0):
         at = -float(log_ndtr(-cut)) / LN_10
         yield Point(f"above {cut:g}", closed_form(cut_tau(cut)), ONE, at=at)

@@ -142,7 +142,7 @@ def exponential_privacy(budget: Budget) -> Points:
 
 @claim("Z.L33")
 def nets_that_are_packings(budget: Budget) -> Points:
-    """Choose points of a cube one after the other, by three metrics."""
+    """Choose points of a cube one by one, in three metrics."""
     places = np.mod(np.arange(1, 81)[:, None] * np.sqrt([2.0, 3.0, 5.0]), 1.0)
     apart = places[:, None] - places
     metrics = {"largest coordinate": np.abs(apart).max(axis=2), "sum": np.abs(apart).sum(axis=2)}

@@ -10,7 +10,7 @@ from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, Laplace, Noise
-from tcdp_sim.privacy import ZCDP, lemma_38_delta, pure_renyi, to_approx_dp, zcdp_budget
+from tcdp_sim.privacy import ZCDP, approx_zcdp_delta, pure_renyi, to_approx_dp, zcdp_budget
 from tcdp_sim.releases import AdditiveRelease
 
 STEPS = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -52,13 +52,13 @@ def sharper_conversion(budget: Budget) -> Points:
     """Evaluate both lemmas at the ε of the standard conversion."""
     for rho, delta in ((0.1, 1e-6), (1.0, 0.1), (1e-3, 1e-9), (10.0, 1e-6), (0.1, 0.999)):
         epsilon = rho + 2 * float(np.sqrt(rho * log(1 / delta)))
-        left = closed_form(lemma_38_delta(ZCDP(rho), epsilon, form="paper"))
+        left = closed_form(approx_zcdp_delta(ZCDP(rho), epsilon, form="paper"))
         yield Point(f"ρ = {rho:g}, δ = {delta:g}", left, constant(delta))
 
 
 @claim("Z.L21b")
 def inverse_conversion(budget: Budget) -> Points:
-    """Convert the printed ρ back by Lemma 21. Gaussian noise spends it, and randomised response beside it spends ξ."""
+    """Convert the printed ρ back by Lemma 21. Gaussian noise spends ρ, and randomised response spends ξ."""
     for epsilon, delta, xi in ((1.0, 1e-6, 0.0), (0.01, 1e-9, 0.0), (5.0, 0.1, 1.0), (30.0, 1e-3, 0.2)):
         rho = zcdp_budget(epsilon, delta, xi).rho
         where = f"ε = {epsilon:g}, δ = {delta:g}, ξ = {xi:g}"
@@ -120,7 +120,7 @@ def _sines(budget: Budget, xs: tuple[float, ...]) -> Points:
 
 @claim("Z.L22")
 def family_to_zcdp(budget: Budget) -> Points:
-    """Bound the loss of every mechanism of the family. Were it too large somewhere, the lemma would be open there."""
+    """Bound the loss of every mechanism of the family. Where the bound is too large, the lemma stays open."""
     xis = budget.choose((0.0, 0.3, 1.0), (0.0, 0.01, 0.1, 0.3, 0.6, 1.0))
     rhos = budget.choose((1e-8, 0.01, 1.0), (1e-12, 1e-8, 1e-4, 0.01, 0.1, 0.3, 1.0))
     for xi, rho in ((xi, rho) for xi in xis for rho in rhos):

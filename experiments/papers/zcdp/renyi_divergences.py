@@ -71,7 +71,7 @@ def properties(budget: Budget) -> Points:
 
 
 def _composition(name: str, laws: list[Floats], order: float) -> Iterator[Point]:
-    """Compose two outcomes, where the second one's laws depend on the first, which is one of four."""
+    """Compose two outcomes. The first one has four values, and the second one's laws depend on it."""
     p, q = laws[:2]
     conditional = [[example(7 * i + j + 40, 3) for i in range(OUTCOMES)] for j in (0, 1)]
     whole = divergence(_joint((p, conditional[0])), _joint((q, conditional[1])), order)

@@ -61,6 +61,8 @@ def forecast(spec: Mapping[str, Any], tell: Tell) -> tuple[int, int]:
     workers = worker_count(spec)
     if spec["name"] == "local":
         return workers, min(workers, _cores())
+    if spec["name"] == "kubernetes":
+        tell(kubernetes.EXPERIMENTAL)
     if spec["name"] != "scheduler":
         return workers, workers
     with interrupts.held():

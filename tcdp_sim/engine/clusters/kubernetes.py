@@ -1,4 +1,4 @@
-"""The cluster kubernetes: workers as pods, through the Dask operator and dask-kubernetes."""
+"""The cluster kubernetes: workers as pods, through the Dask operator and dask-kubernetes. It is experimental."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -11,6 +11,7 @@ from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks, tuning
 from tcdp_sim.engine.clusters.extras import needed
 from tcdp_sim.engine.clusters.waiting import announced
+from tcdp_sim.study import groups
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -19,6 +20,10 @@ LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 IMAGE = r"[a-z0-9][\w.:/@-]{0,254}"
 CPU = r"\d+m|\d+(\.\d{1,3})?"
 SUFFIXES = {"kB": "k", "MB": "M", "GB": "G", "TB": "T", "kiB": "Ki", "MiB": "Mi", "GiB": "Gi", "TiB": "Ti"}
+EXPERIMENTAL = (
+    f"warning: cluster=kubernetes is experimental: {groups.EXPERIMENTAL['kubernetes']}; "
+    "cluster=scheduler uses pods that the Dask operator has started (docs/clusters.md)"
+)
 START = 600  # seconds for the first pod, whose image may have to be pulled
 
 
@@ -58,6 +63,7 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     with interrupts.held():
         operator = needed("dask_kubernetes.operator", "kubernetes")
         from distributed import Client
+    tell(EXPERIMENTAL)
     tell("warning: the Dask operator's pods talk in plain text; keep others out by a network policy (docs/clusters.md)")
     started = []
     try:

@@ -11,7 +11,7 @@ PATIENCE = 3.0  # seconds of waiting without a message
 
 @contextmanager
 def announced(tell: Tell, text: str) -> Iterator[None]:
-    """Tell the text if the block takes longer than PATIENCE."""
+    """Show the text to the user if the block takes longer than PATIENCE."""
     timer = threading.Timer(PATIENCE, tell, (text,))
     timer.daemon = True
     timer.start()

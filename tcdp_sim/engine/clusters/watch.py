@@ -14,7 +14,7 @@ PERIOD = 5.0  # seconds between looks
 SILENT = 10.0  # seconds without a sign of life; with few workers, each gives one every half second
 EACH = 0.03  # seconds for each worker, if that is more in total: among 1,024 each gives a sign every 6 s
 SCHEDULER = "the scheduler"
-NOBODY = "every worker (the run goes on once one is there)"  # stands for them all where none is left
+NOBODY = "every worker (the run goes on once one is there)"  # the name in messages when no worker is left
 
 
 class Watch:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, Bounds, integrate
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.losses.level_sets import LevelSets, landmarks, panels, refined
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.renyi.kernels import (
@@ -37,20 +38,21 @@ _RULES = 2  # of a round of `integrate`: each asks once for its points on all pa
 _Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q there
 
 
-def renyi_divergence_between(p: Mixture, q: Mixture, orders: ArrayLike) -> Bounds[Any]:
+@renamed_arguments(orders="order")
+def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds[Any]:
     """Return the Renyi divergence D_order(p || q) between two mixtures of the same noise.
 
     Parameters
     ----------
     p, q : Mixture
         The mixtures, of the same noise.
-    orders : float or array
-        The orders, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
+    order : float or array
+        The order or orders, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
 
     Returns
     -------
     Bounds
-        The divergences in nats, of the shape of `orders`. The ends are about 1e-10 apart (relative). They are
+        The divergences in nats, of the shape of `order`. The ends are about 1e-10 apart (relative). They are
         (lower, inf, inf) if the integrand cannot be followed to its end.
 
     Raises
@@ -70,25 +72,26 @@ def renyi_divergence_between(p: Mixture, q: Mixture, orders: ArrayLike) -> Bound
     0.25
     """
     pair = _Pair(p, q)
-    flat = np.ravel(real("orders", orders, 1, closed=True, finite=False))
-    rows = np.array([_renyi(pair, order) for order in flat])
-    return _shaped(rows, orders)
+    flat = np.ravel(real("order", order, 1, closed=True, finite=False))
+    rows = np.array([_renyi(pair, each) for each in flat])
+    return _shaped(rows, order)
 
 
-def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[Any]:
+@renamed_arguments(epsilons="epsilon")
+def hockey_stick_between(p: Mixture, q: Mixture, epsilon: ArrayLike) -> Bounds[Any]:
     """Return H_eps(p || q), the supremum over events of p - e^epsilon q, for two mixtures of the same noise.
 
     Parameters
     ----------
     p, q : Mixture
         The mixtures, of the same noise.
-    epsilons : float or array
+    epsilon : float or array
         epsilon in nats, finite, of any sign.
 
     Returns
     -------
     Bounds
-        The divergences, of the shape of `epsilons`. The ends are about 1e-10 apart (relative), from 1 down to 1e-300.
+        The divergences, of the shape of `epsilon`. The ends are about 1e-10 apart (relative), from 1 down to 1e-300.
         For a noise without its own `privacy_loss` the rounding of its log density sets their distance.
 
     Raises
@@ -108,13 +111,13 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[
     0.382925
     """
     pair = _Pair(p, q)
-    flat = np.ravel(real("epsilons", epsilons, -np.inf))
+    flat = np.ravel(real("epsilon", epsilon, -np.inf))
     if not pair.noise.gives_loss:
-        return _shaped(_between_errors(pair, flat), epsilons).clipped(0.0, 1.0)
+        return _shaped(_between_errors(pair, flat), epsilon).clipped(0.0, 1.0)
 
-    def integrand(epsilon: float, x: Floats) -> Floats:
+    def integrand(each: float, x: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            share = share_above(epsilon, pair.loss(x))
+            share = share_above(each, pair.loss(x))
         return np.where(np.isnan(share), 0.0, p.pdf(x) * share)  # where neither has density
 
     sets = pair.sets()
@@ -122,7 +125,7 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[
     slack = 1e-12 * middle
     outside = float(p.cdf(sets.x[0]) + p.sf(sets.x[-1])) + TINY
     rows = np.array([low - slack, middle, high + slack + outside]).T
-    return _shaped(rows, epsilons).clipped(0.0, 1.0)
+    return _shaped(rows, epsilon).clipped(0.0, 1.0)
 
 
 def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:

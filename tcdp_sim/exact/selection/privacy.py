@@ -160,7 +160,7 @@ def worst_pairs(
     Examples
     --------
     >>> pairs = worst_pairs("exponential_mechanism", 1.0, 2)
-    >>> round(spent_renyi(pairs, float("inf")).estimate, 2) <= 1.0
+    >>> round(worst_renyi(pairs, float("inf")).estimate, 2) <= 1.0
     True
     """
     if gaps is None:
@@ -182,7 +182,7 @@ def _stacked(rows: Sequence[ArrayBounds]) -> ArrayBounds:
     return Bounds(*(np.array(part) for part in zip(*rows)))
 
 
-def spent_renyi(pairs: OutputPair, order: float) -> Bounds:
+def worst_renyi(pairs: OutputPair, order: float) -> Bounds:
     """Return the largest D_order among pairs of neighbours.
 
     Parameters
@@ -209,13 +209,13 @@ def spent_renyi(pairs: OutputPair, order: float) -> Bounds:
     Examples
     --------
     >>> pairs = worst_pairs("exponential_mechanism", 1.0, 2)
-    >>> round(spent_renyi(pairs, 2.0).estimate, 4)
+    >>> round(worst_renyi(pairs, 2.0).estimate, 4)
     0.2402
     """
     return Bounds(*(float(np.max(part)) for part in pairs.renyi(order)))
 
 
-def spent_delta(pairs: OutputPair, epsilon: float) -> Bounds:
+def worst_delta(pairs: OutputPair, epsilon: float) -> Bounds:
     """Return the largest delta(epsilon) among pairs of neighbours.
 
     Parameters
@@ -242,7 +242,7 @@ def spent_delta(pairs: OutputPair, epsilon: float) -> Bounds:
     Examples
     --------
     >>> pairs = worst_pairs("exponential_mechanism", 1.0, 2)
-    >>> round(spent_delta(pairs, 0.0).estimate, 4)
+    >>> round(worst_delta(pairs, 0.0).estimate, 4)
     0.2449
     """
     return Bounds(*(float(np.max(part)) for part in pairs.hockey_stick(epsilon)))

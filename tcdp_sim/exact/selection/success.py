@@ -17,6 +17,7 @@ from scipy.special import expit
 from tcdp_sim.core.arrays import Floats, RealFunction
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.exact.work import spend, within
@@ -133,11 +134,12 @@ def selection_failure(
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), False)
 
 
+@renamed_arguments(beta="failure")
 @within(MOST_POINTS, "valid: `selection_failure` at the gaps of interest")
 def required_gap(
-    algorithm: str, noise: Noise | float, k: float, beta: float, m: int = 1, *, delta: float | None = None
+    algorithm: str, noise: Noise | float, k: float, failure: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
-    """Return the smallest gap at which the true top m are selected with probability at least 1 - beta.
+    """Return the smallest gap at which the true top m are selected with probability at least 1 - failure.
 
     The gap is found by root finding on the exact law.
 
@@ -149,7 +151,7 @@ def required_gap(
         A noise or an epsilon, by the algorithm.
     k : float
         The number of candidates, a whole number from 2 to 1e300.
-    beta : float
+    failure : float
         The probability of failure, in (0, 1).
     m : int
         The number of candidates to select, 1 <= m < k and m <= 10^6. Methods without top-m take 1.
@@ -160,7 +162,7 @@ def required_gap(
     -------
     Bounds
         The gap in units of the sensitivity. At the ends the failure probability is certainly above and certainly at
-        most beta. The upper end is infinite if no float is certain to be enough, as at beta below the 1e-300 that
+        most failure. The upper end is infinite if no float is certain to be enough, as at failure below the 1e-300 that
         quadrature leaves out.
 
     Raises
@@ -177,39 +179,39 @@ def required_gap(
     >>> required_gap("exponential_mechanism", 1.0, 4, 0.75).estimate
     0.0
     """
-    law, beta = _law(algorithm, k, m, delta), real("beta", beta, 0, 1)
+    law, failure = _law(algorithm, k, m, delta), real("failure", failure, 0, 1)
 
     def fails(gap: float) -> Bounds:
         return law(noise, gap, False)
 
-    if fails(0.0).upper <= beta:
+    if fails(0.0).upper <= failure:
         return Bounds(0.0, 0.0, 0.0)
-    low, high = _doubled(fails, beta)
+    low, high = _doubled(fails, failure)
     if np.isinf(high):
         return Bounds(low, np.inf, np.inf)
 
     def excess(gap: float) -> float:
-        return np.log(max(fails(gap).estimate, TINY) / beta)
+        return np.log(max(fails(gap).estimate, TINY) / failure)
 
     root = brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-13) if excess(0.0) > 0 else 0.0
     ends = root * (1 - _SLACKS), root + _SLACKS * max(root, high)
-    below = (gap for gap in ends[0] if fails(gap).lower >= beta)
-    above = (gap for gap in ends[1] if gap <= high and fails(gap).upper <= beta)
+    below = (gap for gap in ends[0] if fails(gap).lower >= failure)
+    above = (gap for gap in ends[1] if gap <= high and fails(gap).upper <= failure)
     return Bounds(float(next(below, 0.0)), float(root), float(next(above, high)))
 
 
-def _doubled(fails: Callable[[float], Bounds], beta: float) -> tuple[float, float]:
+def _doubled(fails: Callable[[float], Bounds], failure: float) -> tuple[float, float]:
     """Return gaps that are certainly too small and certainly enough.
 
     The latter is a power of 2, or inf if there is none.
     """
     first = 0
-    while fails(2.0 ** (first - 10)).upper <= beta:
+    while fails(2.0 ** (first - 10)).upper <= failure:
         first -= 10
     last = int(np.log2(MOST))
-    enough = _first(lambda i: fails(2.0**i).upper <= beta, first, last)
+    enough = _first(lambda i: fails(2.0**i).upper <= failure, first, last)
     if enough > last:
-        unsure = _first(lambda i: fails(2.0**i).lower < beta, first, last)
+        unsure = _first(lambda i: fails(2.0**i).lower < failure, first, last)
         return (2.0 ** (unsure - 1) if unsure > first else 0.0), np.inf
     return 0.0, 2.0**enough
 

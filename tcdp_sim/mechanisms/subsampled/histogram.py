@@ -20,7 +20,7 @@ from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options,
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import SCHEMES, ApproxDP, Guarantee
 from tcdp_sim.privacy.amplification.schemes import known_scheme, log_unmixed
-from tcdp_sim.samplers import Importance, importance, sample_extremes
+from tcdp_sim.samplers import ImportanceSampler, fit_importance_sampler, sample_extremes
 from tcdp_sim.samplers.losses import noise_nodes
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
 
@@ -152,25 +152,25 @@ class SubsampledHistogram(Mechanism):
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.threshold is not None:
-            return {name: draws.sample(rng, trials) for name, draws in self._rare.items()}
+            return {name: draws.sample(trials, rng=rng) for name, draws in self._rare.items()}
         out = {name: np.empty(trials) for name in ("linf_error", *_PARTS, "records_drawn")}
         rows = max(1, TILE // len(self.counts))
         for start in range(0, trials, rows):
             part = slice(start, min(start + rows, trials))
             for name, values in self._errors(rng, part.stop - start).items():
                 out[name][part] = values
-        y = self.noise.sample(rng, trials) + (rng.random(trials) < self.fraction)
+        y = self.noise.sample(size=trials, rng=rng) + (rng.random(trials) < self.fraction)
         return out | {"privacy_loss": self._loss(y)}
 
     def _errors(self, rng: np.random.Generator, size: int) -> Draws:
-        drawn = self.sampling.draw(rng, size)
+        drawn = self.sampling.draw(size, rng=rng)
         sampling, noise = drawn / self.fraction - self.counts, np.empty(drawn.shape)
-        self.noise.fill(rng, noise)
+        self.noise.fill(out=noise, rng=rng)
         noise /= self.fraction
         total = sampling + noise
         linf = np.abs(total).max(axis=1)
         if self.bins > len(self.counts):
-            low, high = sample_extremes(self.noise, rng, self.bins - len(self.counts), size)
+            low, high = sample_extremes(self.noise, self.bins - len(self.counts), size, rng=rng)
             linf = np.maximum(linf, np.maximum(-low, high) / self.fraction)
         mean_squares = {name: np.mean(part * part, axis=1) for name, part in zip(_PARTS, (total, sampling, noise))}
         return {"linf_error": linf, "records_drawn": drawn.sum(axis=1), **mean_squares}
@@ -187,7 +187,7 @@ class SubsampledHistogram(Mechanism):
         return self.noise.with_density()
 
     @cached_property
-    def _rare(self) -> Mapping[str, Importance]:
+    def _rare(self) -> Mapping[str, ImportanceSampler]:
         noise = self._dense
 
         def log_density(y: Reals) -> Reals:
@@ -203,7 +203,10 @@ class SubsampledHistogram(Mechanism):
 
         nodes = noise_nodes(noise, 1.0)
         nodes = np.concatenate([nodes, _jumps(lambda y: self._loss(y) > self.threshold, nodes)])
-        return {"loss_tail": importance(tail, nodes), "hockey_stick": importance(profile, nodes)}
+        return {
+            "loss_tail": fit_importance_sampler(tail, nodes),
+            "hockey_stick": fit_importance_sampler(profile, nodes),
+        }
 
 
 def _jumps(holds: Callable[[Floats], NDArray[np.bool_]], nodes: Floats) -> Floats:

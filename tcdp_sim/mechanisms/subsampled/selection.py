@@ -127,13 +127,13 @@ class SubsampledSelection(Mechanism):
         return 3000.0 + self.sampling.work  # the set-up for one subsample, in random numbers
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
-        drawn = self.sampling.draw(rng, trials)
+        drawn = self.sampling.draw(trials, rng=rng)
         kinds, which = np.unique(drawn, axis=0, return_inverse=True)
         order, selected = np.argsort(which.ravel(), kind="stable"), np.empty((trials, self.m), dtype=np.int64)
         ends = np.cumsum(np.bincount(which.ravel(), minlength=len(kinds)))
         for kind, start, end in zip(kinds, np.concatenate([[0], ends]), ends):
             scores = Scores(kind.astype(float), others=self.bins - len(kind), sensitivity=1)
-            selected[order[start:end]] = self.calibrated.select(scores, rng, end - start, self.m)
+            selected[order[start:end]] = self.calibrated.select(scores, end - start, self.m, rng=rng)
         missed = self._missed(selected)
         own = np.argsort(-drawn, axis=1, kind="stable")[:, : self.m]  # counts descend, so ties favour the truth
         return {"missed": missed, "missed_by_sampling": self._missed(own), "top_selected": missed == 0}

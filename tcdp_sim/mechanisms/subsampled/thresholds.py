@@ -94,16 +94,18 @@ class SubsampledThresholds(Thresholds):
         fields = {name: getattr(self, name) for name in Thresholds.__dataclass_fields__}
         return _OnSamples(self, Thresholds(**fields | {"records": drawn}).plan)
 
-    def sample(self, rng: np.random.Generator) -> Records:
+    def sample(self, *, rng: np.random.Generator) -> Records:
         """Return one subsample."""
-        drawn = self.sampling.draw(rng, 1)[0]
+        drawn = self.sampling.draw(1, rng=rng)[0]
         return Records(self.records.values[drawn > 0].tolist(), drawn[drawn > 0], self.records.k)
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.method != "binary_search":
             return super().simulate(rng, trials)
         inner, rho = (self.sampling.draws + 1) // 2, self.promise.rho
-        medians = [search_rank(self.sample(rng).sorted, inner, self.records.k, rho, rng, 1)[0] for _ in range(trials)]
+        medians = [
+            search_rank(self.sample(rng=rng).sorted, inner, self.records.k, rho, 1, rng=rng)[0] for _ in range(trials)
+        ]
         return self._median_errors(medians, (self.records.n + 1) // 2)
 
 
@@ -118,11 +120,11 @@ class _OnSamples:
         """Return the forecast cost of a release on a subsample, in random numbers. `data` is as for the inner plan."""
         return float(self.inner.work(data)) + self.of.sampling.work
 
-    def run(self, records: Records, rng: np.random.Generator) -> StepCdf:
-        cdf: StepCdf = self.inner.run(self.of.sample(rng), rng)
+    def run(self, records: Records, *, rng: np.random.Generator) -> StepCdf:
+        cdf: StepCdf = self.inner.run(self.of.sample(rng=rng), rng=rng)
         return replace(cdf, estimates=tuple(x / self.of.fraction for x in cdf.estimates), n=records.n)
 
-    def errors(self, places: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def errors(self, places: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return the errors of a noisy tree's rescaled ranks at these places."""
-        noisy_ranks = self.of.sample(rng).ranks(places) + self.inner.errors(places, rng)
+        noisy_ranks = self.of.sample(rng=rng).ranks(places) + self.inner.errors(places, rng=rng)
         return np.asarray(noisy_ranks / self.of.fraction - self.of.records.ranks(places))

@@ -4,11 +4,12 @@ from math import floor, inf
 from typing import TypeGuard
 
 from tcdp_sim.core.errors import choice, scalar
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.privacy.amplification.approximate import amplified_dp
 from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, theorem_11, theorem_12
 from tcdp_sim.privacy.amplification.profiles import GroupProfile, Profile, amplified_profile
 from tcdp_sim.privacy.amplification.renyi import certified, cheat_sheet, lemma_15, wang_2019
-from tcdp_sim.privacy.amplification.schemes import chance_drawn, known_scheme
+from tcdp_sim.privacy.amplification.schemes import inclusion_probability, known_scheme
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP, known, require, whole
 from tcdp_sim.privacy.renyi import RenyiBound, renyi_bound
 
@@ -26,9 +27,10 @@ _FOR = {  # method -> the schemes for which it is proved
 METHODS = tuple(_FOR)
 
 
+@renamed_arguments(sampling_fraction="sampling_probability")
 def amplify(
     guarantee: Guarantee | RenyiBound | Profile,
-    sampling_fraction: float,
+    sampling_probability: float,
     scheme: str,
     method: str | None = None,
     *,
@@ -70,7 +72,7 @@ def amplify(
     ----------
     guarantee : Guarantee, RenyiBound or callable
         The guarantee of the mechanism on the subsample. A callable is a privacy profile, epsilon -> delta.
-    sampling_fraction : float
+    sampling_probability : float
         Fraction of the records that is sampled, in (0, 1].
     scheme : str
         Name of the sampling scheme.
@@ -113,12 +115,12 @@ def amplify(
     0.01704
     """
     how = known_scheme(scheme, relation)
-    s = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+    s = scalar("sampling_probability", sampling_probability, 0, 1, finite=False)
     method = _default(guarantee, scheme) if method is None else method
     if scheme not in _FOR[choice("method", method, METHODS)]:
         raise ValueError(_refusal(method, scheme))
     if how.replaces:
-        chance_drawn(s, scheme, records)  # checks `records`
+        inclusion_probability(s, scheme, records)  # checks `records`
     elif records is not None:
         whole("records", records)
     of_tcdp = method in _TCDP and isinstance(guarantee, TCDP | ZCDP) and order is None

@@ -3,10 +3,10 @@
 from math import exp, expm1, fsum, inf, log1p
 
 from tcdp_sim.privacy.amplification.schemes import (
-    chance_drawn,
-    drawn_again,
-    drawn_more_often,
-    draws,
+    draw_count_probabilities,
+    draw_count_tail,
+    draw_sizes,
+    inclusion_probability,
     known_scheme,
     log_mixed,
 )
@@ -39,9 +39,9 @@ def _pure(epsilon: float, s: float, scheme: str, records: int | None) -> float:
         return log_mixed(s, epsilon) - log_mixed(s, -epsilon)
     if not how.replaces:
         return log_mixed(s, epsilon)
-    chances = drawn_again(s, records)
+    chances = draw_count_probabilities(s, records)
     if len(chances) * epsilon > _LARGE:  # rare draws may matter: E[e^(k epsilon)] / E[e^(-k epsilon)] in closed form
-        n, m = draws(s, records)
+        n, m = draw_sizes(s, records)
         loss = m * (log_mixed(1 / n, epsilon) - log1p(expm1(-epsilon) / n)) if n > 1 else epsilon
         return min(loss, m * epsilon)
     none = 1 - fsum(chances)
@@ -66,12 +66,12 @@ def _approx(epsilon: float, delta: float, s: float, scheme: str, records: int | 
         outer = log_mixed(s, inner)
         total = s * delta * (1 + exp(min(outer - inner + epsilon, 700.0)))
         return ApproxDP(outer, min(total, 1.0), f"{source}: {_UNNATURAL}")
-    chances = drawn_again(s, records)
-    eta = chance_drawn(s, scheme, records)
+    chances = draw_count_probabilities(s, records)
+    eta = inclusion_probability(s, scheme, records)
     deltas = [min(delta * _geometric(epsilon, k), 1.0) for k in range(1, len(chances) + 1)]
     parts = [chance * each for chance, each in zip(chances, deltas)]
     for most in range(1, len(chances) + 1):  # being drawn more often than `most` counts as delta
-        rest = drawn_more_often(s, records, most)
+        rest = draw_count_tail(s, records, most)
         if rest <= fsum(parts[:most]):
             break
     return ApproxDP(log_mixed(eta, most * epsilon), min(fsum(parts[:most]) + rest, 1.0), source)

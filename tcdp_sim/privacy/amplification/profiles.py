@@ -10,7 +10,13 @@ from math import exp, expm1
 from typing import TypeVar, cast
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.privacy.amplification.schemes import chance_drawn, drawn_again, known_scheme, log_unmixed
+from tcdp_sim.core.renamed import renamed_arguments
+from tcdp_sim.privacy.amplification.schemes import (
+    draw_count_probabilities,
+    inclusion_probability,
+    known_scheme,
+    log_unmixed,
+)
 from tcdp_sim.privacy.definitions import whole
 
 Profile = Callable[[float], float]
@@ -18,9 +24,10 @@ GroupProfile = Callable[[int, float], float]  # (number of records that change, 
 F = TypeVar("F", Profile, GroupProfile)
 
 
+@renamed_arguments(sampling_fraction="sampling_probability")
 def amplified_profile(
     profile: Profile,
-    sampling_fraction: float,
+    sampling_probability: float,
     scheme: str,
     *,
     groups: GroupProfile | None = None,
@@ -43,7 +50,7 @@ def amplified_profile(
     ----------
     profile : callable
         Privacy profile of the mechanism on the subsample, epsilon -> delta.
-    sampling_fraction : float
+    sampling_probability : float
         Fraction of the records that is sampled, in (0, 1].
     scheme : str
         Name of the sampling scheme, one of `SCHEMES`.
@@ -77,13 +84,13 @@ def amplified_profile(
     True
     """
     how = known_scheme(scheme)
-    eta = chance_drawn(sampling_fraction, scheme, records)
+    eta = inclusion_probability(sampling_probability, scheme, records)
     if substitution is not None and how.natural:
         raise ValueError(f"substitution is not valid for scheme = {scheme!r}; valid: only for poisson_substitution")
     profile = _checked("profile", profile)
     of_group = partial(group_delta, profile) if groups is None else _checked("groups", groups)
     if how.replaces:
-        chances = drawn_again(sampling_fraction, records)
+        chances = draw_count_probabilities(sampling_probability, records)
         return partial(_mean_over_draws, of_group, chances, eta)
     if how.natural:
         return lambda epsilon: eta * profile(log_unmixed(eta, _valid(epsilon)))

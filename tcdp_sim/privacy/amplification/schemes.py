@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import exp, expm1, fsum, inf, log, log1p
 
 from tcdp_sim.core.errors import choice, scalar
+from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.privacy.definitions import whole
 
 
@@ -53,12 +54,13 @@ def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
     return named
 
 
-def draws(sampling_fraction: float, records: int | None) -> tuple[int, int]:
+@renamed_arguments(sampling_fraction="sampling_probability")
+def draw_sizes(sampling_probability: float, records: int | None) -> tuple[int, int]:
     """Return the number of records and the number of draws of a scheme with replacement.
 
     Parameters
     ----------
-    sampling_fraction : float
+    sampling_probability : float
         Number of draws over the number of records, in (0, 1].
     records : int
         Number of records n, at least 1.
@@ -81,11 +83,11 @@ def draws(sampling_fraction: float, records: int | None) -> tuple[int, int]:
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import draws
-    >>> draws(0.01, 1000)
+    >>> from tcdp_sim.privacy import draw_sizes
+    >>> draw_sizes(0.01, 1000)
     (1000, 10)
     """
-    s = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+    s = scalar("sampling_probability", sampling_probability, 0, 1, finite=False)
     if records is None:
         raise ValueError("records = None is not valid; valid: the size n of the data set, a whole number")
     n = whole("records", records)
@@ -96,12 +98,13 @@ def draws(sampling_fraction: float, records: int | None) -> tuple[int, int]:
     return n, m
 
 
-def drawn_again(sampling_fraction: float, records: int | None) -> list[float]:
+@renamed_arguments(sampling_fraction="sampling_probability")
+def draw_count_probabilities(sampling_probability: float, records: int | None) -> list[float]:
     """Return the probabilities that a given record is drawn 1, 2, ... times with replacement.
 
     Parameters
     ----------
-    sampling_fraction : float
+    sampling_probability : float
         Number of draws m over the number of records n, in (0, 1].
     records : int
         Number of records n, at least 1.
@@ -110,12 +113,12 @@ def drawn_again(sampling_fraction: float, records: int | None) -> list[float]:
     -------
     list of float
         P[one given record is drawn k times] for k = 1, 2, ... The list ends before the first probability below 1e-299;
-        `drawn_more_often` gives the rest.
+        `draw_count_tail` gives the rest.
 
     Raises
     ------
     ValueError
-        If the arguments are not valid, as in `draws`.
+        If the arguments are not valid, as in `draw_sizes`.
 
     References
     ----------
@@ -123,11 +126,11 @@ def drawn_again(sampling_fraction: float, records: int | None) -> list[float]:
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import drawn_again
-    >>> drawn_again(1.0, 2)
+    >>> from tcdp_sim.privacy import draw_count_probabilities
+    >>> draw_count_probabilities(1.0, 2)
     [0.5, 0.25]
     """
-    n, m = draws(sampling_fraction, records)
+    n, m = draw_sizes(sampling_probability, records)
     if n == 1:
         return [1.0]
     chances = [m / n * exp((m - 1) * log1p(-1 / n))]
@@ -136,12 +139,13 @@ def drawn_again(sampling_fraction: float, records: int | None) -> list[float]:
     return chances
 
 
-def drawn_more_often(sampling_fraction: float, records: int | None, times: int) -> float:
+@renamed_arguments(sampling_fraction="sampling_probability")
+def draw_count_tail(sampling_probability: float, records: int | None, times: int) -> float:
     """Return the probability that a given record is drawn more than `times` times, with replacement.
 
     Parameters
     ----------
-    sampling_fraction : float
+    sampling_probability : float
         Number of draws m over the number of records n, in (0, 1].
     records : int
         Number of records n, at least 1.
@@ -156,7 +160,7 @@ def drawn_more_often(sampling_fraction: float, records: int | None, times: int) 
     Raises
     ------
     ValueError
-        If the arguments are not valid, as in `draws`.
+        If the arguments are not valid, as in `draw_sizes`.
 
     References
     ----------
@@ -164,12 +168,12 @@ def drawn_more_often(sampling_fraction: float, records: int | None, times: int) 
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import drawn_more_often
-    >>> round(drawn_more_often(1.0, 2, 1), 6)
+    >>> from tcdp_sim.privacy import draw_count_tail
+    >>> round(draw_count_tail(1.0, 2, 1), 6)
     0.25
     """
-    n, m = draws(sampling_fraction, records)
-    chances = drawn_again(sampling_fraction, records)
+    n, m = draw_sizes(sampling_probability, records)
+    chances = draw_count_probabilities(sampling_probability, records)
     last = len(chances)
     # Each further probability is at most half of the one before, so twice the first bounds their sum.
     beyond = 2 * _once_more(chances[-1], n, m, last) if last < m and n > 1 else 0.0
@@ -181,7 +185,8 @@ def _once_more(chance: float, n: int, m: int, k: int) -> float:
     return chance * ((m - k) / ((k + 1) * (n - 1)))
 
 
-def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = None) -> float:
+@renamed_arguments(sampling_fraction="sampling_probability")
+def inclusion_probability(sampling_probability: float, scheme: str, records: int | None = None) -> float:
     """Return the probability that a given record is drawn at all.
 
     The probability is s, or 1 - (1 - 1/n)^m with replacement. It is the total variation distance between the subsamples
@@ -189,7 +194,7 @@ def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = No
 
     Parameters
     ----------
-    sampling_fraction : float
+    sampling_probability : float
         Fraction s of the records that is sampled, in (0, 1].
     scheme : str
         Name of the sampling scheme, one of `SCHEMES`.
@@ -204,7 +209,7 @@ def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = No
     Raises
     ------
     ValueError
-        If the arguments are not valid, as in `draws`.
+        If the arguments are not valid, as in `draw_sizes`.
 
     References
     ----------
@@ -212,13 +217,13 @@ def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = No
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import chance_drawn
-    >>> round(chance_drawn(0.01, "with_replacement", 1000), 6)
+    >>> from tcdp_sim.privacy import inclusion_probability
+    >>> round(inclusion_probability(0.01, "with_replacement", 1000), 6)
     0.009955
     """
     if not known_scheme(scheme).replaces:
-        return scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
-    n, m = draws(sampling_fraction, records)
+        return scalar("sampling_probability", sampling_probability, 0, 1, finite=False)
+    n, m = draw_sizes(sampling_probability, records)
     return -expm1(m * log1p(-1 / n)) if n > 1 else 1.0
 
 

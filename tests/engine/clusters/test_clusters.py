@@ -287,9 +287,20 @@ def test_pods_are_asked_for_compared_and_used(operator, monkeypatch):
         assert sorted(executor.results(iter([-1, -2, -3]))) == [1, 2, 3]
         assert executor.workers == 2
         assert executor.dashboard.startswith("http")
-    assert len(told) == 1
-    assert told[0].startswith("warning: the Dask operator's pods talk in plain text")
+    told = [line for line in told if line.startswith("warning: ")]  # a slow machine also waits for the first pod
+    assert len(told) == 2
+    assert told[0].startswith("warning: cluster=kubernetes is experimental: it has never run on a real Kubernetes;")
+    assert told[1].startswith("warning: the Dask operator's pods talk in plain text")
     assert operator["env"].keys() == {"DASK_INTERNAL_INHERIT_CONFIG"}
+
+
+def test_kubernetes_is_called_experimental_everywhere(command):
+    small = ("sweep.k=10", "sweep.rho=0.1", "sweep.noise=gaussian", "also=null", "cluster.image=x")
+    code, out, err = command("plan", "cluster=kubernetes", *small)
+    assert (code, err, out.count("cluster=kubernetes is experimental")) == (0, "", 1)
+    for words in (["--help"], ["describe", "histogram"], ["new", "histogram"]):
+        assert "kubernetes (experimental)" in command(*words)[1].replace("\n", " ")
+    assert "experimental" not in command("plan", "cluster=local", *small[:-1])[1]
 
 
 def test_pods_that_do_not_start_are_one_line(operator):

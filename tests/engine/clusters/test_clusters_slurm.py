@@ -17,6 +17,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import batch, jobs, queues, tuning
 from tcdp_sim.store.digests import tree_digest
+from tcdp_sim.study.parts import in_ranges
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")
 START, RUN = 300, 600  # seconds, generous: others may use the machine
@@ -287,3 +288,43 @@ def test_jobs_that_cannot_come_back_end_the_run_with_one_line(slurm, spec, nappi
 
     with pytest.raises(UserError, match=r"^2 jobs ended before their worker came: .*invalid partition"):
         run()
+
+
+def tasks(environment, state):
+    """The tasks of arrays in a state, such as 12_3."""
+    lines = ask(environment, "squeue", "-h", "-r", "-t", state, "-o", "%F_%K").split()
+    return [line for line in lines if not line.endswith("_N/A")]
+
+
+def submit(environment, folder, *parts):
+    subprocess.run(
+        ["sh", "job.sh", *parts], cwd=folder, env=environment, check=True, capture_output=True, timeout=START
+    )
+
+
+def end_of_finish(environment, folder):
+    """The log of the latest job that finishes, once no job is left."""
+    none_is_left(environment)
+    return max((folder / "tcdp-sim-jobs").glob("*/finish.log"), key=lambda path: path.stat().st_mtime).read_text()
+
+
+def test_an_array_of_parts_with_one_killed_and_one_lost(slurm, local, tmp_path):
+    """The dependent job says which parts are missing; once they are submitted again, it publishes the serial bytes."""
+    words = [sys.executable, "-m", "tcdp_sim", "script", "slurm", *STUDY, "parts=7"]
+    printed = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=RUN, check=True)
+    (tmp_path / "job.sh").write_text(printed.stdout)
+    submit(slurm, tmp_path)
+    deadline = time.monotonic() + START
+    while not (running := tasks(slurm, "running")):
+        assert time.monotonic() < deadline, ask(slurm, "squeue")
+        time.sleep(0.1)
+    lost = tasks(slurm, "pending")[-1]
+    ask(slurm, "scancel", lost)
+    ask(slurm, "scancel", "--signal=KILL", running[0])
+    missing = in_ranges(int(task.split("_")[1]) for task in (lost, running[0]))
+    log = end_of_finish(slurm, tmp_path)
+    assert f"missing parts: {missing} (2 of 7)\n" in log
+    assert "chunks are missing" in log or "nothing is published" in log
+    submit(slurm, tmp_path, missing)
+    assert "3 of 3 cells whole" in end_of_finish(slurm, tmp_path)
+    assert published(tmp_path) == local

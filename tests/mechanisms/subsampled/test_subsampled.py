@@ -44,7 +44,9 @@ def agree(values, truth):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_by_counts_and_by_records_are_one_law(scheme):
     """Chi-squared on the joint counts of two bins, and exact means."""
-    found = [f(rng(i), COUNTS, scheme, 0.25, 5, TRIALS) for i, f in enumerate((subsample_counts, subsample_records))]
+    found = [
+        f(COUNTS, scheme, 0.25, 5, TRIALS, rng=rng(i)) for i, f in enumerate((subsample_counts, subsample_records))
+    ]
     for drawn in found:
         assert drawn.shape == (TRIALS, 4)
         assert (drawn >= 0).all()
@@ -78,7 +80,7 @@ def test_the_laws_of_a_bin():
     laws = {"poisson": stats.binom(9, 0.25), "without_replacement": stats.hypergeom(20, 9, 5)}
     laws["hybrid"] = stats.binom(5, 9 / 20)
     for scheme, truth in laws.items():
-        drawn = subsample_counts(rng(), COUNTS, scheme, 0.25, 5, TRIALS)[:, 0]
+        drawn = subsample_counts(COUNTS, scheme, 0.25, 5, TRIALS, rng=rng())[:, 0]
         expected = truth.pmf(np.arange(10)) * TRIALS
         kept = expected > 5
         chi2 = ((np.bincount(drawn, minlength=10)[:10] - expected)[kept] ** 2 / expected[kept]).sum()

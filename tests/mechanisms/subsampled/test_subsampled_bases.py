@@ -98,7 +98,7 @@ def test_selection_beside_a_plain_simulation(algorithm):
     records = np.repeat(np.arange(3), COUNTS)
     for _ in range(4000):
         drawn = np.bincount(random.permutation(records)[:4], minlength=3)
-        chosen = mechanism.calibrated.select(Scores(drawn, others=3, sensitivity=1), random, 1)[0, 0]
+        chosen = mechanism.calibrated.select(Scores(drawn, others=3, sensitivity=1), 1, rng=random)[0, 0]
         plain.append(5 - (0 if chosen < 0 else np.append(COUNTS, 0)[chosen]))
     found = mechanism.simulate(rng(), TRIALS)["missed"]
     error = np.hypot(np.std(plain) / np.sqrt(4000), found.std() / np.sqrt(TRIALS))
@@ -198,7 +198,7 @@ def test_estimates_are_rescaled_to_all_records():
     noise = groups.named("noise", "sinh_normal_tight")
     law = threshold_law(method="deciles", noise=noise, rho=50.0, omega=3.0, sampling_fraction=0.5)
     mechanism = Subsampled.build(law, None)
-    run = mechanism.plan.run(mechanism.records, rng())
+    run = mechanism.plan.run(mechanism.records, rng=rng())
     ranks = [0, *(int(np.ceil(round(356 * i / 10, 9))) for i in range(1, 10)), 356]  # of half of the records
     assert run.n == 712
     assert run.estimates == pytest.approx([a + b for a, b in pairwise(ranks)], rel=1e-12)  # their middles, twice

@@ -24,7 +24,7 @@ def interval(low: np.ndarray, high: np.ndarray, scale: float) -> np.ndarray:
 
 
 def loss_cells(data: np.ndarray, other: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities, under both inputs, of the outputs whose rounded losses have one sum: shapes (cells,).
+    """Return the probabilities of each sum of rounded losses under both inputs, each of shape (cells,).
 
     Output i is data[i] plus independent Laplace noise of a scale > 0. All coordinates that differ, differ by the same
     amount. Each coordinate's loss is rounded to one of STEPS + 1 values. The cells are still true events, and their

@@ -12,7 +12,7 @@ UNANSWERED = -1
 
 @cache
 def answers(d: int, positives: int) -> np.ndarray:
-    """Return every list of d answers of a search that stops after so many positives, shape (lists, d).
+    """Return every list of d answers of a search that stops after a number of positives, shape (lists, d).
 
     An answer is 1 (above), 0 (below) or -1 (unanswered). The lists are in lexicographic order. A search with
     positives >= d never stops.

@@ -1,4 +1,4 @@
-"""The identity of a mechanism: module, name, source and settings, so that stored counts never belong to other code.
+"""The identity of a callable: module, name, source and settings, so that stored numbers never belong to other code.
 
 Settings are the data that a function or object carries or reads: its state, defaults and closure, the attributes set on
 it, and the constants of its modules that it names. Callables among them are described in the same way, and so is the
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits.reached import GENERATED, is_handed_out_by_a_library, names, reached
+from tcdp_sim.core.reached import GENERATED, is_handed_out_by_a_library, names, reached
 
 PLAIN = (bool, int, float, complex, str, bytes, range, np.dtype, type(None))
 
@@ -26,16 +26,23 @@ def digest(what: Any) -> str:
     return hashlib.sha256(repr(_plain(what)).encode()).hexdigest()
 
 
-def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
-    """Return {module, name, source} of a mechanism, or None if it has no identity; `source` digests code and settings.
+def identity(mechanism: Callable[..., Any], home: str | None = None) -> dict[str, str] | None:
+    """Return {module, name, source} of a callable, or None if it has no identity; `source` digests code and settings.
 
     A lambda has none, nor has a function or class without source. The same holds for one that carries or reads objects
-    other than plain data and callables with a source. The user's functions, classes and modules that the mechanism
-    names count in turn. `Counting` draws a chunk again to notice changes of the environment, of files or of a library.
+    other than plain data and callables with a source. The user's functions, classes and modules that the callable
+    names are digested too, with those that they name. A resumed audit or sweep computes a stored chunk again, to notice
+    changes of the environment, of files or of a library.
+
+    With `home`, the callable's module counts as the module of this name, so that a file has one identity whether it is
+    run or imported.
     """
     try:
         module, name, parts = _described(mechanism)
-        return {"module": module, "name": name, "source": digest([parts, reached(mechanism)])}
+        text = repr(_plain([parts, reached(mechanism)]))
+        if home:
+            module, text = home, text.replace(f"'{module}", f"'{home}")
+        return {"module": module, "name": name, "source": hashlib.sha256(text.encode()).hexdigest()}
     except (TypeError, OSError, ValueError, RecursionError):
         return None
 

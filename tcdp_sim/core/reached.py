@@ -1,7 +1,6 @@
-"""The code that a mechanism reads beside its own settings: functions, classes and modules that it names, in turn.
+"""The code that a callable uses: the functions, classes and modules that it names, and those that they name.
 
-Only the user's own code is followed. A library counts by the names under which the source calls it. A resumed audit
-draws a stored chunk again, which notices a change that no source shows (of a library, the environment or files).
+Only the user's own code is followed. A library counts by the names under which the source calls it.
 """
 
 import inspect

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, RealFunction
+from tcdp_sim.core.renamed import generator_moved
 
 SPREAD = 0.05  # (area between steps and integrand) / integral, about the relative standard deviation of a draw
 MOST_STEPS = 2**13
@@ -20,8 +21,8 @@ NEGLIGIBLE = 40.0  # an integrand below e^-40 of its peak has negligible mass be
 
 
 @dataclass(frozen=True, eq=False)
-class Importance:
-    """Draws whose mean is the integral of e^log_f, constructed by `importance`.
+class ImportanceSampler:
+    """A sampler of numbers whose mean is the integral of e^log_f, as `fit_importance_sampler` constructs it.
 
     If the integral is below 1e-150, the draws are right but their squares underflow. Scale them before you compute a
     standard error.
@@ -40,7 +41,7 @@ class Importance:
     Examples
     --------
     >>> import numpy as np
-    >>> integral = importance(lambda x: -1000 - x * x / 2, np.linspace(-40, 40, 81))
+    >>> integral = fit_importance_sampler(lambda x: -1000 - x * x / 2, np.linspace(-40, 40, 81))
     >>> integral.area
     0.0
     """
@@ -50,15 +51,16 @@ class Importance:
     heights: Floats
     area: float
 
-    def sample(self, rng: np.random.Generator, size: int) -> Floats:
+    @generator_moved
+    def sample(self, size: int, *, rng: np.random.Generator) -> Floats:
         """Return independent non-negative numbers whose mean is the integral.
 
         Parameters
         ----------
-        rng : numpy.random.Generator
-            The source of randomness.
         size : int
             The number of draws.
+        rng : numpy.random.Generator
+            The source of randomness.
 
         Returns
         -------
@@ -75,7 +77,7 @@ class Importance:
         return self.area * np.exp(_known(self.log_f, x) - self.heights[step])
 
 
-def importance(log_f: RealFunction, nodes: ArrayLike) -> Importance:
+def fit_importance_sampler(log_f: RealFunction, nodes: ArrayLike) -> ImportanceSampler:
     """Return an importance sampler for the integral of e^log_f, with steps that are halved until they fit.
 
     Parameters
@@ -88,14 +90,14 @@ def importance(log_f: RealFunction, nodes: ArrayLike) -> Importance:
 
     Returns
     -------
-    Importance
+    ImportanceSampler
         The sampler.
 
     Examples
     --------
     >>> import numpy as np
-    >>> normal = importance(lambda x: -x * x / 2, np.linspace(-40, 40, 81))
-    >>> draws = normal.sample(np.random.default_rng(0), 1000)
+    >>> normal = fit_importance_sampler(lambda x: -x * x / 2, np.linspace(-40, 40, 81))
+    >>> draws = normal.sample(1000, rng=np.random.default_rng(0))
     >>> bool(abs(draws.mean() / np.sqrt(2 * np.pi) - 1) < 0.01)
     True
     """
@@ -115,11 +117,13 @@ def importance(log_f: RealFunction, nodes: ArrayLike) -> Importance:
         split = (spare > 0.5 * SPREAD * total / len(width)) & (edges[:-1] < middle) & (middle < edges[1:])
         if spare.sum() <= SPREAD * total or len(edges) > MOST_STEPS or not split.any():
             log_area = top + np.log(total)
-            return Importance(log_f, edges, heights, float(np.exp(log_area)) if log_area < np.log(LARGEST) else np.inf)
+            return ImportanceSampler(
+                log_f, edges, heights, float(np.exp(log_area)) if log_area < np.log(LARGEST) else np.inf
+            )
         where = np.flatnonzero(split)
         edges = np.insert(edges, where + 1, middle[where])
         values = np.insert(values, where + 1, inner[where])
-    return Importance(log_f, edges, heights, 0.0 if top == -np.inf else np.inf)
+    return ImportanceSampler(log_f, edges, heights, 0.0 if top == -np.inf else np.inf)
 
 
 def _known(log_f: RealFunction, x: Floats) -> Floats:

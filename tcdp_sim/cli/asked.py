@@ -1,0 +1,21 @@
+"""The runs that the words of a study ask for, and the file of the study that the words override."""
+
+from collections.abc import Sequence
+
+from tcdp_sim.cli import given, overrides
+from tcdp_sim.cli.command import SEVERAL
+from tcdp_sim.cli.given import Given
+from tcdp_sim.study import study_file
+
+
+def runs(study: Sequence[str], path: str | None = None) -> list[Given]:
+    """Return the runs of the words of a study, after checking all of them: one, or several with --multirun.
+
+    The words override the keys of the study in the file `path`. Raises UserError, which names the line of a mistake in
+    the file.
+    """
+    words = [word for word in study if word not in SEVERAL]
+    file = study_file.NONE if path is None else study_file.read(path).under(overrides.places(words))
+    with file.located():
+        configs = overrides.configs(words, len(words) < len(study), file.keys)
+        return [given.by_config(config, file) for config in configs]

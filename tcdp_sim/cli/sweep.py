@@ -1,0 +1,36 @@
+"""The command `tcdp-sim sweep`, which simulates a function of the user's own file and draws the results."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tcdp_sim.cli.say import say
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+HELP = """\
+Simulate a function of your own at every point of its axes, keep the results in a folder, and draw them.
+
+  tcdp-sim sweep my_file.py:median_error sweep.n=[11,101] sweep.epsilon=1 trials=1e5 cluster=slurm
+
+The file is imported, and no other. Its function is f(rng, trials, **axes), which returns an array of shape (trials,),
+or f(rng, **axes), which returns one trial. Keys:
+
+  sweep.AXIS=VALUES     the values of an axis: a value, a list, or {from: 1, to: 9, num: 5}
+  sweep.zip, sweep.where, sweep.cells, also.NAME={...}     as in a study
+  exact.NAME=FUNCTION   a function of the axes in the same file: the exact mean of a number, or probability of an event
+  bound.NAME=FUNCTION   the same for an upper bound
+  units.NAME=UNIT       the unit of a number
+  trials, chunk, seed, quantiles, target_mcse, share, cluster, name, results_dir     as in `tcdp_sim.sweep`
+
+The name is by default that of the function, and the cluster is local. The exit code is 3 if simulated numbers
+contradict exact ones or bounds. `verify` and `replay` of the folder need function=FILE.py:FUNCTION again."""
+
+
+def main(console: "Console", words: Sequence[str]) -> int:
+    """Run or resume a sweep and draw it. Return 3 if simulated numbers contradict exact ones or bounds, else 0."""
+    from tcdp_sim.cli import draw, user_function  # slow to import, and the help needs only the text above
+
+    settings = user_function.run(words, partial(say, console))
+    return draw.draw(settings.folder, console)

@@ -1,0 +1,76 @@
+"""A function of the user's own file on the command line: for a sweep, and for its chunks to be computed again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim.cli import overrides
+from tcdp_sim.core.errors import UserError, only_keys
+from tcdp_sim.core.log import Tell
+from tcdp_sim.core.user_files import VALID, load
+from tcdp_sim.mechanisms.functions import UserFunction, calling, needs_code, shipped
+from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.study.more_trials import with_trials
+from tcdp_sim.study.settings import Settings
+from tcdp_sim.sweeps import run as sweeps
+from tcdp_sim.sweeps.arguments import checked, identified
+
+PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
+KEYS = (
+    *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "quantiles", "target_mcse", "share", "seed"),
+    *("cluster", "name", "results_dir"),
+)
+
+
+def run(words: Sequence[str], tell: Tell) -> Settings:
+    """Run or resume the sweep of a command line, and return its settings. Raises UserError or Failure."""
+    if not words or "=" in words[0]:
+        raise UserError(f"sweep needs a function first; {VALID}")
+    place, given = words[0], overrides.plain(words[1:])
+    only_keys("sweep", given, KEYS)
+    function = load(place)
+    return sweeps.kept(checked(function, **arguments(place, function, given)), tell)
+
+
+def arguments(place: str, function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a sweep from the keys of a command line."""
+    block = dict(given.get("sweep") or {})
+    cluster = given.get("cluster") or "local"
+    cluster = {"name": "local", **cluster} if isinstance(cluster, Mapping) else cluster
+    keys = {"results_dir": "results", "name": name_of(function)} | dict(given) | {"cluster": cluster}
+    known = {kind: _functions(place, kind, keys.pop(kind, None)) for kind in ("exact", "bound")}
+    parts = {part: block.pop(part, None) for part in PARTS}
+    keys.pop("sweep", None)
+    return {**with_trials(keys), **known, **parts, "axes": block}
+
+
+def _functions(place: str, kind: str, given: Any) -> dict[str, Any]:
+    """Return the functions of the user's file, or the numbers, that a key names."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise UserError(f"{kind} = {given!r} is not valid; valid: {kind}.NAME=FUNCTION, a function in the same file")
+    file = place.rpartition(":")[0]
+    return {name: load(f"{file}:{one}") if isinstance(one, str) else one for name, one in given.items()}
+
+
+@contextmanager
+def code_of(settings: Settings, place: str | None) -> Iterator[None]:
+    """Let this process simulate the cells of a run during the block. `place` is FILE.py:FUNCTION for a sweep.
+
+    Raises UserError if a sweep's function is not given, if it is another one, or if it is given for another study.
+    """
+    if settings.mechanism["name"] != UserFunction.name:
+        if place is not None:
+            raise UserError(f"function = {place} is not valid: {settings.folder} is no sweep over a function of a file")
+        yield
+        return
+    wanted = settings.options["function"]
+    if place is None:
+        raise UserError(needs_code(wanted))
+    function = load(place)
+    if wanted["source"] is None or identified(function)["source"] != wanted["source"]:
+        raise UserError(f"{Path(place).name} is not the function of {settings.folder}: its source differs")
+    with shipped(settings.options, calling(function, settings.options["axes"])):
+        yield

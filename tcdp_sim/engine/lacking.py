@@ -1,0 +1,75 @@
+"""The chunks that a run lacks, the parts that they belong to, and the command that computes them."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.texts import shortened
+from tcdp_sim.engine import stopping
+from tcdp_sim.engine.pending import Pending, Wanted
+from tcdp_sim.store import provenance
+from tcdp_sim.store.run_folder import Run
+from tcdp_sim.study import again, parts
+from tcdp_sim.study.study import Study
+
+NAMED = 3  # cells that are named
+LONGEST = 300  # characters of a list of parts
+USUAL = "results"  # the results_dir that a command need not name
+Heads = Sequence[Mapping[str, Any]]
+
+
+def as_needed(study: Study, run: Run) -> Wanted:
+    """Return the chunks that each cell needs, as far as its stored chunks show how many its target needs."""
+    wanted = Wanted(study.plan.laws, study.settings.chunks)
+    while True:
+        more = stopping.more(run, wanted, study.settings)
+        if (more.chunks == wanted.chunks).all():
+            return wanted
+        wanted = more
+
+
+def lines(study: Study, heads: Heads, wanted: Wanted, todo: Pending) -> list[str]:
+    """Return what is missing in lines for the user: chunks, cells, parts and a command. There are none if nothing is.
+
+    `todo` holds the missing chunks of `wanted`. `heads` are those of the journal: they tell how many parts there are.
+    """
+    if not todo:
+        return []
+    extent = f"{len(todo)} of {wanted.total} chunks, in {todo.cells} of {len(wanted)} cells"
+    return [f"missing: {extent}", *_cells(study, todo), *_parts(study, heads, todo)]
+
+
+def _cells(study: Study, todo: Pending) -> Iterator[str]:
+    """Yield a line for each of the first cells that lack chunks."""
+    ids = study.plan.laws.ids()
+    lacking = [(place, *todo.of_cell(cell)) for place, cell in enumerate(ids) if todo.of_cell(cell)[0]]
+    for place, missing, chunks in lacking[:NAMED]:
+        cell = study.plan.laws[place]
+        yield f"  cell={cell.id[:16]} ({cell.where}): {missing} of {chunks} chunks"
+    if len(lacking) > NAMED:
+        yield f"  and {len(lacking) - NAMED} more"
+
+
+def _parts(study: Study, heads: Heads, todo: Pending) -> Iterator[str]:
+    """Yield a line with the parts that lack chunks, if the run is made of parts, and one with the command."""
+    newest = max((head for head in heads if provenance.PART in head), key=provenance.age, default=None)
+    if newest is None:
+        yield f"`{command(study)}` computes them"
+        return
+    count = parts.parsed(str(newest[provenance.PART]), study.settings).count
+    whole = bool(study.settings.target_mcse)
+    numbers = {parts.owner(cell.id, 0 if whole else chunk, count) for cell, chunk in todo}
+    yield f"missing parts: {shortened(parts.in_ranges(numbers), LONGEST)} ({len(numbers)} of {count})"
+    yield f"`{command(study, f'part={min(numbers)}/{count}')}` computes the first of them"
+
+
+def command(study: Study, *more: str) -> str:
+    """Return the command that runs a study again in the same folder, with more words at its end."""
+    s = study.settings
+    try:
+        words = again.words(s.config)
+    except UserError:  # an experiment of a plug-in that is not installed
+        return "the same command"
+    place = [f"results_dir={s.results_dir}"] if s.results_dir != USUAL else []
+    return shlex.join(["tcdp-sim", "run", *words, *place, *more])

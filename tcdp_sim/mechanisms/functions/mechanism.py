@@ -1,0 +1,231 @@
+"""The mechanism that calls a user's function at one point of a sweep.
+
+A law names the function by module, name and digest of its source; it holds no code. A process can simulate only what
+has been put into `shipped` there: the driver has the function itself, and workers receive it with their tasks.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.functions.calls import Call, WrongResult
+from tcdp_sim.privacy import Guarantee
+
+NAME = "function"
+_encoded = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every point
+_SHIPPED: "dict[str, tuple[Call, type[UserFunction]]]" = {}  # the functions that this process has
+
+
+@dataclass(frozen=True)
+class UserFunction(Mechanism):
+    """A user's function at one point of a sweep.
+
+    Parameters
+    ----------
+    function : mapping
+        Its module, its name and the digest of its source; the digest is None if it cannot be identified.
+    point : mapping
+        The value of each axis.
+
+    Examples
+    --------
+    >>> about = {"module": "my_file", "name": "f", "source": None}
+    >>> UserFunction.build(law_of(about, {"n": 3}), None).point
+    {'n': 3}
+    """
+
+    function: Mapping[str, Any]
+    point: Mapping[str, Any]
+
+    name = NAME
+    version = 1
+    axes = declared()
+    required = ()
+    options = ("function", "axes", "observables", "events")
+    observables = MappingProxyType({})
+    events = MappingProxyType({})
+    neighbours = ""
+
+    @classmethod
+    def of(cls, options: Options) -> "type[UserFunction]":
+        """Return the class with the axes and observables that a study's options declare."""
+        declaring = {
+            "axes": declared(*(Axis(name, "axis of the function", kind="plain") for name in options["axes"])),
+            "observables": {name: Observable(unit, name) for name, unit in options["observables"].items()},
+            "events": {name: name for name in options["events"]},
+        }
+        return type("UserFunction", (cls,), declaring)
+
+    @classmethod
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        return tuple(point)
+
+    @classmethod
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
+        return law_of(options["function"], point)
+
+    @classmethod
+    def build(cls, law: Law, counts: Any) -> Self:
+        return cls(law["function"], at(law))
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        return None
+
+    @property
+    def work(self) -> float:
+        return 1.0
+
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
+        if not is_here(self.function):
+            raise UserError(needs_code(self.function))
+        call, kind = _SHIPPED[_key(self.function)]
+        return kind.fitting(call(rng, trials, self.point))
+
+    @classmethod
+    def fitting(cls, values: Draws) -> Draws:
+        """Return the trials of a cell. Raises WrongResult unless their names and kinds are those of the first cell."""
+        for name, array in values.items():
+            if name not in (cls.events if array.dtype == bool else cls.observables):
+                raise WrongResult(f"{name} is {_kind(array.dtype == bool)}, and the first cell has {cls.yields()}")
+        if len(values) < len(cls.observables) + len(cls.events):
+            missing = next(name for name in (*cls.observables, *cls.events) if name not in values)
+            raise WrongResult(f"{missing} is not returned, and the first cell has {cls.yields()}")
+        return values
+
+    @classmethod
+    def yields(cls) -> str:
+        """Return the names and kinds of the results in words."""
+        kinds = {**dict.fromkeys(cls.observables, False), **dict.fromkeys(cls.events, True)}
+        return ", ".join(f"{name} ({_kind(event)})" for name, event in kinds.items())
+
+
+def _kind(event: bool) -> str:
+    return "yes or no" if event else "a number"
+
+
+def law_of(function: Mapping[str, Any], point: Point) -> dict[str, Any]:
+    """Return the law of a function at a point.
+
+    Parameters
+    ----------
+    function : mapping
+        Its module, name and digest.
+    point : mapping
+        The value of each axis.
+
+    Returns
+    -------
+    dict
+        The law. The point is a text, because 1, 1.0 and True are different arguments.
+
+    Examples
+    --------
+    >>> law_of({"module": "m", "name": "f", "source": None}, {"n": 1.0})["point"]
+    '{"n": 1.0}'
+    """
+    return {"mechanism": NAME, "version": UserFunction.version, "function": dict(function), "point": point_text(point)}
+
+
+def point_text(point: Point) -> str:
+    """Return a point as canonical text.
+
+    Parameters
+    ----------
+    point : mapping
+        The value of each axis.
+
+    Returns
+    -------
+    str
+        JSON with sorted axes.
+
+    Examples
+    --------
+    >>> point_text({"n": 3, "kind": (True, None)})
+    '{"kind": [true, null], "n": 3}'
+    """
+    return _encoded(point)
+
+
+def at(law: Law) -> dict[str, Any]:
+    """Return the point of a law, with the values that its function is called with.
+
+    Parameters
+    ----------
+    law : mapping
+        The law of a cell.
+
+    Returns
+    -------
+    dict
+        The value of each axis.
+
+    Examples
+    --------
+    >>> at({"point": '{"kind": [true, null], "n": 3}'})
+    {'kind': (True, None), 'n': 3}
+    """
+    return {axis: _without_lists(value) for axis, value in json.loads(law["point"]).items()}
+
+
+def _without_lists(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_without_lists, value))
+    return {key: _without_lists(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+@contextmanager
+def shipped(options: Options, call: Call) -> Iterator[None]:
+    """Let this process simulate a function during the block.
+
+    Parameters
+    ----------
+    options : mapping
+        The options of `UserFunction`: the function's identity, its axes, and the names that its trials yield.
+    call : Call
+        The function.
+
+    Examples
+    --------
+    >>> from tcdp_sim.mechanisms.functions import calling
+    >>> about = {"module": "m", "name": "f", "source": None}
+    >>> options = {"function": about, "axes": [], "observables": {"value": "1"}, "events": []}
+    >>> with shipped(options, calling(lambda rng, trials: rng.random(trials), [])):
+    ...     len(UserFunction(about, {}).simulate(np.random.default_rng(0), 3)["value"])
+    3
+
+    """
+    key = _key(options["function"])
+    before = _SHIPPED.get(key)
+    _SHIPPED[key] = call, UserFunction.of(options)
+    try:
+        yield
+    finally:
+        if before is None:
+            del _SHIPPED[key]
+        else:
+            _SHIPPED[key] = before
+
+
+def needs_code(function: Mapping[str, Any]) -> str:
+    """Return the message for a function that this process does not have."""
+    name = f"{function['module']}:{function['name']}"
+    return f"the numbers come from the function {name}, and no folder holds code; give function=FILE.py:FUNCTION"
+
+
+def is_here(function: Mapping[str, Any]) -> bool:
+    """Return True if this process can simulate a function."""
+    return _key(function) in _SHIPPED
+
+
+def _key(function: Mapping[str, Any]) -> str:
+    return json.dumps(dict(function), sort_keys=True)

@@ -1,0 +1,198 @@
+"""The results of a sweep over a user's function, labelled by the values that the function was called with."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from tcdp_sim.mechanisms.functions import at
+from tcdp_sim.store import columns
+from tcdp_sim.study.sweeps import label
+from tcdp_sim.summaries.estimates import quantile_table
+from tcdp_sim.summaries.summary import Distribution
+
+OF_STUDIES = ("data_counts", "data_start", "data_size", "warned", "failed")
+OF_A_MEAN = (*columns.INTERVAL, columns.EXACT, columns.BOUND)
+Columns = Mapping[str, tuple[Any, Any, Mapping[str, Any]]]  # name -> (dimensions, values, attributes)
+
+
+def labelled(
+    data: Columns, points: Sequence[Mapping[str, Any]], ids: Sequence[str], attributes: Mapping[str, Any]
+) -> xr.Dataset:
+    """Return flat columns, with one row for each point, on the grid of the axes.
+
+    Parameters
+    ----------
+    data : mapping
+        The columns by name, as (dimensions, values, attributes); the first dimension is "cell".
+    points : sequence of mapping
+        The values of the axes of each row.
+    ids : sequence of str
+        The ids of the cells.
+    attributes : mapping
+        The attributes of the result.
+
+    Returns
+    -------
+    xarray.Dataset
+        The mean of a number has the number's own name. Points that the sweep does not contain are NaN.
+
+    Examples
+    --------
+    >>> data = {"error": (("cell",), np.array([1.0, 2.0]), {})}
+    >>> labelled(data, [{"n": 3}, {"n": 1}], ["a", "b"], {})["error"].sel(n=3).item()
+    1.0
+    """
+    levels = {axis: _levels([point[axis] for point in points]) for axis in points[0]}
+    where, full = _places(points, levels)
+    grid = {
+        name: (_dims(levels, dims), _gridded(values, where, full), about)
+        for name, (dims, values, about) in data.items()
+    }
+    own = {axis: _coordinate(values) for axis, values in levels.items()}
+    coordinates = own | {"id": (tuple(levels), _gridded(np.array(ids, dtype=object), where, full))}
+    return xr.Dataset(grid, coordinates, dict(attributes))
+
+
+def of_run(flat: xr.Dataset) -> xr.Dataset:
+    """Return the loaded cells of a published sweep as `tcdp_sim.sweep` returns them.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns, without the bins of histograms.
+
+    Returns
+    -------
+    xarray.Dataset
+        One dimension for each axis, with the values that the function was called with.
+
+    Examples
+    --------
+    >>> of_run(open_cells("results/median_error").load())["error"]  # doctest: +SKIP
+    """
+    named = flat.drop_vars([name for name in flat.data_vars if str(name).endswith("_histogram_bins")])
+    data = shown(columns_of(named), columns.QUANTILES.tolist(), _observables(flat))
+    found = labelled(data, points_of(flat), flat["id"].values.tolist(), flat.attrs)
+    return found.assign_coords(quantile=flat["quantile"].values) if "quantile" in found.dims else found
+
+
+def _observables(flat: xr.Dataset) -> list[str]:
+    return columns.observables(map(str, flat.data_vars))
+
+
+def columns_of(flat: xr.Dataset) -> dict[str, tuple[Any, Any, Any]]:
+    """Return the columns of published numbers, without what concerns the cells of other studies."""
+    found = {str(name): (column.dims, column.values, column.attrs) for name, column in flat.data_vars.items()}
+    return {name: column for name, column in found.items() if name not in OF_STUDIES}
+
+
+def points_of(flat: xr.Dataset) -> list[dict[str, Any]]:
+    """Return the values of the axes of each row of published results, as the function was called with them."""
+    axes, points = json.loads(flat.attrs["axes"]), (at(json.loads(law)) for law in flat["law"].values.tolist())
+    return [{axis: point[axis] for axis in axes} for point in points]
+
+
+def shown(
+    data: Columns, levels: Sequence[float], names: Sequence[str] | None = None
+) -> dict[str, tuple[Any, Any, Any]]:
+    """Return the columns of a result: means under the names of their numbers, quantiles of the given levels.
+
+    The bins of histograms are left out, because the cells have different ones. `names` are the observables if the data
+    lack them.
+    """
+    names = columns.observables(data) if names is None else names
+    if tuple(levels) != tuple(columns.QUANTILES):
+        data = dict(data) | {name: value for one in names for name, value in _quantiles(data, one, levels)}
+    renamed = {columns.mean(name) + end: name + end for name in names for end in OF_A_MEAN}
+    kept = {name: value for name, value in data.items() if not _is_of_bins(name, names) and np.size(value[1])}
+    return {renamed.get(name, name): value for name, value in kept.items()}
+
+
+def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
+    """Yield the columns of the quantiles of an observable at other levels, read from its bins."""
+    keys, counts, bins = (np.asarray(data[part][1]) for part in columns.histogram(name))
+    ends = np.cumsum(bins)
+    sides = [
+        np.asarray(data[name + end][1]) if name + end in data else np.zeros(len(bins), int) for end in columns.INFINITE
+    ]
+    none = np.zeros((1, 5))
+    ds = [
+        Distribution(keys[end - size : end], counts[end - size : end], {}, none, 0, (int(minus), int(plus)))
+        for end, size, minus, plus in zip(ends, bins, *sides)
+    ]
+    table = quantile_table(ds, np.array(levels)) if levels else np.zeros((4, len(bins), 0))
+    for end, values in zip(columns.INTERVAL, table):
+        dims, _, about = data[columns.quantile(name) + end]
+        yield columns.quantile(name) + end, (dims, values, about)
+
+
+def _is_of_bins(name: str, observables: Sequence[str]) -> bool:
+    return any(name in columns.histogram(one) for one in observables)
+
+
+def joined(parts: Iterable[Columns]) -> dict[str, tuple[Any, Any, Any]]:
+    """Return the columns of consecutive cells, one after the other. A column that some parts lack is 0 there."""
+    blocks = list(parts)
+    if len(blocks) == 1:
+        return dict(blocks[0])
+    about = {name: column for block in blocks for name, column in block.items()}
+    return {name: (dims, np.concatenate(list(_each(blocks, name))), more) for name, (dims, _, more) in about.items()}
+
+
+def _each(blocks: Sequence[Columns], name: str) -> Iterator[Any]:
+    for block in blocks:
+        yield block[name][1] if name in block else np.zeros(len(block["trials"][1]), np.int64)
+
+
+def _levels(column: list[Any]) -> list[Any]:
+    """Return the distinct values of an axis: numbers ascend, everything else is in order of appearance."""
+    try:
+        distinct = list(dict.fromkeys(column))
+        if len(set(map(type, distinct))) > 1 or isinstance(distinct[0], tuple):
+            raise TypeError
+    except TypeError:  # dicts cannot be compared, and True equals 1
+        distinct = list({repr(value): value for value in column}.values())
+    return sorted(distinct) if all(type(value) in (int, float) for value in distinct) else distinct
+
+
+def _places(points: Sequence[Mapping[str, Any]], levels: Mapping[str, list[Any]]) -> tuple[np.ndarray, bool]:
+    """Return the row of each point of the grid, -1 where there is none, and True if there is a row everywhere."""
+    where = np.full([len(values) for values in levels.values()], -1)
+    places = []
+    for axis, values in levels.items():
+        by_label = {_key(value): place for place, value in enumerate(values)}
+        places.append([by_label[_key(point[axis])] for point in points])
+    where[tuple(map(np.array, places))] = np.arange(len(points)) if levels else 0
+    return where, bool((where >= 0).all())
+
+
+def _key(value: Any) -> Any:
+    return value if type(value) in (int, float, str) else repr(value)
+
+
+def _gridded(values: Any, where: np.ndarray, full: bool) -> Any:
+    values = np.asarray(values)
+    grid = values[where.ravel()].reshape(where.shape + values.shape[1:])
+    if full:
+        return grid
+    blank = "" if values.dtype == object else np.nan
+    missing = (where < 0).reshape(where.shape + (1,) * (values.ndim - 1))
+    return np.where(missing, blank, grid)
+
+
+def _dims(levels: Mapping[str, Any], dims: Any) -> tuple[str, ...]:
+    dims = (dims,) if isinstance(dims, str) else dims
+    return (*levels, *dims[1:])
+
+
+def _coordinate(values: list[Any]) -> Any:
+    """Return the values of an axis as an array: of one type if they have one, else as texts."""
+    kinds = {type(value) for value in values}
+    if kinds <= {int, float} or kinds in ({bool}, {str}):
+        array = np.array(values)
+        if array.dtype.kind in "ifbU":
+            return array
+    return np.array([label(value) for value in values])

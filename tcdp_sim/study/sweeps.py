@@ -1,0 +1,152 @@
+"""The points of a sweep over a user's function: its blocks, the identities of its cells, and its plan."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from json.encoder import encode_basestring_ascii
+from typing import Any
+
+from tcdp_sim.core.axes import Axis
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.mechanisms.functions import NAME, law_of, point_text
+from tcdp_sim.study.cells import NO_COUNTS, Plan, canonical, cell_id
+from tcdp_sim.study.packed_cells import Cell, Packer
+from tcdp_sim.study.points import KEYWORDS, LOG10, Point, points
+from tcdp_sim.study.settings import Settings
+
+_HERE = "@"  # stands for the text of a point or of a stream in the template of an id
+
+
+def blocks(sweep: Mapping[str, Any], also: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the blocks of a sweep by name; those of `also` replace axes of the first one."""
+    given = {name: block for name, block in also.items() if block is not None}
+    first = {} if given and not sweep else {"sweep": sweep}
+    return {**first, **{f"also.{name}": _over(sweep, block) for name, block in given.items()}}
+
+
+def _over(base: Mapping[str, Any], own: Any) -> dict[str, Any]:
+    if not isinstance(own, Mapping):
+        raise UserError(f"also: {own!r} is not a block; valid: axes and their values, such as {{'n': 10}}")
+    given = {key.removeprefix(LOG10) for key in own}
+    return {key: value for key, value in base.items() if key.removeprefix(LOG10) not in given} | dict(own)
+
+
+def axes_of(named: Iterable[Mapping[str, Any]], known: Sequence[str] | None = None) -> list[str]:
+    """Return the axes that blocks give, in order of first appearance. `known` are those that the function takes."""
+    keys: dict[str, None] = {}
+    for block in named:
+        keys |= dict.fromkeys(key for key in block if key not in KEYWORDS)
+        cells = block.get("cells")
+        listed = cells if isinstance(cells, list | tuple) else [cells]
+        keys |= dict.fromkeys(key for cell in listed if isinstance(cell, Mapping) for key in cell)
+    for key in keys:
+        if not isinstance(key, str):
+            raise UserError(f"{key!r} is not an axis; valid: the name of a parameter, such as 'n'")
+    return list(dict.fromkeys(_axis(key, known) for key in keys))
+
+
+def _axis(key: str, known: Sequence[str] | None) -> str:
+    short = key.removeprefix(LOG10)
+    return short if key != short and known is not None and key not in known and short in known else key
+
+
+def points_of(
+    named: Mapping[str, Mapping[str, Any]], axes: Sequence[str], defaults: Mapping[str, Any]
+) -> Iterator[Point]:
+    """Yield the points of blocks, each with all axes in order. Raises UserError if one lacks an axis.
+
+    `defaults` has the values of axes where a block does not give them.
+    """
+    valid = {axis: Axis(axis, "axis of the function", kind="plain") for axis in axes}
+    made = {where: points(block, valid, where) for where, block in named.items()}
+    for where, of_block in made.items():
+        for point in of_block:
+            if len(point) < len(axes):
+                point = {**defaults, **point}
+            yield {axis: _given(point, axis, where) for axis in axes}
+
+
+def _given(point: Point, axis: str, where: str) -> Any:
+    try:
+        return point[axis]
+    except KeyError:
+        raise UserError(f"{where}.{axis} is missing; give a value, a list or a range") from None
+
+
+def distinct(every: Iterable[Point]) -> dict[str, Point]:
+    """Return points by their texts, each once. Raises UserError if there is none."""
+    first: dict[str, Point] = {}
+    for point in every:
+        first.setdefault(point_text(point), point)
+    if not first:
+        raise UserError("the sweep has no cell: no point meets its conditions")
+    return first
+
+
+def identities(
+    function: Mapping[str, Any], every: Mapping[str, Point], share: Sequence[str]
+) -> tuple[list[str], list[str | None]]:
+    """Return the ids of the cells of points by text, and the names of their common streams (None without `share`).
+
+    The ids are those of `study.cells.cell_id`, made from a template, because a sweep may have many cheap cells.
+    """
+    if not share:
+        return list(_hashed(law_of(function, {}) | {"point": _HERE}, every)), [None] * len(every)
+    fixed = [{axis: value for axis, value in point.items() if axis not in share} for point in every.values()]
+    about = {"share": sorted(share)} | law_of(function, {}) | {"point": _HERE}
+    streams = list(_hashed(about, map(point_text, fixed)))
+    laws = (law_of(function, point) | {"stream": stream} for point, stream in zip(every.values(), streams))
+    return [cell_id(law) for law in laws], [*streams]
+
+
+def _hashed(template: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:
+    """Yield `cell_id` of the template with each text as its point."""
+    before, after = canonical(template).split(f'"{_HERE}"')
+    start = hashlib.sha256(before.encode())
+    ending = after.encode()
+    for text in texts:
+        found = start.copy()
+        found.update(encode_basestring_ascii(text).encode())
+        found.update(ending)
+        yield found.hexdigest()
+
+
+def plan(settings: Settings) -> Plan:
+    """Return the cells of a sweep's settings. No code is needed for that. Raises UserError."""
+    options = settings.options
+    named, axes, function = blocks(settings.sweep, settings.also), options["axes"], options["function"]
+    every = distinct(points_of(named, axes, options["defaults"]))
+    columns = [labels([point[axis] for point in every.values()]) for axis in axes]
+    cells = Packer()
+    for point, cell, stream, *coords in zip(every.values(), *identities(function, every, settings.share), *columns):
+        law = law_of(function, point) | ({"stream": stream} if stream else {})
+        cells.add(Cell(cell, law, dict(zip(axes, coords)), "", "", "", 1.0))
+    return Plan(cells.cells(), {"": NO_COUNTS}, (), tuple(axes))
+
+
+def attributes(settings: Settings) -> dict[str, str]:
+    """Return what a snapshot of a sweep says about its function; nothing for another study."""
+    function = settings.options.get("function") if settings.mechanism["name"] == NAME else None
+    return {"function": f"{function['module']}:{function['name']}"} if function else {}
+
+
+def labels(values: Sequence[Any]) -> list[float | str]:
+    """Return the values of an axis as a published table has them: numbers if all are numbers, else texts.
+
+    Raises UserError if two different values have one label.
+    """
+    numeric = all(type(value) in (int, float) and float(value) == value for value in values)
+    return [float(value) for value in values] if numeric else [label(value) for value in values]
+
+
+def label(value: Any) -> str:
+    """Return a value as text."""
+    return value if isinstance(value, str) else repr(value)
+
+
+def check_labels(axis: str, values: Sequence[Any]) -> None:
+    """Raise UserError if two different values of an axis read the same."""
+    seen: dict[str, Any] = {}
+    for value in values if len(set(map(type, values)) - {int, float}) > 1 else ():
+        if json.dumps(seen.setdefault(label(value), value)) != json.dumps(value):
+            raise UserError(f"axis {axis}: {value!r} and {seen[label(value)]!r} would have the same label")

@@ -1,0 +1,124 @@
+"""Exact values and bounds of a sweep's numbers, and their comparison with the simulated ones."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.mechanisms.functions import Call
+from tcdp_sim.mechanisms.functions import point_text as point_text
+from tcdp_sim.mechanisms.functions.calls import WrongResult
+from tcdp_sim.results.cells import RESOLVED
+from tcdp_sim.results.sweeps import Columns
+from tcdp_sim.statistics import contradictions
+from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
+from tcdp_sim.store import columns
+from tcdp_sim.study.points import Point
+from tcdp_sim.summaries.bins import bin_edges
+from tcdp_sim.sweeps.arguments import Sweep
+from tcdp_sim.sweeps.pilot import place, told
+
+ABOVE = "_within_bound"  # the ending of the quantity of a comparison with a bound
+
+
+def quantity(sweep: Sweep, name: str) -> str:
+    """Return the name of the published quantity of a number or event."""
+    return columns.mean(name) if name in sweep.observables else name
+
+
+def kind_of(column: str) -> tuple[str, int]:
+    """Return the quantity of a column of exact values or bounds, and 0 for exact values or 1 for bounds."""
+    kind = 0 if column.endswith(columns.EXACT) else 1
+    return column.removesuffix((columns.EXACT, columns.BOUND)[kind]), kind
+
+
+def columns_of(sweep: Sweep, points: Sequence[Point]) -> dict[str, tuple[Any, Any, Any]]:
+    """Return the exact values and bounds of cells as columns. Raises UserError or Failure that names the cell."""
+    found: dict[str, tuple[Any, Any, Any]] = {}
+    for ending, functions, what in ((columns.EXACT, sweep.exact, "exact value"), (columns.BOUND, sweep.bound, "bound")):
+        for name, call in functions.items():
+            about = {"units": sweep.observables.get(name, "1"), "long_name": f"{name}: {what}"}
+            values = np.array([value(what, name, call, point) for point in points])
+            found[quantity(sweep, name) + ending] = (("cell",), values, about)
+    return found
+
+
+def value(what: str, name: str, call: Call, point: Mapping[str, Any]) -> float:
+    """Return an exact value or bound at a point, NaN if its function refuses the point with ValueError."""
+    own = point if call.known is None else {axis: point[axis] for axis in call.known}
+    try:
+        found = np.asarray(call.function(**own))
+        if found.shape != () or found.dtype.kind not in "biuf":
+            raise WrongResult(f"{found!r} is not a number")
+        return float(found)
+    except WrongResult as problem:
+        raise UserError(f"{place(point)}{what} of {name}: {problem}") from None
+    except ValueError:
+        return np.nan
+    except Exception as problem:  # a function may raise anything
+        raise told(f"{place(point)}{what} of {name}: ", problem) from problem
+
+
+def compared(sweep: Sweep, data: Columns, points: Sequence[Point]) -> tuple[int, str]:
+    """Return the number of contradictions, and a line about all comparisons ("" without any)."""
+    if not (sweep.exact or sweep.bound):
+        return 0, ""
+    table = pd.DataFrame(dict(_compared(sweep, data)))
+    alarms = contradictions.find(table)
+    made = alarms.attrs["comparisons"]
+    if alarms.empty:
+        return (
+            0,
+            f"{made} simulated numbers have an exact one or a bound beside them; none contradicts it beyond chance.",
+        )
+    worst = alarms.iloc[0]
+    numbers = f"{worst['simulated']:.6g} simulated, {worst['exact']:.6g} exact"
+    found = f"{len(alarms)} of {made} simulated numbers differ from the exact ones beyond chance "
+    found += f"({FALSE_DISCOVERIES:.0%} false discoveries); the worst by {worst['distance']:.1f} standard errors: "
+    return len(alarms), f"{found}{place(points[int(worst['row'])])}{worst['quantity']}: {numbers}"
+
+
+def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
+    """Yield the columns that `contradictions.find` reads."""
+    yield "trials", data["trials"][1]
+    for name in dict.fromkeys([*sweep.exact, *sweep.bound]):
+        known = quantity(sweep, name)
+        simulated, mcse, lower, upper = (data[known + end][1] for end in columns.INTERVAL)
+        others = {"_mcse": mcse, "_lower": lower, "_upper": upper}
+        if name in sweep.observables:
+            others["_skewness"] = skewness(data, name)
+        for label, ending in ((name, columns.EXACT), (name + ABOVE, columns.BOUND)):
+            if known + ending in data:
+                exact = data[known + ending][1]
+                exact = exact if ending == columns.EXACT else not_above(simulated, exact)
+                yield from {label: simulated, f"{label}_exact": exact}.items()
+                yield from ((label + end, column) for end, column in others.items())
+
+
+def not_above(simulated: Any, bound: Any) -> Any:
+    """Return the value that a simulated number is compared with: itself where it lies below its bound."""
+    return np.where(np.isnan(bound), np.nan, np.minimum(simulated, bound))
+
+
+def skewness(data: Columns, observable: str) -> np.ndarray:
+    """Return the sample skewness of the finite trials of every cell, as `results.sample_skewness` does for one."""
+    keys, counts, bins = (np.asarray(data[name][1]) for name in columns.histogram(observable))
+    found = np.full(len(bins), np.nan)
+    used = bins > 0
+    starts, sizes = (np.cumsum(bins) - bins)[used], bins[used]
+    low, high = bin_edges(keys)
+    scale = np.maximum(-np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)) if len(starts) else low
+    scale = np.repeat(np.where(scale == 0, 1.0, scale), sizes)
+    middle, width = 0.5 * (low + high) / scale, np.maximum.reduceat((high - low) / scale, starts)
+    total = np.add.reduceat(counts, starts)
+    off = middle - np.repeat(np.add.reduceat(counts * middle, starts) / total, sizes)
+    spread = np.sqrt(np.add.reduceat(counts * off**2, starts) / total)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        resolved = np.add.reduceat(counts * off**3, starts) / total / spread**3
+        endings = (columns.MEAN, columns.DEVIATION, columns.LEAST, columns.MOST)
+        mean, sd, least, most = (np.asarray(data[observable + ending][1])[used] for ending in endings)
+        coarse = np.where(sd > 0, np.maximum(most - mean, mean - least) / sd, 0.0)
+    found[used] = np.where(spread > RESOLVED * width, resolved, coarse)
+    return found

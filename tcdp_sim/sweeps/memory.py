@@ -1,0 +1,126 @@
+"""The simulation of a sweep without a folder: the numbers of all cells, as columns in memory.
+
+Cells of one small chunk are computed together in this process, which costs some microseconds a cell. All other cells,
+and those on workers, take the way of every study: a summary for each chunk, merged. Both give the same bits.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.core.streams import generator, generators
+from tcdp_sim.engine import interrupts, stopping
+from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.mechanisms.functions.calls import WrongResult
+from tcdp_sim.store import columns, table
+from tcdp_sim.study import sweeps
+from tcdp_sim.study.points import Point
+from tcdp_sim.summaries import batch
+from tcdp_sim.summaries.summary import Summary, merged, summarise
+from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
+from tcdp_sim.sweeps.pilot import called, place, told
+
+Columns = dict[str, tuple[Any, Any, dict[str, str]]]  # name -> (dimensions, values, attributes)
+TOGETHER = 512  # trials of a chunk up to which cells are computed together
+BLOCK = 1024  # cells in a block
+VALUES = 1 << 18  # values of one number in a block, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Consecutive cells of a sweep: their points, ids and common streams."""
+
+    points: Sequence[Point]
+    ids: Sequence[str]
+    streams: Sequence[str | None]
+
+    def block(self, size: int) -> "Iterator[Cells]":
+        """Yield the cells in blocks."""
+        for start in range(0, len(self.points), size):
+            own = slice(start, start + size)
+            yield Cells(self.points[own], self.ids[own], self.streams[own])
+
+
+def cells_of(sweep: Sweep) -> Cells:
+    """Return the cells of a sweep."""
+    return Cells(list(sweep.points.values()), *sweeps.identities(sweep.function, sweep.points, sweep.share))
+
+
+def simulated(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Iterator[Columns]:
+    """Yield the columns of consecutive cells, simulated in this process. `advance` is called after each chunk."""
+    together = sweep.chunks == 1 and sweep.chunk <= TOGETHER and not (sweep.share or sweep.target_mcse)
+    size = min(BLOCK, max(1, VALUES // sweep.chunk)) if together else BLOCK
+    for block in cells.block(size):
+        interrupts.check()
+        found = _together(sweep, block, advance) if together else None
+        yield found if found is not None else _one_by_one(sweep, block, advance)
+
+
+def _together(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Columns | None:
+    """Return the columns of cells of one small chunk, or None if their numbers need a cell of their own."""
+    trials, count = sweep.chunk, len(cells.points)
+    numbers = {name: np.empty((count, trials)) for name in sweep.observables}
+    hits = {name: np.empty(count, np.int64) for name in sweep.events}
+    for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.seed, cells.ids, 0))):
+        values = _fitting(sweep, point, called(sweep, point, rng, trials))
+        for name, array in numbers.items():
+            array[i] = values[name]
+        for name, counts in hits.items():
+            counts[i] = np.count_nonzero(values[name])
+        advance()
+    rows = {name: batch.rows_of(array, columns.QUANTILES) for name, array in numbers.items()}
+    usual = {name: found for name, found in rows.items() if found is not None}
+    if len(usual) < len(rows):
+        return None
+    shown = {"trials": (("cell",), np.full(count, trials), {"units": "1", "long_name": "trials simulated"})}
+    return shown | table.estimates_of_rows(sweep.kind, usual, hits, trials)
+
+
+def _one_by_one(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Columns:
+    """Return the columns of cells whose chunks are simulated one after the other."""
+    return columns_of(sweep, [_summary(sweep, cells, i, advance) for i in range(len(cells.points))])
+
+
+def columns_of(sweep: Sweep, summaries: Sequence[Summary]) -> Columns:
+    """Return the columns of cells with these summaries."""
+    trials = np.array([summary.trials for summary in summaries])
+    shown = {"trials": (("cell",), trials, {"units": "1", "long_name": "trials simulated"})}
+    built = [sweep.kind(sweep.function, {})] * len(summaries)
+    return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(summaries)
+
+
+def _summary(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None]) -> Summary:
+    """Return the summary of one cell with as many chunks as it needs."""
+    chunk = partial(_chunk, sweep, cells, i, advance)
+    parts = [chunk(index) for index in range(sweep.chunks)]
+    while sweep.target_mcse:
+        wanted = stopping.needed(merged(parts), len(parts), sweep.target_mcse, most_chunks(sweep))
+        if wanted == len(parts):
+            break
+        parts += [chunk(index) for index in range(len(parts), wanted)]
+    return merged(parts) if len(parts) > 1 else parts[0]
+
+
+def _chunk(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], chunk: int) -> Summary:
+    interrupts.check()
+    point, stream = cells.points[i], cells.streams[i]
+    rng = generator(sweep.seed, stream or cells.ids[i], chunk)
+    values = _fitting(sweep, point, called(sweep, point, rng, sweep.chunk))
+    advance()
+    return summarise(cells.ids[i], chunk, sweep.chunk, values, {}, stream is not None)
+
+
+def most_chunks(sweep: Sweep) -> int:
+    """Return the most chunks that a cell may have under a target."""
+    return max(-(-MAX_TRIALS // sweep.chunk), sweep.chunks)
+
+
+def _fitting(sweep: Sweep, point: Point, values: Draws) -> Draws:
+    """Return the trials of a cell. Raises UserError unless it yields the same numbers and events as the first cell."""
+    try:
+        return sweep.kind.fitting(values)
+    except WrongResult as problem:
+        raise told(place(point), problem) from None

@@ -1,0 +1,147 @@
+"""A sweep that is kept in a folder, as a run like any other."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tcdp_sim.core.errors import Failure
+from tcdp_sim.core.log import Tell
+from tcdp_sim.engine.carried import Carried
+from tcdp_sim.engine.run import execute
+from tcdp_sim.engine.simulate import Batch, Task, one_chunk
+from tcdp_sim.mechanisms.functions import shipped
+from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.store import recorded
+from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.study import groups
+from tcdp_sim.study.settings import Settings, settings
+from tcdp_sim.study.study import Study, prepare
+from tcdp_sim.sweeps import exact
+from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
+
+NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
+OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
+CHANGED = (
+    "a stored chunk differs from the function's present numbers although its source is the same (its environment, a "
+    "file or a library has changed): the stored chunks are discarded"
+)
+
+
+def run(sweep: Sweep, repeats: bool, tell: Tell) -> Settings:
+    """Run or resume a sweep in its folder, publish it, and return its settings. Raises UserError or Failure.
+
+    `repeats` says whether the function's numbers follow from its generator.
+    """
+    study = study_of(sweep)
+    if sweep.function["source"] is None or not repeats:
+        tell(f"{name_of(sweep.call.function)} {NO_IDENTITY}" if repeats else "its chunks are not used again")
+        _forget(study, tell)
+    elif (study.folder / "run.json").exists():
+        for line in _told_of_others(study, sweep):
+            tell(line)
+    values = _exact(sweep)
+    with shipped(sweep.options, sweep.call):
+        if failed := execute(study, tell, values):
+            raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
+    return study.settings
+
+
+def study_of(sweep: Sweep) -> Study:
+    """Return the study of a sweep, with the function that simulates it."""
+    return replace(prepare(settings(config_of(sweep))), simulated=Carried(sweep.options, sweep.call))
+
+
+def config_of(sweep: Sweep) -> dict[str, Any]:
+    """Return the config of a sweep: every key of a study, as plain data."""
+    assert sweep.folder is not None
+    plain = json.loads(json.dumps({"sweep": dict(sweep.sweep), "also": dict(sweep.also)}))
+    return plain | {
+        "name": sweep.folder.name,
+        "results_dir": str(sweep.folder.parent),
+        "seed": sweep.seed,
+        "trials": sweep.trials,
+        "chunk": sweep.chunk,
+        "target_mcse": sweep.target_mcse,
+        "max_trials": max(MAX_TRIALS, sweep.trials),
+        "invalid": "refuse",
+        "numerics": "warn",
+        "on_error": "raise",
+        "share": list(sweep.share),
+        "experiment": {"name": groups.KEPT["experiment"], "question": "", "axes": {}},
+        "mechanism": {"name": groups.KEPT["mechanism"], **json.loads(json.dumps(sweep.options))},
+        "data": {"name": "one_bin"},
+        "cluster": dict(sweep.cluster),
+    }
+
+
+def _forget(study: Study, tell: Tell) -> None:
+    """Remove the chunks that a folder holds, because nobody can tell whether they are this function's."""
+    if not (study.folder / "run.json").exists():
+        return
+    run = open_run(study)
+    with run.lock():
+        for segment in (study.folder / "journal").glob("*.seg"):
+            segment.unlink()
+
+
+def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
+    """Yield a line if the stored chunks are of another source, or are not what the function gives now."""
+    before = recorded.config_of(study.folder)["mechanism"].get("function")
+    if before != sweep.function:
+        yield OTHER
+        return
+    run = open_run(study)
+    laws = study.plan.laws
+    places = ((laws.place(cell), chunk) for cell, chunk in run.done)
+    first = next(((laws[place], chunk) for place, chunk in places if place is not None), None)
+    if first is not None and run.record(first[0].id, first[1]) != _again(sweep, *first):
+        yield CHANGED
+        _forget(study, lambda _: None)
+
+
+def _again(sweep: Sweep, cell: Any, chunk: int) -> bytes:
+    """Return the encoded summary of a chunk, simulated again."""
+    with shipped(sweep.options, sweep.call):
+        return one_chunk(Task(sweep.seed, sweep.chunk, (Batch(cell.id, cell.law, None, (chunk,)),)))
+
+
+@dataclass(frozen=True)
+class OfPoints(ExactValues):
+    """Exact values of a sweep, computed before the run and looked up by the point of a mechanism."""
+
+    digest: str = ""
+
+    @property
+    def code(self) -> str:
+        """A digest of the values themselves, since their functions may have no identity."""
+        return self.digest
+
+    @property
+    def modules(self) -> list[str]:
+        """No module defines the values."""
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """The values of one quantity by the text of the point."""
+
+    values: Mapping[str, float]
+
+    def __call__(self, mechanism: Any) -> float:
+        return self.values[exact.point_text(mechanism.point)]
+
+
+def _exact(sweep: Sweep) -> ExactValues:
+    """Return the exact values and bounds of a sweep."""
+    columns = exact.columns_of(sweep, list(sweep.points.values()))
+    found: tuple[dict[str, Any], dict[str, Any]] = {}, {}
+    digest = hashlib.blake2b(digest_size=16)
+    for column, (_, values, _) in columns.items():
+        quantity, kind = exact.kind_of(column)
+        found[kind][quantity] = _Known(dict(zip(sweep.points, values.tolist())))
+        digest.update(f"{column}\0".encode() + values.astype("<f8").tobytes())
+    return OfPoints(*found, digest=digest.hexdigest() if columns else "")

@@ -1,0 +1,111 @@
+"""A sweep from its checked arguments to its results."""
+
+import json
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import xarray as xr
+
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
+from tcdp_sim.core.version import __version__
+from tcdp_sim.engine import clusters
+from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.results import open_cells
+from tcdp_sim.results import sweeps as results
+from tcdp_sim.study.settings import Settings
+from tcdp_sim.sweeps import exact, memory, named, pilot, workers
+from tcdp_sim.sweeps.arguments import Sweep
+from tcdp_sim.sweeps.progress import Patient
+
+OTHER_GENERATOR = (
+    "does not draw all its random numbers from its generator: two calls with one seed differ. Its numbers cannot be "
+    "repeated"
+)
+
+
+def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
+    """Return the results of a sweep, the number of contradictions, and a line about comparisons.
+
+    Raises UserError or Failure of one line.
+    """
+    sweep, repeats = prepared(sweep)
+    if sweep.folder is not None:
+        named.run(sweep, repeats, tell)
+        return in_folder(sweep)
+    for line in notes(sweep):
+        tell(line)
+    return in_memory(sweep, tell)
+
+
+def kept(sweep: Sweep, tell: Tell) -> Settings:
+    """Run or resume a sweep in its folder, and return its settings."""
+    sweep, repeats = prepared(sweep)
+    return named.run(sweep, repeats, tell)
+
+
+def in_folder(sweep: Sweep) -> tuple[xr.Dataset, int, str]:
+    """Return the published results of a sweep, as `in_memory` does."""
+    assert sweep.folder is not None
+    flat = open_cells(sweep.folder, compute_later=False).load()
+    data, points = results.columns_of(flat), results.points_of(flat)
+    return _labelled(sweep, data, points, flat["id"].values.tolist(), flat.attrs | attributes(sweep))
+
+
+def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
+    """Return the results of a sweep without a folder."""
+    cells = memory.cells_of(sweep)
+    data = results.joined(_simulated(sweep, cells, tell)) | exact.columns_of(sweep, cells.points)
+    return _labelled(sweep, data, cells.points, cells.ids, attributes(sweep))
+
+
+def _labelled(sweep: Sweep, data: Any, points: Any, ids: Any, about: Any) -> tuple[xr.Dataset, int, str]:
+    contradicted, line = exact.compared(sweep, data, points)
+    found = results.labelled(results.shown(data, sweep.levels), points, ids, about)
+    return found.assign_coords(quantile=list(sweep.levels)) if sweep.levels else found, contradicted, line
+
+
+def prepared(sweep: Sweep) -> tuple[Sweep, bool]:
+    """Return the sweep with the names that its trials yield, and True if they follow from `rng`. Warns otherwise."""
+    clusters.worker_count(sweep.cluster)
+    sweep, repeats = pilot.tried(sweep)
+    if not repeats:
+        name = name_of(sweep.call.function)
+        if sweep.cluster["name"] != "serial":
+            raise UserError(
+                f"cluster = {sweep.cluster['name']!r} is not valid for {name}, which {OTHER_GENERATOR}, and workers "
+                "could repeat each other's; valid: cluster='serial'"
+            )
+        warnings.warn(f"{name} {OTHER_GENERATOR}", stacklevel=4)
+    return sweep, repeats
+
+
+def notes(sweep: Sweep) -> Iterator[str]:
+    """Yield a line for each deviation from the arguments."""
+    if sweep.chunks * sweep.chunk != sweep.trials:
+        rounded = f"{sweep.chunks * sweep.chunk:,}: whole chunks of {sweep.chunk:,}"
+        yield f"trials = {sweep.trials:,} are rounded up to {rounded}"
+
+
+def attributes(sweep: Sweep) -> dict[str, Any]:
+    """Return the attributes of the results."""
+    return {
+        "title": f"sweep of {sweep.function['name']}",
+        "function": f"{sweep.function['module']}:{sweep.function['name']}",
+        "seed": str(sweep.seed),
+        "trials_per_chunk": sweep.chunk,
+        "trials_per_cell": sweep.chunks * sweep.chunk,
+        "share": json.dumps(sweep.share),
+        "tcdp_sim_version": __version__,
+    }
+
+
+def _simulated(sweep: Sweep, cells: memory.Cells, tell: Tell) -> Iterator[memory.Columns]:
+    """Yield the columns of the cells, block by block."""
+    if sweep.cluster["name"] == "serial":
+        with Patient(len(cells.points) * sweep.chunks, sweep.chunk) as progress:
+            yield from memory.simulated(sweep, cells, progress.advance)
+        return
+    with clusters.connect(sweep.cluster, tell=tell) as executor:
+        yield from workers.on_workers(sweep, cells, executor, tell)

@@ -1,0 +1,94 @@
+"""The simulation of a sweep without a folder on the workers of a cluster."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.log import Tell
+from tcdp_sim.engine import schedule, stopping
+from tcdp_sim.engine.carried import Carried
+from tcdp_sim.engine.progress import ProgressLine
+from tcdp_sim.engine.schedule import Executor
+from tcdp_sim.engine.simulate import Done, Record
+from tcdp_sim.mechanisms.functions import law_of
+from tcdp_sim.mechanisms.functions.calls import WrongResult
+from tcdp_sim.study.packed_cells import Cell
+from tcdp_sim.study.points import Point
+from tcdp_sim.summaries.encoding import from_bytes
+from tcdp_sim.summaries.problems import ERROR
+from tcdp_sim.summaries.summary import Summary, merged
+from tcdp_sim.sweeps.arguments import Sweep
+from tcdp_sim.sweeps.memory import BLOCK, Cells, Columns, columns_of, most_chunks
+from tcdp_sim.sweeps.pilot import place
+from tcdp_sim.sweeps.progress import Tally
+
+
+def on_workers(sweep: Sweep, cells: Cells, executor: Executor, tell: Tell) -> Iterator[Columns]:
+    """Yield the columns of consecutive cells, simulated on the workers of an executor."""
+    wanted = np.full(len(cells.points), sweep.chunks)
+    done: dict[str, dict[int, bytes]] = {cell: {} for cell in cells.ids}
+    todo = [(i, chunk) for i in range(len(wanted)) for chunk in range(sweep.chunks)]
+    with ProgressLine(Tally(len(todo), sweep.chunk), executor.silent) as line:
+        while todo:
+            _received(sweep, cells, todo, executor, done, line, tell)
+            todo = _grown(sweep, cells, wanted, done)
+    for start in range(0, len(wanted), BLOCK):
+        yield columns_of(sweep, [_merged(done.pop(cell)) for cell in cells.ids[start : start + BLOCK]])
+
+
+def _received(sweep, cells, todo, executor, done, line, tell) -> None:
+    """Simulate pairs (place of a cell, chunk) on workers and keep what arrives."""
+    at = {cell: i for i, cell in enumerate(cells.ids)}
+    warned: set[str] = set()
+
+    def receive(arrived: Done) -> None:
+        for record in arrived.records:
+            _heed(record, cells.points[at[record.cell]], warned, tell)
+            assert record.summary is not None  # a record without one has an error
+            done[record.cell][record.chunk] = record.summary
+        line.advance(len(arrived.records))
+
+    pairs = ((_cell(sweep, cells, i), chunk) for i, chunk in todo)
+    carried = Carried(sweep.options, sweep.call)
+    schedule.simulate(executor, pairs, len(todo), {"": None}, sweep.seed, sweep.chunk, receive, carried)
+
+
+def _heed(record: Record, point: Point, warned: set[str], tell: Tell) -> None:
+    """Raise the error of a chunk, if it has one, and tell each warning once."""
+    for problem in record.problems:
+        where = place(point)
+        if problem.kind == ERROR:
+            wrong = WrongResult.__name__ + ": "
+            raise (
+                UserError(f"{where}{problem.message.removeprefix(wrong)}")
+                if problem.message.startswith(wrong)
+                else Failure(f"{where}{problem.message}")
+            )
+        if problem.message not in warned:
+            warned.add(problem.message)
+            tell(f"warning: {where}{problem.message}")
+
+
+def _cell(sweep: Sweep, cells: Cells, i: int) -> Cell:
+    """Return a cell as a task needs it."""
+    law = law_of(sweep.function, cells.points[i])
+    law |= {"stream": cells.streams[i]} if cells.streams[i] else {}
+    return Cell(cells.ids[i], law, {}, "", "", "", 1.0)
+
+
+def _grown(sweep: Sweep, cells: Cells, wanted: Any, done: dict[str, dict[int, bytes]]) -> list[tuple[int, int]]:
+    """Return the further chunks that a target needs, as pairs (place of a cell, chunk)."""
+    todo: list[tuple[int, int]] = []
+    for i, cell in enumerate(cells.ids if sweep.target_mcse else ()):
+        before = int(wanted[i])
+        if before < most_chunks(sweep):
+            wanted[i] = stopping.needed(_merged(done[cell]), before, sweep.target_mcse or {}, most_chunks(sweep))
+            todo += [(i, chunk) for chunk in range(before, int(wanted[i]))]
+    return todo
+
+
+def _merged(records: dict[int, bytes]) -> Summary:
+    """Return the summary of the chunks of a cell."""
+    return merged(from_bytes(records[chunk]) for chunk in sorted(records))

@@ -1,0 +1,263 @@
+"""tcdp_sim.sweep without a folder: its numbers against closed forms and scipy, and its bits against the usual way."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import tcdp_sim
+from tcdp_sim import UserError
+from tcdp_sim.core.streams import generator, generators
+from tcdp_sim.mechanisms import Observable
+from tcdp_sim.store import columns, table
+from tcdp_sim.summaries import batch
+from tcdp_sim.summaries.estimates import proportion, quantile_table
+from tcdp_sim.summaries.summary import summarise
+
+CHANCE = 1e-6  # of a false alarm of each statistical test here: 4.9 standard errors
+WIDTH = stats.norm.isf(CHANCE / 2)
+
+
+def largest(rng, trials, n):
+    """The largest of n uniform numbers, whose mean is n / (n + 1)."""
+    return rng.random((trials, n)).max(axis=1)
+
+
+def hits(rng, p):
+    """One trial: a yes with probability p, and a Poisson number with mean 3."""
+    return {"hit": bool(rng.random() < p), "count": rng.poisson(3)}
+
+
+def test_a_vectorised_function_on_two_axes():
+    def error(rng, trials, n, epsilon):
+        return {"error": rng.laplace(0, 1 / epsilon, (trials, n)).mean(axis=1)}
+
+    found = tcdp_sim.sweep(error, {"n": [1, 11], "epsilon": [0.1, 1]}, trials=1e5)
+    assert found["error"].dims == ("n", "epsilon")
+    assert found["n"].dtype == np.int64
+    assert found["epsilon"].values.tolist() == [0.1, 1.0]
+    assert (found["trials"] == 100_000).all()
+    variance = 2 / (found["n"] * found["epsilon"] ** 2)
+    assert (abs(found["error"]) < WIDTH * np.sqrt(variance / 1e5)).all()
+    np.testing.assert_allclose(found["error_sd"], np.sqrt(variance), rtol=0.03)
+    np.testing.assert_allclose(found["error_mcse"], found["error_sd"] / np.sqrt(1e5), rtol=1e-12)
+
+
+def test_one_trial_at_a_time_and_events_with_exact_intervals():
+    found = tcdp_sim.sweep(hits, {"p": [0.0, 0.01, 0.5]}, trials=2000)
+    for p in (0.0, 0.01, 0.5):
+        count = found["hit_count"].sel(p=p).item()
+        interval = stats.binomtest(int(count), 2000).proportion_ci(0.95, "exact")
+        np.testing.assert_allclose(found["hit_lower"].sel(p=p), interval.low, rtol=1e-9)
+        np.testing.assert_allclose(found["hit_upper"].sel(p=p), interval.high, rtol=1e-9)
+        assert stats.binomtest(int(count), 2000, p).pvalue > CHANCE
+    assert (abs(found["count"] - 3) < WIDTH * np.sqrt(3 / 2000)).all()
+
+
+def test_exact_values_and_bounds_stand_beside_and_agree():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = tcdp_sim.sweep(
+            largest, {"n": [1, 2, 5]}, exact={"value": lambda n: n / (n + 1)}, bound={"value": 1}, units={"value": "m"}
+        )
+    np.testing.assert_allclose(found["value_exact"], [1 / 2, 2 / 3, 5 / 6], rtol=1e-15)
+    assert found["value"].attrs["units"] == found["value_exact"].attrs["units"] == "m"
+    assert (found["value_bound"] == 1).all()
+
+
+@pytest.mark.parametrize("known", [{"exact": {"value": lambda n: n / (n + 1.1)}}, {"bound": {"value": 0.49}}])
+def test_a_contradiction_warns(known):
+    with pytest.warns(tcdp_sim.Contradiction, match="beyond chance.*value"):
+        tcdp_sim.sweep(largest, {"n": [1, 2, 5]}, trials=1e5, **known)
+
+
+def test_a_bound_far_above_contradicts_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tcdp_sim.sweep(largest, {"n": [1, 2]}, bound={"value": lambda n: 5.0 * n})
+
+
+def test_quantiles_of_any_level():
+    found = tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=1e5, quantiles=[0.3, 0.8], chunk=1000)
+    assert found["quantile"].values.tolist() == [0.3, 0.8]
+    for n in (1, 4):
+        for level in (0.3, 0.8):
+            one = found.sel(n=n, quantile=level)
+            exact = level ** (1 / n)
+            slope = n * exact ** (n - 1)  # density of the largest
+            error = np.sqrt(level * (1 - level) / 1e5) / slope
+            assert abs(one["value_quantile"] - exact) < WIDTH * error + 0.002 * exact
+            assert one["value_quantile_lower"] <= one["value_quantile"] <= one["value_quantile_upper"]
+    usual = tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=1e4)
+    again = tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=1e4, quantiles=[0.33, *columns.QUANTILES[::-1].tolist()])
+    assert (again["value_quantile"].sel(quantile=0.05) == usual["value_quantile"].sel(quantile=0.05)).all()
+    assert "quantile" not in tcdp_sim.sweep(largest, {"n": 1}, trials=10, quantiles=[]).dims
+
+
+def test_more_cells_and_trials_change_no_older_number():
+    few = tcdp_sim.sweep(largest, {"n": [2]}, trials=40, chunk=20)
+    more = tcdp_sim.sweep(largest, {"n": [5, 2, 3]}, trials=40, chunk=20)
+    assert few["value"].item() == more["value"].sel(n=2).item()
+    longer = tcdp_sim.sweep(largest, {"n": [2]}, trials=60, chunk=20)
+    assert longer["value_min"].item() <= few["value_min"].item()
+    other = tcdp_sim.sweep(largest, {"n": [2]}, trials=40, chunk=20, seed=1)
+    assert other["value"].item() != few["value"].item()
+
+
+def test_shared_random_numbers_make_differences_precise():
+    def shifted(rng, trials, n, shift):
+        return rng.random((trials, n)).max(axis=1) + shift
+
+    found = tcdp_sim.sweep(shifted, {"n": [1, 3], "shift": [0, 1]}, trials=1000, share="shift")
+    np.testing.assert_allclose(found["value"].sel(shift=1) - found["value"].sel(shift=0), 1, rtol=1e-12)
+    apart = tcdp_sim.sweep(shifted, {"n": [1, 3], "shift": [0, 1]}, trials=1000)
+    assert (abs(apart["value"].sel(shift=1) - apart["value"].sel(shift=0) - 1) > 1e-9).all()
+
+
+def test_a_target_is_reached_and_is_a_function_of_the_seed():
+    def noise(rng, trials, scale):
+        return scale * rng.standard_normal(trials)
+
+    wanted = {"value": {"absolute": 0.01}}
+    found = tcdp_sim.sweep(noise, {"scale": [0.1, 2]}, trials=1000, target_mcse=wanted)
+    assert (found["value_mcse"] <= 0.01).all()
+    assert found["trials"].values.tolist()[0] == 1000
+    assert 40_000 <= found["trials"].sel(scale=2).item() <= 50_000  # (2 / 0.01)^2, and a margin
+    again = tcdp_sim.sweep(noise, {"scale": [0.1, 2]}, trials=1000, target_mcse=wanted)
+    assert found.identical(again)
+
+
+def test_blocks_zip_where_and_cells_as_in_configs():
+    def plain(rng, n, kind="a"):
+        return float(n)
+
+    found = tcdp_sim.sweep(plain, {"n": [1, 2, 3], "kind": ["a", "b", "c"]}, zip=[["n", "kind"]], trials=2)
+    assert np.isfinite(found["value"].values).tolist() == np.eye(3, dtype=bool).tolist()
+    found = tcdp_sim.sweep(plain, {"n": [1, 2, 3]}, where="n != 2", trials=2)
+    assert found["n"].values.tolist() == [1, 3]
+    found = tcdp_sim.sweep(plain, {}, cells=[{"n": 7}, {"n": 2, "kind": "z"}], trials=2)
+    assert found["value"].sel(n=7, kind="a").item() == 7  # the default of the parameter
+    assert found["value"].sel(n=2, kind="z").item() == 2
+    found = tcdp_sim.sweep(plain, {"n": 1}, also={"large": {"n": [10, 20]}}, trials=2)
+    assert found["n"].values.tolist() == [1, 10, 20]
+    found = tcdp_sim.sweep(plain, {"log10_n": [0, 2]}, trials=2)
+    assert found["n"].values.tolist() == [1, 100]
+    found = tcdp_sim.sweep(plain, {"n": {"from": 1, "to": 2, "num": 3}}, trials=2)
+    assert found["n"].values.tolist() == [1, 1.5, 2]
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (range(3), [0, 1, 2]),
+        (np.array([3, 1]), [1, 3]),
+        (np.array([0.25, 0.5]), [0.25, 0.5]),
+        ((n for n in (1, 2)), [1, 2]),
+        (["x", "y"], ["x", "y"]),
+        ([True, False], [True, False]),
+        ([None, 2], ["None", "2"]),
+        ([(1, 2), (3,)], ["(1, 2)", "(3,)"]),
+        ("word", ["word"]),
+        (0.1 + 0.2, [0.1 + 0.2]),
+        ([1, 1.0, 1], [1]),
+    ],
+)
+def test_an_axis_has_any_plain_values_and_the_function_gets_them(values, labels):
+    got = []
+
+    def kept(rng, x):
+        got.append(x)
+        return 0.0
+
+    found = tcdp_sim.sweep(kept, {"x": values}, trials=1)
+    assert found["x"].values.tolist() == labels
+    assert {type(x) for x in got} <= {int, float, str, bool, tuple, type(None)}
+
+
+def test_objects_with_simulate():
+    class Mean:
+        def __init__(self, n):
+            self.n = n
+
+        def simulate(self, rng, trials):
+            return {"mean": rng.random((trials, self.n)).mean(axis=1)}
+
+    made = tcdp_sim.sweep(Mean, {"n": [1, 9]}, trials=5000)
+    assert (abs(made["mean"] - 0.5) < WIDTH * made["mean_mcse"]).all()
+    object_itself = tcdp_sim.sweep(Mean(9), {}, trials=5000)
+    assert abs(object_itself["mean"].item() - 0.5) < WIDTH * object_itself["mean_mcse"].item()
+
+
+def test_a_function_with_another_generator_is_noticed():
+    other = np.random.default_rng(1)
+
+    def wrong(rng, trials, n):
+        return other.random(trials) + rng.random(trials)
+
+    with pytest.warns(UserWarning, match="wrong does not draw all its random numbers from its generator"):
+        tcdp_sim.sweep(wrong, {"n": 1}, trials=100)
+    with pytest.raises(UserError, match="valid: cluster='serial'"):
+        tcdp_sim.sweep(wrong, {"n": 1}, trials=100, cluster="local")
+
+
+def test_results_are_loaded():
+    found = tcdp_sim.sweep(largest, {"n": [1, 2]}, trials=100)
+    assert found["value"].sel(n=1).item() > 0
+    assert list(found["value"].to_pandas().index) == [1, 2]
+    assert found["value"].chunks is None
+
+
+def test_nan_and_infinite_trials_are_counted():
+    def odd(rng, trials, share):
+        x = rng.random(trials)
+        return np.where(x < share, np.nan, np.where(x > 0.9, np.inf, 1.0))
+
+    found = tcdp_sim.sweep(odd, {"share": [0.0, 0.5]}, trials=200)
+    lost = found["value_nonfinite"] - found["value_plus_infinity"]
+    assert lost.sel(share=0.0) == 0
+    assert 60 < lost.sel(share=0.5) < 140
+    assert (found["value"] == 1).all()
+
+
+# The same bits as the usual way
+
+
+def test_streams_made_together_are_the_streams_made_one_by_one():
+    ids = [f"{i:064x}"[::-1] for i in range(50)] + ["f" * 64, "0" * 64]
+    for seed in (0, 7, 2**32, 2**64 + 5, 2**128 - 1):
+        for chunk in (0, 3, 2**33 + 7):
+            for stream, rng in zip(ids, generators(seed, ids, chunk), strict=True):
+                assert rng.random(3).tolist() == generator(seed, stream, chunk).random(3).tolist()
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3, 8, 9, 127, 128, 129, 500])
+@pytest.mark.parametrize("law", ["normal", "whole", "wide", "equal"])
+def test_cells_computed_together_have_the_bits_of_each_alone(trials, law):
+    rng = generator(1, "ab" * 32, trials)
+    normal = rng.standard_normal((30, trials))
+    x = {"normal": normal, "whole": np.round(normal * 2), "wide": np.exp(normal * 10), "equal": 0 * normal + 0.1}[law]
+    rows = batch.rows_of(x, columns.QUANTILES)
+    alone = [summarise("0" * 64, 0, trials, {"x": row}, {}).observables["x"] for row in x]
+    moments = np.array([table._moment_row(one, Observable("1", "x")) for one in alone]).T
+    np.testing.assert_array_equal(rows.moments, moments)
+    np.testing.assert_array_equal(rows.keys, np.concatenate([one.keys for one in alone]))
+    np.testing.assert_array_equal(rows.counts, np.concatenate([one.counts for one in alone]))
+    np.testing.assert_array_equal(rows.quantiles, quantile_table(alone, columns.QUANTILES))
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 1e-300, 1e200])
+def test_numbers_that_need_a_cell_of_their_own_are_left_to_it(odd):
+    assert batch.rows_of(np.array([[1.0, 2.0], [odd, odd / 2]]), columns.QUANTILES) is None
+
+
+def test_frequencies_computed_together():
+    hits = np.array([0, 5, 5, 10, 3])
+    np.testing.assert_array_equal(batch.proportions(hits, 10).T, [proportion(int(one), 10) for one in hits])
+
+
+def test_many_small_chunks_take_the_way_of_every_study_with_the_same_first_chunk():
+    one = tcdp_sim.sweep(largest, {"n": [3, 4]}, trials=100)  # computed together
+    alone = tcdp_sim.sweep(largest, {"n": [3, 4]}, trials=100, target_mcse={"value": {"absolute": 10}})  # one by one
+    for name in one.data_vars:
+        np.testing.assert_array_equal(one[name], alone[name])
