@@ -473,10 +473,11 @@ def sweep(
 
     Parameters
     ----------
-    function : callable, or object with simulate(rng, trials)
+    function : callable, object with simulate(rng, trials), or str
         A function f(rng, trials, **axes) that returns an array of shape (trials,), or a function f(rng, **axes) that
         returns one trial. A trial is a number, a yes or no (an event), or a dict of them. A number without a name is
-        called `value`. All randomness must come from `rng`, a numpy.random.Generator.
+        called `value`. All randomness must come from `rng`, a numpy.random.Generator. A
+        text is the name of a function that an installed plug-in brings (entry point `tcdp_sim.sweep`).
     axes : mapping
         The values of each axis: a list, range, array or single value, or a range {"from", "to", "num", "scale"}.
         Values are plain data, and the function gets them as they are.

@@ -2,9 +2,31 @@
 
 import doctest
 import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
-from doc_numbers import NUMBERS, ROOT, shown, written
+from doc_numbers import FILE, NUMBERS, ROOT, SNIPPET, computed, output, reader, shown, written
+
+PAGE = """
+```python
+import tcdp_sim
+
+SCALE = 3
+```
+
+```python
+def scaled(rng, trials, n):
+    return SCALE * rng.random((trials, n)).mean(axis=1)
+
+
+print(tcdp_sim.sweep(scaled, {"n": [2, 5]}, trials=10)["value"].values)
+```
+
+    [0. 0.]
+"""
 
 
 @pytest.mark.parametrize(("page", "pattern", "values"), NUMBERS, ids=lambda part: part if isinstance(part, str) else "")
@@ -31,3 +53,17 @@ def test_what_a_snippet_prints_is_the_block_below_it():
     page = "x\n\n```python\nprint(1)\n```\n\n    1\n    2\n\nmore\n\n```python\ny\n```\n\ntext\n"
     assert shown(page, "print(1)\n") == "1\n2\n"
     assert shown(page, "y\n") is None
+    assert shown("```python\ny\n```\n\ntext\n\n" + page, "print(1)\n") == "1\n2\n"  # below a snippet without output
+
+
+def test_a_page_shows_the_numbers_that_its_reader_gets(tmp_path):
+    codes = SNIPPET.findall(PAGE)
+    file = tmp_path / f"{FILE}.py"
+    file.write_text("\n".join(codes), "utf-8")
+    source = find_spec("tcdp_sim").submodule_search_locations[0]
+    where = {"cwd": tmp_path, "env": {"PYTHONPATH": str(Path(source).parent)}}
+    read = subprocess.run([sys.executable, file.name], capture_output=True, text=True, check=True, timeout=120, **where)
+    with reader() as names:
+        here = [output(code, f"page:{place}", names) for place, code in enumerate(codes)]
+    assert here == ["", read.stdout]
+    assert computed(PAGE, "page") == PAGE.replace("[0. 0.]", read.stdout.strip())

@@ -5,6 +5,7 @@ from importlib import invalidate_caches
 
 import pytest
 
+import tcdp_sim
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.simulate import Batch, Task, run
@@ -182,3 +183,26 @@ def test_an_interruption_that_a_plug_in_raises_itself_is_none(installed):
     installed("delta", [("noise", "delta = delta_pkg:Delta")], "raise KeyboardInterrupt('mine')")
     with pytest.raises(UserError, match=r"noise delta of distribution delta 2\.1 cannot be loaded \(KeyboardInterrupt"):
         registry.noise("delta")
+
+
+SWEEP = '''
+def largest(rng, trials, n, scale=1.0):
+    """The largest of n uniform numbers."""
+    return scale * rng.random((trials, n)).max(axis=1)
+NUMBER = 3
+'''
+
+
+def test_a_function_of_a_plug_in_is_swept_by_its_name(installed, command):
+    installed("kappa", [("sweep", "largest = kappa_pkg:largest"), ("sweep", "number = kappa_pkg:NUMBER")], SWEEP)
+    found = tcdp_sim.sweep("largest", {"n": [1, 4]}, trials=20_000)
+    assert (abs(found["value"] - found["n"] / (found["n"] + 1)) < 5 * found["value_mcse"]).all()
+    with pytest.raises(UserError, match=r"function = 'larges' is not known.*did you mean largest"):
+        tcdp_sim.sweep("larges", {"n": 1})
+    with pytest.raises(UserError, match=r"sweep number of distribution kappa 2\.1 is not a function: it is 3"):
+        tcdp_sim.sweep("number", {"n": 1})
+    code, out, _ = command("describe", "largest")
+    assert (code, "largest: The largest of n uniform numbers." in out, "n*" in out) == (0, True, True)
+    assert command("sweep", "largest", "sweep.n=[1,4]", "trials=50", "cluster=serial")[0] == 0
+    code, out, _ = command("verify", "results/largest", "function=largest")
+    assert (code, "2 of 2 chunks are the stored bits" in out) == (0, True)

@@ -15,15 +15,21 @@ from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import known
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.mechanisms.axes import DATA
+from tcdp_sim.mechanisms.functions import calling
+from tcdp_sim.mechanisms.functions.calls import TRIALS
 from tcdp_sim.study import groups
 from tcdp_sim.study.blocks import sweep_of
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.points import LOG10
 from tcdp_sim.study.settings import Settings, settings
+from tcdp_sim.sweeps.arguments import calling_axes
 
 
 def main(experiment: str, console: Console) -> None:
     """Print the description of an experiment. Raises UserError for an unknown name."""
+    if experiment in registry.names("sweep"):
+        _describe_sweep(experiment, console)
+        return
     known("experiment", experiment, groups.options("experiment"))
     study = settings(composed({"experiment": experiment}))
     mechanism = mechanism_class(study.mechanism["name"])
@@ -47,6 +53,21 @@ def suggested(study: Settings) -> dict[str, Any]:
 def valid_values(axis: Axis) -> str:
     """Return the valid values of an axis in words."""
     return ", ".join(groups.options(axis.name)) if axis.kind == "option" else axis.valid
+
+
+def _describe_sweep(name: str, console: Console) -> None:
+    """Print the question and the axes of a function that a plug-in brings for sweeps."""
+    function = registry.sweep(name)
+    question = inspect.getdoc(function) or "no question is given; the first line of its docstring is for it"
+    say(console, f"{name}: {question.splitlines()[0]}")
+    axes = [axis for axis in (calling_axes(function) or ())[1:] if axis != TRIALS]
+    call = calling(function, axes)
+    table = _table("Axes of the sweep (sweep.NAME=...; * must be given)", "axis", "default")
+    for axis in axes:
+        default = "" if axis in call.needed else _short(call.defaults.get(axis))
+        table.add_row(escape(axis + ("*" if axis in call.needed else "")), escape(default))
+    console.print(table, soft_wrap=False)
+    say(console, f"Run it: tcdp-sim sweep {name} {' '.join(f'sweep.{axis}=...' for axis in call.needed)}")
 
 
 def _axes(study: Settings, mechanism: type[Mechanism]) -> Table:

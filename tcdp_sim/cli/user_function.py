@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.cli import overrides
+from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, only_keys
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.user_files import VALID, load
@@ -29,8 +30,13 @@ def run(words: Sequence[str], tell: Tell) -> Settings:
         raise UserError(f"sweep needs a function first; {VALID}")
     place, given = words[0], overrides.plain(words[1:])
     only_keys("sweep", given, KEYS)
-    function = load(place)
+    function = named(place)
     return sweeps.kept(checked(function, **arguments(place, function, given)), tell)
+
+
+def named(place: str) -> Any:
+    """Return the function FILE.py:FUNCTION, or one that an installed plug-in brings under a name."""
+    return registry.sweep(place) if place in registry.names("sweep") else load(place)
 
 
 def arguments(place: str, function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +75,7 @@ def code_of(settings: Settings, place: str | None) -> Iterator[None]:
     wanted = settings.options["function"]
     if place is None:
         raise UserError(needs_code(wanted))
-    function = load(place)
+    function = named(place)
     if wanted["source"] is None or identified(function)["source"] != wanted["source"]:
         raise UserError(f"{Path(place).name} is not the function of {settings.folder}: its source differs")
     with shipped(settings.options, calling(function, settings.options["axes"])):

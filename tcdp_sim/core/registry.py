@@ -1,9 +1,9 @@
 """The registry of names for classes and modules: the package's own first, then those of plug-ins.
 
-A plug-in is an installed distribution with entry points in the groups `tcdp_sim.noise`, `tcdp_sim.mechanism` or
-`tcdp_sim.experiment`. The yaml files of a plug-in lie in the folder `conf` of its top package. Nothing of a plug-in
-is imported before one of its names is asked for. No name is a path, so a config file cannot bring code in,
-while an installed package can.
+A plug-in is an installed distribution with entry points in the groups `tcdp_sim.noise`, `tcdp_sim.mechanism`,
+`tcdp_sim.experiment` or `tcdp_sim.sweep`. The yaml files of a plug-in lie in the folder `conf` of its top package.
+Nothing of a plug-in is imported before one of its names is asked for. No name is a path, so a config file cannot bring
+code in, while an installed package can.
 """
 
 import importlib
@@ -20,7 +20,7 @@ from typing import Any
 
 from tcdp_sim.core.errors import UserError, known
 
-KINDS = ("noise", "mechanism", "experiment")
+KINDS = ("noise", "mechanism", "experiment", "sweep")
 FIGURES = ("rows", "report", "figures")  # the functions that make a module an experiment
 OLDER = {"rows": "reference"}  # what may stand in place of one for this release
 
@@ -64,6 +64,15 @@ def noise(family: str, key: str = "noise.family") -> Any:
 def mechanism(name: str, key: str = "mechanism.name") -> Any:
     """Return the mechanism class of a name. Raises UserError that lists the names."""
     return _class("mechanism", name, key, "name")
+
+
+def sweep(name: str, key: str = "function") -> Any:
+    """Return the function that an installed plug-in brings for sweeps. Raises UserError that lists the names."""
+    plug_in = plug_ins("sweep")[known(key, name, names("sweep"))]
+    found = plug_in.load()
+    if not callable(found) and not callable(getattr(found, "simulate", None)):
+        raise plug_in.refused(f"is not a function: it is {found!r}")
+    return found
 
 
 def experiment(name: str) -> Any:
@@ -119,6 +128,11 @@ def distributions() -> dict[str, str]:
 def plug_in_packages() -> set[str]:
     """Return the top packages of all installed plug-ins."""
     return {plug_in.entry.module.partition(".")[0] for kind in KINDS for plug_in in _entries(kind)}
+
+
+def brought_by(package: str) -> list[str]:
+    """Return name and version of the distributions whose plug-ins for sweeps lie in a package."""
+    return sorted(plug_in.label for plug_in in _entries("sweep") if plug_in.entry.module.partition(".")[0] == package)
 
 
 def require(wanted: Mapping[str, str]) -> None:
@@ -191,6 +205,8 @@ _HOMES = {"noise": ("noise", "FAMILIES"), "mechanism": ("mechanisms", "MECHANISM
 
 def _built_in(kind: str) -> Mapping[str, Any]:
     """Return the built-in names of a kind."""
+    if kind == "sweep":
+        return {}
     if kind == "experiment":
         return _experiments()
     room, mapping = _HOMES[kind]

@@ -138,7 +138,7 @@ class Mechanism(ABC):
         Returns
         -------
         dict
-            Plain data that can be written as JSON.
+            Plain data that can be written as JSON. The study adds `mechanism` and `version`.
 
         Raises
         ------

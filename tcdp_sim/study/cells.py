@@ -129,12 +129,12 @@ def plan(
 
 
 def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:
-    """Raise UserError if a law lacks its mechanism's name or version. A worker needs both to build it."""
+    """Raise UserError if a law has another mechanism's name or no version. A worker needs both to build it."""
     name, version = cell.law.get("mechanism"), cell.law.get("version")
     if name == mechanism.name and isinstance(version, int):
         return
     said = f'its law says "mechanism": {name!r} and "version": {version!r}'
-    raise UserError(f"mechanism {mechanism.name}: {said}; `law` has to return both keys, with cls.name and cls.version")
+    raise UserError(f"mechanism {mechanism.name}: {said}; leave both keys out, or return cls.name and cls.version")
 
 
 class _Seen:
@@ -189,7 +189,7 @@ def _cell(
 ) -> Cell:
     size = {"k": data.k} if data else {}
     _refuse_lattices(mechanism, point, label)
-    law = mechanism.law(point | size, options, data)
+    law = {"mechanism": mechanism.name, "version": mechanism.version} | mechanism.law(point | size, options, data)
     if foreign := _plug_ins(mechanism, point, label):
         law["plug_ins"] = foreign
     law = json.loads(json.dumps(law))  # workers get the law through JSON, so the cell is checked with the same law

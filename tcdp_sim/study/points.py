@@ -136,14 +136,17 @@ def _values(where: str, axis: Axis, exponent: bool, value: Any) -> list[Any]:
 
 
 def _plain_values(where: str, exponent: bool, value: Any) -> list[Any]:
-    """Return values of any kind as they are given, each once."""
-    if isinstance(value, Mapping) and {"from", "to"} <= set(value):
-        values = _range(where, value)
+    """Return values of any kind as they are given, each once. Ranges and powers of whole numbers are integers."""
+    is_range = isinstance(value, Mapping) and {"from", "to"} <= set(value)
+    if is_range:
+        values: list[Any] = [rounded(each) for each in _range(where, value)]
     else:
         values = [plain(where, each) for each in (value if isinstance(value, list | tuple) else [value])]
     if not values:
         raise UserError(f"{where} is empty; give at least one value")
     values = [_power(where, each) for each in values] if exponent else values
+    if (is_range or exponent) and all(each.is_integer() and abs(each) < 2**53 for each in values):
+        values = [int(each) for each in values]
     return list({_known_by(each): each for each in reversed(values)}.values())[::-1]
 
 

@@ -111,6 +111,12 @@ def _hashed(template: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:
         yield found.hexdigest()
 
 
+def points_of_settings(settings: Settings) -> list[Point]:
+    """Return the points of a sweep's settings, each once. Raises UserError."""
+    options, named = settings.options, blocks(settings.sweep, settings.also)
+    return list(distinct(points_of(named, options["axes"], options["defaults"])).values())
+
+
 def plan(settings: Settings) -> Plan:
     """Return the cells of a sweep's settings. No code is needed for that. Raises UserError."""
     options = settings.options

@@ -7,9 +7,9 @@ from typing import Any
 
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms import mechanism_class
-from tcdp_sim.study import blocks
-from tcdp_sim.study.points import LOG10, axis_values
+from tcdp_sim.mechanisms import UserFunction, mechanism_class
+from tcdp_sim.study import blocks, sweeps
+from tcdp_sim.study.points import KEYWORDS, LOG10, axis_values
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study, prepare
 
@@ -73,11 +73,31 @@ def _candidates(ours: Settings, theirs: Settings, here: set[bytes], there: set[b
         yield ours
     elif here <= there:
         yield _with_sweep_of(ours, theirs)
+    if ours.mechanism["name"] == UserFunction.name:
+        yield from _sweeps_of_both(ours, theirs)
+        return
     first, second = sorted((ours, _with_sweep_of(ours, theirs)), key=lambda each: _text([each.sweep, each.also]))
     if (sweep := _joined(first, second)) is not None and first.also == second.also:
         yield first.model_copy(update={"sweep": sweep})
     yield _with_blocks_of(first, second)
     yield _with_blocks_of(second, first)
+
+
+def _sweeps_of_both(ours: Settings, theirs: Settings) -> Iterator[Settings]:
+    """Yield settings of a sweep over a user's function: the axes with the values of both, else the cells of both."""
+    first, second = sorted((ours, theirs), key=lambda each: _text([each.sweep, each.also]))
+    lists = [{key: _as_list(value) for key, value in each.sweep.items()} for each in (first, second)]
+    if first.also == second.also and lists[0].keys() == lists[1].keys():
+        joined = {key: _plain_in_order(lists[0][key], lists[1][key]) for key in lists[0] if key not in KEYWORDS}
+        same = {key: first.sweep[key] for key in KEYWORDS if key in first.sweep}
+        if all(second.sweep.get(key) == value for key, value in same.items()):
+            yield ours.model_copy(update={"sweep": joined | same, "also": first.also})
+    points = [point for each in (first, second) for point in sweeps.points_of_settings(each)]
+    yield ours.model_copy(update={"sweep": {"cells": points}, "also": {}})
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _with_sweep_of(ours: Settings, theirs: Settings) -> Settings:
@@ -114,6 +134,12 @@ def _in_order(mine: list[Any], other: list[Any]) -> list[Any]:
         if set(rest) <= set(one):
             return one
     return sorted({*mine, *other}, key=lambda value: (isinstance(value, str), value))
+
+
+def _plain_in_order(mine: list[Any], other: list[Any]) -> list[Any]:
+    """Return the plain values of both: numbers ascend, all others are in order of appearance."""
+    every = list({_text(value): value for value in [*mine, *other]}.values())
+    return sorted(every) if all(type(value) in (int, float) for value in every) else every
 
 
 def _with_blocks_of(first: Settings, second: Settings) -> Settings:

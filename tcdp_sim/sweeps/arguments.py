@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, real, suggestion, whole
 from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.core.user_files import home_of
@@ -116,6 +117,7 @@ def checked(
     results_dir: Any = "results",
 ) -> Sweep:
     """Return the arguments of `tcdp_sim.sweep` after checking them. Raises UserError."""
+    function = registry.sweep(function) if isinstance(function, str) else function
     sweep, further = _block(axes, cells, zip, where), _also(also)
     try:
         trials, seed = whole("trials", trials, 1, MOST_TRIALS), whole("seed", seed, 0, MAX_SEED - 1)
@@ -210,7 +212,9 @@ def identified(function: Any) -> dict[str, Any]:
     """Return module, name and digest of a function; the digest is None if it cannot be identified."""
     known = identity(function, home_of(function))
     if known is not None:
-        return known
+        package = known["module"].partition(".")[0]
+        brought = registry.brought_by(package)  # a library's own functions are known by its version
+        return known | ({"source": digest([known["source"], *brought])} if brought else {})
     own = function if hasattr(function, "__qualname__") else type(function)
     return {"module": str(own.__module__), "name": str(getattr(own, "__qualname__", "")), "source": None}
 

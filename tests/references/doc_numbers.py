@@ -23,7 +23,7 @@ NUMBER = r"\*{0,2}([\d.]+)\*{0,2}"
 CELLS = (1e3, 1e6, 1e12)
 FILE = "my_file"  # pages say that a reader saves the snippets in my_file.py
 SNIPPET = re.compile(r"```python\n((?s:.*?))```")
-PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet, and what it prints, indented
+PRINTED = re.compile(r"```python\n((?:(?!```)(?s:.))*)```\n\n((?:    \S.*\n)+)")  # a snippet and its indented output
 
 
 def epsilons() -> Iterator[float]:

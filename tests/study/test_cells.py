@@ -551,7 +551,8 @@ def test_a_cell_is_built_from_the_law_that_workers_get():
             return SimpleNamespace(guarantee="", work=np.float32(3), law=law)
 
     found = cells._cell(Odd, {}, {}, None, {}, ())
-    assert found.law == json.loads(json.dumps(found.law)) == {"mechanism": "odd", "pair": [1, 2], "by": {"1": 2.0}}
+    law = {"mechanism": "odd", "version": 1, "pair": [1, 2], "by": {"1": 2.0}}
+    assert found.law == json.loads(json.dumps(found.law)) == law
     assert type(found.work) is float
 
 
@@ -562,11 +563,20 @@ def test_equal_numbers_are_one_value_also_zeros_of_either_sign():
     assert seen.first([("x", 0.0), ("y", "b")])
 
 
+def test_a_law_need_not_repeat_its_mechanism_and_version(monkeypatch):
+    whole, keys = Coin.law.__func__, ("mechanism", "version")
+    (before,) = plan({"sweep": points({"p": 0.1}, Coin.axes)}, Coin, {}, None, {}).cells
+    short = classmethod(lambda *given: {k: v for k, v in whole(*given).items() if k not in keys})
+    monkeypatch.setattr(Coin, "law", short)
+    (after,) = plan({"sweep": points({"p": 0.1}, Coin.axes)}, Coin, {}, None, {}).cells
+    assert (after.id, after.law) == (before.id, before.law)
+
+
 @pytest.mark.parametrize("key", ["mechanism", "version"])
 @pytest.mark.parametrize("invalid", ["refuse", "skip"])
 def test_a_law_that_does_not_say_whose_it_is_is_refused_before_anything_runs(monkeypatch, key, invalid):
     """A worker could not build it, and a change of the mechanism would not show: no cell is left out for that."""
     whole = Coin.law.__func__
-    monkeypatch.setattr(Coin, "law", classmethod(lambda *given: {k: v for k, v in whole(*given).items() if k != key}))
+    monkeypatch.setattr(Coin, "law", classmethod(lambda *given: whole(*given) | {key: None}))
     with pytest.raises(UserError, match=rf'mechanism coin: its law says .*"{key}": None.*both keys'):
         plan({"sweep": points({"p": 0.1}, Coin.axes)}, Coin, {}, None, {}, invalid)

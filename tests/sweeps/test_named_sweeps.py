@@ -307,3 +307,19 @@ def test_shared_random_numbers_are_compared_in_the_folder(folder):
         tcdp_sim.sweep(shifted, {"n": 2, "shift": [0, 1]}, trials=200, share="shift", name="kept", results_dir=folder)
         tcdp_sim.draw(folder / "kept")
     assert (folder / "kept" / "differences.csv").exists()
+
+
+def test_merging_two_sweeps_gives_the_cells_of_both(command, file, folder):
+    words = ("sweep", "my_file.py:median_error", "trials=100", "cluster=serial")
+    assert command(*words, "sweep.n=[1,2]", "name=a")[0] == 0
+    assert command(*words, "sweep.n=[2,3]", "name=b")[0] == 0
+    assert command(*words, "sweep.n=[1,2,3]", "name=whole")[0] == 0
+    code, out, _ = command("merge", folder / "a", folder / "b")
+    assert (code, "3 cells x 100 trials now, those of both" in out) == (0, True)
+    assert bits(folder / "a") == bits(folder / "whole")
+    assert command(*words, "sweep.n={from: 5, to: 9, num: 3}", "name=c")[0] == 0
+    assert command("merge", folder / "a", folder / "c")[0] == 0
+    assert tcdp_sim.open_results(folder / "a")["n"].values.tolist() == [1, 2, 3, 5, 7, 9]
+    assert command("sweep", "my_file.py:slow", "sweep.n=1", "trials=100", "cluster=serial", "name=d")[0] == 0
+    code, _, err = command("merge", folder / "a", folder / "d")
+    assert (code, "is of another study (mechanism" in err) == (2, True)

@@ -142,7 +142,7 @@ def test_blocks_zip_where_and_cells_as_in_configs():
     found = tcdp_sim.sweep(plain, {"n": 1}, also={"large": {"n": [10, 20]}}, trials=2)
     assert found["n"].values.tolist() == [1, 10, 20]
     found = tcdp_sim.sweep(plain, {"log10_n": [0, 2]}, trials=2)
-    assert found["n"].values.tolist() == [1, 100]
+    assert (found["n"].values.tolist(), found["n"].dtype) == ([1, 100], np.int64)
     found = tcdp_sim.sweep(plain, {"n": {"from": 1, "to": 2, "num": 3}}, trials=2)
     assert found["n"].values.tolist() == [1, 1.5, 2]
 

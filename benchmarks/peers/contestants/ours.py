@@ -82,30 +82,24 @@ def _generator():
 
 
 def sweep_in_memory(cells):
-    from benchmarks.engine import Trivial, known
-    from tcdp_sim.engine.schedule import SerialExecutor
-
-    found = []
-    with known(Trivial):
-        _simulate(SerialExecutor(), Trivial, cells, found.append)
-    return done(sum(len(task.records) for task in found), "planned, seeded, summarised with 4 trials a cell")
+    found = _swept(cells)
+    return done(found["value"].size, "seeded and summarised, with standard errors and intervals; 4 trials a cell")
 
 
 def sweep_durable(cells):
-    from benchmarks.engine import Trivial, journal, known
-    from tcdp_sim.engine.schedule import SerialExecutor
-
-    with known(Trivial), journal() as receive:
-        _simulate(SerialExecutor(), Trivial, cells, receive)
-    return done(cells, "as above, and a checked record a cell in a journal, flushed to the disk")
+    with tempfile.TemporaryDirectory() as folder:
+        found = _swept(cells, name="cells", results_dir=folder)
+        return done(found["value"].size, "as above, and a run: journal, snapshot and certificate, flushed to the disk")
 
 
-def _simulate(executor, mechanism, cells, receive):
-    from tcdp_sim.engine.schedule import simulate
-    from tcdp_sim.study.cells import plan
+def _swept(cells, **kept):
+    from benchmarks.peers.contestants.cell import cell
+    from tcdp_sim import sweep
 
-    planned = plan({"sweep": [{"k": float(k)} for k in range(cells)]}, mechanism, {}, None, {})
-    simulate(executor, [(cell, 0) for cell in planned.cells], cells, planned.counts, 1, 4, receive)
+    def value(rng, k):
+        return cell(k)
+
+    return sweep(value, {"k": [float(k) for k in range(cells)]}, trials=4, **kept)
 
 
 def first_result():
