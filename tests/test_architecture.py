@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "releases": ("noise", "privacy"),
     "exact": ("noise", "privacy", "releases"),
     "bounds": ("noise", "privacy"),
+    "accounting": ("noise", "privacy", "exact"),
     # 4: the noise that meets a guarantee
     "optimal": ("noise", "privacy", "exact", "releases"),
     "calibration": ("noise", "privacy", "exact", "releases", "optimal"),

@@ -10,6 +10,7 @@ from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.finish import finish
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.store.exact_values import known_exactly
+from tcdp_sim.study import again
 from tcdp_sim.study.settings import Settings
 
 
@@ -22,6 +23,8 @@ def main(settings: Settings, console: Console) -> int:
     with interrupts.held():
         from tcdp_sim.cli import draw
     code = draw.main(settings, console)
+    if again.is_sweep(settings.config):
+        say(console, "exact values and bounds are code: the command of the sweep, without part=, adds them")
     if missing:
         raise Failure(f"{missing} chunks are missing; once their parts are done, `tcdp-sim finish` publishes them too")
     return code

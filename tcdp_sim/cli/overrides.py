@@ -65,7 +65,9 @@ def plain(words: Sequence[str]) -> dict[str, Any]:
             (override,) = OverridesParser.create().parse_overrides([word])
             if override.is_sweep_override() or override.is_delete():
                 raise UserError(f"{word} is not valid here; write {word.replace('=', '=[', 1)}] for a list")
-            _put(found, override.get_key_element().lstrip("+").split("."), override.value())
+            text = word.partition("=")[2]
+            value = text if text.startswith("+") else override.value()  # trials=+500 adds, and 500 does not
+            _put(found, override.get_key_element().lstrip("+").split("."), value)
         except HydraException as mistake:
             raise UserError(_one_line(mistake, words)) from None
     return found

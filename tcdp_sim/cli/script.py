@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from tcdp_sim.cli import asked
+from tcdp_sim.cli import asked, user_function
 from tcdp_sim.cli.command import SEVERAL, is_study_file
 from tcdp_sim.cli.given import Given
 from tcdp_sim.core.errors import UserError, known
@@ -18,6 +18,7 @@ from tcdp_sim.core.texts import printable
 from tcdp_sim.engine.needs import MARGIN, SLOW_START, needs
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.settings import MOST_PARTS, Settings
+from tcdp_sim.sweeps import named
 
 QUEUES = ("slurm", "pbs", "lsf", "sge", "htcondor")
 PARTS = "parts"
@@ -30,17 +31,29 @@ def main(words: Sequence[str]) -> None:
     Raises UserError.
     """
     queue, parts, study = _read(words)
+    if study[:1] == ["sweep"]:
+        print(_of_a_sweep(queue, parts, study), end="")
+        return
     run = _run(study)
     with run.file.located():
-        print(job_file(queue, parts, study, run.settings, _tell), end="")
+        print(job_file(queue, parts, (["run", *study], ["finish", *study]), run.settings, _tell), end="")
 
 
-def job_file(queue: str, parts: int, words: Sequence[str], settings: Settings, tell: Tell) -> str:
-    """Return the job file of a run.
+def _of_a_sweep(queue: str, parts: int, words: Sequence[str]) -> str:
+    """Return the job file of the sweep of a command line. The job that finishes it needs no code."""
+    sweep, part = user_function.asked(words[1:])
+    if part:
+        raise UserError(f"part = {part!r} is not valid here: each job computes a part of its own")
+    with named.simulating(sweep) as own:
+        return job_file(queue, parts, (words, ["finish", str(own.folder)]), own, _tell)
 
-    Its words follow `tcdp-sim run` as they are, and `settings` are what they mean.
-    """
-    _refuse_line_breaks([*words, os.getcwd()])
+
+def job_file(
+    queue: str, parts: int, commands: tuple[Sequence[str], Sequence[str]], settings: Settings, tell: Tell
+) -> str:
+    """Return the job file of a run: its words and those that finish it as they are. `settings` are what they mean."""
+    run, finish = commands
+    _refuse_line_breaks([*run, *finish, os.getcwd()])
     need = needs(settings, parts, known_exactly(settings.experiment.name), tell)
     return _template(queue).render(
         title=printable(str(settings.folder)),
@@ -51,8 +64,8 @@ def job_file(queue: str, parts: int, words: Sequence[str], settings: Settings, t
         margin=MARGIN,
         slow_start=SLOW_START // 60,
         folder=shlex.quote(os.getcwd()),
-        run=shlex.join([sys.executable, *PROGRAM, "run", *words]),
-        finish_run=shlex.join([sys.executable, *PROGRAM, "finish", *words]),
+        run=shlex.join([sys.executable, *PROGRAM, *run]),
+        finish_run=shlex.join([sys.executable, *PROGRAM, *finish]),
     )
 
 

@@ -23,14 +23,20 @@ or f(rng, **axes), which returns one trial. Keys:
   bound.NAME=FUNCTION   the same for an upper bound
   units.NAME=UNIT       the unit of a number
   trials, chunk, seed, quantiles, target_mcse, share, cluster, name, results_dir     as in `tcdp_sim.sweep`
+  part=17/1000          compute one part in this process alone; `tcdp-sim finish FOLDER` publishes all parts
 
 The name is by default that of the function, and the cluster is local. The exit code is 3 if simulated numbers
 contradict exact ones or bounds. `verify` and `replay` of the folder need function=FILE.py:FUNCTION again."""
 
 
 def main(console: "Console", words: Sequence[str]) -> int:
-    """Run or resume a sweep and draw it. Return 3 if simulated numbers contradict exact ones or bounds, else 0."""
-    from tcdp_sim.cli import draw, user_function  # slow to import, and the help needs only the text above
+    """Run or resume a sweep and draw it, or compute a part of it.
 
-    settings = user_function.run(words, partial(say, console))
-    return draw.draw(settings.folder, console)
+    Return 3 if simulated numbers contradict exact ones or bounds, else 0. Raises UserError or Failure.
+    """
+    from tcdp_sim.cli import draw, user_function  # slow to import, and the help needs only the text above
+    from tcdp_sim.sweeps import run
+
+    sweep, part = user_function.asked(words)
+    settings = run.kept(sweep, partial(say, console), part)
+    return 0 if part else draw.draw(settings.folder, console)

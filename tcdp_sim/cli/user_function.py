@@ -8,30 +8,30 @@ from typing import Any
 from tcdp_sim.cli import overrides
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, only_keys
-from tcdp_sim.core.log import Tell
 from tcdp_sim.core.user_files import VALID, load
 from tcdp_sim.mechanisms.functions import UserFunction, calling, needs_code, shipped
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.sweeps import run as sweeps
-from tcdp_sim.sweeps.arguments import checked, identified
+from tcdp_sim.sweeps.arguments import Sweep, checked, identified
 
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
 KEYS = (
     *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "quantiles", "target_mcse", "share", "seed"),
-    *("cluster", "name", "results_dir"),
+    *("cluster", "name", "results_dir", "part"),
 )
 
 
-def run(words: Sequence[str], tell: Tell) -> Settings:
-    """Run or resume the sweep of a command line, and return its settings. Raises UserError or Failure."""
+def asked(words: Sequence[str]) -> tuple[Sweep, str | None]:
+    """Return the sweep of a command line, and the part of it that is asked for, such as 17/1000. Raises UserError."""
     if not words or "=" in words[0]:
         raise UserError(f"sweep needs a function first; {VALID}")
-    place, given = words[0], overrides.plain(words[1:])
+    place, given = words[0], dict(overrides.plain(words[1:]))
     only_keys("sweep", given, KEYS)
-    function = named(place)
-    return sweeps.kept(checked(function, **arguments(place, function, given)), tell)
+    part, function = given.pop("part", None), named(place)
+    if part and str(given.get("trials")).startswith("+"):
+        raise UserError(f"trials = {given['trials']} is not valid with part, whose results may change in between")
+    return checked(function, **arguments(place, function, given)), None if part is None else str(part)
 
 
 def named(place: str) -> Any:

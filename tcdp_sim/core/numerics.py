@@ -4,7 +4,7 @@ A *bracket* is an interval from quadrature: the distance between two Gauss rules
 a-posteriori error bound and not a proof. docs/trust.md defines the word.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import isnan
 from typing import Any, Generic, NamedTuple
@@ -284,3 +284,15 @@ def gauss_sums(f: RealFunction, left: Floats, right: Floats, nodes: int) -> tupl
 
 def _gauss(f: RealFunction, left: Floats, right: Floats, nodes: int) -> tuple[Floats, Floats]:
     return gauss_sums(lambda points: f(points.ravel()).reshape(points.shape), left, right, nodes)
+
+
+def root(
+    f: Callable[[float], float], low: float, high: float, absolute: float = 2e-12, relative: float = 1e-14
+) -> float:
+    """Return a place in [low, high] where f changes its sign, by Brent's method.
+
+    scipy.optimize is imported when it is used, because it takes longer to import than all of numpy.
+    """
+    from scipy.optimize import brentq
+
+    return float(brentq(f, low, high, xtol=absolute, rtol=relative))

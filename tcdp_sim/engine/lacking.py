@@ -72,4 +72,5 @@ def command(study: Study, *more: str) -> str:
     except UserError:  # an experiment of a plug-in that is not installed
         return "the same command"
     place = [f"results_dir={s.results_dir}"] if s.results_dir != USUAL else []
-    return shlex.join(["tcdp-sim", "run", *words, *place, *more])
+    verb = [] if again.is_sweep(s.config) else ["run"]
+    return shlex.join(["tcdp-sim", *verb, *words, *place, *more])

@@ -1,32 +1,40 @@
-"""Exact laws, with which the simulations must agree. Every answer is Bounds(lower, estimate, upper)."""
+"""Exact laws, with which the simulations must agree. Every answer is Bounds(lower, estimate, upper).
 
-from tcdp_sim.core.numerics import Bounds
+A name is imported when it is used, so that a part of the package does not load all of it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from tcdp_sim.core.renamed import renamed
-from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
-from tcdp_sim.exact.histogram_information import histogram_information
-from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
-from tcdp_sim.exact.information import mutual_information
-from tcdp_sim.exact.losses.composed import composed_epsilon, composed_profile
-from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
-from tcdp_sim.exact.mixtures import Mixture, subsampled
-from tcdp_sim.exact.per_record import record_epsilon, record_policy, record_profile, record_renyi
-from tcdp_sim.exact.products import product_profile
-from tcdp_sim.exact.profile import hockey_stick
-from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
-from tcdp_sim.exact.renyi.affine import affine_divergence
-from tcdp_sim.exact.renyi.divergence import renyi_divergence
-from tcdp_sim.exact.renyi.kernels import max_order
-from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
-from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
-from tcdp_sim.exact.selection.privacy import OutputPair, output_pair, worst_delta, worst_pairs, worst_renyi
-from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
-from tcdp_sim.exact.subsampling import (
-    DominatingPair,
-    dominating_pairs,
-    equilateral_renyi,
-    subsampled_hockey_stick,
-    subsampled_renyi,
-)
+
+if TYPE_CHECKING:
+    from tcdp_sim.core.numerics import Bounds
+    from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
+    from tcdp_sim.exact.histogram_information import histogram_information
+    from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
+    from tcdp_sim.exact.information import mutual_information
+    from tcdp_sim.exact.losses.composed import composed_epsilon, composed_profile
+    from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
+    from tcdp_sim.exact.mixtures import Mixture, subsampled
+    from tcdp_sim.exact.per_record import record_epsilon, record_policy, record_profile, record_renyi
+    from tcdp_sim.exact.products import product_profile
+    from tcdp_sim.exact.profile import hockey_stick
+    from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
+    from tcdp_sim.exact.renyi.affine import affine_divergence
+    from tcdp_sim.exact.renyi.divergence import renyi_divergence
+    from tcdp_sim.exact.renyi.kernels import max_order
+    from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
+    from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
+    from tcdp_sim.exact.selection.privacy import OutputPair, output_pair, worst_delta, worst_pairs, worst_renyi
+    from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
+    from tcdp_sim.exact.subsampling import (
+        DominatingPair,
+        dominating_pairs,
+        equilateral_renyi,
+        subsampled_hockey_stick,
+        subsampled_renyi,
+    )
 
 __all__ = [
     "Bounds",
@@ -74,7 +82,40 @@ __all__ = [
     "worst_renyi",
 ]
 
-__getattr__ = renamed(
+_HOMES = {  # module -> its public names
+    "tcdp_sim.core.numerics": "Bounds",
+    "tcdp_sim.exact.extremes": "max_abs_quantile max_abs_sf max_quantile",
+    "tcdp_sim.exact.histogram_information": "histogram_information",
+    "tcdp_sim.exact.identities": "group_profile profile_from_losses renyi_from_profile",
+    "tcdp_sim.exact.information": "mutual_information",
+    "tcdp_sim.exact.losses.composed": "composed_epsilon composed_profile",
+    "tcdp_sim.exact.losses.distribution": "PrivacyLossDistribution",
+    "tcdp_sim.exact.mixtures": "Mixture subsampled",
+    "tcdp_sim.exact.per_record": "record_epsilon record_policy record_profile record_renyi",
+    "tcdp_sim.exact.products": "product_profile",
+    "tcdp_sim.exact.profile": "hockey_stick",
+    "tcdp_sim.exact.ranking": "spurious_wins_probability top_stays_probability",
+    "tcdp_sim.exact.renyi.affine": "affine_divergence",
+    "tcdp_sim.exact.renyi.divergence": "renyi_divergence",
+    "tcdp_sim.exact.renyi.kernels": "max_order",
+    "tcdp_sim.exact.renyi.mixture_divergences": "hockey_stick_between renyi_divergence_between",
+    "tcdp_sim.exact.selection.outputs": "delta_of_outputs divergence_of_outputs selection_distribution",
+    "tcdp_sim.exact.selection.privacy": "OutputPair output_pair worst_delta worst_pairs worst_renyi",
+    "tcdp_sim.exact.selection.success": "required_gap selection_failure selection_probability",
+    "tcdp_sim.exact.subsampling": (
+        "DominatingPair dominating_pairs equilateral_renyi subsampled_hockey_stick subsampled_renyi"
+    ),
+}
+
+
+_OLD = renamed(
     __name__,
     {"spent_delta": "tcdp_sim.exact.worst_delta", "spent_renyi": "tcdp_sim.exact.worst_renyi"},
 )
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(home), name)
+    return _OLD(name)

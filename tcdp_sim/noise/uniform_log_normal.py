@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from tcdp_sim.core.arrays import Reals
@@ -100,6 +99,8 @@ class UniformLogNormal(StretchableNoise):
         its own loss. The slope of the log density at |x| = e^(sigma (w - sigma)) is m e^(-sigma w) e^(sigma^2) / sigma,
         with m = phi / sf of the normal law at w. It is largest where m - w = sigma.
         """
+        from scipy.optimize import brentq  # imported late, because it takes longer to import than all of numpy
+
         w = brentq(lambda w: _hazard(w) - w - self.sigma, -40.0, 1e4)
         slope = _hazard(w) * np.exp(self.sigma * (self.sigma - w)) / (self.sigma * self.scale)
         return 0.5 * (smoothing / self.sigma) ** 2, float(slope * shift * np.exp(smoothing))

@@ -11,19 +11,28 @@ from tcdp_sim.study.compose import OWN_TABLE, composed
 NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # keys of a command, or of the place where it ran
 SWEEP = "sweep."  # its keys need no + in front, because the mechanism declares them
 RUNS_AGAIN = "# `tcdp-sim run FILE.yaml` runs this study again.\n"
+SWEEP_AGAIN = "# This command simulates the function again. Exact values and bounds are code: name them again.\n"
 RELATIVE = "# Paths of data are relative to this file: keep it in the folder in which the study was run.\n"
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # characters that need no quotes
 
 
 def command(config: Mapping[str, Any]) -> str:
     """Return the command line that runs a study of this resolved config again. It names no cluster."""
-    if function := config["mechanism"].get("function"):
-        return " ".join(["tcdp-sim", "sweep", *map(shlex.quote, _words_of_sweep(config, function))])
-    return " ".join(["tcdp-sim", *map(shlex.quote, words(config))])
+    return shlex.join(["tcdp-sim", *words(config)])
+
+
+def is_sweep(config: Mapping[str, Any]) -> bool:
+    """Return True if the config is of a sweep over a user's function."""
+    return "function" in config["mechanism"]
 
 
 def file(config: Mapping[str, Any]) -> str:
-    """Return the text of a file that runs a study of this resolved config again, with every key of the config."""
+    """Return the text of a file that runs a study of this resolved config again, with every key of the config.
+
+    No file runs a sweep over a user's function. The text is the command that does.
+    """
+    if is_sweep(config):
+        return f"{SWEEP_AGAIN}{command(config)}\n"
     keys = json.loads(json.dumps(config))  # plain lists, where settings have tuples
     keys["cluster"] = _own_cluster(keys)
     _take_away(keys, composed({}, keys))
@@ -48,8 +57,10 @@ def _take_away(keys: dict[str, Any], whole: Mapping[str, Any]) -> None:
             _take_away(keys[key], value)
 
 
-def _words_of_sweep(config: Mapping[str, Any], function: Mapping[str, Any]) -> Iterator[str]:
+def _words_of_sweep(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield the words of a sweep over a function. They do not name its exact values and bounds, which are code."""
+    function = config["mechanism"]["function"]
+    yield "sweep"
     yield f"{function['module'].replace('.', '/')}.py:{function['name']}"
     yield from (f"sweep.{key}={_written(value)}" for key, value in config["sweep"].items())
     yield from (f"also.{key}={_written(value)}" for key, value in config["also"].items())
@@ -58,7 +69,12 @@ def _words_of_sweep(config: Mapping[str, Any], function: Mapping[str, Any]) -> I
 
 
 def words(config: Mapping[str, Any]) -> list[str]:
-    """Return KEY=VALUE for every choice that differs from the default. Raises UserError for an unknown experiment."""
+    """Return KEY=VALUE for every choice that differs from the default; of a sweep the words of its command.
+
+    Raises UserError for an unknown experiment.
+    """
+    if is_sweep(config):
+        return list(_words_of_sweep(config))
     chosen = {"experiment": config["experiment"]["name"]}
     base = composed(chosen)
     if config["data"] != base["data"]:

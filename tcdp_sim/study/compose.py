@@ -118,6 +118,8 @@ def _option(group: str, value: Any) -> tuple[str | None, dict[str, Any]]:
     """Return the option of a group and its keys, from a name or from keys such as {"name": "zipf", "n": 50}."""
     if value is None or isinstance(value, str):
         return value, {}
+    if callable(value) and group == "experiment":
+        raise UserError(f"{group} = {value!r} is not valid; valid: a name; `tcdp_sim.sweep` simulates a function")
     if not isinstance(value, Mapping):
         raise UserError(f"{group} = {value!r} is not valid; valid: a name, or keys such as {{'name': 'x'}}")
     own = dict(value)

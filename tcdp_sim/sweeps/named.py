@@ -3,11 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tcdp_sim.core.errors import Failure
+from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
+from tcdp_sim.engine import parts
 from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.run import execute
 from tcdp_sim.engine.simulate import Batch, Task, one_chunk
@@ -19,10 +21,11 @@ from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study, prepare
-from tcdp_sim.sweeps import exact
+from tcdp_sim.sweeps import exact, pilot
 from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
+NOT_REPEATED = "does not draw from its generator alone: nothing is resumed"
 OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
 CHANGED = (
     "a stored chunk differs from the function's present numbers although its source is the same (its environment, a "
@@ -37,8 +40,8 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Settings:
     """
     study = study_of(sweep)
     if sweep.function["source"] is None or not repeats:
-        tell(f"{name_of(sweep.call.function)} {NO_IDENTITY}" if repeats else "its chunks are not used again")
-        _forget(study, tell)
+        tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
+        _forget(study)
     elif (study.folder / "run.json").exists():
         for line in _told_of_others(study, sweep):
             tell(line)
@@ -47,6 +50,33 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Settings:
         if failed := execute(study, tell, values):
             raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
     return study.settings
+
+
+def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
+    """Compute a part of a sweep, such as 17/1000, in this process alone, and return the settings of the whole sweep.
+
+    Nothing is published. `repeats` is that of `run`. Raises UserError or Failure.
+    """
+    if sweep.function["source"] is None or not repeats:
+        why = "cannot be told from those of another function" if repeats else "do not follow from its generator"
+        raise UserError(f"part = {name!r} is not valid for {name_of(sweep.call.function)}: its numbers {why}")
+    whole = settings(config_of(sweep))
+    own = settings(config_of(sweep) | {"part": name})
+    study = replace(prepare(parts.alone(own)), simulated=Carried(sweep.options, sweep.call))
+    with shipped(sweep.options, sweep.call):
+        if failed := parts.compute(study, tell):
+            raise Failure(
+                f"errors left {failed} cells of part {name} without numbers; the same command tries them again"
+            )
+    return whole
+
+
+@contextmanager
+def simulating(sweep: Sweep) -> Iterator[Settings]:
+    """Let this process simulate the cells of a sweep during the block, and give the sweep's settings."""
+    sweep, _ = pilot.tried(sweep)
+    with shipped(sweep.options, sweep.call):
+        yield settings(config_of(sweep))
 
 
 def study_of(sweep: Sweep) -> Study:
@@ -77,7 +107,7 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def _forget(study: Study, tell: Tell) -> None:
+def _forget(study: Study) -> None:
     """Remove the chunks that a folder holds, because nobody can tell whether they are this function's."""
     if not (study.folder / "run.json").exists():
         return
@@ -99,7 +129,7 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     first = next(((laws[place], chunk) for place, chunk in places if place is not None), None)
     if first is not None and run.record(first[0].id, first[1]) != _again(sweep, *first):
         yield CHANGED
-        _forget(study, lambda _: None)
+        _forget(study)
 
 
 def _again(sweep: Sweep, cell: Any, chunk: int) -> bytes:

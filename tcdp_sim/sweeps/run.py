@@ -39,10 +39,10 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     return in_memory(sweep, tell)
 
 
-def kept(sweep: Sweep, tell: Tell) -> Settings:
-    """Run or resume a sweep in its folder, and return its settings."""
+def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> Settings:
+    """Run or resume a sweep in its folder, or compute a part of it, such as 17/1000. Return its settings."""
     sweep, repeats = prepared(sweep)
-    return named.run(sweep, repeats, tell)
+    return named.part(sweep, repeats, part, tell) if part else named.run(sweep, repeats, tell)
 
 
 def in_folder(sweep: Sweep) -> tuple[xr.Dataset, int, str]:

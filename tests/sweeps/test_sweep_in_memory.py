@@ -4,16 +4,18 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import stats
 
 import tcdp_sim
-from tcdp_sim import UserError
+from tcdp_sim import UserError, results
 from tcdp_sim.core.streams import generator, generators
 from tcdp_sim.mechanisms import Observable
 from tcdp_sim.store import columns, table
 from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.estimates import proportion, quantile_table
 from tcdp_sim.summaries.summary import summarise
+from tcdp_sim.sweeps import exact
 
 CHANCE = 1e-6  # of a false alarm of each statistical test here: 4.9 standard errors
 WIDTH = stats.norm.isf(CHANCE / 2)
@@ -261,3 +263,15 @@ def test_many_small_chunks_take_the_way_of_every_study_with_the_same_first_chunk
     alone = tcdp_sim.sweep(largest, {"n": [3, 4]}, trials=100, target_mcse={"value": {"absolute": 10}})  # one by one
     for name in one.data_vars:
         np.testing.assert_array_equal(one[name], alone[name])
+
+
+def test_skewness_of_all_cells_is_that_of_each_alone():
+    rng = generator(5, "cd" * 32, 0)
+    x = [rng.standard_exponential(500), -rng.standard_exponential(300), np.full(4, 2.0), np.full(3, np.nan)]
+    distributions = [summarise("0" * 64, 0, len(one), {"x": one}, {}).observables["x"] for one in x]
+    about = Observable("1", "x")
+    data = table._moments("x", about, distributions) | table._histogram("x", about, distributions)
+    flat = xr.Dataset({name: (dims, values) for name, (dims, values, _) in data.items()})
+    found = exact.skewness(data, "x")
+    np.testing.assert_allclose(found, [results.sample_skewness(flat, i, "x") for i in range(4)], rtol=1e-12)
+    np.testing.assert_allclose(found[:2], [stats.skew(one) for one in x[:2]], rtol=1e-2)

@@ -123,3 +123,8 @@ def test_a_default_that_nobody_changes_is_no_mistake():
         return n * sum(weights)
 
     assert tcdp_sim.sweep(right_default, {"n": 2}, trials=2)["value"].item() == 6
+
+
+def test_run_given_a_function_names_sweep():
+    with pytest.raises(UserError, match=r"`tcdp_sim.sweep` simulates a function"):
+        tcdp_sim.run(right)

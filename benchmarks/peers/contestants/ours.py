@@ -41,12 +41,12 @@ subsampled_laplace_100000 = subsampled_laplace_1000
 
 
 def twenty_kinds(kinds, delta):
-    from tcdp_sim.privacy import ZCDP, RenyiBound, tightest_epsilon
-    from tcdp_sim.privacy.amplification import amplify
+    from tcdp_sim.accounting import Additive, Ledger, Sampled
+    from tcdp_sim.noise import Gaussian
 
-    curves = [(amplify(ZCDP(0.5 / sigma**2), rate, "poisson", "lemma15").curve, n) for sigma, rate, n in kinds]
-    total = RenyiBound(lambda order: sum(n * curve(order) for curve, n in curves), 40)
-    return upper(tightest_epsilon(total, delta)[0], "by Rényi divergences: no bracket for unequal releases")
+    entries = [(Sampled(Additive(Gaussian(sigma)), rate), count) for sigma, rate, count in kinds]
+    found = Ledger(entries, "add_remove").epsilon(delta, 9e-5)
+    return bracket(found.lower, found.upper)
 
 
 def zcdp_conversion(rho, delta):
@@ -56,9 +56,10 @@ def zcdp_conversion(rho, delta):
 
 
 def tcdp_conversion(rho, omega, delta):
-    from tcdp_sim.privacy import TCDP, to_approx_dp
+    from tcdp_sim.accounting import Claimed, Ledger
+    from tcdp_sim.privacy import TCDP
 
-    return upper(to_approx_dp(TCDP(rho, omega), delta).epsilon)
+    return upper(Ledger([Claimed(TCDP(rho, omega))]).epsilon(delta).upper, "the best profile of the class")
 
 
 def gaussian_draws(sigma, count):

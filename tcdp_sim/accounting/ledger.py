@@ -1,0 +1,412 @@
+"""A list of releases, and the brackets that follow from all of them together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.accounting import risk
+from tcdp_sim.accounting.releases.release import RELATIONS, Case, Release
+from tcdp_sim.accounting.renyi import total_renyi
+from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
+from tcdp_sim.accounting.worlds import Entries, Split, all_attained, merged, worlds
+from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.exact.losses.lists import Question, bracket, delta_question, epsilon_question, expected
+from tcdp_sim.exact.losses.tilts import Crude
+
+MOST_RELEASES = 10**7
+_FINEST, _FINE, _ROUGH = 1e-5, 1e-4, 0.02  # relative tolerances of the profile behind a risk, and of a search
+_SMALL = 1e-9  # of an epsilon: the least size to which the tolerance is relative
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Ledger:
+    """A list of unequal releases of the same data, with two-sided brackets for what they reveal together.
+
+    The list is fixed in advance, and the queries may depend on earlier answers. Each answer is a bracket for the tight
+    value: no smaller value holds for every release that fits its entry. The upper end of an epsilon, delta, risk or
+    divergence is the safe end; that of a trade-off is its lower end.
+
+    Parameters
+    ----------
+    releases : iterable
+        Releases, or pairs (release, times) with whole times from 1.
+    relation : {"add_remove", "substitute", None}
+        The neighbouring relation, in which all sensitivities are stated. None is for lists in which no release depends
+        on it.
+
+    Raises
+    ------
+    ValueError
+        If an entry is no release, or has no pair for the relation, or the list has more than 10^7 releases.
+
+    References
+    ----------
+    Zhu, Dong, Wang (2022), Theorem 10, https://arxiv.org/abs/2106.08567, for adaptive composition
+    The numerical error bounds are derived in `tcdp_sim.exact.losses.convolved`.
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import Additive, Ledger, RandomisedResponse
+    >>> from tcdp_sim.noise import Gaussian, Laplace
+    >>> ledger = Ledger([(Additive(Gaussian(10.0)), 20), Additive(Laplace(5.0)), RandomisedResponse(0.1)])
+    >>> round(ledger.epsilon(1e-6).upper, 2)
+    2.18
+    """
+
+    entries: Entries
+    relation: str | None
+
+    def __init__(self, releases: Iterable[Any] = (), relation: str | None = None) -> None:
+        choice("relation", relation, (*RELATIONS, None))
+        if isinstance(releases, Release) or not isinstance(releases, Iterable):
+            raise ValueError(f"releases = {releases!r} is not valid; valid: a list of releases or (release, times)")
+        object.__setattr__(self, "relation", relation)
+        object.__setattr__(self, "entries", merged(_entry(item) for item in releases))
+        if self.releases > MOST_RELEASES:
+            raise ValueError(f"the ledger has {self.releases:,} releases; valid: at most {MOST_RELEASES:,}")
+        _cases(self, False)  # refuses a release without a pair for the relation
+
+    @property
+    def releases(self) -> int:
+        """The number of releases, with all parts of a split."""
+        return sum(times * _count(item) for item, times in self.entries)
+
+    def epsilon(self, delta: float, tolerance: float = 1e-4) -> Bounds:
+        """Return the least epsilon >= 0 with (epsilon, delta)-differential privacy.
+
+        Parameters
+        ----------
+        delta : float
+            delta, in [0, 1).
+        tolerance : float
+            The aim for the distance of the ends, relative to the upper one.
+
+        Returns
+        -------
+        Bounds
+            epsilon in nats, inf if an infinite loss has a probability above delta.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
+        """
+        delta, share = scalar("delta", delta, 0, 1, closed=True), scalar("tolerance", tolerance, 0)
+        return _epsilon(self, delta, share)
+
+    def delta(self, epsilon: float, tolerance: float = 1e-3) -> Bounds:
+        """Return the least delta with (epsilon, delta)-differential privacy.
+
+        Parameters
+        ----------
+        epsilon : float
+            epsilon in nats, at least 0.
+        tolerance : float
+            The aim for the distance of the ends, relative to the upper one.
+
+        Returns
+        -------
+        Bounds
+            delta.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
+        """
+        epsilon, share = scalar("epsilon", epsilon, 0, closed=True), scalar("tolerance", tolerance, 0)
+        return _delta(self, epsilon, share)
+
+    def renyi(self, order: float) -> Bounds:
+        """Return the Renyi divergence of an order, the larger one of both directions.
+
+        Parameters
+        ----------
+        order : float
+            The order, at least 1, or inf.
+
+        Returns
+        -------
+        Bounds
+            The divergence in nats.
+
+        Raises
+        ------
+        ValueError
+            If the order is out of range, or a release has no known divergence.
+        """
+        return total_renyi(self.entries, self.relation, scalar("order", order, 1, closed=True, finite=False))
+
+    def tradeoff(self, alpha: float) -> Bounds:
+        """Return the least type II error of a test for the record, at a type I error of alpha.
+
+        Parameters
+        ----------
+        alpha : float
+            The type I error (false positive rate), in [0, 1].
+
+        Returns
+        -------
+        Bounds
+            The type II error, for the worse direction. The lower end is the safe one.
+
+        Raises
+        ------
+        ValueError
+            If alpha is out of range.
+
+        References
+        ----------
+        Dong, Roth, Su (2022), https://arxiv.org/abs/1905.02383
+        """
+        alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
+        fine, rough = (lambda e: self.delta(e, _FINE)), (lambda e: self.delta(e, _ROUGH))
+        return risk.tradeoff(fine, rough, _size(self), alpha)
+
+    def advantage(self) -> Bounds:
+        """Return the largest difference of true and false positive rate of an attack: the total variation distance.
+
+        Returns
+        -------
+        Bounds
+            The advantage, in [0, 1].
+
+        References
+        ----------
+        Kulynych et al. (2024), https://arxiv.org/abs/2407.02191
+        """
+        return self.delta(0.0, _FINE)
+
+    def attack(self, prior: float) -> Bounds:
+        """Return the largest probability of guessing right whether the record is there.
+
+        Parameters
+        ----------
+        prior : float
+            The prior probability that it is there, in (0, 1).
+
+        Returns
+        -------
+        Bounds
+            The probability of success. Without any release it is max(prior, 1 - prior).
+
+        Raises
+        ------
+        ValueError
+            If the prior is out of range.
+        """
+        return risk.attack(self.delta, scalar("prior", prior, 0, 1))
+
+    def posterior(self, prior: float, chance: float) -> Bounds:
+        """Return the posterior probability that an adversary reaches or exceeds with the given chance.
+
+        Parameters
+        ----------
+        prior : float
+            The prior probability of the true data set, in (0, 1).
+        chance : float
+            The probability under the true data set, in (0, 1).
+
+        Returns
+        -------
+        Bounds
+            The quantile of the posterior of the true data set, for the worst composed pair.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
+        """
+        prior, chance = scalar("prior", prior, 0, 1), scalar("chance", chance, 0, 1)
+        pairs = [pair for case in _cases(self, False) for pair in _pairs(case)] if self.entries else []
+        found = [risk.posterior(partial(_of_pair, pair), _size(self), prior, chance) for pair in pairs]
+        known = found or [Bounds(prior, prior, prior)]
+        return Bounds(*(max(bounds[end] for bounds in known) for end in range(3)))
+
+    def reconstruction(self, candidates: float) -> Bounds:
+        """Return the largest probability of finding the true record among equally likely candidates.
+
+        Parameters
+        ----------
+        candidates : float
+            The number of candidates, at least 1, or 1 over the success of the best guess without any release.
+
+        Returns
+        -------
+        Bounds
+            The probability of success.
+
+        Raises
+        ------
+        ValueError
+            If the number is out of range.
+
+        References
+        ----------
+        Hayes, Mahloujifar, Balle (2023), https://arxiv.org/abs/2302.07225
+        """
+        return 1 - self.tradeoff(1 / scalar("candidates", candidates, 1, closed=True))
+
+    def times(self, times: int) -> "Ledger":
+        """Return the ledger of this list, released several times.
+
+        Parameters
+        ----------
+        times : int
+            The number of repetitions, from 1 to 10^7.
+
+        Returns
+        -------
+        Ledger
+            The longer ledger.
+
+        Raises
+        ------
+        ValueError
+            If `times` is no such number.
+        """
+        count = whole("times", times, 1, MOST_RELEASES)
+        return _ledger(((item, count * each) for item, each in self.entries), self.relation)
+
+    def parallel(self, *others: "Ledger") -> "Ledger":
+        """Return the ledger of lists that are released on disjoint parts of the records.
+
+        Under add/remove a record is in one part, so the worst part counts. Under substitution it may leave one part and
+        enter another one. The entries of a part must then cover a record that leaves or enters the part.
+
+        Parameters
+        ----------
+        *others : Ledger
+            The lists of the other parts, in the same relation.
+
+        Returns
+        -------
+        Ledger
+            The joint ledger. Add to it what is released on all records.
+
+        Raises
+        ------
+        ValueError
+            If the relations differ.
+        """
+        blocks = tuple(ledger.entries for ledger in (self, *others))
+        return _ledger([(Split(blocks), 1)], _common(self, *others))
+
+    def __add__(self, other: "Ledger") -> "Ledger":
+        if not isinstance(other, Ledger):
+            return NotImplemented
+        return _ledger((*self.entries, *other.entries), _common(self, other))
+
+    def __repr__(self) -> str:
+        return text(*_table(self)) if self.entries else f"Ledger([], relation={self.relation!r})"
+
+    def _repr_html_(self) -> str:
+        return html(*_table(self))
+
+
+def _entry(item: Any) -> tuple[Release, int]:
+    release, times = item if isinstance(item, tuple) and len(item) == 2 else (item, 1)
+    if not isinstance(release, Release):
+        raise ValueError(f"{item!r} is no entry of a ledger; valid: a release or (release, times)")
+    return release, whole("times", times, 1, MOST_RELEASES)
+
+
+def _ledger(entries: Iterable[Any], relation: str | None) -> Ledger:
+    """Return the ledger of checked entries, which may be splits."""
+    ledger = Ledger((), relation)
+    object.__setattr__(ledger, "entries", merged(entries))
+    if ledger.releases > MOST_RELEASES:
+        raise ValueError(f"the ledger has {ledger.releases:,} releases; valid: at most {MOST_RELEASES:,}")
+    _cases(ledger, False)
+    return ledger
+
+
+def _common(*ledgers: Ledger) -> str | None:
+    """Return the relation of all ledgers. A ledger without a relation fits any."""
+    relations = {ledger.relation for ledger in ledgers if isinstance(ledger, Ledger)} - {None}
+    if len(relations) > 1 or not all(isinstance(ledger, Ledger) for ledger in ledgers):
+        raise ValueError(
+            f"ledgers in the relations {sorted(map(str, relations))} cannot be joined; valid: one relation"
+        )
+    return relations.pop() if relations else None
+
+
+def _count(item: Any) -> int:
+    if isinstance(item, Release):
+        return 1
+    return sum(times * _count(inner) for block in item.blocks for inner, times in block)
+
+
+@lru_cache(maxsize=64)
+def _cases(ledger: Ledger, attained: bool) -> tuple[Case, ...]:
+    return tuple(worlds(ledger.entries, ledger.relation, attained))
+
+
+@lru_cache(maxsize=256)
+def _epsilon(ledger: Ledger, delta: float, share: float) -> Bounds:
+    return _answer(ledger, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
+
+
+@lru_cache(maxsize=1024)
+def _delta(ledger: Ledger, epsilon: float, share: float) -> Bounds:
+    return _answer(ledger, delta_question(epsilon, lambda high: share * high))
+
+
+def _pairs(case: Case) -> tuple[Case, ...]:
+    """Return the case in both directions, or in one if they are the same."""
+    return (case,) if case.forward is case.backward else (case, Case(case.backward, case.forward))
+
+
+def _of_pair(pair: Case, e: float) -> Bounds:
+    """Return H(e) of the forward direction of a composed pair, at any e."""
+    low, high = bracket(pair[e < 0], delta_question(abs(e), lambda most: _FINEST * most))
+    value = Bounds(low, 0.5 * (low + high), high)
+    return value if e >= 0 else (1 - np.exp(e) * (1 - value)).clipped(float(-np.expm1(e)), 1.0)
+
+
+def _size(ledger: Ledger) -> float:
+    """Return the root mean square of the sum of losses in the largest case, at least 1e-9."""
+    cases = _cases(ledger, False) if ledger.entries else ()
+    sums = [Crude(tuple((law.crude(), times) for law, times in case.forward)).cumulants(0.0) for case in cases]
+    return max([1e-9, *(float(np.hypot(mean, np.sqrt(square))) for _, mean, square in sums)])
+
+
+def _table(ledger: Ledger) -> tuple[list[tuple[str, ...]], str]:
+    """Return the rows of the printed table, and its last line."""
+
+    def alone(entry: tuple[Any, int]) -> float:
+        return _ledger([entry], ledger.relation).epsilon(DELTA, 1e-2).upper
+
+    def laws(entry: tuple[Any, int]) -> Any:
+        return _cases(_ledger([entry], ledger.relation), False)[0].forward
+
+    total = rounded_up(ledger.epsilon(DELTA, 1e-3).upper)
+    where = f" under {ledger.relation}" if ledger.relation else ""
+    return table_rows(ledger.entries, alone, laws), f"{ledger.releases:,} releases: ({total}, {DELTA:g})-DP{where}"
+
+
+def _answer(ledger: Ledger, question: Question) -> Bounds:
+    """Return the bracket of the worst composed pair."""
+    if not ledger.entries:
+        return Bounds(0.0, 0.0, 0.0)
+    low, high = _worst(_cases(ledger, False), question)
+    if not all_attained(ledger.entries, ledger.relation):
+        low = min(_worst(_cases(ledger, True), question)[0], high)
+    middle = high if high == np.inf else 0.5 * (low + high)
+    return Bounds(low, middle, high)
+
+
+def _worst(cases: tuple[Case, ...], question: Question) -> tuple[float, float]:
+    """Return the larger lower end and the larger upper end of all cases and directions, the likely worst one first."""
+    ways = [way for case in cases for way in ((case.forward,) if case.forward is case.backward else case)]
+    if len(ways) > 1:
+        ways.sort(key=lambda way: -expected(way, question))
+    low = high = -np.inf
+    for way in ways:
+        found = bracket(way, question, low)
+        low, high = max(low, found[0]), max(high, found[1])
+    return float(low), float(high)

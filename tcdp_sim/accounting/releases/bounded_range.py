@@ -1,0 +1,175 @@
+"""The exponential mechanism and its kin: bounded range, and permute-and-flip."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tcdp_sim.accounting.releases.blocks import block_loss
+from tcdp_sim.accounting.releases.randomised_response import response_loss
+from tcdp_sim.accounting.releases.range_law import RangeLoss
+from tcdp_sim.accounting.releases.release import Case, Release, both_ways
+from tcdp_sim.core.errors import scalar
+from tcdp_sim.exact.losses.grid_law import AtomicLoss
+
+SHARES = (0.5, 0.54, 0.58, 0.62, 0.66, 0.7, 0.74, 0.78)  # of epsilon: values of t for lower ends, near the worst one
+_LONGEST = 128  # releases in one block
+
+
+@dataclass(frozen=True)
+class BoundedRange(Release):
+    """A release whose losses lie in an interval of length epsilon, such as the exponential mechanism.
+
+    The exponential mechanism with weights e^(eta u) and scores of sensitivity d has epsilon = 2 eta d, or eta d if
+    every record moves all scores the same way. Noisy max with Gumbel noise is the exponential mechanism.
+
+    The class profile (e^(epsilon/2) - e^(e/2))^2 / (e^epsilon - 1) is exact for one release. Several releases are
+    chosen adaptively, and their profile is that of an optimal adversary, computed in blocks of up to 128 releases. The
+    upper end composes the blocks. The lower end is a composition that `BoundedRangePair` attains.
+
+    Parameters
+    ----------
+    epsilon : float
+        The length of the range, in nats, above 0 and at most 300.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is outside its range.
+
+    References
+    ----------
+    Durfee, Rogers (2019), https://arxiv.org/abs/1905.04273, for bounded range
+    Dong, Durfee, Rogers (2020), https://arxiv.org/abs/1909.13830, for the composition
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import BoundedRange, Ledger
+    >>> round(Ledger([BoundedRange(1.0)]).advantage().upper, 4)  # tanh(1/4)
+    0.2449
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", scalar("epsilon", self.epsilon, 0, 300, finite=False))
+
+    def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the pair of the class: for one release its density, for several the adversary's blocks."""
+        if times == 1:
+            return (both_ways((RangeLoss(self.epsilon), 1)),)
+        whole, rest = divmod(times, _LONGEST)
+        laws = [
+            (block_loss(self.epsilon, size), count) for size, count in ((_LONGEST, whole), (rest, 1)) if size * count
+        ]
+        return (both_ways(*laws),)
+
+    def attained(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
+        """Return pairs of two losses each, one for each share of t in epsilon."""
+        if times == 1:
+            return None
+        return tuple(BoundedRangePair(self.epsilon, share * self.epsilon).cases(relation, times)[0] for share in SHARES)
+
+
+@dataclass(frozen=True)
+class BoundedRangePair(Release):
+    """The worst pair of bounded range with losses t and t - epsilon.
+
+    Parameters
+    ----------
+    epsilon : float
+        The length of the range, in nats, above 0 and at most 300.
+    t : float
+        The larger loss when the record is there, in (0, epsilon). In the other direction it is epsilon - t.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Dong, Durfee, Rogers (2020), https://arxiv.org/abs/1909.13830
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import BoundedRangePair, Ledger
+    >>> pair = BoundedRangePair(1.0, 0.5)
+    >>> round(Ledger([pair], relation="add_remove").advantage().estimate, 6)
+    0.244919
+    """
+
+    epsilon: float
+    t: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", scalar("epsilon", self.epsilon, 0, 300, finite=False))
+        object.__setattr__(self, "t", scalar("t", self.t, 0, self.epsilon))
+
+    def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the pair in both directions."""
+        forward, backward = _two_losses(self.epsilon, self.t), _two_losses(self.epsilon, self.epsilon - self.t)
+        return (Case(((forward, times),), ((backward, times),)),)
+
+
+@lru_cache(maxsize=256)
+def _two_losses(epsilon: float, t: float) -> AtomicLoss:
+    """Return the losses t and t - epsilon, with masses that make the mean of e^-L equal to 1."""
+    top = np.expm1(t - epsilon) / np.expm1(-epsilon)
+    rest = np.exp(t - epsilon) * np.expm1(-t) / np.expm1(-epsilon)
+    return AtomicLoss(np.array([t - epsilon, t]), np.array([rest, top]), spacing=epsilon, slack=4e-16 * epsilon)
+
+
+@dataclass(frozen=True)
+class PermuteAndFlip(Release):
+    """A selection by permute-and-flip, which is noisy max with exponential noise.
+
+    It is epsilon-DP and not epsilon-bounded range. The upper end uses the pair of randomised response. The lower end
+    uses two candidates whose gap goes from 0 to epsilon.
+
+    Parameters
+    ----------
+    epsilon : float
+        The parameter of pure differential privacy, in nats, above 0.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is not above 0.
+
+    References
+    ----------
+    McKenna, Sheldon (2020), https://arxiv.org/abs/2010.12603
+    Ding, Kifer, et al. (2021), https://arxiv.org/abs/2105.07260, for exponential noise
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import Ledger, PermuteAndFlip
+    >>> round(Ledger([PermuteAndFlip(1.0)]).delta(0.0).upper, 4)
+    0.4621
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", scalar("epsilon", self.epsilon, 0))
+
+    def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the pair of randomised response, which is an upper bound."""
+        return (both_ways((response_loss(self.epsilon), times)),)
+
+    def attained(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the pair of two candidates, in both orders."""
+        up, down = _flip(self.epsilon)
+        return (Case(((up, times),), ((down, times),)),)
+
+
+def _flip(epsilon: float) -> tuple[AtomicLoss, AtomicLoss]:
+    """Return the loss of (1 - r/2, r/2) against (1/2, 1/2) with r = e^-epsilon, in both directions."""
+    r = np.exp(-epsilon)
+    loss = np.array([-epsilon, np.log1p(-np.expm1(-epsilon))])
+    forward = np.array([r / 2, 1 - r / 2])
+    spacing = float(loss[1] - loss[0])
+    back = AtomicLoss(-loss[::-1], np.array([0.5, 0.5]), spacing=spacing, slack=4e-16 * (1 + epsilon))
+    kept = forward > 0
+    return AtomicLoss(loss[kept], forward[kept], spacing=spacing, slack=4e-16 * (1 + epsilon)), back

@@ -1,0 +1,93 @@
+"""The law of the loss of one epsilon-bounded-range release: the density e^(l/2) / (4 sinh(epsilon/2)) on its range."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.exact.losses.atoms import Atoms
+from tcdp_sim.exact.losses.grid_law import GridLaw
+
+_CRUDE = 400
+
+
+@dataclass(frozen=True)
+class RangeLoss:
+    """The class pair of bounded range. Its profile is the supremum of those of all pairs with losses t and t - epsilon.
+
+    The supremum over t of p_t - e^e q_t, at e^(2t) = e^(e + epsilon), is (e^(epsilon/2) - e^(e/2))^2 / (e^epsilon - 1).
+    Its second derivative in e^e gives the density.
+    """
+
+    epsilon: float
+
+    def crude(self) -> Atoms:
+        """Return atoms at the middle of short intervals."""
+        edges = np.linspace(-self.epsilon, self.epsilon, _CRUDE + 1)
+        return Atoms(0.5 * (edges[1:] + edges[:-1]), np.diff(self._cdf(edges)), 0.0)
+
+    def lost(self) -> tuple[float, float]:
+        """Return 0, because every loss is finite."""
+        return 0.0, 0.0
+
+    def largest(self) -> tuple[float, float]:
+        """Return epsilon."""
+        return self.epsilon, self.epsilon
+
+    def lattice(self) -> None:
+        """Return None, because the losses fill an interval."""
+
+    def renyi(self, order: float) -> Bounds:
+        """Return the largest Renyi divergence of the class, which several releases attain together."""
+        return range_renyi(self.epsilon, order)
+
+    def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
+        """Return the law on the grid; nothing is rare enough to be cut off."""
+        first, last = (int(np.floor((end - offset) / step)) for end in (-self.epsilon, self.epsilon))
+        points = offset + step * np.arange(first, last + 1)
+        start, end = np.maximum(points, -self.epsilon), np.minimum(points + step, self.epsilon)
+        end = np.maximum(start, end)
+        # integrals of c e^(l/2) and of c e^(l/2) (1 - e^(g - l)), without cancellation
+        scale = 0.5 * np.exp((points - self.epsilon) / 2) / -np.expm1(-self.epsilon)
+        low, high = (start - points) / 2, (end - points) / 2
+        mass = 2 * scale * (np.expm1(high) - np.expm1(low))
+        upper = 8 * scale * (np.sinh(high / 2) ** 2 - np.sinh(low / 2) ** 2) / -np.expm1(-step)
+        upper = np.clip(upper, 0.0, mass)
+        total = np.append(mass - upper, 0.0) + np.append(0.0, upper)
+        return GridLaw(first, total, offset, step, (0.0, 0.0), (), 4e-15 * (1 + self.epsilon), step, 1e-13)
+
+    def _cdf(self, loss: np.ndarray) -> np.ndarray:
+        return np.expm1((loss + self.epsilon) / 2) / np.expm1(self.epsilon)
+
+
+def range_renyi(epsilon: float, order: float) -> Bounds:
+    """Return the largest Renyi divergence of an epsilon-bounded-range release.
+
+    With psi(s) = log(sinh(s/2) / (s/2)) it is [a psi(a epsilon) - (a-1) psi((a-1) epsilon) - psi(epsilon)] / (a - 1),
+    and psi(epsilon) + epsilon psi'(epsilon) at order 1. D_a / a falls in a.
+    """
+    if order == np.inf:
+        return Bounds(epsilon, epsilon, epsilon)
+    rho, rest = range_rho(epsilon), order - 1
+    if rest < 1e-6:
+        return Bounds(rho * (1 - 1e-12), rho, rho * order * (1 + 1e-12))
+    if order * epsilon < 0.3:  # the series of psi: the terms of order s^2, s^4, s^6 and s^8
+        powers = [(order ** (n + 1) - rest ** (n + 1) - 1) * epsilon**n / rest for n in (2, 4, 6, 8)]
+        value = powers[0] / 24 - powers[1] / 2880 + powers[2] / 181440 - powers[3] / 9676800
+        return closed_form(value, 1e-9)
+    terms = [order * _psi(order * epsilon), -rest * _psi(rest * epsilon), -_psi(epsilon)]
+    value, error = sum(terms) / rest, 4e-15 * (1 + order) * (1 + epsilon) * terms[0] / rest
+    return Bounds(max(value - error, rho * (1 - 1e-12)), value, min(value + error, rho * order * (1 + 1e-12)))
+
+
+def range_rho(epsilon: float) -> float:
+    """Return the least rho of zCDP of an epsilon-bounded-range release: log((e^e - 1)/e) - 1 + e/(e^e - 1)."""
+    if epsilon < 0.05:
+        return epsilon**2 / 8 - epsilon**4 / 576 + epsilon**6 / 25920
+    return float(epsilon + np.log(-np.expm1(-epsilon) / epsilon) - 1 + epsilon / np.expm1(epsilon))
+
+
+def _psi(s: float) -> float:
+    if s < 1e-2:
+        return s**2 / 24 - s**4 / 2880
+    return float(s / 2 + np.log(-np.expm1(-s) / s))

@@ -1,0 +1,67 @@
+"""The interface of a release: dominating pairs of laws of its privacy loss, for each neighbouring relation."""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from tcdp_sim.exact.losses.grid_law import LossLaw
+
+RELATIONS = ("add_remove", "substitute")
+Laws = tuple[tuple[LossLaw, int], ...]  # each law with the number of its independent copies
+
+
+class Case(NamedTuple):
+    """One dominating pair of a release in both directions, as laws of the privacy loss.
+
+    Under add/remove, `forward` is the direction in which P has the record and `backward` the one in which Q has it.
+    """
+
+    forward: Laws
+    backward: Laws
+
+
+class Release(ABC):
+    """A release of one or several answers, of which a dominating pair is known.
+
+    A release is a frozen dataclass. Equal releases have equal laws.
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import RandomisedResponse, Release
+    >>> isinstance(RandomisedResponse(1.0), Release)
+    True
+    """
+
+    @abstractmethod
+    def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the pairs of `times` releases. The adversary has the choice among them.
+
+        Each pair dominates the release for the neighbours of its case, and together they cover all neighbours.
+
+        Parameters
+        ----------
+        relation : {"add_remove", "substitute", None}
+            The neighbouring relation.
+        times : int
+            The number of releases, at least 1.
+
+        Raises
+        ------
+        ValueError
+            If the release has no pair for this relation.
+        """
+
+    def attained(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
+        """Return pairs that the release attains, for lower ends, or None if those of `cases` are attained."""
+        return None
+
+
+def both_ways(*laws: tuple[LossLaw, int]) -> Case:
+    """Return the case of a pair whose two directions have the same law."""
+    return Case(laws, laws)
+
+
+def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = RELATIONS) -> None:
+    """Raise ValueError unless the relation is one for which the release has a pair."""
+    if relation not in valid:
+        wanted = " or ".join(repr(each) for each in valid)
+        raise ValueError(f"{release!r} has no pair for relation = {relation!r}; valid: relation = {wanted}")

@@ -1,0 +1,81 @@
+"""Answers with additive noise on a random sample of the records."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tcdp_sim.accounting.releases.additive import Additive
+from tcdp_sim.accounting.releases.release import Case, Release, need_relation
+from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.exact.losses.pair_law import PairLoss
+from tcdp_sim.exact.subsampling import dominating_pairs
+from tcdp_sim.noise import Noise
+from tcdp_sim.privacy.amplification.schemes import SCHEMES
+
+_ADD_REMOVE = ("poisson", "hybrid")
+
+
+@dataclass(frozen=True)
+class Sampled(Release):
+    """A release of additive noise on a sample of the records.
+
+    Parameters
+    ----------
+    release : Additive
+        The release on the sample, with continuous noise. Its sensitivity is that under add/remove for "poisson",
+        "hybrid" and "poisson_substitution", and that under substitution for the other schemes.
+    sampling_probability : float
+        The sampling probability of a record, in (0, 1].
+    scheme : str
+        "poisson" or "hybrid" for add/remove; "poisson_substitution", "without_replacement" or "with_replacement" for
+        substitution.
+    records : int, optional
+        The number of records of the larger data set, for "with_replacement" and "hybrid".
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the ledger's relation is not that of the scheme.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorems 8 to 11, https://arxiv.org/abs/1807.01647
+    Zhu, Dong, Wang (2022), https://arxiv.org/abs/2106.08567
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import Additive, Ledger, Sampled
+    >>> from tcdp_sim.noise import Gaussian
+    >>> step = Sampled(Additive(Gaussian(1.0)), 0.01)
+    >>> round(Ledger([(step, 1000)], relation="add_remove").epsilon(1e-6).estimate, 2)
+    2.12
+    """
+
+    release: Additive
+    sampling_probability: float
+    scheme: str = "poisson"
+    records: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.release, Additive) or self.release.noise.is_discrete:
+            raise ValueError(f"release = {self.release!r} is not valid; valid: Additive with continuous noise")
+        rate = scalar("sampling_probability", self.sampling_probability, 0, 1, finite=False)
+        object.__setattr__(self, "sampling_probability", rate)
+        choice("scheme", self.scheme, SCHEMES)
+        if self.records is not None:
+            object.__setattr__(self, "records", whole("records", self.records, 1, 2**53))
+        self._laws()
+
+    def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the pair of the scheme in both directions."""
+        need_relation(self, relation, ("add_remove",) if self.scheme in _ADD_REMOVE else ("substitute",))
+        laws = self._laws()
+        return (Case(((laws[0], times),), ((laws[-1], times),)),)
+
+    def _laws(self) -> tuple[PairLoss, ...]:
+        additive = self.release
+        return _laws(additive.noise, additive.sensitivity, self.sampling_probability, self.scheme, self.records)
+
+
+@lru_cache(maxsize=256)
+def _laws(noise: Noise, shift: float, rate: float, scheme: str, records: int | None) -> tuple[PairLoss, ...]:
+    return tuple(PairLoss(pair) for pair in dominating_pairs(noise, shift, rate, scheme, records))

@@ -1,0 +1,85 @@
+"""Histograms that release only the keys whose noisy count exceeds a threshold."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcdp_sim.accounting.releases.additive import additive_loss
+from tcdp_sim.accounting.releases.release import Case, Laws, Release, need_relation
+from tcdp_sim.core.errors import choice, scalar
+from tcdp_sim.core.numerics import TINY
+from tcdp_sim.exact.losses.atoms import DENSITY
+from tcdp_sim.exact.losses.grid_law import AtomicLoss
+from tcdp_sim.noise import Noise
+
+COMPARISONS = (">", ">=")
+
+
+@dataclass(frozen=True)
+class Thresholded(Release):
+    """Noisy counts of the keys that have records, released where they pass a threshold; one record has one key.
+
+    The key of the record in question may be new, and then its release shows that the record is there. It may also be
+    old, and then the release is post-processing of a noisy count. Several releases of one ledger entry have the same
+    key, so each case is composed before the worst one is taken.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise of a count, log-concave.
+    threshold : float
+        The threshold, in counts, above 1.
+    comparison : {">", ">="}
+        The comparison that a noisy count has to pass. It matters for noise on a lattice.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Korolova, Kenthapadi, Mishra, Ntoulas (2009), https://doi.org/10.1145/1526709.1526733
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import Ledger, Thresholded
+    >>> from tcdp_sim.noise import Laplace
+    >>> keys = Thresholded(Laplace(1.0), 15.0)
+    >>> round(Ledger([keys], relation="add_remove").epsilon(1e-6).upper, 4)
+    1.0
+    """
+
+    noise: Noise
+    threshold: float
+    comparison: str = ">"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.noise, Noise):
+            raise ValueError(f"noise = {self.noise!r} is not valid; valid: a noise, such as Laplace(1.0)")
+        additive_loss(self.noise, 1.0)
+        object.__setattr__(self, "threshold", scalar("threshold", self.threshold, 1))
+        choice("comparison", self.comparison, COMPARISONS)
+
+    def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the cases of an old key and of a new one; under substitution, of the key left and the key entered."""
+        need_relation(self, relation)
+        old: Laws = ((additive_loss(self.noise, 1.0), times),)
+        shown, hidden = self._new_key(times)
+        if relation == "add_remove":
+            return Case(old, old), Case(shown, hidden)
+        left, entered = (Case(old, old), Case(shown, hidden)), (Case(old, old), Case(hidden, shown))
+        return tuple(Case(a.forward + b.forward, a.backward + b.backward) for a in left for b in entered)
+
+    def _new_key(self, times: int) -> tuple[Laws, Laws]:
+        """Return the laws of a new key with the record under P, and under Q."""
+        beyond = self.threshold - 1
+        chance = float(self.noise.sf(beyond))
+        if self.comparison == ">=" and self.noise.is_discrete:
+            chance += float(np.exp(self.noise.logpdf(beyond)))
+        low, high = chance * (1 - DENSITY), min(chance * (1 + DENSITY) + TINY, 1.0)
+        hidden = -np.log1p(-chance)  # the loss of silence, for the data set without the record
+        slack = DENSITY * float(hidden) / (1 - chance) + TINY
+        shown = AtomicLoss(np.array([-hidden]), np.array([1 - chance]), (low, high), 0.0, DENSITY, slack)
+        silent = AtomicLoss(np.array([hidden]), np.array([1.0]), (0.0, 0.0), 0.0, 1e-15, slack)
+        return ((shown, times),), ((silent, times),)

@@ -1,0 +1,55 @@
+"""The Renyi divergences of a ledger, which add up over its releases in each case and direction."""
+
+from collections.abc import Iterable
+from itertools import product
+from math import inf
+
+from tcdp_sim.accounting.releases.claimed import Renyi, is_renyi
+from tcdp_sim.accounting.releases.release import Laws, Release
+from tcdp_sim.accounting.worlds import Entries, cases_of, flat, renyi_total
+from tcdp_sim.core.numerics import Bounds
+
+_NOTHING = Bounds(0.0, 0.0, 0.0)
+
+
+def total_renyi(entries: Entries, relation: str | None, order: float) -> Bounds:
+    """Return the bracket of the larger divergence of both directions, in the worst case."""
+    return _worst(_list(releases, relation, order) for releases in flat(entries, relation))
+
+
+def _list(releases: tuple[tuple[Release, int], ...], relation: str | None, order: float) -> Bounds:
+    """Return the bracket for a list without splits."""
+    plain = [(release, times) for release, times in releases if not is_renyi(release)]
+    lower, upper = (_composed(plain, relation, order, attained) for attained in (True, False))
+    total = renyi_total(releases)
+    if total is not None:
+        upper = upper + _claimed(total, order)
+    return Bounds(min(lower.lower, upper.upper), upper.estimate, upper.upper)
+
+
+def _claimed(total: Renyi, order: float) -> float:
+    if order > total.omega or total.delta:
+        return inf
+    return total.xi if total.single else total.xi + total.rho * order
+
+
+def _composed(plain: list[tuple[Release, int]], relation: str | None, order: float, attained: bool) -> Bounds:
+    """Return the largest sum of divergences. Single releases suffice, because divergences add up."""
+    choices = [[(case, times) for case in cases_of(release, relation, 1, attained)] for release, times in plain]
+    sums = (_sum(((case[way], times) for case, times in parts), order) for parts in product(*choices) for way in (0, 1))
+    return _worst(sums)
+
+
+def _sum(parts: Iterable[tuple[Laws, int]], order: float) -> Bounds:
+    total = _NOTHING
+    for laws, times in parts:
+        for law, count in laws:
+            total = total + law.renyi(order) * (times * count)
+    return total
+
+
+def _worst(bounds: Iterable[Bounds]) -> Bounds:
+    best = _NOTHING
+    for found in bounds:
+        best = Bounds(*(max(one, other) for one, other in zip(best, found)))
+    return best

@@ -1,0 +1,64 @@
+"""A ledger as a table: each release, its times, what it spends alone, and its share of the total."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from math import ceil, floor, isfinite, log10
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.accounting.releases.release import Laws
+
+DELTA = 1e-6  # at which the table shows epsilon
+HEAD = ("release", "times", f"epsilon alone (delta {DELTA:g})", "share")
+MOST_ROWS = 20
+_LONGEST = 60
+
+
+def text(rows: Sequence[Sequence[str]], foot: str) -> str:
+    """Return the table as aligned lines."""
+    cells = [HEAD, *rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(HEAD))]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))]) for row in cells
+    ]
+    return "\n".join([*lines, foot])
+
+
+def html(rows: Sequence[Sequence[str]], foot: str) -> str:
+    """Return the table as HTML."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in HEAD)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table><p>{escape(foot)}</p>"
+
+
+def table_rows(entries: Any, alone: Callable[[Any], float], laws: Callable[[Any], Laws]) -> list[tuple[str, ...]]:
+    """Return the rows of entries (item, times).
+
+    The share of a release is that of its sum of squared losses, of those without infinite losses.
+    """
+    weights = [sum(times * _square(law.crude()) for law, times in laws(entry)) for entry in entries]
+    total = sum(weights)
+    rows: list[tuple[str, ...]] = []
+    for (item, times), weight in list(zip(entries, weights))[:MOST_ROWS]:
+        share = f"{weight / total:.1%}" if total > 0 else "-"
+        rows.append((_short(repr(item)), f"{times:,}", rounded_up(alone((item, times))), share))
+    if len(weights) > MOST_ROWS:
+        rows.append((f"... and {len(weights) - MOST_ROWS} more", "", "", f"{sum(weights[MOST_ROWS:]) / total:.1%}"))
+    return rows
+
+
+def rounded_up(value: float, digits: int = 4) -> str:
+    """Return a number with four digits, rounded up, so that what is printed is safe."""
+    if not isfinite(value) or value <= 0:
+        return f"{value:g}"
+    places = digits - 1 - floor(log10(value))
+    return f"{ceil(value * 10.0**places * (1 - 1e-15)) / 10.0**places:.{digits}g}"
+
+
+def _square(atoms: Any) -> float:
+    return float((atoms.mass * np.square(atoms.loss)).sum())
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."

@@ -1,0 +1,149 @@
+"""The composed pairs of a ledger: every kind of neighbours that its releases distinguish.
+
+A ledger of several cases is composed in each of them, in both directions. The worst composed pair counts. Taking the
+worst case or direction of every single release first would be sound, but larger than the truth.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations, cycle, islice, product
+from math import prod
+
+from tcdp_sim.accounting.releases.claimed import (
+    Claimed,
+    Renyi,
+    added,
+    class_cases,
+    example_cases,
+    is_renyi,
+    tests_cases,
+)
+from tcdp_sim.accounting.releases.release import Case, Laws, Release
+
+MOST_WORLDS, FEW_WORLDS = 512, 16
+Entry = tuple["Release | Split", int]
+Entries = tuple[Entry, ...]
+
+
+class Split:
+    """Several lists of releases on disjoint parts of the records.
+
+    Attributes
+    ----------
+    blocks : tuple of entries
+        The list of each part.
+    """
+
+    def __init__(self, blocks: tuple[Entries, ...]) -> None:
+        self.blocks = blocks
+
+    def __repr__(self) -> str:
+        return f"{len(self.blocks)} disjoint parts"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Split) and self.blocks == other.blocks
+
+    def __hash__(self) -> int:
+        return hash(self.blocks)
+
+    def touched(self, relation: str | None) -> Iterator[Entries]:
+        """Return the releases that a record of the neighbours can touch.
+
+        Under add/remove the record is in one part. Under substitution it may leave a part and enter another one.
+        """
+        if relation != "substitute" or len(self.blocks) == 1:
+            yield from self.blocks
+        else:
+            yield from (one + other for one, other in combinations(self.blocks, 2))
+
+
+def merged(entries: Iterable[Entry]) -> Entries:
+    """Return the entries with the times of equal ones added, in the order of their first appearance."""
+    times: dict[Release | Split, int] = {}
+    for item, count in entries:
+        times[item] = times.get(item, 0) + count
+    return tuple(times.items())
+
+
+def flat(entries: Entries, relation: str | None) -> Iterator[tuple[tuple[Release, int], ...]]:
+    """Return the lists of releases without splits, one for every choice of parts."""
+    choices = [
+        [((item, times),)] if isinstance(item, Release) else _flat_split(item, times, relation)
+        for item, times in entries
+    ]
+    for parts in product(*choices):
+        yield merged(entry for part in parts for entry in part)  # type: ignore[misc]
+
+
+def _flat_split(split: Split, times: int, relation: str | None) -> list[tuple[tuple[Release, int], ...]]:
+    inner = [entries for block in split.touched(relation) for entries in flat(merged(block), relation)]
+    return [tuple((release, times * count) for release, count in entries) for entries in inner]
+
+
+def worlds(entries: Entries, relation: str | None, attained: bool) -> list[Case]:
+    """Return all composed cases: those that dominate, or with `attained` those that some releases attain."""
+    found = []
+    for releases in flat(entries, relation):
+        for parts in _combined(_choices(releases, relation, attained), attained):
+            case = Case(_joined(part.forward for part in parts), _joined(part.backward for part in parts))
+            found.append(case if _differ(case) else Case(case.forward, case.forward))
+            if len(found) > MOST_WORLDS:
+                raise ValueError(f"the ledger has more than {MOST_WORLDS} cases; valid: fewer thresholds or parts")
+    return found
+
+
+def _combined(choices: list[tuple[Case, ...]], attained: bool) -> Iterator[tuple[Case, ...]]:
+    """Return all combinations of cases. Lower ends need only some of them if there are many."""
+    if attained and prod(map(len, choices)) > FEW_WORLDS:
+        return zip(*(islice(cycle(cases), max(map(len, choices))) for cases in choices))
+    return product(*choices)
+
+
+def all_attained(entries: Entries, relation: str | None) -> bool:
+    """Return True if the dominating pairs of all releases are attained."""
+    return all(
+        release.attained(relation, times) is None
+        for releases in flat(entries, relation)
+        for release, times in releases
+        if not isinstance(release, Claimed) or not is_renyi(release)
+    ) and not any(is_renyi(release) for releases in flat(entries, relation) for release, _ in releases)
+
+
+def _choices(releases: tuple[tuple[Release, int], ...], relation: str | None, attained: bool) -> list[tuple[Case, ...]]:
+    """Return the cases of each release. Black boxes with bounds on Renyi divergences are added up first."""
+    others = [(release, times) for release, times in releases if not is_renyi(release)]
+    total = renyi_total(releases)
+    choices = [cases_of(release, relation, times, attained) for release, times in others]
+    if total is not None:
+        cases = class_cases if not attained else example_cases if others else tests_cases
+        choices.append(cases(total))
+    return choices
+
+
+def renyi_total(releases: Iterable[tuple[Release, int]]) -> Renyi | None:
+    """Return the bound of all black boxes with Renyi divergences together, or None if there are none."""
+    claims = [
+        (release.guarantee, times) for release, times in releases if isinstance(release, Claimed) and is_renyi(release)
+    ]
+    return added(claims) if claims else None
+
+
+def cases_of(release: Release, relation: str | None, times: int, attained: bool) -> tuple[Case, ...]:
+    """Return the cases of one release."""
+    return (release.attained(relation, times) if attained else None) or release.cases(relation, times)
+
+
+def _joined(parts: Iterable[Laws]) -> Laws:
+    """Return all laws, with the times of the same law added."""
+    times: dict[int, int] = {}
+    laws = {}
+    for part in parts:
+        for law, count in part:
+            laws[id(law)] = law
+            times[id(law)] = times.get(id(law), 0) + count
+    return tuple((law, times[key]) for key, law in laws.items())
+
+
+def _differ(case: Case) -> bool:
+    """Return True if the two directions have different laws."""
+    ways = [sorted((id(law), times) for law, times in way) for way in case]
+    return ways[0] != ways[1]

@@ -1,0 +1,299 @@
+"""The epsilon and delta of a list of unequal releases, as brackets.
+
+Each law of a loss stands for one direction of a pair. A list of laws is composed (`convolved.py`) on finer and finer
+grids until the ends are close enough. Directions are composed separately by the caller; the worst is taken last.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.fft import next_fast_len
+
+from tcdp_sim.core.numerics import TINY, root
+from tcdp_sim.exact.losses.convolved import LossSum, Window, convolved
+from tcdp_sim.exact.losses.grid_law import LossLaw, TooFine
+from tcdp_sim.exact.losses.tilts import Crude, common_grid
+from tcdp_sim.exact.work import Exceeded, spend
+
+LONGEST = 2**22  # points of a transform
+Ends = tuple[float, float]
+_ROUNDS = 12
+_RARE = 1e-8  # of delta: all losses that are made infinite together have at most this mass
+_LEAST_RARE = 1e-306
+_SELDOM = 1e-2  # of delta: the mass of losses that do not matter
+_FLOOR = 1e-13  # tilted mass of the losses that are raised
+_WIDEST = 64.0
+_AIM = 0.7
+_FINER = (1 / 16, 0.7)
+_WIDTH = 0.55  # of T h^2 (theta + 1), the width of epsilon: measured
+_SPREAD = 0.3  # the coarsest step, over the standard deviation of the sum
+_ROOT = 2e-3  # of the allowed width: the error of a root
+_PLACES = 9  # for the search of a root
+_LEAST_ROOT = 4e-14  # relative
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a composed law.
+
+    Attributes
+    ----------
+    at_once : callable
+        Map from the probability of an infinite loss and the largest finite sum (both as ends) to the ends that follow
+        from them alone.
+    place : callable
+        Map from a crude sum and the ends known so far to the epsilon that matters, and log delta there.
+    find : callable
+        Map from a sum and the allowed width to the ends.
+    allowed : callable
+        Map from the upper end to the largest distance of the ends.
+    slope : callable
+        Map from -d log delta / d epsilon and the answer to |d answer / d epsilon|.
+    answer : callable
+        Map from the place to the expected answer.
+    settled : bool
+        True if `at_once` gives the best ends.
+    searched : bool
+        True if `find` searches for an epsilon in the window.
+    """
+
+    at_once: Callable[[Ends, Ends], Ends]
+    place: Callable[[Crude, Ends], Ends]
+    find: Callable[[LossSum, float], Ends]
+    allowed: Callable[[float], float]
+    slope: Callable[[float, float], float]
+    answer: Callable[[float, float], float]
+    settled: bool = False
+    searched: bool = False
+
+    def close(self, low: float, high: float) -> bool:
+        """Return True if the ends are close enough."""
+        return bool(np.isfinite(high)) and high - low <= self.allowed(high)
+
+
+def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: float = -np.inf) -> Ends:
+    """Return the ends of the answer for releases of several kinds, each (law of the loss, times).
+
+    The search stops as soon as the upper end is at most `known`, a lower end of another direction.
+    """
+    low, high = question.at_once(_infinite(kinds), _largest(kinds))
+    crude = Crude(tuple((law.crude(), times) for law, times in kinds))
+    if low == high or question.settled or question.close(low, high) or high <= known or not _has_atoms(crude):
+        return low, high
+    lattices = [law.lattice() for law, _ in kinds]
+    off_grid = sum(times for (_, times), lattice in zip(kinds, lattices) if lattice is None)
+    spacings = [(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice]
+    step = done = np.inf
+    wider = 1.0
+    for _ in range(_ROUNDS):
+        place = _place(crude, question, (low, high))
+        if not np.isfinite(step):
+            step = _first_step(place, off_grid, question, high, known)
+        grid = common_grid(spacings, step, bool(off_grid))
+        try:
+            found = _round(kinds, place, grid, question, high, wider)
+        except TooFine:
+            step = grid * 2
+            if step >= done:
+                break
+            continue
+        except Exceeded:
+            break
+        low, high = max(low, found[0]), min(high, found[1])
+        if question.close(low, high) or high <= known:
+            break
+        if question.searched and found[0] <= 0 < high and wider < _WIDEST:  # the window began above the answer
+            wider *= 4
+            continue
+        if grid >= done:  # the lattices allow no other step
+            break
+        done, step = grid, grid * _finer(high - low, question.allowed(high))
+    return low, max(low, high)
+
+
+def expected(kinds: Sequence[tuple[LossLaw, int]], question: Question) -> float:
+    """Return the expected answer. It orders directions and cases, so that the worst one is computed first."""
+    low, high = question.at_once(_infinite(kinds), _largest(kinds))
+    if low == np.inf or question.settled:
+        return high
+    crude = Crude(tuple((law.crude(), times) for law, times in kinds))
+    if not _has_atoms(crude):
+        return 0.0
+    place = _place(crude, question, (0.0, np.inf))
+    return question.answer(place.epsilon, place.log_delta)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The epsilon that matters, log delta there, its slope -d log delta / d epsilon, and a crude sum for the tails."""
+
+    epsilon: float
+    log_delta: float
+    slope: float
+    crude: Crude
+    spread: float
+
+
+def _place(crude: Crude, question: Question, ends: Ends) -> _Place:
+    """Return the place of the answer.
+
+    Losses that are too rare to matter are cut off first, because they may dominate moments of the law.
+    """
+    total, sharp = crude.releases, crude
+    for _ in range(3):
+        epsilon, log_delta = question.place(sharp, ends)
+        sharp = crude.cut(_SELDOM * np.exp(log_delta) / total)
+    epsilon, log_delta = question.place(sharp, ends)
+    rare = max(_RARE * np.exp(log_delta) / total, _LEAST_RARE)
+    return _Place(epsilon, log_delta, sharp.tilt_of(epsilon), crude.cut(rare), sharp.spread)
+
+
+def _round(
+    kinds: Sequence[tuple[LossLaw, int]], place: _Place, step: float, question: Question, high: float, wider: float
+) -> Ends:
+    """Return the ends from one transform, on a window that begins `wider` times as far below the expected answer."""
+    total = place.crude.releases
+    reach = 7 * step * np.sqrt(total) + 4 * step
+    margin = reach + wider * (min(2 / place.slope, place.spread) + 0.02 * abs(place.epsilon))
+    window, length = place.crude.window(place.epsilon, place.log_delta, step, float(margin))
+    if not length / step < LONGEST:
+        raise TooFine
+    points = next_fast_len(int(np.ceil(length / step)) + 8, real=True)
+    points += points % 2
+    spend(points * len(kinds))
+    rare = max(_RARE * np.exp(place.log_delta) / total, _LEAST_RARE)
+    laws = []
+    for (law, times), (atoms, _) in zip(kinds, place.crude.laws):
+        lattice = law.lattice()
+        floor = _floor(atoms.loss, atoms.mass, window.theta, _FLOOR / total)
+        top = float(atoms.loss.max())
+        laws.append((law.on_grid(step, lattice[0] if lattice else 0.0, rare, floor, top), times))
+    window = Window(window.theta, window.start, points, window.steeper, window.flatter)
+    answer = min(high, question.answer(place.epsilon, place.log_delta))
+    return question.find(convolved(laws, window), question.allowed(answer))
+
+
+def _floor(loss: np.ndarray, mass: np.ndarray, theta: float, share: float) -> float:
+    """Return a loss to which all mass below can be raised, at most that share of the tilted mass. Losses ascend."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(mass) + theta * loss
+        raised = np.log(np.cumsum(mass)) + theta * loss
+    negligible = raised <= np.log(share) + logs.max()
+    return float(loss[max(int(np.argmin(negligible)) - 1, 0)])
+
+
+def _first_step(place: _Place, off_grid: int, question: Question, high: float, known: float) -> float:
+    """Return the step that should give the allowed width, or one that shows the answer to be below `known`."""
+    answer = min(high, question.answer(place.epsilon, place.log_delta))
+    allowed = max(question.allowed(answer), 0.3 * (known - answer)) / question.slope(place.slope, answer)
+    off_grid = max(off_grid, 1)
+    step = np.sqrt(_AIM * allowed / (_WIDTH * off_grid * (place.slope + 1)))
+    return float(min(step, _SPREAD * place.spread, 0.4 / ((place.slope + 1) * np.sqrt(off_grid))))
+
+
+def _finer(width: float, allowed: float) -> float:
+    """Return the factor for the step after it gave ends this far apart."""
+    if not (np.isfinite(width) and allowed > 0):
+        return 0.5
+    return float(np.clip(np.sqrt(_AIM * allowed / width), *_FINER))
+
+
+def _has_atoms(crude: Crude) -> bool:
+    return all(len(atoms.loss) and atoms.mass.sum() > 0 for atoms, _ in crude.laws)
+
+
+def _infinite(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
+    """Return the probability that some loss is infinite, from below and above."""
+    ends = [law.lost() for law, _ in kinds]
+    low, high = (_ever([(end[i], times) for end, (_, times) in zip(ends, kinds)]) for i in (0, 1))
+    return low * (1 - 1e-15), min(high * (1 + 1e-15), 1.0)
+
+
+def _ever(chances: list[tuple[float, int]]) -> float:
+    with np.errstate(divide="ignore"):
+        return float(-np.expm1(sum(times * np.log1p(-min(chance, 1.0)) for chance, times in chances)))
+
+
+def _largest(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
+    """Return the supremum of the finite sums, from below and above."""
+    ends = [law.largest() for law, _ in kinds]
+    low, high = (sum(times * end[i] for end, (_, times) in zip(ends, kinds)) for i in (0, 1))
+    return low - 4e-16 * len(kinds) * abs(low), high + 4e-16 * len(kinds) * abs(high)
+
+
+def epsilon_question(delta: float, allowed: Callable[[float], float]) -> Question:
+    """Return the question for the least epsilon >= 0 at this delta in [0, 1)."""
+
+    def at_once(lost: Ends, most: Ends) -> Ends:
+        if delta < lost[0]:
+            return np.inf, np.inf
+        if delta == 0:
+            return max(most[0], 0.0), max(most[1], 0.0) if lost[1] <= TINY else np.inf
+        return 0.0, max(most[1], 0.0) if lost[1] <= delta else np.inf
+
+    def place(crude: Crude, ends: Ends) -> Ends:
+        room = max(delta - _ever([(atoms.lost, times) for atoms, times in crude.laws]), 1e-14 * delta)
+        guess = crude.epsilon(float(np.log(room)))
+        if np.isfinite(ends[1]) and not ends[0] <= guess <= ends[1]:
+            guess = float(np.clip(guess, *ends))
+        return guess, float(np.log(room))
+
+    def find(law: LossSum, width: float) -> Ends:
+        width = min(width, 1e-2)
+        low = _root(lambda e: law.finite_lower(e) - (delta - law.lost[0] * (1 - 1e-15)), law, width, 0)
+        high = _root(lambda e: law.finite_upper(e) - (delta - law.lost[1] * (1 + 1e-15)), law, width, 1)
+        return low, high
+
+    return Question(
+        at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0, True
+    )
+
+
+def _root(excess: Callable[[float], float], law: LossSum, width: float, end: int) -> float:
+    """Return an epsilon >= 0 in the range of a sum where the excess is positive (end 0), or not (end 1)."""
+    least, most = max(law.range[0], 0.0), law.range[1]
+    if least >= most:
+        return np.inf if end else 0.0
+    centre = law.loss[int(np.argmax(law.mass))]
+    places = np.unique(np.clip(np.concatenate([np.linspace(least, most, _PLACES), [centre]]), least, most))
+    values = [excess(place) for place in places]
+    over = [i for i, value in enumerate(values) if value > 0]
+    if end and not np.isfinite(values[-1]):
+        return np.inf
+    if not over:
+        return float(places[0]) if end else 0.0
+    last = over[-1]
+    if last == len(places) - 1:
+        return np.inf if end else float(places[-1])
+    margin = _ROOT * width + _LEAST_ROOT * float(places[last + 1])
+    place = root(excess, places[last], places[last + 1], margin / 4)
+    if end:
+        return min(place + margin, float(places[last + 1]))
+    lower = max(place - margin, float(places[last]))
+    return lower if excess(lower) >= 0 else float(places[last])
+
+
+def delta_question(epsilon: float, allowed: Callable[[float], float]) -> Question:
+    """Return the question for delta at this epsilon >= 0."""
+
+    def at_once(lost: Ends, most: Ends) -> Ends:
+        return lost[0], lost[1] if epsilon >= most[1] else 1.0
+
+    def place(crude: Crude, ends: Ends) -> Ends:
+        low, high = ends
+        guess = min(crude.log_delta(epsilon), 0.0)
+        return epsilon, float(np.clip(guess, np.log(max(low, 1e-320)), np.log(max(min(high, 1.0), 1e-320))))
+
+    def find(law: LossSum, width: float) -> Ends:
+        inside = law.range[0] <= epsilon < law.range[1]
+        return (law.lower(epsilon), law.upper(epsilon)) if inside else (law.lost[0], 1.0)
+
+    return Question(
+        at_once,
+        place,
+        find,
+        allowed,
+        lambda theta, delta: theta * delta,
+        lambda _, log_delta: max(np.exp(log_delta), 1e-300),
+    )

@@ -1,0 +1,200 @@
+"""The choice of tilt, window and grid for a sum of losses, from crude atoms. It affects widths only, not soundness."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.numerics import root
+from tcdp_sim.exact.losses.atoms import Atoms
+from tcdp_sim.exact.losses.convolved import Window
+
+_BINS_PER_SPREAD = 20  # near the mean; bins further off have a width of a 20th of the distance
+_TILTS = np.geomspace(1e-3, 3e3, 16)  # over the standard deviation of the sum
+_FLATTER = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+_STEEPER = np.array([1.05, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0])
+_EQUAL = 0.05
+_MOST_GAP = 9.0  # in nats, of rounding over the answer
+_PHANTOM = 22.0  # folded mass is at most e^-22 of delta
+
+
+@dataclass(frozen=True)
+class Crude:
+    """The sum of the crude laws of a list, of each (atoms, times)."""
+
+    laws: tuple[tuple[Atoms, int], ...]
+
+    @cached_property
+    def _flat(self) -> tuple[Floats, Floats, Ints]:
+        """Losses and logs of masses of every law in binned form, one law after the other, and where each begins."""
+        binned = [_binned(atoms) for atoms, _ in self.laws]
+        starts = np.cumsum([0] + [len(loss) for loss, _ in binned[:-1]]).astype(np.int64)
+        return np.concatenate([loss for loss, _ in binned]), np.concatenate([log for _, log in binned]), starts
+
+    def cut(self, rare: float) -> "Crude":
+        """Return the laws without their largest losses, whose mass in each release is at most `rare`."""
+        return Crude(tuple((_cut(atoms, rare), times) for atoms, times in self.laws))
+
+    @cached_property
+    def _times(self) -> Floats:
+        return np.array([times for _, times in self.laws], dtype=np.float64)
+
+    def cumulants(self, theta: float) -> tuple[float, float, float]:
+        """Return K, K' and K'' of the sum at a tilt."""
+        loss, log_mass, starts = self._flat
+        logs = log_mass + theta * loss
+        top = np.maximum.reduceat(logs, starts)
+        size = np.diff(np.append(starts, len(logs)))
+        weight = np.exp(logs - np.repeat(top, size))
+        total = np.add.reduceat(weight, starts)
+        mean = np.add.reduceat(weight * loss, starts) / total
+        square = np.add.reduceat(weight * (loss - np.repeat(mean, size)) ** 2, starts) / total
+        value, first, second = (float((self._times * part).sum()) for part in (top + np.log(total), mean, square))
+        return value, first, second
+
+    @property
+    def releases(self) -> int:
+        """The number of releases."""
+        return sum(times for _, times in self.laws)
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of the sum, or a part of the mean if all losses are equal."""
+        _, mean, square = self.cumulants(0.0)
+        deviation = float(np.sqrt(square))
+        return deviation if deviation > 1e-6 * abs(mean) else max(_EQUAL * abs(mean), 1e-150)
+
+    @cached_property
+    def _table(self) -> tuple[Floats, Floats]:
+        """Tilts and the cumulants there, shape (3, n)."""
+        tilts = _TILTS / self.spread
+        return tilts, np.array([self.cumulants(theta) for theta in tilts]).T
+
+    def tilt_of(self, epsilon: float) -> float:
+        """Return the tilt under which the sum has the mean epsilon, or the nearest one of the table."""
+        return self._tilt(lambda _, mean, __, ___: mean - epsilon)
+
+    def _tilt(self, rising: Callable[[float, float, float, float], float]) -> float:
+        """Return the tilt at which a function of K, K', K'' and the tilt, which rises with it, is 0."""
+        tilts, cumulants = self._table
+        values = [
+            rising(value, mean, square, theta)
+            for theta, (value, mean, square) in zip(tilts.tolist(), cumulants.T.tolist())
+        ]
+        above = next((i for i, value in enumerate(values) if value > 0), None)
+        if above is None or above == 0:
+            return float(tilts[0 if above == 0 else -1])
+        ends = np.log(tilts[above - 1 : above + 1])
+
+        def at(x: float) -> float:
+            value, mean, square = self.cumulants(float(np.exp(x)))
+            return rising(value, mean, square, float(np.exp(x)))
+
+        return float(np.exp(root(at, float(ends[0]), float(ends[1]), 1e-3)))
+
+    def log_delta(self, epsilon: float) -> float:
+        """Return an estimate of log delta(epsilon), by a saddle point."""
+        theta = self.tilt_of(epsilon)
+        value, _, square = self.cumulants(theta)
+        return value - theta * epsilon - self._log_factor(theta, square)
+
+    def epsilon(self, log_delta: float) -> float:
+        """Return an estimate of epsilon >= 0 at a delta, by a saddle point and at most Chernoff's bound."""
+
+        def fallen(value: float, mean: float, square: float, theta: float) -> float:
+            return log_delta - (value - theta * mean - self._log_factor(theta, square))
+
+        tilts, (values, means, squares) = self._table
+        if fallen(values[0], means[0], squares[0], tilts[0]) > 0:
+            return 0.0
+        chernoff = float(((values - log_delta) / tilts).min())
+        return max(min(self.cumulants(self._tilt(fallen))[1], chernoff), 0.0)
+
+    def _log_factor(self, theta: float, square: float) -> float:
+        # of a density e^(-theta y) (1 - e^-y), normal with this variance about y = 0
+        return float(np.log(1 + theta * np.sqrt(2 * np.pi * square)) + np.log1p(theta))
+
+    def window(self, epsilon: float, log_delta: float, step: float, margin: float) -> tuple[Window, float]:
+        """Return the shortest window for delta near epsilon, and its length in nats.
+
+        `margin` is the distance below epsilon from which on delta is needed.
+        """
+        best = None
+        steep = self.tilt_of(epsilon)
+        want = _PHANTOM - log_delta
+        spread = np.sqrt(2 * max(want, 1.0)) / self.spread
+        downs = -spread * np.array([0.25, 0.5, 1.0, 2.0])
+        lows = np.array([self.cumulants(t)[0] for t in downs])
+        tilts = np.maximum(_FLATTER * steep, 0.02 / self.spread)
+        values = np.array([self.cumulants(t)[0] for t in tilts])
+        ups = np.concatenate([_STEEPER * steep, spread * np.array([0.5, 1.0, 2.0])])
+        highs = np.array([self.cumulants(t)[0] for t in ups])
+        deep = float(np.max((-want - lows) / -downs))  # P[S <= deep] <= e^-want, by the best of the tilts
+        for start in (epsilon - margin, min(deep, epsilon - margin)):
+            chance = np.minimum(lows - downs * start, 0.0)
+            flatter = int(np.argmin(chance))
+            for theta, value in zip(tilts, values):
+                if value - theta * epsilon - log_delta > _MOST_GAP and theta != tilts[-1]:
+                    continue
+                below = max(want + chance[flatter], 0.0) / theta
+                steeper = ups > 1.01 * theta
+                above = (highs - ups * start + want)[steeper] / (ups[steeper] - theta)
+                which = int(np.argmin(above))
+                length = max(below, float(above[which]), margin) + 4 * step
+                if best is None or length < best[1]:
+                    best = Window(theta, start, 0, float(ups[steeper][which]), float(downs[flatter])), length
+        assert best is not None
+        return best
+
+
+def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
+    """Return fewer atoms, close beside the standard deviation or their distance from the mean, and logs of masses."""
+    total = atoms.mass.sum()
+    mean = (atoms.mass * atoms.loss).sum() / total
+    spread = np.sqrt((atoms.mass * (atoms.loss - mean) ** 2).sum() / total)
+    with np.errstate(divide="ignore"):
+        if len(atoms.loss) < 64 or not spread > 1e-12 * abs(mean):
+            return atoms.loss, np.log(atoms.mass)
+        index = np.floor(_BINS_PER_SPREAD * np.arcsinh((atoms.loss - mean) / spread))
+        starts = np.flatnonzero(np.diff(index, prepend=-np.inf))
+        mass = np.add.reduceat(atoms.mass, starts)
+        loss = np.add.reduceat(atoms.mass * atoms.loss, starts) / np.where(mass > 0, mass, 1.0)
+        kept = mass > 0
+        return loss[kept], np.log(mass[kept])
+
+
+def _cut(atoms: Atoms, rare: float) -> Atoms:
+    above = np.cumsum(atoms.mass[::-1])[::-1]
+    kept = max(int(np.count_nonzero(above > rare)), 1)
+    return Atoms(atoms.loss[:kept], atoms.mass[:kept], atoms.lost)
+
+
+def common_grid(lattices: list[tuple[float, int]], step: float, others: bool) -> float:
+    """Return a step of at most about `step` with as many of the lattices on it as possible.
+
+    lattices: the spacing and the number of releases of each; the heaviest go first. If all are on it and there are no
+    `others`, the grid need not be finer than the lattices.
+    """
+    base = 0.0
+    for spacing, _ in sorted(lattices, key=lambda each: -each[1]):
+        if spacing > 0:
+            common = _divisor(base, spacing) if base else spacing
+            if common >= step / 4:
+                base = common
+            else:
+                others = True
+    if base and not others:
+        return base
+    return base / max(np.ceil(base / step), 1.0) if base else step
+
+
+def _divisor(a: float, b: float) -> float:
+    """Return the greatest common divisor of two floats, or a tiny number if they have none."""
+    small, large = min(a, b), max(a, b)
+    least = 1e-9 * small
+    while small > least:
+        rest = large - small * np.rint(large / small)
+        small, large = abs(rest), small
+    return large if small <= 1e-12 * max(a, b) else small
