@@ -21,15 +21,16 @@ from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study, prepare
-from tcdp_sim.sweeps import exact, pilot
+from tcdp_sim.sweeps import exact, pilot, stored
 from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
 NOT_REPEATED = "does not draw from its generator alone: nothing is resumed"
 OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
+OTHER_FUNCTION = "the stored chunks in this folder are of another function ({}): none of them is used"
 CHANGED = (
     "a stored chunk differs from the function's present numbers although its source is the same (its environment, a "
-    "file or a library has changed): the stored chunks are discarded"
+    "file or a library has changed): the stored chunks of this function are discarded"
 )
 
 
@@ -41,7 +42,7 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Settings:
     study = study_of(sweep)
     if sweep.function["source"] is None or not repeats:
         tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
-        _forget(study)
+        stored.forget(study, sweep.function)
     elif (study.folder / "run.json").exists():
         for line in _told_of_others(study, sweep):
             tell(line)
@@ -107,21 +108,11 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def _forget(study: Study) -> None:
-    """Remove the chunks that a folder holds, because nobody can tell whether they are this function's."""
-    if not (study.folder / "run.json").exists():
-        return
-    run = open_run(study)
-    with run.lock():
-        for segment in (study.folder / "journal").glob("*.seg"):
-            segment.unlink()
-
-
 def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     """Yield a line if the stored chunks are of another source, or are not what the function gives now."""
     before = recorded.config_of(study.folder)["mechanism"].get("function")
     if before != sweep.function:
-        yield OTHER
+        yield _other(before or {}, sweep.function)
         return
     run = open_run(study)
     laws = study.plan.laws
@@ -129,7 +120,13 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     first = next(((laws[place], chunk) for place, chunk in places if place is not None), None)
     if first is not None and run.record(first[0].id, first[1]) != _again(sweep, *first):
         yield CHANGED
-        _forget(study)
+        stored.forget(study, sweep.function)
+
+
+def _other(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Return the line about stored chunks of another function, or of another source of this one."""
+    places = [f"{each.get('module')}:{each.get('name')}" for each in (before, now)]
+    return OTHER if places[0] == places[1] else OTHER_FUNCTION.format(places[0])
 
 
 def _again(sweep: Sweep, cell: Any, chunk: int) -> bytes:

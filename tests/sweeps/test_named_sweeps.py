@@ -136,6 +136,38 @@ def test_a_function_that_reads_something_new_is_noticed(folder, capsys, monkeypa
     assert (found["value"] > 1).all()
 
 
+def chunks(folder):
+    """The chunks in a folder's journal, by file."""
+    return {path.name: path.read_bytes() for path in folder.glob("journal/*.seg")}
+
+
+def test_a_lambda_never_replaces_chunks_of_a_function_that_can_be_resumed(folder):
+    tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
+    before = chunks(folder / "kept"), bits(folder / "kept")
+    with pytest.raises(UserError, match=r"kept holds chunks of largest, which can be resumed.*choose another name"):
+        tcdp_sim.sweep(lambda rng, n: n * rng.random(), {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
+    assert (chunks(folder / "kept"), bits(folder / "kept")) == before
+
+
+def test_changed_numbers_discard_the_chunks_of_that_function_alone(folder, capsys, monkeypatch):
+    def by_environment(rng, trials, n):
+        return n * rng.random(trials) + float(os.environ["SWEEP_SHIFT"])
+
+    tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
+    others = chunks(folder / "kept")
+    for shift in "01":
+        monkeypatch.setenv("SWEEP_SHIFT", shift)
+        tcdp_sim.sweep(by_environment, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
+        own = set(chunks(folder / "kept")) - set(others)
+        assert len(own) == 1
+    said = capsys.readouterr().err
+    assert "are of another function (" in said
+    assert "the stored chunks of this function are discarded" in said
+    assert others.items() <= chunks(folder / "kept").items()
+    tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
+    assert "nothing to simulate" in capsys.readouterr().err
+
+
 def test_changed_source_starts_again_and_says_so(command, file, folder):
     assert command("sweep", "my_file.py:median_error", *WORDS)[0] == 0
     before = bits(folder / "median_error")
