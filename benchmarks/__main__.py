@@ -27,6 +27,7 @@ from benchmarks import (
 BENCHMARKS = {
     "maximum": drawing.maximum,
     "doubly_exponential": drawing.doubly_exponential,
+    "discrete": drawing.discrete,
     "dense": drawing.dense,
     "interior": interior.interior,
     "profiles": privacy.profiles,

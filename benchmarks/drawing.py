@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.core.streams import generator
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.noise import Gaussian, SinhNormal, SinhSquared
+from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, RoundedGaussian, SinhNormal, SinhSquared
 from tcdp_sim.privacy import ZCDP
 from tcdp_sim.samplers import sample_abs_max
 
@@ -54,6 +54,22 @@ def doubly_exponential():
     noises = SinhNormal(5.0, 5.0), SinhSquared(5.0, 5.0)
     normal, squared = seconds(*(lambda noise=noise: noise.fill(out, rng=rng) for noise in noises), rounds=9)
     yield "a draw of sinh-squared against sinh-normal noise: cost ratio", f"{squared / normal:.2f}", "<= 1.1"
+
+
+def discrete():
+    """Compare draws of discrete noise with as many numpy draws of the continuous one. The tables exist already."""
+    rng, out = generator(4, "0" * 64, 0), np.empty(1_000_000)
+    pairs = {
+        "discrete Gaussian": (DiscreteGaussian(3.0), rng.normal),
+        "discrete Laplace": (DiscreteLaplace(3.0), rng.laplace),
+        "rounded Gaussian": (RoundedGaussian(3.0), rng.normal),
+    }
+    for name, (noise, continuous) in pairs.items():
+        noise.fill(out, rng=rng)
+        drawn, plain = seconds(
+            lambda noise=noise: noise.fill(out, rng=rng), lambda draw=continuous: draw(0.0, 3.0, out.size), rounds=9
+        )
+        yield f"a draw of {name} noise against numpy's continuous one: cost ratio", f"{drawn / plain:.2f}", "<= 1.5"
 
 
 def dense():

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from tcdp_sim import bounds, exact, privacy
-from tcdp_sim.noise import Gaussian, Laplace, SinhSquared, TruncatedLaplace
+from tcdp_sim.noise import (
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    LatticeNoise,
+    RoundedGaussian,
+    SinhSquared,
+    TruncatedLaplace,
+)
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.releases import AdditiveRelease, ClippedRelease, Root, TransformedRelease
 
@@ -101,7 +109,9 @@ def test_a_generator_in_front_draws_the_same_numbers():
     def rng():
         return np.random.default_rng(1)
 
-    for noise in (NOISE, Laplace(1.0), SinhSquared(1.0, 8.0), TruncatedLaplace(1.0, 5.0)):
+    lattices = LatticeNoise(0.0, (0.0, -1.0), 1.0), DiscreteGaussian(1.0), RoundedGaussian(1.0)
+    lattices = *lattices, *(each.with_density() for each in lattices[:2])
+    for noise in (NOISE, Laplace(1.0), SinhSquared(1.0, 8.0), TruncatedLaplace(1.0, 5.0), *lattices):
         with pytest.warns(DeprecationWarning, match=r"\.sample\(\) takes its generator as rng=$"):
             before = noise.sample(rng(), 3)
         np.testing.assert_array_equal(before, noise.sample(3, rng=rng()))

@@ -23,6 +23,8 @@ NAMES = {  # release -> its name, place of its colour and marker
     "root": ("root", 5),
     "clipped": ("clipped, Gaussian", 7),
     "unit_splitting": ("unit splitting", 7),
+    "discrete_laplace": ("discrete Laplace", 0),
+    "discrete_gaussian": ("discrete Gaussian", 2),
 }
 POLYLOG = {1.0: 3, 2.0: 7}  # power -> place; both are drawn side by side
 PARAMETERS = ("power", "rate", "offset", "degree", "clip", "threshold", "rule", "estimator", "nonnegative", "scale")

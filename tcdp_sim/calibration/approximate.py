@@ -54,7 +54,7 @@ def profile_calibrated(
     else:
         noise = _least_scale_family(noise_class, epsilon, delta, coordinates)
     where = f"epsilon = {epsilon:g}, delta = {delta:g}"
-    met = _widened_until_met(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
+    met = widened_until_met(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
     return met.scaled(sensitivity)
 
 
@@ -75,12 +75,12 @@ def loss_calibrated(noise_class: type[Noise], epsilon: float) -> Noise:
         loss = renyi_divergence(noise_class(np.exp(log_scale)), 1.0, np.inf).estimate  # type: ignore[call-arg]
         return min(loss, 1e300) - epsilon
 
-    noise = _at_root(noise_class, excess)
+    noise = at_root(noise_class, excess)
     met = lambda it: renyi_divergence(it, 1.0, np.inf).upper <= epsilon  # noqa: E731
-    return _widened_until_met(noise, met, f"epsilon = {epsilon:g}, delta = 0")
+    return widened_until_met(noise, met, f"epsilon = {epsilon:g}, delta = 0")
 
 
-def _widened_until_met(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
+def widened_until_met(noise: Any, met: Callable[[Any], bool], where: str) -> Any:
     """Return the noise, widened by as little as necessary until its upper end meets the guarantee."""
     for attempt in range(40):
         if met(noise):
@@ -95,10 +95,11 @@ def _least_scale_family(noise_class: Any, epsilon: float, delta: float, coordina
     def excess(log_scale: float) -> float:
         return float(product_profile(noise_class(np.exp(log_scale)), 1.0, epsilon, coordinates).estimate) - delta
 
-    return _at_root(noise_class, excess)
+    return at_root(noise_class, excess)
 
 
-def _at_root(noise_class: Any, excess: Falling) -> Any:
+def at_root(noise_class: Any, excess: Falling) -> Any:
+    """Return the noise whose first parameter, rounded up, is e to the root of a falling function of its log."""
     low, high = _bracket(excess, 0.0, noise_class.family)
     return noise_class(rounded_up(np.exp(brentq(excess, low, high, xtol=1e-12)), SCALE_DIGITS))
 

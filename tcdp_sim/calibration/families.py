@@ -1,5 +1,8 @@
 """The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
 
+from dataclasses import replace
+from typing import Any, cast
+
 import numpy as np
 
 from tcdp_sim.calibration.candidates import MOST_COORDINATES
@@ -12,6 +15,7 @@ from tcdp_sim.noise.objectives import VARIANCE, Objective
 from tcdp_sim.privacy import Guarantee
 
 METHODS = ("paper", "tight")
+_FINE = "discrete_gaussian"
 
 
 def calibrate(
@@ -22,6 +26,7 @@ def calibrate(
     *,
     coordinates: int = 1,
     objective: Objective = VARIANCE,
+    step: float = 1.0,
 ) -> Calibrated:
     """Return the noise of a family that gives a guarantee when added independently to every coordinate of a query.
 
@@ -42,6 +47,8 @@ def calibrate(
         The function of a noise that "tight" minimises if several noises of the family meet the guarantee. This concerns
         sinh_squared (scale and knee) and sinh_normal (scale and knee >= scale). It is `VARIANCE`, a `LargestError`, or
         any hashable function of a noise. Noise on lattices takes one of the first two.
+    step : float
+        The distance of neighbouring points of a discrete noise, in counts. The sensitivity must be a multiple of it.
 
     Returns
     -------
@@ -69,14 +76,23 @@ def calibrate(
     | sinh_squared | TCDP | Corollary 18 of the same paper, with its whole window | closed form of the divergence |
     | sinh_squared | ApproxDP | none | exact profile, 1 or 2 coordinates |
     | lattice, dithered_lattice | all (ApproxDP for 1 coordinate) | none | `optimal.optimal_noise`, the best noise |
+    | discrete_gaussian | ZCDP, TCDP | Canonne-Kamath-Steinke 2020, Theorem 4 | the same, which is sharp |
+    | discrete_gaussian | ApproxDP | by rho-zCDP | exact profile, 1 or 2 coordinates |
+    | discrete_laplace | PureDP | epsilon = coordinates sensitivity / scale | the same, which is sharp |
+    | discrete_laplace | ZCDP, TCDP | epsilon = sqrt(2 rho) | the supremum of D_a / a, by sums |
+    | discrete_laplace | ApproxDP | the noise for epsilon-DP | exact profile, 1 or 2 coordinates |
+    | rounded_gaussian, rounded_laplace | ApproxDP | as the continuous noise | exact profile, 1 or 2 coordinates |
+    | rounded_... | all others | as the continuous noise | as the continuous noise |
     | any other with a scale | the guarantees of its `can_meet` | its `by_theorem` | search over the scale |
 
-    For ZCDP and TCDP the upper ends of the divergences cover all orders by convexity.
+    Discrete noise protects answers on its lattice. For ZCDP and TCDP the upper ends of the divergences cover all orders
+    by convexity.
 
     References
     ----------
     Bun, Steinke (2016), https://doi.org/10.1007/978-3-662-53641-4_24
     Bun, Dwork, Rothblum, Steinke (2018), https://doi.org/10.1145/3188745.3188946
+    Canonne, Kamath, Steinke (2020), https://arxiv.org/abs/2004.00010
 
     Examples
     --------
@@ -88,6 +104,7 @@ def calibrate(
     choice("method", method, METHODS)
     sensitivity = scalar("sensitivity", sensitivity, 0)
     coordinates = whole("coordinates", coordinates, 1, MOST_COORDINATES)
+    step = _valid_step(noise_class, step)
     if not callable(objective):
         raise ValueError(f"objective = {objective!r} is not valid; valid: VARIANCE, LargestError(k), or a function")
     if not noise_class.can_meet(guarantee):
@@ -98,11 +115,28 @@ def calibrate(
     else:
         from tcdp_sim.calibration.search import least  # imports exact divergences, which workers do not need
 
-        noise, how = least(noise_class, guarantee, sensitivity, coordinates, objective)
+        noise, how = least(noise_class, guarantee, sensitivity, coordinates, objective, step)
+    noise = _on_lattice(noise, sensitivity, step)
     value = float(objective(noise))
     if not (by_theorem or np.isfinite(value)):
         raise ValueError(f"objective of {noise} is {value}; valid: a finite number")
     return Calibrated(noise, guarantee, Bounds(-np.inf, value, value + 1e-11 * abs(value)), how)
+
+
+def _valid_step(noise_class: type[Noise], step: float) -> float:
+    """Return the step, which is 1 unless the family has a parameter of this name."""
+    if scalar("step", step, 0) != 1 and "step" not in noise_class.parameters():
+        raise ValueError(f"step = {step:g} is not valid for {noise_class.family}; valid: 1, or a noise such as {_FINE}")
+    return float(step)
+
+
+def _on_lattice(noise: Noise, sensitivity: float, step: float) -> Noise:
+    """Return the noise with its step, if it has one. Raises ValueError for a sensitivity that is no multiple of it."""
+    if "step" not in noise.parameters():
+        return noise
+    fine: Any = replace(noise, step=step)  # type: ignore[type-var]
+    fine.need_steps("sensitivity", sensitivity)
+    return cast(Noise, fine)
 
 
 def equal_privacy(family: str, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:

@@ -6,7 +6,8 @@ Upper ends of the values are compared with the anchors.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from math import exp, log
+from math import exp, inf, log
+from typing import Any
 
 import numpy as np
 from scipy.optimize import root
@@ -113,6 +114,32 @@ class ByShift(Search):
         return log(self.accounting.deviations(release, t) / self.accounting.gaussian_shift(value))
 
 
+class ByScale(Search):
+    """A search over the scale of discrete noise, whose value at an influence depends on both."""
+
+    def scale(self, anchor: Anchor, shape: Parameters) -> float:
+        t, value = anchor
+        noise: Any = self.build(t, shape).worst_shift(t)[0]
+        noise.need_steps("influence", t)
+        bounded = noise.largest_loss(t) < inf
+        least = self.accounting.least_loss(value) if bounded else 0.0
+        if bounded and self.accounting.by_largest_loss:
+            return t / least
+        start = log(least) if least else 0.0
+
+        def excess(log_more: float) -> float:
+            return self.excess(self.build(t / (least + exp(log_more)), shape), anchor)
+
+        log_more = increasing_root(excess, start - bounded, start - _DIGITS, start + _DIGITS)
+        if log_more is None:
+            raise ValueError(f"value = {value:g} is out of reach for {self.family.name} at influence {t:g}")
+        return t / (least + exp(log_more))
+
+    def excess(self, release: Release, anchor: Anchor) -> float:
+        t, value = anchor
+        return log(max(self.accounting.ratio(release, t, value), _LEAST_RATIO))
+
+
 class ByLoss(Search):
     """A search for additive noise under an accounting that is a function of its largest loss."""
 
@@ -208,9 +235,9 @@ def search(family: type[ReleaseFamily], accounting: str, delta: float, parameter
     currency = Accounting(accounting, delta)
     if issubclass(family, BoundedLossFamily):
         return (ByLoss if currency.by_largest_loss else ByValue)(family, currency, parameters)
-    if accounting == "pure":
+    if accounting == "pure" and not (family.on_lattice and largest_loss(family.release(1.0, **parameters), 1.0) < inf):
         raise ValueError(
             f"accounting = 'pure' is not valid for {family.name}: the loss of Gaussian noise has no bound; "
             "valid: printed, zcdp, approx_dp"
         )
-    return ByShift(family, currency, parameters)
+    return (ByScale if family.on_lattice else ByShift)(family, currency, parameters)

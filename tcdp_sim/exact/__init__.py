@@ -11,9 +11,9 @@ from tcdp_sim.core.renamed import renamed
 if TYPE_CHECKING:
     from tcdp_sim.core.numerics import Bounds
     from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
-    from tcdp_sim.exact.histogram_information import histogram_information
     from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
     from tcdp_sim.exact.information import mutual_information
+    from tcdp_sim.exact.information_of_histograms import histogram_information
     from tcdp_sim.exact.losses.composed import composed_epsilon, composed_profile
     from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
     from tcdp_sim.exact.mixtures import Mixture, subsampled
@@ -85,7 +85,7 @@ __all__ = [
 _HOMES = {  # module -> its public names
     "tcdp_sim.core.numerics": "Bounds",
     "tcdp_sim.exact.extremes": "max_abs_quantile max_abs_sf max_quantile",
-    "tcdp_sim.exact.histogram_information": "histogram_information",
+    "tcdp_sim.exact.information_of_histograms": "histogram_information",
     "tcdp_sim.exact.identities": "group_profile profile_from_losses renyi_from_profile",
     "tcdp_sim.exact.information": "mutual_information",
     "tcdp_sim.exact.losses.composed": "composed_epsilon composed_profile",

@@ -11,10 +11,11 @@ from tcdp_sim.core.numerics import Bounds, integrate
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.resolution import need_density, resolved, with_kinks
 from tcdp_sim.exact.work import within
-from tcdp_sim.noise import Noise
+from tcdp_sim.noise import DiscreteNoise, Noise
 
 NEGLIGIBLE = 1e-13  # share of the answer that may be lost in the tails, which the upper end includes
 MOST_COORDINATES = 2
+_SUMMED = 1e-13  # relative error of a sum of probabilities
 MOST_POINTS = 130_000_000  # of an answer: less than ten seconds for the most expensive noise
 
 
@@ -69,6 +70,8 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     if coordinates > MOST_COORDINATES:
         valid = f"1 or {MOST_COORDINATES} (any number for gaussian)"
         raise ValueError(f"coordinates = {coordinates} is not valid for {_name(noise)} noise; valid: {valid}")
+    if isinstance(noise, DiscreteNoise):
+        return _on_lattice(noise, abs(real("shift", shift, -np.inf)), real("epsilon", epsilon, -np.inf))
     noise.need_loss()
     need_density(noise)
     size, epsilon = abs(real("shift", shift, -np.inf)), real("epsilon", epsilon, -np.inf)
@@ -100,3 +103,24 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     slack = 1e-10 * estimate.estimate + max(wider)
     ends = estimate.lower - slack, estimate.estimate, estimate.upper + slack + beyond
     return Bounds(*map(float, ends)).clipped(0.0, 1.0)
+
+
+def _on_lattice(noise: DiscreteNoise, shift: float, epsilon: float) -> Bounds:
+    """Return delta(epsilon) when two coordinates move, from the sums of pairs of their losses.
+
+    Given the loss of the first coordinate, that of the second has to exceed the rest. Sums over the largest losses give
+    its probabilities under P and Q.
+    """
+    if noise.steps_of(shift) is None:
+        return Bounds(1.0, 1.0, 1.0)
+    loss, log_mass, log_above, log_below = noise.loss_atoms(shift)
+    order = np.argsort(-loss, kind="stable")
+    loss, mass = loss[order], np.exp(log_mass[order])
+    under_p, under_q = (np.append(0.0, np.cumsum(each)) for each in (mass, mass * np.exp(-loss)))
+    count = np.searchsorted(-loss, loss - epsilon)  # losses above epsilon less the loss of the first coordinate
+    with np.errstate(over="ignore", invalid="ignore"):
+        lost = np.where(count > 0, np.exp(epsilon - loss) * under_q[count], 0.0)
+    value = float(mass @ np.maximum(under_p[count] - lost, 0.0))
+    slack = _SUMMED * float(mass @ under_p[count])
+    left_out = 2 * float(np.exp(log_above) + np.exp(log_below))
+    return Bounds(value - slack, value, value + slack + left_out).clipped(0.0, 1.0)

@@ -56,7 +56,7 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) 
     1.0
     """
     gaps, ties, others, empty = _ranked(counts, k)
-    below = 1.0 if noise.is_discrete else 0.0  # strictly below a lattice point means at most the point before
+    below = _step(noise) if noise.is_discrete else 0.0  # strictly below a point means at most the point before
 
     def winner(z: Floats, log_chance: Floats, top: float) -> Floats:
         loses = log_all_below(noise, z + gaps[:, None] - below, others[:, None])
@@ -126,10 +126,15 @@ def _log_power(noise: Noise, z: Floats, power: float) -> Floats:
     return log_all_below(noise, z, power) if power > 0 else np.zeros_like(z)
 
 
+def _step(noise: Noise) -> float:
+    """Return the distance of neighbouring points of a discrete noise."""
+    return noise.step_length or 1.0
+
+
 def _log_mass(noise: Noise, z: Floats, ties: int) -> Floats:
     """Return log P[the largest of `ties` draws is z] at points of a lattice."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        at_most, less = ties * noise.logcdf(z), ties * noise.logcdf(z - 1)
+        at_most, less = ties * noise.logcdf(z), ties * noise.logcdf(z - _step(noise))
         return np.asarray(np.where(less > -np.inf, at_most + np.log(-np.expm1(less - at_most)), at_most))
 
 
@@ -143,7 +148,7 @@ def _expectation(
     top = float(np.max(counts))
     if noise.is_discrete:
         end = float(noise.isf(_TAILS[0]))
-        z = np.arange(-end, end + 0.5)
+        z = np.arange(round(2 * end / _step(noise)) + 1.0) * _step(noise) - end
         value = float(f(z, _log_mass(noise, z, ties), top).sum())
         left_out = 2 * ties * _TAILS[0]
         return Bounds(value * (1 - _ROUNDING), value, value * (1 + _ROUNDING) + left_out).clipped(0.0, 1.0)

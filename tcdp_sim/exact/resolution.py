@@ -52,11 +52,13 @@ def need_density(noise: Noise) -> None:
 def resolved(noise: Noise, edges: Floats) -> Floats:
     """Return the edges, with more of them if the density of a noise that may have several peaks needs them.
 
-    A noise that says it is log-concave needs none. The mass beyond the first and the last edge is left out. Raises
-    ValueError if density and tails do not fit together.
+    A noise that says it is log-concave needs none, and a staircase needs the ends of its steps. The mass beyond the
+    first and the last edge is left out. Raises ValueError if density and tails do not fit together.
     """
     if noise.log_concave:
         return edges
+    if noise.is_staircase:
+        return np.unique(np.concatenate([edges, noise.kinks]))
     arm = noise.isf(_TAILS)
     x = np.concatenate([-arm, arm, [0.0], edges, noise.kinks])
     x = graded(x[np.abs(x) < 1e300])

@@ -55,8 +55,10 @@ def built_noise(law: Mapping[str, Any]) -> tuple[Noise, Guarantee | None]:
 
 def _given(point: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the family's parameters if the point gives any of them, else nothing."""
-    names: tuple[str, ...] = registry.noise(point["noise"]["family"]).parameters()
-    return names if any(point.get(name) is not None for name in names) else ()
+    noise_class: type[Noise] = registry.noise(point["noise"]["family"])
+    given = [name for name in noise_class.parameters() if point.get(name) is not None]
+    optional = [name for name in noise_class.parameters() if hasattr(noise_class, name)]  # as the step of a lattice
+    return tuple(name for name in noise_class.parameters() if name in given or name not in optional) if given else ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """The noise of a sweep point: the axes that it depends on, its target, and its conversion to plain data and back.
 
-A spec is the content of a file in conf/noise: family, calibration and objective. The target is the set of privacy
+A spec is the content of a file in conf/noise: family, calibration, objective and step. The target is the set of privacy
 parameters that the noise is calibrated to.
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
 from tcdp_sim.core import registry
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.privacy import Guarantee
@@ -58,7 +59,13 @@ def calibrated(spec: Spec, promise: Guarantee, *, coordinates: int = 1, k: float
     """
     objective = spec_objective(spec, k)
     family, method = spec["family"], spec["calibration"]
-    return calibrate(family, promise, 1.0, method, coordinates=coordinates, objective=objective).noise
+    given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": step(spec)}
+    return calibrate(family, promise, 1.0, method, **given).noise
+
+
+def step(spec: Spec) -> float:
+    """Return the distance of neighbouring points of a spec's noise on a lattice, in counts."""
+    return scalar("step", spec.get("step", 1.0), 0)
 
 
 def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -> dict[str, Any]:
@@ -68,7 +75,7 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
     """
     wanted = target(spec["family"], depends_on(spec), point)
     noise_class: type[Noise] = registry.noise(spec["family"])
-    asked = (*wanted.items(),), spec["calibration"], coordinates, spec_objective(spec, k)
+    asked = (*wanted.items(),), spec["calibration"], coordinates, spec_objective(spec, k), step(spec)
     return {"noise": named(spec), "parameters": parameters(_noise_for(noise_class, *asked)), "target": wanted}
 
 
@@ -79,9 +86,11 @@ def _noise_for(
     calibration: str,
     coordinates: int,
     objective: Objective,
+    step: float,
 ) -> Noise:
     promise = noise_class.equal_privacy(**dict(wanted))
-    return calibrate(noise_class.family, promise, 1.0, calibration, coordinates=coordinates, objective=objective).noise
+    given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": step}
+    return calibrate(noise_class.family, promise, 1.0, calibration, **given).noise
 
 
 def parameters(noise: Noise) -> dict[str, Any]:

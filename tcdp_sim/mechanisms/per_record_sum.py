@@ -114,6 +114,7 @@ class PerRecordSum(Mechanism):
         release = built_release(released)
         if point.get("answer") is not None:
             law["answers"] = [_answer(release, point["answer"])]
+            _check_whole(release, "answer", np.array(law["answers"]))
         else:
             law |= _sums(release, point, options)
         if is_true(point, "nonnegative") and not isinstance(release, TransformedRelease):
@@ -199,10 +200,22 @@ def _answer(release: Release, answer: Any) -> float:
     return real("answer", answer, 0, closed=True)
 
 
+def _check_whole(release: Release, name: str, values: Floats) -> None:
+    """Raise ValueError if discrete noise cannot protect a value, because it is not on its lattice."""
+    noise: Any = getattr(release, "noise", None)
+    if noise is None or not noise.is_discrete:
+        return
+    for value in np.unique(values):
+        if noise.steps_of(value) is None:
+            valid = f"valid: multiples of {noise.step_length:g}"
+            raise ValueError(f"{name} = {value:g} is not valid for {noise!r}; {valid}")
+
+
 def _sums(release: Release, point: Point, options: Options) -> dict[str, Any]:
     """Return the sums of the population's groups, and the treatment of rows that did not fit."""
     group_by = point.get("group_by")
     population = population_of(point, options, None if group_by in (None, UNGROUPED) else str(group_by))
+    _check_whole(release, f"population = {point['population']}: a record", population.values)
     law: dict[str, Any] = {"answers": list(population.sums)}
     if isinstance(release, ContributionRelease):
         answers = list(population.sums_of(release.contribution(population.values)))

@@ -3,6 +3,10 @@
 from tcdp_sim.core import registry
 from tcdp_sim.noise.arsinh_normal import ArsinhNormal
 from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.discrete import DiscreteNoise, LossAtoms
+from tcdp_sim.noise.discrete_gaussian import DiscreteGaussian
+from tcdp_sim.noise.discrete_laplace import DiscreteLaplace
+from tcdp_sim.noise.dithered import Dithered
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.exponential_polylogarithmic import ExponentialPolylogarithmic
 from tcdp_sim.noise.gaussian import Gaussian
@@ -11,6 +15,7 @@ from tcdp_sim.noise.laplace import Laplace
 from tcdp_sim.noise.laplace_log_normal import LaplaceLogNormal
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.noise.objectives import Objective
+from tcdp_sim.noise.rounded_families import RoundedGaussian, RoundedLaplace, RoundedSinhNormal, RoundedSinhSquared
 from tcdp_sim.noise.sinh_normal import SinhNormal
 from tcdp_sim.noise.sinh_squared import SinhSquared
 from tcdp_sim.noise.student_t import StudentT
@@ -22,6 +27,10 @@ FAMILIES: dict[str, type[Noise]] = registry.defined(__name__, Noise, "family")
 __all__ = [
     "FAMILIES",
     "ArsinhNormal",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "DiscreteNoise",
+    "Dithered",
     "DitheredLattice",
     "ExponentialPolylogarithmic",
     "Gaussian",
@@ -29,8 +38,13 @@ __all__ = [
     "Laplace",
     "LaplaceLogNormal",
     "LatticeNoise",
+    "LossAtoms",
     "Noise",
     "Objective",
+    "RoundedGaussian",
+    "RoundedLaplace",
+    "RoundedSinhNormal",
+    "RoundedSinhSquared",
     "SinhNormal",
     "SinhSquared",
     "StudentT",

@@ -28,6 +28,8 @@ class Distribution(Parametric, ABC):
         The name of the family, in configs and in laws of cells.
     is_discrete : bool
         True for a noise without a density. It protects whole numbers only, and makes ties.
+    is_staircase : bool
+        True if the density is known to be constant between its `kinks`.
     isotropic : bool
         True if the joint law of several coordinates depends on their Euclidean length only.
     """
@@ -37,6 +39,7 @@ class Distribution(Parametric, ABC):
     family: ClassVar[str]
     tail_cost: ClassVar[int] = 20  # the cost of a tail probability, roughly, in evaluations of a density
     is_discrete: ClassVar[bool] = False
+    is_staircase: ClassVar[bool] = False
     isotropic: ClassVar[bool] = False
 
     @abstractmethod

@@ -10,16 +10,13 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.renamed import generator_moved
-from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.dithered import FAINTEST, MOST_STEPS, DitheredNoise
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy.definitions import Guarantee
 
-_LOG_HALF = np.log(0.5)
-_FAINTEST = 700.0  # nats; `steps` leaves out the steps that are this far below the first one
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DitheredLattice(Noise):
+class DitheredLattice(DitheredNoise):
     """The noise scale (Z + U), with Z a `LatticeNoise` and U uniform on (-1/2, 1/2).
 
     Adding Z + U orders whole numbers as adding Z does, and a fair coin breaks ties. At a shift of (n + f) scale, the
@@ -61,8 +58,6 @@ class DitheredLattice(Noise):
     guarantees = LatticeNoise.guarantees
     depends_on = LatticeNoise.depends_on
     is_optimized = True
-    log_concave_if = "never: its density has steps"
-    shape = ()
 
     def __post_init__(self) -> None:
         lattice = LatticeNoise(self.offset, self.log_mass, self.fall)
@@ -77,45 +72,9 @@ class DitheredLattice(Noise):
         return cls(lattice.offset, lattice.log_mass, lattice.fall)
 
     @cached_property
-    def lattice(self) -> LatticeNoise:
+    def lattice(self) -> LatticeNoise:  # type: ignore[override]
         """The noise Z on the lattice, in steps."""
         return LatticeNoise(self.offset, self.log_mass, self.fall)
-
-    def logpdf(self, x: ArrayLike) -> Reals:
-        return self.lattice.logpdf(self._cell(x)[0]) - np.log(self.scale)
-
-    def logsf(self, x: ArrayLike) -> Reals:
-        cell, above = self._cell(x)
-        with np.errstate(divide="ignore"):
-            log_tail = np.logaddexp(self.lattice.logsf(cell), self.lattice.logpdf(cell) + np.log(above))
-        return np.minimum(log_tail, 0.0)[()]
-
-    def sf(self, x: ArrayLike) -> Reals:
-        return np.exp(self.logsf(x))
-
-    def isf(self, p: ArrayLike) -> Reals:
-        p = np.asarray(p, dtype=np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            outward, inward = self._outward(np.log(np.minimum(p, 0.5))), self._outward(np.log1p(-np.maximum(p, 0.5)))
-        x = np.where(p <= 0.5, outward, -inward)
-        return np.where((p >= 0) & (p <= 1), x, np.nan)[()]
-
-    def isf_log(self, log_p: ArrayLike) -> Reals:
-        log_p = np.asarray(log_p, dtype=np.float64)
-        inward = self._outward(np.log(-np.expm1(np.maximum(log_p, _LOG_HALF))))
-        return np.where(log_p > _LOG_HALF, -inward, self._outward(np.minimum(log_p, _LOG_HALF)))[()]
-
-    def _outward(self, log_p: Floats) -> Floats:
-        """Return the x >= 0 with log P[scale (Z + U) > x] = log_p, for log_p <= -log 2."""
-        cell = np.asarray(self.lattice.isf_log(log_p))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mass = self.lattice.logpdf(cell)
-            above = np.exp(log_p - mass) - np.exp(self.lattice.logsf(cell) - mass)
-            x = self.scale * (cell + 0.5 - np.clip(above, 0.0, 1.0))
-        return np.where(np.isinf(cell), np.inf, x)
-
-    def var(self) -> Reals:
-        return self.scale**2 * (self.lattice.var() + 1 / 12)
 
     @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
@@ -127,17 +86,9 @@ class DitheredLattice(Noise):
         return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
 
     @property
-    def step_length(self) -> float:
-        return self.scale
-
-    def largest_loss(self, shift: float) -> float:
-        steps = np.abs(shift) / self.scale
-        return max(self.lattice.largest_loss(whole) if whole else 0.0 for whole in (np.floor(steps), np.ceil(steps)))
-
-    @property
     def steps(self) -> Floats:
         """The places where the density jumps, ascending, in counts, as far out as floats reach."""
-        further = int(min(_FAINTEST / self.fall, 1e5))
+        further = int(min(FAINTEST / self.fall, MOST_STEPS))
         edges = self.scale * (np.arange(len(self.log_mass) + further) + self.offset + 0.5)
         return np.concatenate([-edges[::-1], [] if self.offset == 0 else [0.0], edges])
 
@@ -154,10 +105,3 @@ class DitheredLattice(Noise):
 
     def _identity(self) -> tuple[Any, ...]:
         return type(self), self.lattice._identity(), self.scale
-
-    def _cell(self, x: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the point of Z whose step contains x, and the share of the step that lies above x."""
-        steps = np.asarray(x, dtype=np.float64) / self.scale - self.offset
-        cell = np.floor(steps + 0.5)
-        with np.errstate(invalid="ignore"):
-            return cell + self.offset, np.where(np.isinf(steps), steps < 0, cell + 0.5 - steps)

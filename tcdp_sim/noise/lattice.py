@@ -1,27 +1,26 @@
 """Noise on the integers or the half-integers: a table of probabilities, and a geometric tail beyond it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.discrete import CLOSE, FAINTEST, DiscreteNoise, LossAtoms
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee
 
 OFFSETS = (0.0, 0.5)
-_CLOSE = 1e-9  # distance at which a number counts as a point of the lattice
 _FAR = 2.0**20  # outputs this many times beyond the table and the shift are moved nearer, see `_near`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatticeNoise(Noise):
+class LatticeNoise(DiscreteNoise):
     """A symmetric noise on a lattice: P[Z = x] = e^log_mass[i] for |x| = offset + i.
 
     Beyond the end of the table, the log of the probability falls by `fall` per point. The noise is for data that change
@@ -59,10 +58,8 @@ class LatticeNoise(Noise):
     guarantees = "PureDP, ApproxDP (1 coordinate), ZCDP with xi = 0, TCDP"
     depends_on = ("rho", "omega")
     is_optimized = True
-    is_discrete = True
     without_ties = "dithered_lattice"
     log_concave_if = "never: it is discrete"
-    shape = ()
 
     def __post_init__(self) -> None:
         choice("offset", self.offset, OFFSETS)
@@ -83,44 +80,11 @@ class LatticeNoise(Noise):
     def of_lattice(cls, lattice: "LatticeNoise") -> Self:
         return cls(lattice.offset, lattice.log_mass, lattice.fall)
 
-    def logpdf(self, x: ArrayLike) -> Reals:
-        steps = np.abs(np.asarray(x, dtype=np.float64)) - self.offset
-        i = np.round(steps)
-        log_mass = self._at(self._table, i)
-        with np.errstate(invalid="ignore"):  # inf - inf: no point of the lattice
-            on_it = np.abs(steps - i) <= _CLOSE
-        return np.where(np.isnan(i), np.nan, np.where(on_it, log_mass, -np.inf))[()]
+    def _log_mass(self, i: Floats) -> Floats:
+        return self._at(self._table, i)
 
-    def sf(self, x: ArrayLike) -> Reals:
-        x = np.asarray(x, dtype=np.float64)
-        return np.where(x >= 0, np.exp(self._log_beyond(x)), -np.expm1(self._log_at_least(-x)))[()]
-
-    def logsf(self, x: ArrayLike) -> Reals:
-        x = np.asarray(x, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            return np.where(x >= 0, self._log_beyond(x), np.log1p(-np.exp(self._log_at_least(-x))))[()]
-
-    def cdf(self, x: ArrayLike) -> Reals:
-        x = np.asarray(x, dtype=np.float64)
-        return np.where(x < 0, np.exp(self._log_at_least(-x)), -np.expm1(self._log_beyond(x)))[()]
-
-    def logcdf(self, x: ArrayLike) -> Reals:
-        x = np.asarray(x, dtype=np.float64)
-        return np.where(x < 0, self._log_at_least(-x), np.log1p(-np.exp(self._log_beyond(x))))[()]
-
-    def isf(self, p: ArrayLike) -> Reals:
-        """Return the least x of the lattice with P[Z > x] <= p, as `sf` gives it, without rounding in p's favour."""
-        p = np.asarray(p, dtype=np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            upper = self._outward(np.log(np.minimum(p, 0.5)))
-            lower = -self._inward(np.log1p(-np.maximum(p, 0.5)))
-        x = _least(np.where(p < 0.5, upper, lower), lambda x: self.sf(x) <= p)
-        return np.where((p >= 0) & (p <= 1), np.where(p == 0, np.inf, np.where(p == 1, -np.inf, x)), np.nan)[()]
-
-    def isf_log(self, log_p: ArrayLike) -> Reals:
-        log_p = np.asarray(log_p, dtype=np.float64)
-        far = _least(self._outward(np.minimum(log_p, -1.0)), lambda x: self.logsf(x) <= log_p)
-        return np.where(log_p < -1, far, self.isf(np.exp(log_p)))[()]
+    def _log_tail(self, i: Floats) -> Floats:
+        return self._at(self._log_at_least_table, i)
 
     def with_density(self) -> Noise:
         dithered: Noise = registry.noise(self.without_ties).of_lattice(self)
@@ -144,6 +108,10 @@ class LatticeNoise(Noise):
         further = np.maximum(depth + self._log_two_sided[-1], 0.0) // self.fall
         return np.copysign(self.offset + i + np.where(i == self._last, further, 0.0), sign)[()]
 
+    @generator_moved
+    def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
+        out[...] = self.sample(size=out.shape, rng=rng)
+
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
         y = self._near(y, shift)
         with np.errstate(invalid="ignore"):
@@ -164,8 +132,16 @@ class LatticeNoise(Noise):
         y = np.arange(-self._last - 1.0, self._last + 2.0) + self.offset
         return float(np.abs(self.privacy_loss(np.append(y, -y), shift)).max())
 
-    def max_order(self, shift: float) -> float:
-        return np.inf if shift == round(shift) else 1.0
+    def loss_atoms(self, shift: float, log_least: float = FAINTEST) -> LossAtoms:
+        """Return the law of the privacy loss at a shift > 0, complete: beyond the table it is constant."""
+        steps = self.need_steps("shift", shift)
+        end = self._points[-1] + 1
+        y = np.arange(-end, steps + end + 0.5)
+        log_mass = self._log_mass(np.abs(y) - self.offset)
+        log_mass[[0, -1]] -= np.log(-np.expm1(-self.fall))  # includes all points further out
+        loss = np.asarray(self.privacy_loss(y, steps))
+        order = np.argsort(-loss, kind="stable")
+        return LossAtoms(loss[order], log_mass[order], -np.inf, -np.inf)
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:
@@ -229,25 +205,17 @@ class LatticeNoise(Noise):
         inside = np.clip(np.nan_to_num(i), 0, self._last).astype(np.int64)
         return np.asarray(table[inside] - self.fall * np.maximum(i - self._last, 0.0))
 
-    def _log_beyond(self, x: Floats) -> Floats:
-        """Return log P[Z > x] for x >= 0."""
-        return self._at(self._log_at_least_table, np.floor(np.maximum(x, 0.0) - self.offset + _CLOSE) + 1)
-
-    def _log_at_least(self, x: Floats) -> Floats:
-        """Return log P[Z >= x] for x > 0."""
-        return self._at(self._log_at_least_table, np.ceil(np.maximum(x, 0.0) - self.offset - _CLOSE))
-
     def _outward(self, log_p: Floats) -> Floats:
         """Return the least x_i >= 0 with log P[Z > x_i] <= log_p."""
         i = np.searchsorted(-self._log_upper, -log_p)
         with np.errstate(over="ignore"):
-            beyond = np.ceil(np.maximum(self._log_upper[-1] - log_p, 0.0) / self.fall - _CLOSE)
+            beyond = np.ceil(np.maximum(self._log_upper[-1] - log_p, 0.0) / self.fall - CLOSE)
         return self.offset + np.where(i > self._last, self._last + beyond, i)
 
     def _inward(self, log_q: Floats) -> Floats:
         """Return the largest x_i >= 0 with P[Z >= x_i] >= q, which is minus the least x with P[Z > x] <= 1 - q."""
         i = np.searchsorted(-self._log_at_least_table, -log_q, side="right") - 1
-        beyond = np.floor(np.maximum(self._log_at_least_table[-1] - log_q, 0.0) / self.fall + _CLOSE)
+        beyond = np.floor(np.maximum(self._log_at_least_table[-1] - log_q, 0.0) / self.fall + CLOSE)
         return self.offset + np.where(i >= self._last, self._last + np.where(np.isfinite(beyond), beyond, 0.0), i)
 
     def _tail_moment(self) -> float:
@@ -256,9 +224,3 @@ class LatticeNoise(Noise):
         first, second = ratio / rest, ratio / rest**2
         third = ratio * (1 + ratio) / rest**3
         return float(self._mass[-1] * (x * x * first + 2 * x * second + third))
-
-
-def _least(x: Floats, enough: Callable[[Floats], Any]) -> Floats:
-    """Return the least point at which `enough` holds, where x is that point or one beside it."""
-    x = np.where(enough(x - 1), x - 1, x)
-    return np.where(enough(x), x, x + 1)

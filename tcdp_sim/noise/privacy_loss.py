@@ -27,7 +27,7 @@ class HasPrivacyLoss(Distribution):
     log_concave_if : str
         The parameters at which the noise is log-concave, for messages.
     linear_in_order : bool
-        True if D_a = a D_1. Then a guarantee at some orders holds at all of them.
+        True if D_a <= a D_1, with equality at whole orders a. Then a guarantee at some orders holds at all of them.
     """
 
     _gives_fallbacks = True

@@ -12,7 +12,15 @@ from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.renamed import generator_moved
-from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, Noise
+from tcdp_sim.noise import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExponentialPolylogarithmic,
+    Gaussian,
+    GeneralizedGaussian,
+    Laplace,
+    Noise,
+)
 from tcdp_sim.noise.generalized_gaussian import LEAST_POWER
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, one_influence
@@ -131,6 +139,28 @@ class LaplaceRelease(BoundedLossFamily):
     @classmethod
     def reach(cls, loss: float, parameters: Parameters) -> float:
         return loss
+
+
+class DiscreteGaussianRelease(ReleaseFamily):
+    """The whole answer plus discrete Gaussian noise, whose sigma is the scale."""
+
+    name = "discrete_gaussian"
+    on_lattice = True
+
+    @classmethod
+    def release(cls, scale: float, **parameters: Any) -> Release:
+        return AdditiveRelease(DiscreteGaussian(scale, **parameters))
+
+
+class DiscreteLaplaceRelease(ReleaseFamily):
+    """The whole answer plus discrete Laplace noise."""
+
+    name = "discrete_laplace"
+    on_lattice = True
+
+    @classmethod
+    def release(cls, scale: float, **parameters: Any) -> Release:
+        return AdditiveRelease(DiscreteLaplace(scale, **parameters))
 
 
 class GeneralizedGaussianRelease(BoundedLossFamily):

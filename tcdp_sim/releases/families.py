@@ -61,6 +61,9 @@ class ReleaseFamily(ABC):
         A valid value of the shape.
     shape_of_one_anchor : float or None
         The default value of the shape with one anchor, if there is one.
+    on_lattice : bool
+        True if the noise is discrete. Then influences and answers are whole numbers, and the privacy of a record
+        depends on the scale and the influence, not on their ratio alone.
 
     References
     ----------
@@ -79,6 +82,7 @@ class ReleaseFamily(ABC):
     shape: ClassVar[str] = ""
     example: ClassVar[float] = 1.0
     shape_of_one_anchor: ClassVar[float | None] = None
+    on_lattice: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod

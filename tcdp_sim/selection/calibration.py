@@ -96,9 +96,9 @@ def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[
     """Return the algorithm of this name, with the noise of this family (if it takes any) and parameters."""
     match choice("algorithm", algorithm, ALGORITHMS):
         case "generalized_histogram":
-            return GeneralizedHistogram(registry.noise(str(family))(**parameters))
+            return GeneralizedHistogram(registry.noise(str(family))(**parameters).with_density())
         case "obvious_answer":
-            return ObviousAnswer(registry.noise(str(family))(**parameters))
+            return ObviousAnswer(registry.noise(str(family))(**parameters).with_density())
         case "exponential_mechanism":
             return exponential_mechanism(**parameters)
         case "permute_and_flip":
@@ -130,7 +130,7 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
 
 def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Guarantee, k: float, m: int) -> Noise:
     family = noise_family(spec)
-    given: dict[str, Any] = {"objective": spec_objective(spec, k)}
+    given: dict[str, Any] = {"objective": spec_objective(spec, k), "step": spec.get("step", 1.0)}
     if algorithm == "obvious_answer":
         return calibrate(family, promise, 1.0, spec["calibration"], **given).noise
     if choice("accounting", accounting, ACCOUNTINGS) == "paper":

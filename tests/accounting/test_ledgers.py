@@ -370,3 +370,10 @@ def test_nothing_reveals_nothing():
     assert empty.tradeoff(0.3).lower == pytest.approx(0.7, abs=1e-15)
     assert empty.attack(0.2).upper == pytest.approx(0.8, abs=1e-15)
     assert empty.posterior(0.2, 0.5) == (0.2, 0.2, 0.2)
+
+
+def test_a_delta_of_nearly_one_is_not_below_the_truth():
+    """All mass counts here, so that mass lost between cells would show."""
+    bounds = Ledger([(Additive(Gaussian(0.03652912)), 3)]).delta(425.5)
+    assert bounds.upper >= 1 - 1e-15
+    assert bounds.lower >= 1 - 1e-7

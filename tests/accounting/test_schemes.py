@@ -19,6 +19,8 @@ SCHEMES = [
 @pytest.mark.parametrize("noise", [Gaussian(1.2), Laplace(1.5), SinhNormal(1.0, 3.0), TruncatedLaplace(1.0, 12.0)])
 def test_both_engines_agree(scheme, relation, records, noise):
     rate, times, delta = 0.05, 12, 1e-4
+    if records is not None and isinstance(noise, SinhNormal):
+        records = 20  # few labels, because this noise is slow
     ledger = Ledger([(Sampled(Additive(noise), rate, scheme, records), times)], relation)
     pairs = dominating_pairs(noise, 1.0, rate, scheme, records)
     ours, theirs = ledger.epsilon(delta), composed_epsilon(pairs, times, delta)

@@ -243,7 +243,8 @@ def test_equal_trials_are_no_proof_of_a_mean():
     def needed(values, **target):
         summary = summarise("0" * 64, 0, len(values), {"x": np.asarray(values, dtype=float)}, {})
         settings.target_mcse = {"x": target}
-        return stopping.predicted(summary, settings), stopping._needed(summary, 1, settings)
+        grown = stopping.needed(summary, 1, settings.target_mcse, settings.max_trials)
+        return stopping.predicted(summary, settings), grown
 
     assert needed([0.1] * 100, relative=0.02) == (1, 1)  # 1 / 100 of it
     assert needed([0.1] * 100, relative=0.005) == (ceil(4 * 1.05), 4)  # twice the target: four times the trials

@@ -188,7 +188,6 @@ def test_no_release_says_more_than_its_guarantee_allows(rho, family):
         (lambda: exact.histogram_information(Gaussian(np.array([1.0, 2.0])), 1, 5), "array-valued parameters"),
         (lambda: exact.mutual_information(INTEGERS, [0, 1]), "has no density; valid: .* its `with_density"),
         (lambda: exact.histogram_information(INTEGERS, 1, 5), "has no density; valid: .* its `with_density"),
-        (lambda: exact.product_profile(INTEGERS, 1, 0.5), "has no density; valid: .* its `with_density"),
     ],
 )
 def test_what_is_refused(call, words):

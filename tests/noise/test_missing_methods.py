@@ -294,7 +294,7 @@ def test_where_bounds_are_too_wide_the_loss_without_digits_is_named():
         (["privacy_loss"], "Choose a"),
     ):
         with pytest.raises(ValueError, match=f"six at delta = 0: quadrature confirms no noise. {advice}"):
-            approximate._widened_until_met(with_methods(names)(1.0), lambda noise: False, "delta = 0")
+            approximate.widened_until_met(with_methods(names)(1.0), lambda noise: False, "delta = 0")
 
 
 def test_a_class_without_the_six_is_refused_by_the_names_of_the_six():

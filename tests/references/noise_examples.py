@@ -10,6 +10,8 @@ import numpy as np
 
 from tcdp_sim.noise import (
     ArsinhNormal,
+    DiscreteGaussian,
+    DiscreteLaplace,
     DitheredLattice,
     ExponentialPolylogarithmic,
     Gaussian,
@@ -18,6 +20,10 @@ from tcdp_sim.noise import (
     LaplaceLogNormal,
     LatticeNoise,
     Noise,
+    RoundedGaussian,
+    RoundedLaplace,
+    RoundedSinhNormal,
+    RoundedSinhSquared,
     SinhNormal,
     SinhSquared,
     StudentT,
@@ -53,6 +59,11 @@ def lattice(*noises):
     return Entry(noises, "test_lattice_noise.py")
 
 
+def discrete(*noises):
+    """Entry of a noise on a lattice in closed form."""
+    return Entry(noises, "test_discrete_noises.py")
+
+
 LOG_MASSES = (-1.0, -1.5, -2.5)
 TABLE = {
     "gaussian": Entry((Gaussian(1), Gaussian(2.5), Gaussian(1e-3), Gaussian(1e3))),
@@ -86,6 +97,24 @@ TABLE = {
             SinhSquared(1e-3, 1e3),
         )
     ),
+    "discrete_gaussian": discrete(
+        DiscreteGaussian(0.05),
+        DiscreteGaussian(0.7),
+        DiscreteGaussian(5.0),
+        DiscreteGaussian(300.0),
+        DiscreteGaussian(2.0, step=0.1),
+    ),
+    "discrete_laplace": discrete(
+        DiscreteLaplace(0.1), DiscreteLaplace(3.0), DiscreteLaplace(1e4), DiscreteLaplace(2.0, step=0.3)
+    ),
+    "rounded_gaussian": discrete(
+        RoundedGaussian(0.2), RoundedGaussian(3.0), RoundedGaussian(100.0), RoundedGaussian(2.0, step=0.1)
+    ),
+    "rounded_laplace": discrete(
+        RoundedLaplace(0.2), RoundedLaplace(3.0), RoundedLaplace(100.0), RoundedLaplace(2.0, step=0.3)
+    ),
+    "rounded_sinh_normal": discrete(RoundedSinhNormal(4.0, 20.0), RoundedSinhNormal(3.0, 3.0, step=0.5)),
+    "rounded_sinh_squared": discrete(RoundedSinhSquared(4.0, 20.0), RoundedSinhSquared(6.0, 6.0, step=0.5)),
     "arsinh_normal": smooth(ArsinhNormal(1.0, 0.5), ArsinhNormal(1.0, 3.0)),
     "dithered_lattice": lattice(
         DitheredLattice(0.0, LOG_MASSES, 0.3), DitheredLattice(0.5, LOG_MASSES, 2.0, scale=3.0)

@@ -25,6 +25,11 @@ LAWS = ("P", "Q")
 _CLOSE = 1e-7
 
 
+def _is_whole(steps: float) -> bool:
+    """Return True for a whole number, or one but for the rounding of the quotient that it is."""
+    return abs(steps - np.round(steps)) <= 4e-16 * steps
+
+
 @dataclass(frozen=True)
 class PrivacyLossDistribution:
     """The law of the privacy loss L, in nats, of an additive noise at a shift (counts, finite, of either sign).
@@ -69,7 +74,7 @@ class PrivacyLossDistribution:
         if self.noise.shape:
             raise ValueError(f"noise = {self.noise!r} has array-valued parameters; valid: one noise")
         step = self.noise.step_length
-        if step and np.fmod(self.shift, step):
+        if step and not _is_whole(self.shift / step):
             raise ValueError(f"shift = {self.shift:g} is not valid for {self.noise!r}; valid: multiples of {step:g}")
         object.__setattr__(self, "noise", self.noise.with_density())
 

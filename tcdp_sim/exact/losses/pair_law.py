@@ -149,14 +149,19 @@ class _Part:
             return _log_density(self.p, x) - _log_density(self.q, x)
 
     @cached_property
-    def _panels(self) -> tuple[Floats, Floats]:
-        """Starts and ends of the panels, a little inside of the landmarks."""
+    def _whole(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Starts and ends of the panels a little inside of the landmarks, and the landmarks themselves."""
         shifts = np.unique(self.p.shifts + self.q.shifts)
         edges = landmarks(self.p.noise, shifts, _TAILS, (1.01,))
         pad = _INSIDE * np.spacing(np.maximum(np.abs(edges), np.abs(shifts).max()))
         start, end = edges[:-1] + pad[:-1], edges[1:] - pad[1:]
         wide = start < end
-        return start[wide], end[wide]
+        return start[wide], end[wide], edges[:-1][wide], edges[1:][wide]
+
+    @property
+    def _panels(self) -> tuple[Floats, Floats]:
+        """The places at which losses of a panel's ends are evaluated. At the landmarks the density may jump."""
+        return self._whole[:2]
 
     @cached_property
     def _ends(self) -> tuple[Floats, Floats]:
@@ -213,7 +218,7 @@ class _Part:
     def crude(self) -> tuple[Floats, Floats]:
         """Return the mean loss and the mass of every panel."""
         first, last = self._finite
-        masses, losses = self._nodes(*(x[first:last] for x in self._panels))
+        masses, losses = self._nodes(*(x[first:last] for x in self._whole[2:]))
         mass = masses.sum(axis=1)
         with np.errstate(invalid="ignore"):
             mean = (masses * losses).sum(axis=1) / mass
@@ -256,7 +261,8 @@ class _Part:
         levels = offset + step * (lowest[which] + 1 + _counted(crossed))
         places, missed = self._levels(levels, a[which], b[which], max(_CLOSE * step, doubt))
         index = np.repeat(lowest, crossed + 1) + _counted(crossed + 1)
-        left, right = _between(a, b, places, crossed)
+        starts, ends = self._whole[2:]
+        left, right = _between(starts[begin:stop], ends[begin:stop], places, crossed)
         masses, upper, outside = self._cells(left, right, offset + step * index, step)
         index = index.astype(np.int64)
         both = np.concatenate([index, index + 1]), np.concatenate([masses - upper, upper])

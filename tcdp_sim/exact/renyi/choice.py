@@ -6,8 +6,8 @@ import numpy as np
 
 from tcdp_sim.exact.renyi.folded_loss import falls_away
 from tcdp_sim.noise import Noise
-from tcdp_sim.noise.dithered_lattice import DitheredLattice
-from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.noise.discrete import DiscreteNoise
+from tcdp_sim.noise.dithered import DitheredNoise
 
 
 class Quantity(Enum):
@@ -38,10 +38,10 @@ def way(noise: Noise, shift: float, quantity: Quantity) -> Way:
       largest loss and have no cusp. A profile concerns one level of the loss and finds both ends by itself.
     - Every other noise goes through `mixture_divergences` as a mixture of one, which makes no assumptions.
     """
-    if isinstance(noise, LatticeNoise):
+    if isinstance(noise, DiscreteNoise):
         return Way.LATTICE
     ratio = quantity is Quantity.LARGEST_RATIO
-    if isinstance(noise, DitheredLattice) and not ratio:
+    if isinstance(noise, DitheredNoise) and not ratio:
         return Way.DITHERED
     if (ratio or not noise.bounded_slope) and falls_away(noise, shift):
         return Way.FOLDED

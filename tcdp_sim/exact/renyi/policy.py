@@ -2,6 +2,7 @@
 
 from functools import partial
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +33,7 @@ def largest_ratio(noise: Noise, shift: float, omega: float) -> Bounds:
         return Bounds(inf, inf, inf)
     chosen = way(noise, shift, Quantity.LARGEST_RATIO)
     if chosen is Way.LATTICE:
-        loss = LatticeLoss(noise, int(shift))  # type: ignore[arg-type]
-        return best_ratio(loss.curve, loss.divergence_at_one(), loss.largest, omega)
+        return _lattice_ratio(noise, shift, omega)
     if chosen is Way.FOLDED:
         return _folded_ratio(noise, shift, omega)
     if omega == inf:
@@ -53,6 +53,15 @@ def _need_largest_loss(noise: Noise, shift: float) -> None:
     lacking = undefined(noise, "privacy_loss", "largest_loss")
     reason = "the supremum of its privacy loss is unknown" if lacking else "its privacy loss is not bounded"
     raise cannot(f"find the zCDP of {noise!r} (omega = inf)", reason, *lacking, instead="a finite omega")
+
+
+def _lattice_ratio(noise: Any, shift: float, omega: float) -> Bounds:
+    """Return the supremum for noise on a lattice, from sums. Losses without an end need a finite omega."""
+    endless = not np.isfinite(noise.largest_loss(shift))
+    if endless and omega == inf:
+        _need_largest_loss(noise, shift)
+    loss = LatticeLoss(noise, shift, omega - 1 if endless else 0.0)
+    return best_ratio(loss.curve, loss.divergence_at_one(), inf if endless else loss.largest, omega)
 
 
 def _folded_ratio(noise: Noise, shift: float, omega: float) -> Bounds:

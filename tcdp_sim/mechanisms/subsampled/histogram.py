@@ -241,9 +241,10 @@ def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: st
     """
     family, coordinates = spec["family"], 2 if known_scheme(scheme).base == "substitute" else 1
     objective = spec_objective(spec, k) if registry.noise(family).is_optimized else VARIANCE
+    given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": noise_axes.step(spec)}
     if "epsilon" not in target:
         promise, method = equal_privacy(family, **target), spec["calibration"]
-        return calibrate(family, promise, 1.0, method, coordinates=coordinates, objective=objective).noise
+        return calibrate(family, promise, 1.0, method, **given).noise
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
     epsilon, delta = real("epsilon", target["epsilon"], 0), real("delta", target["delta"], 0, 1)
@@ -252,4 +253,4 @@ def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: st
             f"delta = {delta:g} is not valid; valid: below sampling_fraction = {s:g}, above which no noise is needed"
         )
     base = ApproxDP(log_unmixed(s, epsilon), delta / s)
-    return calibrate(family, base, 1.0, "tight", coordinates=coordinates, objective=objective).noise
+    return calibrate(family, base, 1.0, "tight", **given).noise
