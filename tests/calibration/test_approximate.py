@@ -82,7 +82,7 @@ def test_two_gaussian_coordinates_are_one_with_a_larger_shift(epsilon):
 
 @pytest.mark.slow
 def test_what_takes_more_than_some_ten_seconds_is_refused():
-    with pytest.raises(ValueError, match=r"20\.0\) needs more work than 150,000,000 evaluations of a density; valid: "):
+    with pytest.raises(ValueError, match=r"20\.0\) needs more work than 130,000,000 evaluations of a density; valid: "):
         product_profile(PlainGaussian(2.0), 1.0, 20.0)
 
 
