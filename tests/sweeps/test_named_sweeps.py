@@ -271,7 +271,8 @@ def test_a_contradiction_has_exit_code_3(command, file):
     code, out, _ = command(
         "sweep", "my_file.py:median_error", "sweep.n=1", "trials=2000", "cluster=serial", "bound.error=0.2"
     )
-    assert (code, "error_within_bound" in out) == (3, True)
+    assert (code, "1 of 1 simulated numbers exceed their bound beyond chance" in out) == (3, True)
+    assert "simulated, bound 0.2. All:" in out
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,23 @@ def test_a_contradiction_warns(known):
         tcdp_sim.sweep(largest, {"n": [1, 2, 5]}, trials=1e5, **known)
 
 
+@pytest.mark.parametrize(
+    ("exact", "bound", "told"),
+    [
+        (None, 0.4, "2 of 2 simulated numbers exceed their bound beyond chance"),
+        (0.3, None, "2 of 2 simulated numbers differ from the exact ones beyond chance"),
+        (0.6, 0.3, "4 of 4 simulated numbers differ from the exact ones or exceed their bound beyond chance"),
+    ],
+)
+def test_a_contradicted_bound_is_called_a_bound(exact, bound, told):
+    known = {kind: {"value": value} for kind, value in (("exact", exact), ("bound", bound)) if value}
+    with pytest.warns(tcdp_sim.Contradiction, match=told) as caught:
+        tcdp_sim.sweep(largest, {"n": [1, 2]}, trials=5000, **known)
+    end = f" simulated, bound {bound}" if bound else f" simulated, {exact} exact"
+    assert str(caught[0].message).endswith(end)
+    assert ": cell n=2: value: 0.66" in str(caught[0].message)
+
+
 def test_a_bound_far_above_contradicts_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
