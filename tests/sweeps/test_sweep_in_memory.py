@@ -292,3 +292,15 @@ def test_skewness_of_all_cells_is_that_of_each_alone():
     found = exact.skewness(data, "x")
     np.testing.assert_allclose(found, [results.sample_skewness(flat, i, "x") for i in range(4)], rtol=1e-12)
     np.testing.assert_allclose(found[:2], [stats.skew(one) for one in x[:2]], rtol=1e-2)
+
+
+@pytest.mark.parametrize("name", [None, "kept"])
+def test_a_frame_of_events_has_one_row_for_each_cell(name, tmp_path):
+    def heads(rng, trials, n):
+        return {"all": (rng.random((trials, n)) < 0.5).all(axis=1)}
+
+    asked = {"trials": 100, "share": "n", "name": name, "results_dir": tmp_path}
+    found = tcdp_sim.sweep(heads, {"n": [1, 2, 3]}, **asked)
+    assert set(found.to_dataframe()) == {"trials", "all", "all_mcse", "all_lower", "all_upper", "all_count"}
+    assert len(found.to_dataframe()) == 3
+    assert set(found.coords) == set(found.dims) == {"n"}
