@@ -9,11 +9,12 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tcdp_sim
 from tcdp_sim import UserError
-from tcdp_sim.results import open_cells
+from tcdp_sim.results import open_cells, published
 from tcdp_sim.store import table
 from tcdp_sim.store.digests import tree_digest
 
@@ -235,7 +236,7 @@ def test_every_command_works_on_a_sweep(command, file, folder, figures):
     for words, text in (
         (("status", run), "12 of 12 chunks, 4 of 4 cells done"),
         (("draw", run), "figure: "),
-        (("table", run), "5.0,1.0,error_mean"),
+        (("table", run), "5.0,1.0,error,"),
         (("list", folder), "median_error  sweep"),
         (("report", run), "report: "),
         (("diff", run, run), "identical: 4 cells"),
@@ -255,6 +256,16 @@ def test_every_command_works_on_a_sweep(command, file, folder, figures):
     assert (code, "the same bits as stored" in out) == (0, True)
     code, _, err = command("verify", run, "function=my_file.py:helper")
     assert (code, "its source differs" in err) == (2, True)
+
+
+def test_a_number_has_one_name_and_one_interval_everywhere(folder):
+    found = tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=100, name="kept", results_dir=folder)
+    table = tcdp_sim.table(folder / "kept").query("quantity == 'value'")
+    drawn = pd.DataFrame(published.read(folder / "kept", None).table).query("quantity == 'value'")
+    for end in ("mcse", "lower", "upper"):
+        np.testing.assert_array_equal(table[end], found[f"value_{end}"])
+        np.testing.assert_array_equal(drawn[end], found[f"value_{end}"])
+    np.testing.assert_array_equal(table["value"], found["value"])
 
 
 def test_verify_notices_a_published_number_that_is_not_of_its_chunks(folder, command, file, monkeypatch):
