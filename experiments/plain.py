@@ -28,7 +28,7 @@ def rows(cell: Cell) -> Iterator[Row]:
     and so are observables that a cell does not yield. `exact` and `bound` are there if any are published.
     """
     labels = cell.only(*json.loads(cell.run["axes"]), "trials") | cell.noise | {"neighbours": cell.neighbours}
-    means = ((name, columns.mean(name), cell.unit(name), cell.mean(name)) for name in columns.observables(cell))
+    means = ((name, columns.mean(name), cell.unit(name), _mean(cell, name)) for name in columns.observables(cell))
     chances = ((name, name, "1", _chance(cell, name)) for name in columns.proportions(cell))
     for name, quantity, unit, numbers in (*means, *chances):
         if np.isfinite(numbers[0]):
@@ -47,6 +47,16 @@ def _known(cell: Cell, name: str, quantity: str, row: Row) -> Row:
         found |= {within: row["simulated"], f"{within}_exact": np.minimum(row["simulated"], found["bound"])}
         found |= {f"{within}_{key}": row[key] for key in NUMBERS[1:]}
     return found
+
+
+def _mean(cell: Cell, name: str) -> tuple[float, ...]:
+    """Return the mean of an observable with its MCSE and 95% interval.
+
+    A user's function draws from the law itself, so its interval is the published one. Other mechanisms may use
+    importance sampling, and equal trials have no published interval: see `results.mean_interval`.
+    """
+    published = tuple(float(cell[columns.mean(name) + end]) for end in columns.INTERVAL)
+    return published if "function" in cell.run and np.isfinite(published).all() else cell.mean(name)
 
 
 def _chance(cell: Cell, name: str) -> tuple[float, ...]:

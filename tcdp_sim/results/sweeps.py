@@ -18,9 +18,7 @@ OF_A_MEAN = (*columns.INTERVAL, columns.EXACT, columns.BOUND)
 Columns = Mapping[str, tuple[Any, Any, Mapping[str, Any]]]  # name -> (dimensions, values, attributes)
 
 
-def labelled(
-    data: Columns, points: Sequence[Mapping[str, Any]], ids: Sequence[str], attributes: Mapping[str, Any]
-) -> xr.Dataset:
+def labelled(data: Columns, points: Sequence[Mapping[str, Any]], attributes: Mapping[str, Any]) -> xr.Dataset:
     """Return flat columns, with one row for each point, on the grid of the axes.
 
     Parameters
@@ -29,8 +27,6 @@ def labelled(
         The columns by name, as (dimensions, values, attributes); the first dimension is "cell".
     points : sequence of mapping
         The values of the axes of each row.
-    ids : sequence of str
-        The ids of the cells.
     attributes : mapping
         The attributes of the result.
 
@@ -42,7 +38,7 @@ def labelled(
     Examples
     --------
     >>> data = {"error": (("cell",), np.array([1.0, 2.0]), {})}
-    >>> labelled(data, [{"n": 3}, {"n": 1}], ["a", "b"], {})["error"].sel(n=3).item()
+    >>> labelled(data, [{"n": 3}, {"n": 1}], {})["error"].sel(n=3).item()
     1.0
     """
     levels = {axis: _levels([point[axis] for point in points]) for axis in points[0]}
@@ -51,9 +47,7 @@ def labelled(
         name: (_dims(levels, dims), _gridded(values, where, full), about)
         for name, (dims, values, about) in data.items()
     }
-    own = {axis: _coordinate(values) for axis, values in levels.items()}
-    coordinates = own | {"id": (tuple(levels), _gridded(np.array(ids, dtype=object), where, full))}
-    return xr.Dataset(grid, coordinates, dict(attributes))
+    return xr.Dataset(grid, {axis: _coordinate(values) for axis, values in levels.items()}, dict(attributes))
 
 
 def of_run(flat: xr.Dataset) -> xr.Dataset:
@@ -75,7 +69,7 @@ def of_run(flat: xr.Dataset) -> xr.Dataset:
     """
     named = flat.drop_vars([name for name in flat.data_vars if str(name).endswith("_histogram_bins")])
     data = shown(columns_of(named), columns.QUANTILES.tolist(), _observables(flat))
-    found = labelled(data, points_of(flat), flat["id"].values.tolist(), flat.attrs)
+    found = labelled(data, points_of(flat), flat.attrs)
     return found.assign_coords(quantile=flat["quantile"].values) if "quantile" in found.dims else found
 
 
@@ -100,14 +94,14 @@ def shown(
 ) -> dict[str, tuple[Any, Any, Any]]:
     """Return the columns of a result: means under the names of their numbers, quantiles of the given levels.
 
-    The bins of histograms are left out, because the cells have different ones. `names` are the observables if the data
-    lack them.
+    The bins of histograms are left out, because the cells have different ones. The means of batches are left out, which
+    only serve comparisons of cells. `names` are the observables if the data lack them.
     """
     names = columns.observables(data) if names is None else names
     if tuple(levels) != tuple(columns.QUANTILES):
         data = dict(data) | {name: value for one in names for name, value in _quantiles(data, one, levels)}
     renamed = {columns.mean(name) + end: name + end for name in names for end in OF_A_MEAN}
-    kept = {name: value for name, value in data.items() if not _is_of_bins(name, names) and np.size(value[1])}
+    kept = {name: value for name, value in data.items() if not _is_inner(name, value[0], names) and np.size(value[1])}
     return {renamed.get(name, name): value for name, value in kept.items()}
 
 
@@ -129,8 +123,8 @@ def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tu
         yield columns.quantile(name) + end, (dims, values, about)
 
 
-def _is_of_bins(name: str, observables: Sequence[str]) -> bool:
-    return any(name in columns.histogram(one) for one in observables)
+def _is_inner(name: str, dims: Any, observables: Sequence[str]) -> bool:
+    return "batch" in dims or any(name in columns.histogram(one) for one in observables)
 
 
 def joined(parts: Iterable[Columns]) -> dict[str, tuple[Any, Any, Any]]:

@@ -136,7 +136,13 @@ def _tidy(table: xr.Dataset, histograms: bool) -> pd.DataFrame:
     places = {name: place for place, name in enumerate(names)}
     frame = pd.concat(parts, ignore_index=True)
     order = np.lexsort((frame["quantity"].map(places).fillna(len(places)), frame.pop("place")))
-    return frame.iloc[order].reset_index(drop=True)
+    frame = frame.iloc[order].reset_index(drop=True)
+    return frame.replace({"quantity": _own_names(table)}) if "function" in table.attrs else frame
+
+
+def _own_names(table: xr.Dataset) -> dict[str, str]:
+    """Return the names that a user's function gave to its numbers, by the names of their means."""
+    return {columns.mean(name): name for name in columns.observables(map(str, table.data_vars))}
 
 
 def _rows(table, name, axes) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, beyond_chance
 from tcdp_sim.summaries.estimates import NORMAL, SAME, UNSEEN
 
 ROWS = 65536  # rows of a table that are compared at a time
+WITHIN_BOUND = "_within_bound"  # the ending of a quantity whose "exact" value is a bound that it must not exceed
 
 
 def find(table: pd.DataFrame) -> pd.DataFrame:
@@ -108,12 +109,28 @@ def report(table: pd.DataFrame, path: Path, say, cells=None) -> int:
         say(f"{made} simulated numbers have an exact one beside them; none contradicts it beyond chance.")
     else:
         worst = {**rows.iloc[0].to_dict(), **named.iloc[0].to_dict()}
-        message = f"CONTRADICTION: {len(alarms)} of {made} simulated numbers differ from the exact ones beyond chance "
-        message += f"({FALSE_DISCOVERIES:.0%} false discoveries); the worst by {worst['alarm_distance']:.1f}"
-        message += " standard errors"
-        values = f"{worst['alarm_simulated']:.6g} simulated, {worst['alarm_exact']:.6g} exact"
-        say(f"{message}: {worst['alarm_quantity']} of {_where(worst, cells)}: {values}. All: {path}")
+        name, values = worst_of(alarms)
+        say(f"CONTRADICTION: {said(alarms)}: {name} of {_where(worst, cells)}: {values}. All: {path}")
     return len(alarms)
+
+
+def said(alarms: pd.DataFrame) -> str:
+    """Return the number of contradictions that `find` has found, at least one, and the distance of the worst."""
+    bounds = alarms["quantity"].str.endswith(WITHIN_BOUND)
+    kinds = (("differ from the exact ones", not bounds.all()), ("exceed their bound", bounds.any()))
+    how = " or ".join(kind for kind, there in kinds if there)
+    found = f"{len(alarms)} of {alarms.attrs['comparisons']} simulated numbers {how} beyond chance"
+    distance = alarms["distance"].iloc[0]
+    return f"{found} ({FALSE_DISCOVERIES:.0%} false discoveries); the worst by {distance:.1f} standard errors"
+
+
+def worst_of(alarms: pd.DataFrame) -> tuple[str, str]:
+    """Return the name of the quantity of the worst contradiction, and its numbers in words."""
+    worst = alarms.iloc[0]
+    simulated, known = f"{worst['simulated']:.6g} simulated", f"{worst['exact']:.6g}"
+    if worst["quantity"].endswith(WITHIN_BOUND):
+        return worst["quantity"].removesuffix(WITHIN_BOUND), f"{simulated}, bound {known}"
+    return worst["quantity"], f"{simulated}, {known} exact"
 
 
 def _axes(row, cells) -> list[str]:

@@ -13,14 +13,11 @@ from tcdp_sim.mechanisms.functions.calls import WrongResult
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
 from tcdp_sim.statistics import contradictions
-from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
 from tcdp_sim.store import columns
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries.bins import bin_edges
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.pilot import place, told
-
-ABOVE = "_within_bound"  # the ending of the quantity of a comparison with a bound
 
 
 def quantity(sweep: Sweep, name: str) -> str:
@@ -73,11 +70,9 @@ def compared(sweep: Sweep, data: Columns, points: Sequence[Point]) -> tuple[int,
             0,
             f"{made} simulated numbers have an exact one or a bound beside them; none contradicts it beyond chance.",
         )
-    worst = alarms.iloc[0]
-    numbers = f"{worst['simulated']:.6g} simulated, {worst['exact']:.6g} exact"
-    found = f"{len(alarms)} of {made} simulated numbers differ from the exact ones beyond chance "
-    found += f"({FALSE_DISCOVERIES:.0%} false discoveries); the worst by {worst['distance']:.1f} standard errors: "
-    return len(alarms), f"{found}{place(points[int(worst['row'])])}{worst['quantity']}: {numbers}"
+    name, numbers = contradictions.worst_of(alarms)
+    where = place(points[int(alarms["row"].iloc[0])])
+    return len(alarms), f"{contradictions.said(alarms)}: {where}{name}: {numbers}"
 
 
 def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
@@ -89,7 +84,7 @@ def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
         others = {"_mcse": mcse, "_lower": lower, "_upper": upper}
         if name in sweep.observables:
             others["_skewness"] = skewness(data, name)
-        for label, ending in ((name, columns.EXACT), (name + ABOVE, columns.BOUND)):
+        for label, ending in ((name, columns.EXACT), (name + contradictions.WITHIN_BOUND, columns.BOUND)):
             if known + ending in data:
                 exact = data[known + ending][1]
                 exact = exact if ending == columns.EXACT else not_above(simulated, exact)

@@ -50,20 +50,20 @@ def in_folder(sweep: Sweep) -> tuple[xr.Dataset, int, str]:
     assert sweep.folder is not None
     flat = open_cells(sweep.folder, compute_later=False).load()
     data, points = results.columns_of(flat), results.points_of(flat)
-    return _labelled(sweep, data, points, flat["id"].values.tolist(), flat.attrs | attributes(sweep))
+    return _labelled(sweep, data, points, flat.attrs | attributes(sweep))
 
 
 def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """Return the results of a sweep without a folder."""
     cells = memory.cells_of(sweep)
     data = results.joined(_simulated(sweep, cells, tell)) | exact.columns_of(sweep, cells.points)
-    return _labelled(sweep, data, cells.points, cells.ids, attributes(sweep))
+    return _labelled(sweep, data, cells.points, attributes(sweep))
 
 
-def _labelled(sweep: Sweep, data: Any, points: Any, ids: Any, about: Any) -> tuple[xr.Dataset, int, str]:
+def _labelled(sweep: Sweep, data: Any, points: Any, about: Any) -> tuple[xr.Dataset, int, str]:
     contradicted, line = exact.compared(sweep, data, points)
-    found = results.labelled(results.shown(data, sweep.levels), points, ids, about)
-    return found.assign_coords(quantile=list(sweep.levels)) if sweep.levels else found, contradicted, line
+    found = results.labelled(results.shown(data, sweep.levels), points, about)
+    return found.assign_coords(quantile=list(sweep.levels)) if "quantile" in found.dims else found, contradicted, line
 
 
 def prepared(sweep: Sweep) -> tuple[Sweep, bool]:

@@ -9,10 +9,12 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tcdp_sim
 from tcdp_sim import UserError
+from tcdp_sim.results import open_cells, published
 from tcdp_sim.store import table
 from tcdp_sim.store.digests import tree_digest
 
@@ -228,12 +230,13 @@ def test_every_command_works_on_a_sweep(command, file, folder, figures):
     assert "none contradicts it beyond chance" in out
     run, function = folder / "median_error", "function=my_file.py:median_error"
     assert (run / "figures" / "error_vs_n.png").stat().st_size > 10_000
-    cell = str(tcdp_sim.open_results(run)["id"].sel(n=5, epsilon=1).item())
+    cells = open_cells(run)
+    cell = str(cells["id"].values[(cells["n"] == 5) & (cells["epsilon"] == 1)].item())
     file.rename(file.with_name("elsewhere.py"))  # a folder needs no code for these
     for words, text in (
         (("status", run), "12 of 12 chunks, 4 of 4 cells done"),
         (("draw", run), "figure: "),
-        (("table", run), "5.0,1.0,error_mean"),
+        (("table", run), "5.0,1.0,error,"),
         (("list", folder), "median_error  sweep"),
         (("report", run), "report: "),
         (("diff", run, run), "identical: 4 cells"),
@@ -255,6 +258,16 @@ def test_every_command_works_on_a_sweep(command, file, folder, figures):
     assert (code, "its source differs" in err) == (2, True)
 
 
+def test_a_number_has_one_name_and_one_interval_everywhere(folder):
+    found = tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=100, name="kept", results_dir=folder)
+    table = tcdp_sim.table(folder / "kept").query("quantity == 'value'")
+    drawn = pd.DataFrame(published.read(folder / "kept", None).table).query("quantity == 'value'")
+    for end in ("mcse", "lower", "upper"):
+        np.testing.assert_array_equal(table[end], found[f"value_{end}"])
+        np.testing.assert_array_equal(drawn[end], found[f"value_{end}"])
+    np.testing.assert_array_equal(table["value"], found["value"])
+
+
 def test_verify_notices_a_published_number_that_is_not_of_its_chunks(folder, command, file, monkeypatch):
     assert command("sweep", "my_file.py:median_error", *WORDS)[0] == 0
     mean = table.mean
@@ -271,7 +284,8 @@ def test_a_contradiction_has_exit_code_3(command, file):
     code, out, _ = command(
         "sweep", "my_file.py:median_error", "sweep.n=1", "trials=2000", "cluster=serial", "bound.error=0.2"
     )
-    assert (code, "error_within_bound" in out) == (3, True)
+    assert (code, "1 of 1 simulated numbers exceed their bound beyond chance" in out) == (3, True)
+    assert "simulated, bound 0.2. All:" in out
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,23 @@ def test_a_contradiction_warns(known):
         tcdp_sim.sweep(largest, {"n": [1, 2, 5]}, trials=1e5, **known)
 
 
+@pytest.mark.parametrize(
+    ("exact", "bound", "told"),
+    [
+        (None, 0.4, "2 of 2 simulated numbers exceed their bound beyond chance"),
+        (0.3, None, "2 of 2 simulated numbers differ from the exact ones beyond chance"),
+        (0.6, 0.3, "4 of 4 simulated numbers differ from the exact ones or exceed their bound beyond chance"),
+    ],
+)
+def test_a_contradicted_bound_is_called_a_bound(exact, bound, told):
+    known = {kind: {"value": value} for kind, value in (("exact", exact), ("bound", bound)) if value}
+    with pytest.warns(tcdp_sim.Contradiction, match=told) as caught:
+        tcdp_sim.sweep(largest, {"n": [1, 2]}, trials=5000, **known)
+    end = f" simulated, bound {bound}" if bound else f" simulated, {exact} exact"
+    assert str(caught[0].message).endswith(end)
+    assert ": cell n=2: value: 0.66" in str(caught[0].message)
+
+
 def test_a_bound_far_above_contradicts_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -275,3 +292,15 @@ def test_skewness_of_all_cells_is_that_of_each_alone():
     found = exact.skewness(data, "x")
     np.testing.assert_allclose(found, [results.sample_skewness(flat, i, "x") for i in range(4)], rtol=1e-12)
     np.testing.assert_allclose(found[:2], [stats.skew(one) for one in x[:2]], rtol=1e-2)
+
+
+@pytest.mark.parametrize("name", [None, "kept"])
+def test_a_frame_of_events_has_one_row_for_each_cell(name, tmp_path):
+    def heads(rng, trials, n):
+        return {"all": (rng.random((trials, n)) < 0.5).all(axis=1)}
+
+    asked = {"trials": 100, "share": "n", "name": name, "results_dir": tmp_path}
+    found = tcdp_sim.sweep(heads, {"n": [1, 2, 3]}, **asked)
+    assert set(found.to_dataframe()) == {"trials", "all", "all_mcse", "all_lower", "all_upper", "all_count"}
+    assert len(found.to_dataframe()) == 3
+    assert set(found.coords) == set(found.dims) == {"n"}

@@ -21,7 +21,7 @@ from tcdp_sim.privacy import Guarantee
 
 NAME = "function"
 _encoded = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every point
-_SHIPPED: "dict[str, tuple[Call, type[UserFunction]]]" = {}  # the functions that this process has
+_SHIPPED: "dict[tuple[Any, ...], tuple[Call, type[UserFunction]]]" = {}  # the functions that this process has
 
 
 @dataclass(frozen=True)
@@ -227,5 +227,5 @@ def is_here(function: Mapping[str, Any]) -> bool:
     return _key(function) in _SHIPPED
 
 
-def _key(function: Mapping[str, Any]) -> str:
-    return json.dumps(dict(function), sort_keys=True)
+def _key(function: Mapping[str, Any]) -> tuple[Any, ...]:
+    return function["module"], function["name"], function["source"]
