@@ -55,8 +55,10 @@ def _mean(cell: Cell, name: str) -> tuple[float, ...]:
     A user's function draws from the law itself, so its interval is the published one. Other mechanisms may use
     importance sampling, and equal trials have no published interval: see `results.mean_interval`.
     """
+    if "function" not in cell.run:
+        return cell.mean(name)
     published = tuple(float(cell[columns.mean(name) + end]) for end in columns.INTERVAL)
-    return published if "function" in cell.run and np.isfinite(published).all() else cell.mean(name)
+    return published if np.isfinite(published).all() else cell.mean(name)
 
 
 def _chance(cell: Cell, name: str) -> tuple[float, ...]:

@@ -1,11 +1,12 @@
-"""A table as a zarr tree, written one block of rows at a time, so that memory holds one block.
+"""A table as a zarr tree, written one block of rows at a time, so that memory holds one block of a large table.
 
-A table of one block is written in one go. In a longer one every variable grows along its first dimension. Rows are
-collected until they fill a chunk, so no chunk is written twice. Values that a block lacks read as NaN, zero or "".
+A table of one block is written in one go, and a small one by way of memory. In a longer one every variable grows along
+its first dimension. Rows are collected until they fill a chunk, so no chunk is written twice. Values that a block lacks
+read as NaN, zero or "".
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from zarr.storage import MemoryStore
 
 CELLS = 8192  # rows in a chunk of a variable along `cell`, in a table of several blocks
 ENTRIES = 2**20  # the same for variables with entries of their own, such as the bins of histograms
+SMALL = 2**25  # bytes of a table of several blocks that is written by way of memory, at most
+Place = Path | MemoryStore
 CODEC = (ZstdCodec(level=3, checksum=True),)
 
 
@@ -27,20 +30,38 @@ def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
     variable's first dimension. Coordinates that index a dimension are equal in all blocks.
     """
     coming = iter(blocks)
-    first = list(islice(coming, 2))
-    if len(first) == 1:
-        _write_one(folder, first[0])
+    first = _gathered(coming)
+    if len(first) > 1 and sum(block.nbytes for block in first) >= SMALL:
+        _write_blocks(folder, chain(_handed_over(first), coming))
         return
-    tree = _Tree(folder)
-    for block in chain(_handed_over(first), coming):
+    files: dict[str, Any] = {}
+    store = MemoryStore(files)  # zarr is twice as fast there for many small arrays
+    if len(first) > 1:
+        _write_blocks(store, _handed_over(first))
+    else:
+        first[0].to_zarr(store, mode="w", consolidated=False, zarr_format=3, encoding=_encoding(first[0], {}))
+    _put(files, folder)
+
+
+def _gathered(coming: Iterator[xr.Dataset]) -> list[xr.Dataset]:
+    """Return the first blocks: all blocks of a small table, else at least two of them, if there are two."""
+    found: list[xr.Dataset] = []
+    for block in coming:
+        found.append(block)
+        if len(found) > 1 and sum(each.nbytes for each in found) >= SMALL:
+            break
+    return found
+
+
+def _write_blocks(place: Place, blocks: Iterable[xr.Dataset]) -> None:
+    tree = _Tree(place)
+    for block in blocks:
         tree.add(block)
     tree.finish()
 
 
-def _write_one(folder: Path, table: xr.Dataset) -> None:
-    """Write a tree of one block by way of memory, where zarr is twice as fast for many small arrays."""
-    files: dict[str, Any] = {}
-    table.to_zarr(MemoryStore(files), mode="w", consolidated=False, zarr_format=3, encoding=_encoding(table, {}))
+def _put(files: dict[str, Any], folder: Path) -> None:
+    """Write the files of a tree in memory to a folder."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,8 +89,8 @@ def _encoding(part: xr.Dataset, rows: dict[str, int]) -> dict[Any, dict[str, Any
 class _Tree:
     """A tree that is being written."""
 
-    def __init__(self, folder: Path):
-        self._folder = folder
+    def __init__(self, place: Place):
+        self._place = place
         self._columns: dict[str, _Column] = {}
         self._rows: dict[str, int] = {}  # rows so far, by dimension
 
@@ -92,14 +113,14 @@ class _Tree:
             sample = xr.Dataset({name: sample[name].variable for name in new}, attrs=block.attrs)
         mode: Any = "a" if self._columns else "w"
         sample.to_zarr(
-            self._folder,
+            self._place,
             mode=mode,
             consolidated=False,
             zarr_format=3,
             encoding=_encoding(sample, rows),
             align_chunks=False,
         )
-        group = zarr.open_group(self._folder, mode="r+")
+        group = zarr.open_group(self._place, mode="r+")
         for name in new:
             array = group[name]
             array.resize((0, *array.shape[1:]))

@@ -67,8 +67,9 @@ CASES = {
 
 @pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rows", [4, 100])
-def test_block_by_block_is_as_in_one_go(tmp_path, monkeypatch, case, rows):
+@pytest.mark.parametrize(("rows", "small"), [(4, 0), (100, 0), (4, zarr_tree.SMALL)])
+def test_block_by_block_is_as_in_one_go(tmp_path, monkeypatch, case, rows, small):
+    monkeypatch.setattr(zarr_tree, "SMALL", small)
     monkeypatch.setattr(zarr_tree, "CELLS", rows)
     monkeypatch.setattr(zarr_tree, "ENTRIES", rows)
     zarr_tree.write(tmp_path / "blocks", iter(CASES[case]))
@@ -86,8 +87,9 @@ def test_every_array_has_checksums(tmp_path):
 
 
 @pytest.mark.slow
-def test_memory_holds_one_block(tmp_path):
+def test_memory_holds_one_block_of_a_large_table(tmp_path, monkeypatch):
     """No more than two of the blocks that are handed over are alive at a time."""
+    monkeypatch.setattr(zarr_tree, "SMALL", 0)
     handed_over = []
 
     def handed():
@@ -133,3 +135,16 @@ def test_variables_that_share_a_dimension_are_as_wide_as_the_widest(tmp_path):
     assert read["a"].shape == read["b"].shape == (6, 5)
     assert read["a"].notnull().sum("batch").values.tolist() == [5, 5, 3, 3, 4, 4]
     assert read["b"].notnull().sum("batch").values.tolist() == [0, 0, 3, 3, 4, 4]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_tree_made_in_memory_has_the_same_bytes(case, tmp_path, monkeypatch):
+    for name, small in (("memory", zarr_tree.SMALL), ("disk", 0)):
+        monkeypatch.setattr(zarr_tree, "SMALL", small)
+        zarr_tree.write(tmp_path / name, iter(CASES[case]))
+    memory, disk = (
+        {path.relative_to(tree): path.read_bytes() for path in tree.rglob("*") if path.is_file()}
+        for tree in (tmp_path / "memory", tmp_path / "disk")
+    )
+    assert len(memory) > 10
+    assert memory == disk
