@@ -35,7 +35,8 @@ def file(config: Mapping[str, Any]) -> str:
         return f"{SWEEP_AGAIN}{command(config)}\n"
     keys = json.loads(json.dumps(config))  # plain lists, where settings have tuples
     keys["cluster"] = _own_cluster(keys)
-    _take_away(keys, composed({}, keys))
+    whole = {key: value for key, value in composed({}, keys).items() if key != "part"}  # which is of a process
+    _take_away(keys, whole)
     note = RELATIVE if study_file.relative_paths(keys) else ""
     return RUNS_AGAIN + note + plain_yaml.dump(keys)
 

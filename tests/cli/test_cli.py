@@ -718,7 +718,7 @@ class Collected:
 
 class Executor:
     workers = 1
-    def results(self, tasks):
+    def results(self, tasks, work):
         Collected()
         for size in 1, 2:
             print("result", size, flush=True)

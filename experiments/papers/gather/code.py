@@ -1,6 +1,7 @@
 """A digest of the code that a piece of evidence came from: its module and all modules of ours that it imports.
 
-Imports for type annotations alone do not count.
+Imports for type annotations alone do not count. A package that imports its names when they are used has their homes
+there, and so they do count.
 """
 
 import ast
@@ -32,9 +33,15 @@ def _imported(module: str) -> tuple[str, ...]:
     """Return the package's modules that a module names in its imports, and the packages that contain them."""
     if module == PACKAGE:  # it imports its public names lazily
         return ()
-    named = (name for node in _run(ast.parse(_source(module))) for name in _names(node))
+    tree = ast.parse(_source(module))
+    named = (name for node in (ast.walk(tree) if _is_lazy(tree) else _run(tree)) for name in _names(node))
     ours = {_module(name) for name in named if name.split(".")[0] == PACKAGE}
     return tuple(sorted(ours | {name.rpartition(".")[0] for name in ours if "." in name}))
+
+
+def _is_lazy(tree: ast.Module) -> bool:
+    """Return True if a module defines `__getattr__`."""
+    return any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body)
 
 
 def _run(node: ast.AST) -> Iterator[ast.AST]:
