@@ -62,14 +62,14 @@ def merged(undrawn, parts, monkeypatch):
 
     configs = []
     with monkeypatch.context() as patch:
-        patch.setattr(run, "main", lambda raw, console: configs.append(raw) or 0)
+        patch.setattr(run, "main", lambda raw, console, values: configs.append(raw) or 0)
         assert undrawn(*WHOLE, "name=start", "merge", parts / "a")[0] == 0
 
     def merge_two(name, x, y):
         if not (parts / name).exists():
             shutil.copytree(parts / x, parts / name, symlinks=True)
             with monkeypatch.context() as patch:
-                patch.setattr(run, "main", lambda raw, console: None)
+                patch.setattr(run, "main", lambda raw, console, values: None)
                 merge.main(configs[0].model_copy(update={"name": name}), str(parts / y), Console(file=StringIO()))
 
     return merge_two
