@@ -89,9 +89,13 @@ class DiscreteNoise(Noise):
     def _log_tail(self, i: Floats) -> Floats:
         """Return log P[Z >= (offset + i) step] for whole i >= 0."""
 
-    def _place(self, log_p: Floats) -> Floats:
-        """Return the t, in steps, where a smooth form of the tail from t on has this log, to well within one step."""
-        raise NotImplementedError
+    @abstractmethod
+    def _outward(self, log_p: Floats) -> Floats:
+        """Return the least x >= 0 with log P[Z > x] <= log_p, or a point beside it, in steps."""
+
+    @abstractmethod
+    def _inward(self, log_q: Floats) -> Floats:
+        """Return the largest x >= 0 with P[Z >= x] >= q, or a point beside it, in steps."""
 
     # The law of points and tails. Arguments and quantiles are in counts, all others in steps.
 
@@ -279,12 +283,18 @@ class DiscreteNoise(Noise):
         """Return log P[Z >= x] for x > 0."""
         return self._log_tail(np.maximum(np.ceil(np.maximum(x, 0.0) - self.offset - CLOSE), 0.0))
 
+
+class SmoothTail(DiscreteNoise):
+    """A discrete noise whose quantiles are found by a smooth form of its tail."""
+
+    @abstractmethod
+    def _place(self, log_p: Floats) -> Floats:
+        """Return the t, in steps, where a smooth form of the tail from t on has this log, to well within one step."""
+
     def _outward(self, log_p: Floats) -> Floats:
-        """Return the least x >= 0 with log P[Z > x] <= log_p, or a point beside it."""
         return np.maximum(np.ceil(self._place(log_p)) - 1, 0.0)
 
     def _inward(self, log_q: Floats) -> Floats:
-        """Return the largest x >= 0 with P[Z >= x] >= q, or a point beside it."""
         return np.maximum(np.floor(self._place(log_q)), 0.0)
 
 

@@ -11,7 +11,7 @@ from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form
 from tcdp_sim.core.renamed import renamed_arguments
-from tcdp_sim.noise.discrete import DiscreteNoise
+from tcdp_sim.noise.discrete import SmoothTail
 from tcdp_sim.noise.gaussian import Gaussian
 from tcdp_sim.noise.theta import Theta
 from tcdp_sim.privacy.definitions import Guarantee
@@ -21,7 +21,7 @@ _MOST_TERMS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteGaussian(DiscreteNoise):
+class DiscreteGaussian(SmoothTail):
     """Noise on step Z with P[Z = x] proportional to exp(-x^2 / (2 sigma^2)).
 
     The variance is below sigma^2, and equals it to the last digit from sigma = 2 steps on. With

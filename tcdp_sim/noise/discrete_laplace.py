@@ -7,13 +7,13 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.noise.discrete import FAINTEST, DiscreteNoise, LossAtoms
+from tcdp_sim.noise.discrete import FAINTEST, LossAtoms, SmoothTail
 from tcdp_sim.noise.laplace import difference_of_sizes
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteLaplace(DiscreteNoise):
+class DiscreteLaplace(SmoothTail):
     """Noise on step Z with P[Z = x] proportional to exp(-|x| / scale).
 
     With scale = Delta / epsilon it gives epsilon-DP to answers on step Z that move by Delta, a multiple of the step.

@@ -11,7 +11,7 @@ from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import gauss_panels
 from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
-from tcdp_sim.noise.discrete import FAINTEST, DiscreteNoise
+from tcdp_sim.noise.discrete import FAINTEST, SmoothTail
 from tcdp_sim.privacy.definitions import Guarantee
 
 _STEEP = 0.5  # a cell whose far end has less than this share of the near end's tail is the difference of the two
@@ -19,7 +19,7 @@ _WIDE = 2**16  # points of one sign from which on a smooth noise is wide
 _NODES = 12  # of the quadrature over half a cell that is not steep
 
 
-class Rounded(DiscreteNoise):
+class Rounded(SmoothTail):
     """A symmetric continuous noise rounded to the nearest point of the lattice step Z.
 
     The answer plus rounded noise is the rounded answer plus noise, if the answer is on the lattice. So every guarantee
