@@ -1,6 +1,6 @@
 """Exact probabilities of the top bin of a noisy histogram, by quadrature."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,11 +11,14 @@ from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.discrete import CLOSE
 
 # Upper tail probabilities of the noise at which panels start: they resolve any peak from the centre to the first.
 # Less is left out than any probability of interest: the top bin of k = 1e100 stays there with about 1e-100.
 _TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
 _ROUNDING = 1e-11  # relative, of the integrand
+_BLOCK = 2**16  # points of a lattice in memory at once
+_MOST_POINTS = 2**22  # of a lattice that are summed
 _KINKS = 64  # number of bins next below the top whose kinks are edges
 
 
@@ -56,15 +59,14 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) 
     1.0
     """
     gaps, ties, others, empty = _ranked(counts, k)
-    below = _step(noise) if noise.is_discrete else 0.0  # strictly below a point means at most the point before
-
-    def winner(z: Floats, log_chance: Floats, top: float) -> Floats:
-        loses = log_all_below(noise, z + gaps[:, None] - below, others[:, None])
-        return np.exp(log_chance + loses.sum(axis=0) + _log_power(noise, z + top - below, empty))
-
     reach = 2 * noise.isf(_TAILS[0])  # a bin this far below never wins, to within the mass left out
     near = gaps < reach
     gaps, others = gaps[near], others[near]
+    losing = _losing(noise, gaps, others)
+
+    def winner(z: Floats, log_chance: Floats, top: float) -> Floats:
+        return np.exp(log_chance + losing(z) + _log_power(noise, z + _below(noise, np.array(top)), empty))
+
     return _expectation(noise, winner, ties, counts, gaps)
 
 
@@ -126,6 +128,50 @@ def _log_power(noise: Noise, z: Floats, power: float) -> Floats:
     return log_all_below(noise, z, power) if power > 0 else np.zeros_like(z)
 
 
+def _losing(noise: Noise, gaps: Floats, others: Floats) -> Callable[[Floats], Floats]:
+    """Return the function of z that is log P[every other occupied bin stays strictly below the top's release].
+
+    For noise on a lattice the points z are numbered from the last one, `_end`, downwards: a table of the distribution
+    function at every point serves all bins.
+    """
+    moves = _below(noise, gaps)
+    if not noise.is_discrete:
+        return lambda z: log_all_below(noise, z + moves[:, None], others[:, None]).sum(axis=0)
+    step, end = _step(noise), _end(noise)
+    last = end + moves.max(initial=0.0)
+    first = -end + moves.min(initial=0.0)
+    points = first + np.arange(round((last - first) / step) + 1.0) * step
+    below = np.concatenate([log_all_below(noise, each, 1.0) for each in _blocks(points)])
+    ahead = np.rint(moves / step).astype(int)
+
+    def losing(z: Floats) -> Floats:
+        at = np.rint((z - first) / step).astype(int)
+        return sum((times * below[at + move] for times, move in zip(others, ahead)), np.zeros(z.shape))
+
+    return losing
+
+
+def _below(noise: Noise, gap: Floats) -> Floats:
+    """Return the largest move of z that stays strictly below z + gap: on a lattice one of whole steps."""
+    if not noise.is_discrete:
+        return gap
+    step = _step(noise)
+    return np.asarray((np.ceil(gap / step - CLOSE) - 1) * step)
+
+
+def _blocks(z: Floats) -> Iterator[Floats]:
+    return (z[first : first + _BLOCK] for first in range(0, z.size, _BLOCK))
+
+
+def _end(noise: Noise) -> float:
+    """Return the last point of a lattice that is summed. Raises ValueError if there are too many before it."""
+    end = float(noise.isf(_TAILS[0]))
+    if 2 * end / _step(noise) > _MOST_POINTS:
+        valid = f"valid: at most {_MOST_POINTS:,}, a wider step"
+        raise ValueError(f"the exact top bin with {noise!r} is a sum of {2 * end / _step(noise):.3g} terms; {valid}")
+    return end
+
+
 def _step(noise: Noise) -> float:
     """Return the distance of neighbouring points of a discrete noise."""
     return noise.step_length or 1.0
@@ -147,9 +193,9 @@ def _expectation(
     """
     top = float(np.max(counts))
     if noise.is_discrete:
-        end = float(noise.isf(_TAILS[0]))
-        z = np.arange(round(2 * end / _step(noise)) + 1.0) * _step(noise) - end
-        value = float(f(z, _log_mass(noise, z, ties), top).sum())
+        end = _end(noise)
+        points = np.arange(round(2 * end / _step(noise)) + 1.0) * _step(noise) - end
+        value = sum(float(f(z, _log_mass(noise, z, ties), top).sum()) for z in _blocks(points))
         left_out = 2 * ties * _TAILS[0]
         return Bounds(value * (1 - _ROUNDING), value, value * (1 + _ROUNDING) + left_out).clipped(0.0, 1.0)
     levels = noise.isf(_TAILS)

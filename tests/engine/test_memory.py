@@ -62,6 +62,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(table, "BLOCK", 50)
     monkeypatch.setattr(zarr_tree, "CELLS", 50)
     monkeypatch.setattr(zarr_tree, "ENTRIES", 4096)
+    monkeypatch.setattr(zarr_tree, "SMALL", 0)
     monkeypatch.setattr("tcdp_sim.results.open.ROWS", 50)
     monkeypatch.setattr(studies, "LOADED", 50)
 

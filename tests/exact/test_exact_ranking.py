@@ -8,8 +8,8 @@ import pytest
 from exact_references import NOISES, pdf, power_of_cdf, sf
 from scipy import integrate, stats
 
-from tcdp_sim.exact import spurious_wins_probability, top_stays_probability
-from tcdp_sim.noise import Gaussian, Laplace, LatticeNoise, SinhNormal, TruncatedLaplace
+from tcdp_sim.exact import ranking, spurious_wins_probability, top_stays_probability
+from tcdp_sim.noise import DiscreteGaussian, Gaussian, Laplace, LatticeNoise, SinhNormal, TruncatedLaplace
 
 LAWS = (top_stays_probability, spurious_wins_probability)
 noises = pytest.mark.parametrize("noise", NOISES, ids=repr)
@@ -296,11 +296,11 @@ LATTICES = [LatticeNoise(0.0, (0.0, -0.4, -1.1, -2.5), 1.3), LatticeNoise(0.5, (
 
 
 @pytest.mark.few(3)
-@pytest.mark.parametrize("noise", LATTICES, ids=str)
-@pytest.mark.parametrize(("counts", "empty"), [([3, 1], 0), ([3, 3, 1], 0), ([2], 2), ([2, 2], 1)])
+@pytest.mark.parametrize("noise", [*LATTICES, DiscreteGaussian(4.0, step=2.0)], ids=str)
+@pytest.mark.parametrize(("counts", "empty"), [([3, 1], 0), ([3, 3, 0], 0), ([3], 2), ([2, 2], 1)])
 def test_on_a_lattice_all_outcomes_are_enumerated(noise, counts, empty):
-    """What ties is not on top and does not overtake."""
-    x = np.arange(-22.0, 22.0) + noise.offset
+    """What ties is not on top and does not overtake. A gap of 3 is no whole number of steps of 2."""
+    x = (np.arange(-22.0, 22.0) + noise.offset) * noise.step_length
     chance = np.exp(noise.logpdf(x))
     stays = spurious = 0.0
     values = np.array([*counts, *([0] * empty)], dtype=float)
@@ -314,6 +314,28 @@ def test_on_a_lattice_all_outcomes_are_enumerated(noise, counts, empty):
         bounds = law(noise, counts, len(values))
         assert bounds.lower <= bounds.estimate <= bounds.upper
         assert bounds.estimate == pytest.approx(known, abs=5e-8)  # what lies beyond 22 counts is left out here
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_on_a_lattice_blocks_change_nothing(monkeypatch, law):
+    noise, counts = DiscreteGaussian(20.0), [90, 70, 70, 33, 1]
+    whole = law(noise, counts, 50)
+    monkeypatch.setattr(ranking, "_BLOCK", 101)
+    assert law(noise, counts, 50).estimate == pytest.approx(whole.estimate, rel=1e-14)
+
+
+def test_wide_noise_on_a_lattice_costs_no_more_than_its_points():
+    """With 2,000 different counts a matrix would take 9 GB, and too many points are refused.
+
+    Ties with the top count half of a step each: here it stands half a count lower, and all are doubled.
+    """
+    counts = np.arange(2000)
+    continuous = top_stays_probability(Gaussian(16000.0), [*2 * counts[:-1], 2 * 1999 - 1], 2000)
+    assert top_stays_probability(DiscreteGaussian(8000.0), counts, 2000).estimate == pytest.approx(
+        continuous.estimate, rel=1e-7
+    )
+    with pytest.raises(ValueError, match=r"sum of 7.41e\+06 terms; valid: at most 4,194,304, a wider step"):
+        top_stays_probability(DiscreteGaussian(1e5), [3, 1], 2)
 
 
 def test_on_a_lattice_far_tails_keep_their_digits():
