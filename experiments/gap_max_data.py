@@ -28,7 +28,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     looks = series.styles(table)
     for (data, m), part in table.groupby(["data", "m"], sort=False):
         name = f"selection_{data}" + ("" if m == 1 else f"_top_{m:g}")
-        yield name, captioned(_figure(part, looks), part, gap_max.UNIT), part.drop(columns="law")
+        yield name, captioned(_figure(part, looks), part, gap_max.unit(part)), part.drop(columns="law")
 
 
 def _figure(part, looks):

@@ -41,5 +41,5 @@ def report(table: pd.DataFrame, console) -> None:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Draw the mean success over all problems for three sizes, and single problems, simulated and exact."""
-    figure = captioned(problems_figure(table, styles(table)), table, gap_max.UNIT)
+    figure = captioned(problems_figure(table, styles(table)), table, gap_max.unit(table))
     yield "real_problems", figure, table.drop(columns="law")

@@ -12,6 +12,7 @@ from tcdp_sim.report.looks import Series, marks_of, noise_styles
 from tcdp_sim.report.plots import captioned, new_figure, points
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.statistics.one_sample import equal_p_values
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import proportion
 
@@ -31,9 +32,10 @@ def rows(cell: Cell) -> Iterator[Row]:
     means = ((name, columns.mean(name), cell.unit(name), _mean(cell, name)) for name in columns.observables(cell))
     chances = ((name, name, "1", _chance(cell, name)) for name in columns.proportions(cell))
     for name, quantity, unit, numbers in (*means, *chances):
-        if np.isfinite(numbers[0]):
-            row = labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
-            yield row | _known(cell, name, quantity, row)
+        row = labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
+        known = _known(cell, name, quantity, row)
+        if np.isfinite(numbers[0]) or np.isfinite(known.get("p_value", np.nan)):
+            yield row | known
 
 
 def _known(cell: Cell, name: str, quantity: str, row: Row) -> Row:
@@ -46,19 +48,29 @@ def _known(cell: Cell, name: str, quantity: str, row: Row) -> Row:
         within = f"{name}_within_bound"
         found |= {within: row["simulated"], f"{within}_exact": np.minimum(row["simulated"], found["bound"])}
         found |= {f"{within}_{key}": row[key] for key in NUMBERS[1:]}
+    if "function" in cell.run and quantity != name:
+        for value, label in (("exact", ""), (f"{name}_within_bound_exact", f"{name}_within_bound_")):
+            found |= {f"{label}p_value": _chance_of_equal(cell, name, found[value])} if value in found else {}
     return found
+
+
+def _chance_of_equal(cell: Cell, name: str, exact: float) -> float:
+    """Return the p-value of an exact mean if a simulated cell has no two different finite trials, else NaN."""
+    finite = cell["trials"] - cell[name + columns.NONFINITE]
+    if not cell["trials"] or (finite and cell[name + columns.LEAST] != cell[name + columns.MOST]):
+        return np.nan
+    return float(equal_p_values(cell[columns.mean(name)], finite, exact))
 
 
 def _mean(cell: Cell, name: str) -> tuple[float, ...]:
     """Return the mean of an observable with its MCSE and 95% interval.
 
-    A user's function draws from the law itself, so its interval is the published one. Other mechanisms may use
-    importance sampling, and equal trials have no published interval: see `results.mean_interval`.
+    A user's function draws from the law itself, so its interval is the published one, and equal trials have none. Other
+    mechanisms may use importance sampling: see `results.mean_interval`.
     """
     if "function" not in cell.run:
         return cell.mean(name)
-    published = tuple(float(cell[columns.mean(name) + end]) for end in columns.INTERVAL)
-    return published if np.isfinite(published).all() else cell.mean(name)
+    return tuple(float(cell[columns.mean(name) + end]) for end in columns.INTERVAL)
 
 
 def _chance(cell: Cell, name: str) -> tuple[float, ...]:
@@ -67,9 +79,15 @@ def _chance(cell: Cell, name: str) -> tuple[float, ...]:
     return proportion(round(cell[name] * cell["trials"]), cell["trials"])
 
 
+def _by_quantity(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Return the rows of each quantity; nothing if no cell has a finite number."""
+    names = dict.fromkeys(table["quantity"]) if len(table) else ()
+    return [(name, table[table["quantity"] == name]) for name in names]
+
+
 def report(table: pd.DataFrame, console) -> None:
     """Print a table for each quantity: the axes that vary, the mean with its error, the 95% interval."""
-    for quantity, part in table.groupby("quantity", sort=False):
+    for quantity, part in _by_quantity(table):
         axes = [*_varying(table)]
         title = f"{quantity} ({part['unit'].iloc[0]}), 95% intervals"
         known = [name for name in ("exact", "bound") if name in part and part[name].notna().any()]
@@ -81,9 +99,9 @@ def report(table: pd.DataFrame, console) -> None:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Draw the simulated values of each quantity, with 95% intervals, against the axis with most levels."""
-    axes = _varying(table)
+    axes = _varying(table) if len(table) else {}
     x = max(axes, key=lambda axis: (axes[axis], table[axis].dtype.kind == "f"), default=None)
-    for quantity, part in table.groupby("quantity", sort=False):
+    for quantity, part in _by_quantity(table):
         series = part.apply(lambda row: _label(row, [axis for axis in axes if axis != x]), axis=1)
         unit = part["unit"].iloc[0]
         figure = captioned(_figure(part, series, x), part, f"{quantity} in {unit}" if unit != "1" else "")

@@ -469,6 +469,9 @@ def sweep(
     cluster: str | Mapping[str, Any] = "serial",
     name: str | None = None,
     results_dir: str | Path = "results",
+    max_trials: float | None = None,
+    numerics: str = "warn",
+    on_error: str = "raise",
 ) -> xr.Dataset:
     """Simulate a function of your own at every point of its axes.
 
@@ -517,6 +520,14 @@ def sweep(
         If given, the run is kept in results_dir/name. The same call resumes there. A changed source starts again.
     results_dir : str or Path
         The folder that holds the folders of runs.
+    max_trials : float, optional
+        The most trials of a cell under `target_mcse`. The default is 10,000,000, or `trials` if that is more.
+    numerics : str
+        "strict" refuses workers whose elementary functions differ from those of this process in the last bits, and
+        "warn" tells of them.
+    on_error : str
+        "raise" ends the sweep at the first error of the function. "continue" leaves the cells with errors without
+        numbers, and warns.
 
     Returns
     -------
@@ -530,12 +541,12 @@ def sweep(
     UserError
         If an argument or a result of the function is not valid.
     Failure
-        If the function raises an error.
+        If the function raises an error, unless `on_error` is "continue".
 
     Warns
     -----
     UserWarning
-        If the function draws random numbers from another generator than `rng`.
+        If the function draws random numbers from another generator than `rng`, or if errors left cells without numbers.
     Contradiction
         If simulated numbers differ from exact ones, or exceed a bound, beyond chance.
 
@@ -551,7 +562,8 @@ def sweep(
     checked = checked_sweep(
         function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
         bound=bound, units=units, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
-        cluster=cluster, name=name, results_dir=results_dir,
+        cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials, numerics=numerics,
+        on_error=on_error,
     )  # fmt: skip
     found, contradicted, line = sweeps.run(checked, _tell)
     if contradicted:

@@ -45,28 +45,30 @@ MAY_IMPORT = {
     "accounting": ("noise", "privacy", "exact"),
     # 4: the noise that meets a guarantee
     "optimal": ("noise", "privacy", "exact", "releases"),
-    "calibration": ("noise", "privacy", "exact", "releases", "optimal"),
+    "calibration": ("noise", "privacy", "exact", "releases", "accounting", "optimal"),
     # 5, 6: algorithms of several files
     "selection": ("noise", "privacy", "samplers", "calibration"),
     "interior": ("noise", "privacy", "samplers", "calibration"),
     "thresholds": ("noise", "privacy", "interior"),
+    "prefix_sums": (),
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
         *("noise", "privacy", "data", "samplers", "bounds", "releases", "calibration", "optimal", "selection"),
-        *("interior", "thresholds"),
+        *("interior", "thresholds", "prefix_sums", "accounting"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("summaries", "data", "mechanisms"),
     "store": ("summaries", "mechanisms", "study"),
     "statistics": ("summaries", "store"),
     "engine": ("summaries", "report", "mechanisms", "study", "store"),
-    "audits": ("privacy", "report", "store", "engine"),
+    "audits": ("noise", "privacy", "report", "samplers", "accounting", "store", "engine"),
     "results": ("summaries", "report", "statistics", "mechanisms", "study", "store"),
     "sweeps": ("summaries", "statistics", "mechanisms", "study", "store", "engine", "results"),
     # 11: faces
     "experiments": (
         *("noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration", "optimal"),
-        *("selection", "interior", "thresholds", "mechanisms", "statistics", "store", "audits", "results"),
+        *("selection", "interior", "thresholds", "prefix_sums", "mechanisms", "statistics", "store", "audits"),
+        *("results", "accounting"),
     ),
     "papers": (  # experiments/papers: claims, their judge, their page
         *("noise", "privacy", "data", "report", "exact", "bounds", "releases", "calibration", "optimal", "selection"),
@@ -75,8 +77,8 @@ MAY_IMPORT = {
     ),
     "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
     "cli": (
-        *("privacy", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine", "results"),
-        *("papers", "sweeps", "api"),
+        *("privacy", "accounting", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine"),
+        *("results", "papers", "sweeps", "api"),
     ),
     "__main__": ("cli",),
 }

@@ -6,6 +6,7 @@ from typing import Any
 EPSILONS = [0.01 + 2.99 * i / 99 for i in range(100)]
 RATE, DELTA = 0.01, 1e-6
 KINDS = [[1.0 + 0.1 * i, 0.005 + 0.001 * i, 50] for i in range(20)]  # sigma, sampling rate, releases
+VARIANCES = [5.0 * 80.0 ** (i / 63) for i in range(64)]  # of discrete Gaussians
 CELLS = 2000
 ADD_REMOVE = "one record added or removed; Poisson sampling; noise of scale 1 at sensitivity 1; the worse direction"
 
@@ -66,6 +67,27 @@ QUESTIONS = (
         {"kinds": KINDS, "delta": DELTA},
         {"kinds": [[2.0, 0.3, 2], [3.0, 0.2, 1]], "delta": 1e-3},
         "twenty_kinds",
+    ),
+    *(
+        Question(
+            f"equal_{name}s",
+            f"ε of 100,000 releases with {name.capitalize()} noise",
+            f"scale 300 at sensitivity 1, δ = {DELTA:g}.",
+            {"scale": 300.0, "releases": 100_000, "delta": DELTA},
+            {"scale": 3.0, "releases": 2, "delta": 1e-3},
+            f"equal_{name}s",
+        )
+        for name in ("gaussian", "laplace")
+    ),
+    *(
+        Question(
+            name,
+            f"ε of 64 different discrete Gaussians at δ = {delta:g}",
+            "σ² from 5 to 400 in equal ratios, sensitivity 1. No value is trusted beside the bracket.",
+            {"variances": VARIANCES, "delta": delta},
+            {"variances": [5.0, 7.0], "delta": 1e-3},
+        )
+        for name, delta in (("discrete_gaussians", 1e-10), ("discrete_gaussians_far", 1e-35))
     ),
     Question(
         "zcdp_conversion",

@@ -41,6 +41,17 @@ def twenty_kinds(kinds, delta):
     return composed([(gaussian_losses(sigma, rate), count) for sigma, rate, count in kinds], delta)
 
 
+def equal_gaussians(scale, releases, delta):
+    """Return the epsilon of many Gaussian releases, which are one, by its closed form."""
+    sigma = scale / math.sqrt(releases)
+    return brentq(lambda e: gaussian_profile(sigma, [e])[0] - delta, 0.0, 200.0, xtol=1e-13)
+
+
+def equal_laplaces(scale, releases, delta):
+    """Return the epsilon of many releases with Laplace noise."""
+    return composed([(laplace_losses(scale, 1.0), releases)], delta)
+
+
 def zcdp_conversion(rho, delta, omega=None):
     """Return the epsilon of the Gaussian mechanism with that rho. No conversion of zCDP or tCDP can be below it."""
     sigma = 1 / math.sqrt(2 * rho)

@@ -16,7 +16,7 @@ from tcdp_sim.experiments.gap_max.drawing import (
 from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
 from tcdp_sim.experiments.gap_max.name_problems import problem_of
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
-from tcdp_sim.experiments.gap_max.series import series_of, size, styles
+from tcdp_sim.experiments.gap_max.series import gained, series_of, size, styles
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement as agreement_of
 from tcdp_sim.report.tables import terminal_table
@@ -25,6 +25,7 @@ from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 
 UNIT = "gaps in counts"
+COLUMNS = {"accounting", "algorithm", "noise", "rho", "m"}  # of what was simulated
 
 __all__ = ["BETA", "BOUND", "EXACT", "agreement", "figures", "report", "rows"]
 
@@ -71,6 +72,11 @@ def report(table: pd.DataFrame, console) -> None:
     console.print(agreement(table))
 
 
+def unit(rows: pd.DataFrame) -> str:
+    """Return the unit of a figure, and what the accounting has gained, for its caption."""
+    return "; ".join(filter(None, [UNIT, gained(rows) if set(rows) >= COLUMNS else ""]))
+
+
 def _three(column):
     levels = sorted(column.unique())
     return sorted({levels[0], levels[len(levels) // 2], levels[-1]}) if levels else []
@@ -91,7 +97,7 @@ def agreement(table: pd.DataFrame) -> str:
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Draw success against the gap, the required gap against k and m, Theorem 20, and privacy, as the cells allow."""
     for name, figure, rows in _figures(table):
-        yield name, captioned(figure, rows, UNIT), rows.drop(columns="law", errors="ignore")
+        yield name, captioned(figure, rows, unit(rows)), rows.drop(columns="law", errors="ignore")
 
 
 def _figures(table):

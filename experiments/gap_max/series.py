@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, noise_styles, of_omega
 
@@ -16,7 +17,7 @@ ALGORITHMS = {
     "stability": "distance-based stability (ε, δ)",
     "sparse_vector": "sparse vector, told a threshold (pure DP)",
 }
-ACCOUNTED = {"paper": "pure DP", "tight": "bounded range, zCDP"}
+ACCOUNTED = {"paper": " (pure DP)", "tight": " (bounded range, zCDP)"}
 DASHES = {
     ("generalized_histogram", "paper"): (0, (1.2, 1.4)),
     ("generalized_histogram", "tight"): (0, (5, 1.6)),
@@ -58,5 +59,30 @@ def series_of(row) -> str:
     label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]
     if row["noise"]:
         label += f", {row['noise_label']}{of_omega(row)}"
-        return label + (", counted as 2m queries" if accounting == "paper" else "")
-    return label + (f" ({ACCOUNTED[accounting]})" if accounting else "")
+        reason = ", counted as 2m queries" if row["algorithm"] == "generalized_histogram" else ", by ε²/2"
+        return label + (reason if accounting == "paper" else "")
+    if row["algorithm"] == "exponential_mechanism":
+        return label + ACCOUNTED.get(accounting, "")
+    return label + (", by ε²/2" if accounting == "paper" else "")
+
+
+def gained(rows: pd.DataFrame) -> str:
+    """Return in words how much larger the least rho lets epsilon be, for the methods among the rows; "" for none."""
+    tight = rows[rows["accounting"] == "tight"]
+    ranged = tight["algorithm"] == "exponential_mechanism"
+    told = []
+    each = (tight.loc[ranged, "rho"] / tight.loc[ranged, "m"]).unique()
+    if len(each):
+        raised = _percent([bounded_range_epsilon(rho) / np.sqrt(8 * rho) - 1 for rho in each])
+        told.append(f"of the exponential mechanism by {raised} beside ε²/8")
+    each = tight.loc[~ranged & (tight["noise"] == ""), "rho"].unique()
+    if len(each):
+        raised = _percent([pure_epsilon(rho) / np.sqrt(2 * rho) - 1 for rho in each])
+        told.append(f"of methods for pure or (ε, δ)-DP by {raised} beside ε²/2")
+    return "the least ρ raises ε " + " and ".join(told) if told else ""
+
+
+def _percent(shares: list[float]) -> str:
+    """Return the range of some shares as text, in percent."""
+    low, high = (f"{100 * share:.2g}%" for share in (min(shares), max(shares)))
+    return low if low == high else f"{low} to {high}"

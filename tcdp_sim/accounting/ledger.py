@@ -382,7 +382,8 @@ def _table(ledger: Ledger) -> tuple[list[tuple[str, ...]], str]:
         return _ledger([entry], ledger.relation).epsilon(DELTA, 1e-2).upper
 
     def laws(entry: tuple[Any, int]) -> Any:
-        return _cases(_ledger([entry], ledger.relation), False)[0].forward
+        item, times = entry
+        return [(law, n * times) for law, n in _cases(_ledger([(item, 1)], ledger.relation), False)[0].forward]
 
     total = rounded_up(ledger.epsilon(DELTA, 1e-3).upper)
     where = f" under {ledger.relation}" if ledger.relation else ""

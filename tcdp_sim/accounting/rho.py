@@ -1,17 +1,17 @@
 """The least rho of zero-concentrated differential privacy of basic mechanisms."""
 
-from math import exp, sinh, tanh
-
 import numpy as np
 
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.bounded_range import BoundedRange, PermuteAndFlip
 from tcdp_sim.accounting.releases.claimed import Claimed
-from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse, response_loss, response_rho
-from tcdp_sim.accounting.releases.range_law import range_rho
+from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.exact.losses.grid_law import LossLaw
+from tcdp_sim.noise import Laplace
+from tcdp_sim.noise.discrete_laplace import DiscreteLaplace
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, PureDP
+from tcdp_sim.privacy.least_rho import bounded_range_rho, discrete_laplace_rho, laplace_rho, pure_rho, response_rho
 
 _ORDERS = 1 + np.geomspace(1e-3, 1e5, 60)
 
@@ -39,15 +39,18 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
 
     Notes
     -----
-    - Pure DP: epsilon tanh(epsilon / 2). With x = (a - 1/2)^2, D_a a (a - 1) = log cosh((a - 1/2) epsilon) -
-      log cosh(epsilon / 2) is concave in x, and a (a - 1) = x - 1/4. So D_a / a falls, and the limit at order 1 decides
-      for every omega.
-    - Bounded range: log((e^epsilon - 1) / epsilon) - 1 + epsilon / (e^epsilon - 1). D_a / a falls here too, so a finite
-      omega does not help.
-    - k-ary response: the Kullback-Leibler divergence if k <= 2 + 2 e^(epsilon/2) r(epsilon/2), with r(s) =
-      sinh(s) / (coth(s) - 1/s) - cosh(s). For larger k an order above 1 decides, or omega if it is smaller.
-    - Additive noise: the maximum over a grid of orders and around the best of them. For Laplace noise it is at order 1:
-      rho = e + exp(-e) - 1 with e = sensitivity / scale. This is verified numerically and not proved.
+    The formulas and their proofs are in `tcdp_sim.privacy.least_rho`.
+
+    - Pure DP and permute-and-flip: epsilon tanh(epsilon / 2), which randomised response on two values attains.
+    - Bounded range: log((e^epsilon - 1) / epsilon) - 1 + epsilon / (e^epsilon - 1).
+    - k-ary response: the Kullback-Leibler divergence if k <= 2 + 2 e^(epsilon/2) r(epsilon/2), with r(s) = (sinh(2s) /
+      2 - s) / (s cosh s - sinh s). For larger k an order above 1 decides, or omega if it is smaller.
+    - Laplace and discrete Laplace noise: the Kullback-Leibler divergence. For Laplace noise it is e + exp(-e) - 1 with
+      e = sensitivity / scale.
+    - Other additive noise: the maximum over a grid of orders and around the best of them. That no other order is worse
+      is verified numerically and not proved.
+
+    A finite omega lowers the value for k-ary response on many values only, among those with a formula.
 
     References
     ----------
@@ -62,31 +65,29 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
     """
     if not omega > 1:
         raise ValueError(f"omega = {omega!r} is not valid; valid: omega > 1")
-    if isinstance(release, PermuteAndFlip):
-        return release.epsilon * tanh(release.epsilon / 2)
-    if isinstance(release, RandomisedResponse):
-        return _response(release.epsilon, release.k, omega)
-    if isinstance(release, BoundedRange):
-        return range_rho(release.epsilon)
-    if isinstance(release, Claimed) and isinstance(release.guarantee, PureDP):
-        return release.guarantee.epsilon * tanh(release.guarantee.epsilon / 2)
-    if isinstance(release, Claimed) and isinstance(release.guarantee, ZCDP | TCDP):
-        valid = getattr(release.guarantee, "omega", np.inf) >= omega and not getattr(release.guarantee, "xi", 0.0)
-        return release.guarantee.rho if valid else np.inf
-    if isinstance(release, Additive):
-        return _largest(release.cases(None, 1)[0].forward[0][0], omega)
+    match release:
+        case PermuteAndFlip(epsilon=epsilon) | Claimed(guarantee=PureDP(epsilon=epsilon)):
+            return pure_rho(epsilon)
+        case RandomisedResponse(epsilon=epsilon, k=k):
+            return response_rho(epsilon, k, omega)
+        case BoundedRange(epsilon=epsilon):
+            return bounded_range_rho(epsilon)
+        case Claimed(guarantee=ZCDP(rho=rho) | TCDP(rho=rho)):
+            promise = release.guarantee
+            valid = getattr(promise, "omega", np.inf) >= omega and not getattr(promise, "xi", 0.0)
+            return rho if valid else np.inf
+        case Additive():
+            return _additive(release, omega)
     raise ValueError(f"{release!r} is not a mechanism whose rho is known; valid: those that `tight_rho` lists")
 
 
-def _response(epsilon: float, k: int, omega: float) -> float:
-    if k == 2:
-        return epsilon * tanh(epsilon / 2)
-    s = epsilon / 2
-    # (coth s - 1/s) / sinh s cancels for small s
-    ratio = sinh(s) / (1 / tanh(s) - 1 / s) - np.cosh(s) if s > 1e-2 else 2 + 0.4 * s * s
-    if k <= 2 + 2 * exp(s) * ratio:
-        return response_rho(epsilon, k)
-    return _largest(response_loss(epsilon, k), omega)
+def _additive(release: Additive, omega: float) -> float:
+    noise, shift = release.noise, release.sensitivity
+    if type(noise) is Laplace:
+        return laplace_rho(shift / noise.scale)
+    if type(noise) is DiscreteLaplace:
+        return discrete_laplace_rho(shift / noise.scale, int(noise.need_steps("sensitivity", shift)))
+    return _largest(release.cases(None, 1)[0].forward[0][0], omega)
 
 
 def _largest(law: LossLaw, omega: float) -> float:

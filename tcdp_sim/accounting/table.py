@@ -1,7 +1,6 @@
 """A ledger as a table: each release, its times, what it spends alone, and its share of the total."""
 
 from collections.abc import Callable, Sequence
-from html import escape
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
@@ -27,6 +26,8 @@ def text(rows: Sequence[Sequence[str]], foot: str) -> str:
 
 def html(rows: Sequence[Sequence[str]], foot: str) -> str:
     """Return the table as HTML."""
+    from html import escape  # imported late, because it is seldom needed
+
     head = "".join(f"<th>{escape(cell)}</th>" for cell in HEAD)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table><p>{escape(foot)}</p>"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, cycle, islice, product
 from math import prod
 
+from tcdp_sim.accounting.releases.additive import gaussian_case, gaussian_ratio
 from tcdp_sim.accounting.releases.claimed import (
     Claimed,
     Renyi,
@@ -109,10 +110,21 @@ def all_attained(entries: Entries, relation: str | None) -> bool:
 
 
 def _choices(releases: tuple[tuple[Release, int], ...], relation: str | None, attained: bool) -> list[tuple[Case, ...]]:
-    """Return the cases of each release. Black boxes with bounds on Renyi divergences are added up first."""
+    """Return the cases of each release.
+
+    Gaussian releases are added up first, and so are black boxes with bounds on Renyi divergences.
+    """
     others = [(release, times) for release, times in releases if not is_renyi(release)]
     total = renyi_total(releases)
-    choices = [cases_of(release, relation, times, attained) for release, times in others]
+    ratios = [(gaussian_ratio(release), times) for release, times in others]
+    choices = [
+        cases_of(release, relation, times, attained)
+        for (release, times), (ratio, _) in zip(others, ratios)
+        if ratio is None
+    ]
+    gaussian = [(ratio, times) for ratio, times in ratios if ratio is not None]
+    if gaussian:
+        choices.append((gaussian_case(gaussian),))
     if total is not None:
         cases = class_cases if not attained else example_cases if others else tests_cases
         choices.append(cases(total))

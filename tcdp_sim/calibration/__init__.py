@@ -1,5 +1,6 @@
 """The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
 
+from tcdp_sim.calibration.calibrated_releases import CalibratedReleases
 from tcdp_sim.calibration.candidates import MOST_COORDINATES
 from tcdp_sim.calibration.families import METHODS, calibrate, equal_privacy
 from tcdp_sim.calibration.records import calibrate_records
@@ -13,6 +14,7 @@ __all__ = [
     "MOST_COORDINATES",
     "VARIANCE",
     "Calibrated",
+    "CalibratedReleases",
     "LargestError",
     "calibrate",
     "calibrate_records",

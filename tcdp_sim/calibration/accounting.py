@@ -1,18 +1,17 @@
 """Measures of the privacy of one record, at equal values of which releases are compared."""
 
 from dataclasses import dataclass
-from functools import cache
-from math import sqrt, tanh
+from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.calibration.families import calibrate
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP
+from tcdp_sim.privacy.least_rho import pure_epsilon
 from tcdp_sim.releases import AdditiveRelease, Release
 from tcdp_sim.releases.families import ACCOUNTINGS
 
@@ -81,7 +80,7 @@ class Accounting:
 
         For exact measures it is a lower bound.
         """
-        return _printed_loss(value) if self.name in ("printed", "zcdp") else value
+        return pure_epsilon(value) if self.name in ("printed", "zcdp") else value
 
     def deviations(self, release: Release, influence: float) -> float:
         """Return the shift of a Gaussian in units of its scale.
@@ -109,12 +108,3 @@ def _upper(bounds: Bounds, apart: float = _CLOSE, small: float = 0.0) -> float:
     if bounds.upper > max(small, bounds.lower * (1 + apart)):
         raise ValueError(f"bounds = {bounds.lower:g}, {bounds.upper:g} are too far apart; choose a less extreme noise")
     return float(bounds.upper)
-
-
-@cache
-def _printed_loss(value: float) -> float:
-    """Return the P with P tanh(P / 2) = value > 0. The bracket comes from x / (1 + x) <= tanh x <= min(x, 1)."""
-    low, high = max(value, sqrt(2 * value)), 0.5 * (value + sqrt(value) * sqrt(value + 8))
-    return float(
-        brentq(lambda p: p * tanh(p / 2) - value, low * (1 - 1e-14), high * (1 + 1e-14), xtol=1e-300, rtol=1e-15)
-    )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tcdp_sim.cli import cheat_sheet, completion, help_text, reproduce, sweep
+from tcdp_sim.cli import budget, cheat_sheet, completion, help_text, reproduce, sweep
 from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import UserError, suggestion
@@ -208,6 +208,11 @@ def _schema(console) -> None:
     console.print(schema.text(), markup=False)
 
 
+def _budget(console, file, folder=".") -> int:
+    with working():
+        return budget.main(console, file, folder)
+
+
 def _completion(console, words) -> None:
     completion.main(COMMANDS)
 
@@ -254,6 +259,12 @@ COMMANDS = {
         ("[KEY=VALUE ...]",),
         "print the consequences of every notion of privacy",
         details=cheat_sheet.HELP,
+    ),
+    "budget": Command(
+        _budget,
+        ("FILE.yaml", "[FOLDER]"),
+        "print the noise and the least budget for the errors that FILE.yaml allows",
+        details=budget.HELP,
     ),
     "reproduce": Command(
         reproduce.main, ("[KEY=VALUE ...]",), "compute a verdict on each claim of five papers", details=reproduce.HELP

@@ -18,7 +18,7 @@ from tcdp_sim.sweeps import known
 def main(settings: Settings, console: Console) -> int:
     """Publish and draw all cells that are complete. Return 3 if simulated numbers contradict exact ones, else 0.
 
-    Nothing is simulated. Raises Failure at the end if chunks are missing.
+    Nothing is simulated. Raises Failure at the end if chunks or stored exact values are missing.
     """
     study, tell = prepare(settings), partial(say, console)
     values = known.of_folders(study, [study.folder], tell) if again.is_sweep(settings.config) else None
@@ -27,7 +27,14 @@ def main(settings: Settings, console: Console) -> int:
         from tcdp_sim.cli import draw
     code = draw.main(settings, console)
     if values is not None and not values.width:
-        say(console, "exact values and bounds are code: the command of the sweep, without part=, adds them")
-    if missing:
-        raise Failure(f"{missing} chunks are missing; once their parts are done, `tcdp-sim finish` publishes them too")
+        say(
+            console,
+            "no part has exact values or bounds, which are code: the command of the sweep with exact.NAME= adds them",
+        )
+    lacking = [f"{missing} chunks"] if missing else []
+    lacking += [f"the exact values of {len(values.unknown)} cells"] if values is not None and values.unknown else []
+    if lacking:
+        raise Failure(
+            f"{' and '.join(lacking)} are missing; once their parts are done, `tcdp-sim finish` publishes them too"
+        )
     return code

@@ -12,7 +12,7 @@ from tcdp_sim.engine import lacking
 from tcdp_sim.engine.foreign import check_heads
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, prepare
-from tcdp_sim.store import provenance, recorded
+from tcdp_sim.store import part_values, provenance, recorded
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run, open_run
@@ -44,11 +44,14 @@ def main(settings: Settings, other: str, console: Console) -> int:
         with ours.lock():
             message = _copy(study, theirs, ours, folder)
             _copy_exact(study, folder)
+            part_values.copy(folder, study.folder)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
     say(console, message)
     s = study.settings
     say(console, f"the run has {len(study.plan.laws)} cells x {s.chunks * s.chunk:,} trials now, those of both")
+    if published.unknown:
+        say(console, f"missing: the exact values of {len(published.unknown)} cells, which are published as NaN")
     if any(provenance.PART in head for head in theirs.heads) and (missing := _missing(study, theirs.heads)):
         say_all(console, [*missing, f"`tcdp-sim finish {study.folder}` publishes what is there"])
         return 0

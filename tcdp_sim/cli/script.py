@@ -13,12 +13,11 @@ from tcdp_sim.cli import asked, user_function
 from tcdp_sim.cli.command import SEVERAL, is_study_file
 from tcdp_sim.cli.given import Given
 from tcdp_sim.core.errors import UserError, known
-from tcdp_sim.core.log import Tell
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine.needs import MARGIN, SLOW_START, needs
-from tcdp_sim.store.exact_values import known_exactly
+from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.study.settings import MOST_PARTS, Settings
-from tcdp_sim.sweeps import named
+from tcdp_sim.sweeps import named, run
 
 QUEUES = ("slurm", "pbs", "lsf", "sge", "htcondor")
 PARTS = "parts"
@@ -34,27 +33,31 @@ def main(words: Sequence[str]) -> None:
     if study[:1] == ["sweep"]:
         print(_of_a_sweep(queue, parts, study), end="")
         return
-    run = _run(study)
-    with run.file.located():
-        print(job_file(queue, parts, (["run", *study], ["finish", *study]), run.settings, _tell), end="")
+    given = _run(study)
+    with given.file.located():
+        values = known_exactly(given.settings.experiment.name)
+        print(job_file(queue, parts, (["run", *study], ["finish", *study]), given.settings, values), end="")
 
 
 def _of_a_sweep(queue: str, parts: int, words: Sequence[str]) -> str:
     """Return the job file of the sweep of a command line. The job that finishes it needs no code."""
-    sweep, part = user_function.asked(words[1:])
-    if part:
-        raise UserError(f"part = {part!r} is not valid here: each job computes a part of its own")
-    with named.simulating(sweep) as own:
-        return job_file(queue, parts, (words, ["finish", str(own.folder)]), own, _tell)
+    if given := [word for word in words if word.startswith("part=")]:
+        raise UserError(f"{given[0]} is not valid here: each job computes a part of its own")
+    sweep, part = user_function.asked([*words[1:], "part=1/1"])  # refuses what a part cannot be given
+    with named.in_parts(*run.prepared(run.alone(sweep)), str(part)) as (own, values):
+        return job_file(queue, parts, (words, ["finish", str(own.folder)]), own, values)
 
 
 def job_file(
-    queue: str, parts: int, commands: tuple[Sequence[str], Sequence[str]], settings: Settings, tell: Tell
+    queue: str, parts: int, commands: tuple[Sequence[str], Sequence[str]], settings: Settings, values: ExactValues
 ) -> str:
-    """Return the job file of a run: its words and those that finish it as they are. `settings` are what they mean."""
-    run, finish = commands
-    _refuse_line_breaks([*run, *finish, os.getcwd()])
-    need = needs(settings, parts, known_exactly(settings.experiment.name), tell)
+    """Return the job file of a run: its words and those that finish it as they are.
+
+    `settings` and `values` are what the words mean: the run, and the exact values that its parts compute.
+    """
+    words, finish = commands
+    _refuse_line_breaks([*words, *finish, os.getcwd()])
+    need = needs(settings, parts, values, _tell)
     return _template(queue).render(
         title=printable(str(settings.folder)),
         parts=parts,
@@ -64,7 +67,7 @@ def job_file(
         margin=MARGIN,
         slow_start=SLOW_START // 60,
         folder=shlex.quote(os.getcwd()),
-        run=shlex.join([sys.executable, *PROGRAM, *run]),
+        run=shlex.join([sys.executable, *PROGRAM, *words]),
         finish_run=shlex.join([sys.executable, *PROGRAM, *finish]),
     )
 

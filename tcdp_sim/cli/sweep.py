@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tcdp_sim.cli.say import say
+from tcdp_sim.core.errors import Failure, UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +24,9 @@ or f(rng, **axes), which returns one trial. Keys:
   bound.NAME=FUNCTION   the same for an upper bound
   units.NAME=UNIT       the unit of a number
   trials, chunk, seed, quantiles, target_mcse, share, cluster, name, results_dir     as in `tcdp_sim.sweep`
+  max_trials            the most trials of a cell under target_mcse
+  on_error=continue     an error of the function leaves its cell without numbers, and the others go on
+  numerics=strict       refuse workers whose elementary functions differ in the last bits
   part=17/1000          compute one part in this process alone; `tcdp-sim finish FOLDER` publishes all parts
 
 The name is by default that of the function, and the cluster is local. The exit code is 3 if simulated numbers
@@ -32,11 +36,19 @@ contradict exact ones or bounds. `verify` and `replay` of the folder need functi
 def main(console: "Console", words: Sequence[str]) -> int:
     """Run or resume a sweep and draw it, or compute a part of it.
 
-    Return 3 if simulated numbers contradict exact ones or bounds, else 0. Raises UserError or Failure.
+    Return 3 if simulated numbers contradict exact ones or bounds, else 0. Raises UserError, also for an error that the
+    user's function raises, and Failure at the end if on_error=continue left cells without numbers.
     """
     from tcdp_sim.cli import draw, user_function  # slow to import, and the help needs only the text above
     from tcdp_sim.sweeps import run
+    from tcdp_sim.sweeps.pilot import Raised
 
     sweep, part = user_function.asked(words)
-    settings = run.kept(sweep, partial(say, console), part)
-    return 0 if part else draw.draw(settings.folder, console)
+    try:
+        settings, failed = run.kept(sweep, partial(say, console), part)
+    except Raised as problem:
+        raise UserError(str(problem)) from problem
+    code = 0 if part else draw.draw(settings.folder, console)
+    if failed:
+        raise Failure(failed)
+    return code

@@ -18,7 +18,7 @@ from tcdp_sim.sweeps.arguments import Sweep, checked, identified
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
 KEYS = (
     *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "quantiles", "target_mcse", "share", "seed"),
-    *("cluster", "name", "results_dir", "part"),
+    *("cluster", "name", "results_dir", "max_trials", "numerics", "on_error", "part"),
 )
 
 
@@ -75,8 +75,13 @@ def code_of(settings: Settings, place: str | None) -> Iterator[None]:
     wanted = settings.options["function"]
     if place is None:
         raise UserError(needs_code(wanted))
+    if wanted["source"] is None:
+        raise UserError(
+            f"the numbers of {settings.folder} cannot be computed again: its function cannot be identified, or draws "
+            "from another generator"
+        )
     function = named(place)
-    if wanted["source"] is None or identified(function)["source"] != wanted["source"]:
+    if identified(function)["source"] != wanted["source"]:
         raise UserError(f"{Path(place).name} is not the function of {settings.folder}: its source differs")
     with shipped(settings.options, calling(function, settings.options["axes"])):
         yield

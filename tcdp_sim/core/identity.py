@@ -39,6 +39,8 @@ def identity(mechanism: Callable[..., Any], home: str | None = None) -> dict[str
     """
     try:
         module, name, parts = _described(mechanism)
+        if not isinstance(module, str):
+            return None
         text = repr(_plain([parts, reached(mechanism)]))
         if home:
             module, text = home, text.replace(f"'{module}", f"'{home}")
@@ -185,5 +187,10 @@ def _of_file(kind: type) -> str:
 
 @lru_cache(maxsize=1024)
 def _source(what: Any) -> str:
-    """Return the source of a class or code object itself, not of the function that it wraps."""
+    """Return the source of a class or code object itself, not of the function that it wraps.
+
+    Code of `exec` has none, although some other text may be known under its file name.
+    """
+    if getattr(what, "co_filename", "") == GENERATED:
+        raise OSError("the code was made by exec")
     return inspect.getsource(what)

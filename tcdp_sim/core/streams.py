@@ -23,13 +23,16 @@ def generator(seed: int, stream: str, chunk: int) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=words_of_key)))
 
 
-def generators(seed: int, streams: Sequence[str], chunk: int) -> Iterator[np.random.Generator]:
-    """Yield `generator(seed, stream, chunk)` for each stream, at a tenth of the cost.
+def generators(seed: int, streams: Sequence[str], chunks: int | Sequence[int]) -> Iterator[np.random.Generator]:
+    """Yield `generator(seed, stream, chunk)` for each stream and its chunk, at a tenth of the cost.
 
-    NumPy promises that the algorithm of SeedSequence stays the same, so it is repeated here for all keys at once.
+    `chunks` is one number for all streams, or one for each. NumPy promises that the algorithm of SeedSequence stays the
+    same, so it is repeated here for all keys at once.
     """
     ids = np.frombuffer(bytes.fromhex("".join(streams)), ">u4").reshape(-1, 8)[:, :4]
-    for words in _seed_words(seed, ids, (chunk & 0xFFFFFFFF, chunk >> 32, NOISE_STREAM)):
+    each = np.broadcast_to(np.asarray(chunks, np.uint64), len(streams))
+    last = np.stack([each & np.uint64(0xFFFFFFFF), each >> np.uint64(32), np.full(len(each), NOISE_STREAM, np.uint64)])
+    for words in _seed_words(seed, ids, last.astype(np.uint32)):
         seed_words: Any = _Words(words)  # numpy's annotation lacks the interface that its documentation offers
         yield np.random.Generator(np.random.SFC64(seed_words))
 
@@ -50,11 +53,11 @@ _MIXED, _DRAWN = (0x43B0D7E5, 0x931E8875), (0x8B51F9DD, 0x58F38DED)  # first con
 _LEFT, _RIGHT = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)
 
 
-def _seed_words(seed: int, ids: Any, last: tuple[int, ...]) -> Any:
-    """Return the three 64-bit words with which each key of ids (rows of words) and `last` seeds SFC64."""
+def _seed_words(seed: int, ids: Any, last: Any) -> Any:
+    """Return the three 64-bit words with which each key, of ids (rows of words) and `last` (columns), seeds SFC64."""
     entropy = [seed >> shift & 0xFFFFFFFF for shift in range(0, 32 * _POOL, 32)]
     columns = [np.full(len(ids), word, np.uint32) for word in entropy]
-    columns += [*ids.T.astype(np.uint32), *(np.full(len(ids), word, np.uint32) for word in last)]
+    columns += [*ids.T.astype(np.uint32), *last]
     mixed = _hashes(*_MIXED)
     pool = [mixed(column) for column in columns[:_POOL]]
     for source in range(_POOL):

@@ -48,6 +48,8 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
         raise Failure("no cell has all its chunks yet, so nothing is published")
     run.need_place()
     kept, unknown = _exact(study, exact_values, bool(todo), tell)
+    for line in lacking.of_exact(study, run.heads, exact_values.unknown, todo):
+        tell(line)
     publish(study, run, wanted, exact_values, kept, unknown)
     run.need_place()
     return len(todo)

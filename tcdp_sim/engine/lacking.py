@@ -1,14 +1,14 @@
 """The chunks that a run lacks, the parts that they belong to, and the command that computes them."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.texts import shortened
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.pending import Pending, Wanted
-from tcdp_sim.store import provenance
+from tcdp_sim.store import part_values, provenance
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study import again, parts
 from tcdp_sim.study.study import Study
@@ -53,13 +53,36 @@ def _cells(study: Study, todo: Pending) -> Iterator[str]:
 
 def _parts(study: Study, heads: Heads, todo: Pending) -> Iterator[str]:
     """Yield a line with the parts that lack chunks, if the run is made of parts, and one with the command."""
-    newest = max((head for head in heads if provenance.PART in head), key=provenance.age, default=None)
-    if newest is None:
+    count = _count(study, heads)
+    if not count:
         yield f"`{command(study)}` computes them"
         return
-    count = parts.parsed(str(newest[provenance.PART]), study.settings).count
+    yield from _named(study, _numbers(study, count, todo), count)
+
+
+def of_exact(study: Study, heads: Heads, cells: Sequence[str], todo: Pending) -> list[str]:
+    """Return the lines about cells whose exact values no part has stored, with their parts that lack no chunks."""
+    if not cells:
+        return []
+    count = _count(study, heads)
+    others = {parts.owner(cell, 0, count) for cell in cells} - _numbers(study, count, todo) if count else ()
+    extent = f"missing: the exact values of {len(cells)} of {len(study.plan.laws)} cells, which are published as NaN"
+    return [extent, *(_named(study, others, count) if others else ())]
+
+
+def _numbers(study: Study, count: int, todo: Pending) -> set[int]:
+    """Return the numbers of the parts that lack chunks."""
     whole = bool(study.settings.target_mcse)
-    numbers = {parts.owner(cell.id, 0 if whole else chunk, count) for cell, chunk in todo}
+    return {parts.owner(cell.id, 0 if whole else chunk, count) for cell, chunk in todo}
+
+
+def _count(study: Study, heads: Heads) -> int:
+    """Return the number of parts that the newest one of them names, 0 without any."""
+    newest = max((head for head in heads if provenance.PART in head), key=provenance.age, default=None)
+    return parts.parsed(str(newest[provenance.PART]), study.settings).count if newest else 0
+
+
+def _named(study: Study, numbers: Collection[int], count: int) -> Iterator[str]:
     yield f"missing parts: {shortened(parts.in_ranges(numbers), LONGEST)} ({len(numbers)} of {count})"
     yield f"`{command(study, f'part={min(numbers)}/{count}')}` computes the first of them"
 
@@ -71,6 +94,7 @@ def command(study: Study, *more: str) -> str:
         words = again.words(s.config)
     except UserError:  # an experiment of a plug-in that is not installed
         return "the same command"
+    stored = part_values.stored(study.folder) if again.is_sweep(s.config) else None
     place = [f"results_dir={s.results_dir}"] if s.results_dir != USUAL else []
     verb = [] if again.is_sweep(s.config) else ["run"]
-    return shlex.join(["tcdp-sim", *verb, *words, *place, *more])
+    return shlex.join(["tcdp-sim", *verb, *words, *(stored.words if stored else ()), *place, *more])

@@ -1,6 +1,6 @@
 """The chunks that a run needs, and those it still has to simulate, in a few bytes for each cell."""
 
-from collections.abc import Callable, Container, ItemsView, Iterator, Mapping
+from collections.abc import Callable, Container, ItemsView, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -22,6 +22,11 @@ class Wanted(Mapping[str, int]):
         if place is None:
             raise KeyError(cell)
         return int(self.chunks[place])
+
+    def of(self, cells: Sequence[str]) -> list[int]:
+        """Return the numbers of chunks of cells of the plan, by one look-up for all."""
+        found: list[int] = self.chunks[self._cells.places(cells)].tolist()
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return self._cells.ids()
@@ -85,6 +90,11 @@ class Pending:
     def work(self) -> float:
         """The approximate count of random numbers for one trial of every chunk."""
         return float(self._missing @ self._cells.work)
+
+    def of_cells(self, cells: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield `of_cell` of each cell of the plan, by one look-up for all."""
+        places = self._cells.places(cells)
+        return zip(self._missing[places].tolist(), self._wanted.chunks[places].tolist())
 
     def of_cell(self, cell: str) -> tuple[int, int]:
         """Return how many chunks a cell lacked at the start, and how many it needs."""

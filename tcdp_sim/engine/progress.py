@@ -38,18 +38,16 @@ class Tally:
     def add(self, done: Done) -> None:
         """Add a task that has arrived."""
         self.work += done.work
-        for record in done.records:
-            self.chunks += 1
-            self.warnings += any(problem.kind == "warning" for problem in record.problems)
-            if record.summary is None:
-                self.errors += 1
-            else:
-                self._count(record)
+        self.chunks += len(done.records)
+        self.warnings += sum(any(one.kind == "warning" for one in record.problems) for record in done.records)
+        simulated = [record for record in done.records if record.summary is not None]
+        self.errors += len(done.records) - len(simulated)
+        for record, (lacked, wanted) in zip(simulated, self._todo.of_cells([record.cell for record in simulated])):
+            self._count(record, lacked, wanted)
 
-    def _count(self, record: Record) -> None:
-        """Count a simulated chunk, and update its cell's standard error."""
+    def _count(self, record: Record, lacked: int, wanted: int) -> None:
+        """Count a simulated chunk of a cell that lacked some of the wanted chunks; update its standard error."""
         cell = record.cell
-        lacked, wanted = self._todo.of_cell(cell)
         left = self._missing.pop(cell, lacked) - 1
         error = self._errors.pop(cell, 0.0)
         if not isnan(record.relative_mcse):

@@ -16,21 +16,21 @@ from tcdp_sim.engine import clusters, exact, schedule, simulate, stopping
 from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
-from tcdp_sim.engine.simulate import Done, Record
+from tcdp_sim.engine.simulate import Done
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.mechanisms import Mechanism, UserFunction
 from tcdp_sim.mechanisms.functions import needs_code
 from tcdp_sim.store import certificate, provenance, publication, table
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
-from tcdp_sim.store.run_folder import Run, RunWriter, open_run
+from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study import study as studies
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import problems
-from tcdp_sim.summaries.summary import Summary
+from tcdp_sim.summaries.together import Summaries
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -162,8 +162,8 @@ def _simulate(
     def receive(done: Done) -> None:
         known = len(foreign.met)
         foreign.meets(done.fingerprint)
-        for record in done.records:
-            _keep(record, writer, failed)
+        failed.update(record.cell for record in done.records if record.summary is None)
+        writer.extend((one.cell, one.chunk, one.summary, one.problems) for one in done.records)
         if len(foreign.met) > known:
             about[provenance.FOREIGN] = sorted(foreign.met)
             writer.end(about)  # at once, because the run may be killed later
@@ -198,16 +198,6 @@ def _need_code(study: Study) -> None:
         raise UserError(f"{needs_code(function)}, or the command of the sweep again")
 
 
-def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
-    """Store a chunk and its problems."""
-    for problem in record.problems:
-        writer.note(problem)
-    if record.summary is None:
-        failed.add(record.cell)
-    else:
-        writer.append(record.cell, record.chunk, record.summary)
-
-
 def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     """Return the message for the first error of a failed cell, with the command that repeats it."""
     error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
@@ -234,18 +224,17 @@ def _table(
     counted: Mapping[tuple[str, str], int],
 ) -> "Iterator[xr.Dataset]":
     """Return the rows of all cells, a block at a time."""
+    names = table.names_together(study.mechanism)
 
-    def summary(cell: Cell) -> Summary | None:
-        chunks = range(wanted[cell.id])
-        return run.summary(cell.id, chunks) if all(run.has(cell.id, chunk) for chunk in chunks) else None
+    def summaries(cells: Sequence[str]) -> Summaries:
+        return run.summaries(cells, wanted.of(cells), names)
 
     def known(cell: Cell, _: Mechanism) -> Floats:
         assert kept is not None  # without records there are no exact quantities
         return kept.values(cell.id)
 
-    cells = study.plan.cells
-    counts, coming = study.plan.counts, map(summary, cells)
-    return table.blocks(cells, coming, counts, attributes, counted, exact_values, known, study.mechanism)
+    cells, counts = study.plan.cells, study.plan.counts
+    return table.blocks(cells, summaries, counts, attributes, counted, exact_values, known, study.mechanism)
 
 
 def _noises(names: Sequence[str]) -> dict[str, dict[str, str]]:

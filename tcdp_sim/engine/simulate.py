@@ -6,22 +6,22 @@ random numbers have the name of their common stream in their law (see `study.cel
 """
 
 import time
-import traceback
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Ints
-from tcdp_sim.core.streams import fingerprint, generator
+from tcdp_sim.core.streams import fingerprint, generators
+from tcdp_sim.engine.gathered import Gathered, caught, joined
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
-from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
+from tcdp_sim.summaries.problems import Problem
 from tcdp_sim.summaries.summary import Summary, summarise
 
 
@@ -72,53 +72,76 @@ class Done:
 def run(task: Task) -> Done:
     """Simulate a task. Errors and warnings of the simulation are returned as data with their chunk."""
     started = time.perf_counter()
-    records = []
-    for batch in task.batches:
-        simulated = _simulation(task, batch)
-        records += [_record(batch.cell, chunk, simulated) for chunk in batch.chunks]
-    return Done(tuple(records), fingerprint(), time.perf_counter() - started, task.work)
+    records = tuple(_records(task))
+    return Done(records, fingerprint(), time.perf_counter() - started, task.work)
 
 
 def one_chunk(task: Task) -> bytes:
     """Simulate the single chunk of a task and return its encoded summary; errors are not caught."""
     (batch,) = task.batches
     (chunk,) = batch.chunks
-    return to_bytes(_simulation(task, batch)(chunk))
+    (rng,) = generators(task.seed, [_stream(batch)], [chunk])
+    return to_bytes(_Simulation(batch, task.trials_per_chunk).summary(chunk, rng))
 
 
-def _simulation(task: Task, batch: Batch) -> Callable[[int], Summary]:
-    """Return a function from chunks of a batch to summaries; the mechanism is built once, by the first chunk."""
-
-    @cache
-    def mechanism() -> Mechanism:
-        registry.require(batch.law.get("plug_ins", {}))
-        return mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
-
-    def simulated(chunk: int) -> Summary:
-        rng = generator(task.seed, batch.law.get("stream", batch.cell), chunk)
-        values = mechanism().simulate(rng, task.trials_per_chunk)
-        shared = "stream" in batch.law
-        return summarise(batch.cell, chunk, task.trials_per_chunk, values, mechanism().thresholds, shared)
-
-    return simulated
+def _stream(batch: Batch) -> str:
+    """Return the name of the streams of a batch."""
+    return str(batch.law.get("stream", batch.cell))
 
 
-def _record(cell: str, chunk: int, simulated: Callable[[int], Summary]) -> Record:
-    """Simulate a chunk, catching errors and warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            summary: Summary | None = simulated(chunk)
-            errors: tuple[Problem, ...] = ()
-        except Exception as problem:  # a mechanism may raise anything
-            summary, errors = None, (Problem(cell, chunk, ERROR, _named(problem), traceback.format_exc()),)
-    noticed = {(_named(w.message), f"{w.filename}, line {w.lineno}"): None for w in caught}  # each once, in order
-    problems = errors + tuple(Problem(cell, chunk, WARNING, *one) for one in noticed)
-    if summary is None:
-        return Record(cell, chunk, None, problems, np.nan)
-    return Record(cell, chunk, to_bytes(summary), problems, relative_mcse(summary)[0])
+def _records(task: Task) -> list[Record]:
+    """Return the records of a task's chunks. Small chunks are summarised together, with the same bytes."""
+    records: list[Record] = []
+    small = Gathered(task.trials_per_chunk)
+    streams = [_stream(batch) for batch in task.batches for _ in batch.chunks]
+    coming = generators(task.seed, streams, [chunk for batch in task.batches for chunk in batch.chunks])
+    for batch in task.batches:
+        simulation = _Simulation(batch, task.trials_per_chunk)
+        for chunk in batch.chunks:
+            work = partial(simulation.outcome, chunk, next(coming), small)
+            found, problems = caught(batch.cell, chunk, work)
+            if isinstance(found, Summary):
+                records.append(Record(batch.cell, chunk, to_bytes(found), problems, relative_mcse(found)[0]))
+                continue
+            records.append(Record(batch.cell, chunk, None, problems, np.nan))
+            if found is not None:
+                small.add(len(records) - 1, batch.cell, chunk, found)
+            if small.full:
+                _complete(records, small)
+    _complete(records, small)
+    return records
 
 
-def _named(problem: BaseException | str) -> str:
-    """Return an exception with the name of its type."""
-    return f"{type(problem).__name__}: {problem}"
+def _complete(records: list[Record], small: Gathered) -> None:
+    """Put the summaries of the gathered chunks into their records."""
+    for place, summary, problems, error in small.summaries():
+        own = records[place]
+        records[place] = Record(own.cell, own.chunk, summary, joined(own.problems, problems), error)
+
+
+class _Simulation:
+    """The simulation of a batch. The mechanism is built by the first chunk, whose error it is if that fails."""
+
+    def __init__(self, batch: Batch, trials: int) -> None:
+        self._batch = batch
+        self._trials = trials
+
+    @cached_property
+    def _mechanism(self) -> Mechanism:
+        law = self._batch.law
+        registry.require(law.get("plug_ins", {}))
+        return mechanism_class(law["mechanism"]).build(law, self._batch.counts)
+
+    def outcome(self, chunk: int, rng: np.random.Generator, small: Gathered) -> Summary | Draws:
+        """Return the summary of a chunk, or its trials if they can be summarised with others."""
+        values = self._mechanism.simulate(rng, self._trials)
+        alone = "stream" in self._batch.law or self._mechanism.thresholds
+        return self._summary(chunk, values) if alone or not small.takes(values) else values
+
+    def summary(self, chunk: int, rng: np.random.Generator) -> Summary:
+        """Return the summary of a chunk."""
+        return self._summary(chunk, self._mechanism.simulate(rng, self._trials))
+
+    def _summary(self, chunk: int, values: Draws) -> Summary:
+        shared = "stream" in self._batch.law
+        return summarise(self._batch.cell, chunk, self._trials, values, self._mechanism.thresholds, shared)

@@ -116,7 +116,7 @@ def split_budget(
     family : str
         The family of the noise on the nodes of a level.
     accounting : str
-        "tight" charges an exponential mechanism epsilon^2 / 8 (bounded range); "paper" charges epsilon^2 / 2.
+        "tight" charges an exponential mechanism the least rho of bounded range; "paper" charges epsilon^2 / 2.
     calibration : str, optional
         The calibration of the noise: "tight" by quadrature, "paper" by the theorem of its family. By default it is
         "paper" if that theorem is nearly sharp, else equal to the accounting.
@@ -138,7 +138,7 @@ def split_budget(
     References
     ----------
     Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946
-    Cesar, Rogers (2021), Bounding, Concentrating, and Truncating, https://arxiv.org/abs/2004.07223 (bounded range)
+    Harrison, Manurangsi (2025), https://arxiv.org/abs/2510.25746 (bounded range)
 
     Examples
     --------

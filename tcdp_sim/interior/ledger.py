@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from tcdp_sim.core.errors import choice, real
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, compose
 from tcdp_sim.privacy.definitions import concentrated
+from tcdp_sim.privacy.least_rho import bounded_range_epsilon, bounded_range_rho
 
 ACCOUNTINGS = ("paper", "tight")
 
@@ -38,21 +39,24 @@ def total(steps: Sequence[Step]) -> Guarantee:
 def exponential_epsilon(rho: float, accounting: str) -> float:
     """Return the epsilon at which the exponential mechanism (probability ~ e^(epsilon quality / 2)) is rho-zCDP.
 
-    "paper" solves epsilon^2 / 2 = rho. "tight" solves epsilon^2 / 8 = rho: the log-probabilities change by at most
-    epsilon between the most and the least favoured output (bounded range; Cesar-Rogers 2021).
+    "paper" solves epsilon^2 / 2 = rho. "tight" takes the least rho of bounded range: the log-probabilities change by at
+    most epsilon between the most and the least favoured output (`privacy.least_rho.bounded_range_rho`).
     """
-    factor = {"paper": 2, "tight": 8}[choice("accounting", accounting, ACCOUNTINGS)]
-    return float(np.sqrt(factor * real("rho", rho, 0)))
+    if choice("accounting", accounting, ACCOUNTINGS) == "paper":
+        return sqrt(2 * real("rho", rho, 0))
+    return bounded_range_epsilon(rho)
 
 
 def exponential_rho(epsilon: float, accounting: str) -> float:
     """Return the rho of an exponential mechanism with this epsilon: the inverse of `exponential_epsilon`."""
-    return epsilon**2 / {"paper": 2, "tight": 8}[choice("accounting", accounting, ACCOUNTINGS)]
+    if choice("accounting", accounting, ACCOUNTINGS) == "paper":
+        return epsilon**2 / 2
+    return bounded_range_rho(epsilon)
 
 
 def exponential_step(name: str, epsilon: float, accounting: str) -> Step:
     """Return the line of an exponential mechanism on a quality of sensitivity one."""
-    source = "bounded range, epsilon^2 / 8" if accounting == "tight" else "epsilon^2 / 2"
+    source = "bounded range, exactly" if accounting == "tight" else "epsilon^2 / 2"
     return Step(name, ZCDP(exponential_rho(epsilon, accounting)), source)
 
 

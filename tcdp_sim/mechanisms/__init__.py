@@ -4,6 +4,8 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.cdf import Cdf
+from tcdp_sim.mechanisms.census import Census
 from tcdp_sim.mechanisms.functions import UserFunction
 from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
@@ -53,6 +55,8 @@ __all__ = [
     "MECHANISMS",
     "Audit",
     "Axis",
+    "Cdf",
+    "Census",
     "GapMax",
     "GapMaxData",
     "Histogram",

@@ -18,9 +18,9 @@ from tcdp_sim.selection.baselines import SparseVector, Stability
 from tcdp_sim.selection.calibration import (
     ACCOUNTINGS,
     ALGORITHMS,
-    WITH_ACCOUNTING,
     WITH_NOISE,
     depends_on,
+    has_accounting,
     noise_family,
     selection_algorithm,
     selection_guarantee,
@@ -47,8 +47,8 @@ class GapMax(Mechanism):
     smallest gap at which the run succeeds. The cost does not depend on k. Lattice noise would cause ties, which a fair
     coin breaks.
 
-    Algorithms without free noise ignore the axis `noise`. Algorithms with one derivation of their guarantee ignore the
-    axis `accounting`.
+    Algorithms without free noise ignore the axis `noise`. Algorithm 22 with noise for zCDP or tCDP has one derivation
+    of its guarantee and ignores the axis `accounting`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class GapMax(Mechanism):
     sufficient: Mapping[str, float] = field(default_factory=dict)
 
     name = "gap_max"
-    version = 1
+    version = 2
     axes = declared(ALGORITHM, NOISE, ACCOUNTING, CANDIDATES, GAP, M, *TCDP_TARGET, DELTA)
     required = ("algorithm", "k", "gap", "rho")
     options = ("beta",)
@@ -113,7 +113,7 @@ class GapMax(Mechanism):
     def uses(cls, point: Point) -> tuple[str, ...]:
         target = noise_axes.target_axes(depends_on(point["algorithm"], _family(point)))
         noise = ("noise",) if point["algorithm"] in WITH_NOISE else ()
-        accounting = ("accounting",) if point["algorithm"] in WITH_ACCOUNTING else ()
+        accounting = ("accounting",) if has_accounting(point["algorithm"], _family(point)) else ()
         return ("algorithm", *noise, *accounting, "k", "gap", "m", *target)
 
     @classmethod
@@ -141,7 +141,7 @@ class GapMax(Mechanism):
         }
         if algorithm in WITH_NOISE:
             law["noise"] = noise_axes.named({**point["noise"], "family": noise_family(point["noise"])})
-        return law | ({"accounting": accounting} if algorithm in WITH_ACCOUNTING else {})
+        return law | ({"accounting": accounting} if has_accounting(algorithm, _family(point)) else {})
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:

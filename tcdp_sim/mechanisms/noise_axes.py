@@ -108,3 +108,9 @@ def built(family: str, values: Mapping[str, float]) -> Noise:
 def promised(law: Mapping[str, Any]) -> Guarantee:
     """Return the guarantee of a law's noise at its target."""
     return equal_privacy(law["noise"]["family"], **law["target"])
+
+
+def is_isotropic(spec: Spec) -> bool:
+    """Return True if the noise of a spec protects a query by its Euclidean sensitivity."""
+    noise_class: type[Noise] = registry.noise(spec["family"])
+    return noise_class.isotropic

@@ -35,6 +35,7 @@ METHODS = {  # name -> True if the method uses interior points
     "tree_16": False,
     "binary_search": False,
 }
+BASELINE_VERSION = 3  # of the methods without interior points, whose exponential mechanisms version 4 accounts exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ class Thresholds(Mechanism):
     most_windows: int = 100
 
     name = "thresholds"
-    version = 3
+    version = 4
     axes = declared(
         Axis("method", "algorithm for threshold queries", "", ", ".join(METHODS), "text"),
         NOISE,
@@ -123,7 +124,8 @@ class Thresholds(Mechanism):
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         method, noise = choice("method", point["method"], METHODS), point.get("noise")
         target = {"rho": real("rho", point["rho"], 0)}
-        law: dict[str, Any] = {"mechanism": cls.name, "version": cls.version, "method": method, "target": target}
+        version = cls.version if METHODS[method] else BASELINE_VERSION
+        law: dict[str, Any] = {"mechanism": cls.name, "version": version, "method": method, "target": target}
         if METHODS[method]:
             if noise is None:
                 raise ValueError(f"method {method} needs noise, which the sweep does not give")

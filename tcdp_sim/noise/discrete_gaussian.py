@@ -1,6 +1,7 @@
 """Discrete Gaussian noise: the noise of zCDP for whole numbers."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Self
 
@@ -92,6 +93,9 @@ class DiscreteGaussian(SmoothTail):
 
     def largest_loss(self, shift: float) -> float:
         return np.inf
+
+    def exact_rho(self, shift: float) -> Fraction:
+        return (Fraction(float(shift)) / Fraction(self.sigma)) ** 2 / 2
 
     @renamed_arguments(orders="order")
     def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:

@@ -1,6 +1,7 @@
 """Gaussian noise: the noise of zCDP, and the baseline for every other notion."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -99,6 +100,9 @@ class Gaussian(Noise):
 
     def largest_loss(self, shift: float) -> float:
         return np.inf
+
+    def exact_rho(self, shift: float) -> Fraction:
+        return (Fraction(float(shift)) / Fraction(float(self.scale))) ** 2 / 2
 
     @renamed_arguments(orders="order")
     def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:

@@ -1,5 +1,6 @@
 """The second concern of a noise: its privacy loss. P is the law of the noise, Q that of the noise moved by a shift."""
 
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -105,6 +106,10 @@ class HasPrivacyLoss(Distribution):
         `exact.mixture_divergences`, which assumes less.
         """
         return np.nan
+
+    def exact_rho(self, shift: float) -> Fraction | None:
+        """Return the least rho of zCDP for this shift if it is rational and known exactly, else None."""
+        return None
 
     @renamed_arguments(orders="order")
     def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds | None:

@@ -1,6 +1,6 @@
 """Conversions to zCDP, tCDP and approximate zCDP. All values are plain floats in nats."""
 
-from math import inf, tanh
+from math import inf
 
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.definitions import (
@@ -15,6 +15,7 @@ from tcdp_sim.privacy.definitions import (
     PureDP,
     simplest,
 )
+from tcdp_sim.privacy.least_rho import pure_rho
 from tcdp_sim.privacy.renyi import TINY
 
 METHODS = ("paper", "tight")
@@ -22,8 +23,7 @@ METHODS = ("paper", "tight")
 
 def _rho_of_pure(epsilon: float, method: str) -> float:
     """Return the rho of epsilon-DP, rounded up if it underflows so that the guarantee stays true."""
-    factor = 0.5 * epsilon if method == "paper" else tanh(0.5 * epsilon)
-    return max(epsilon * factor, TINY)
+    return max(0.5 * epsilon * epsilon if method == "paper" else pure_rho(epsilon), TINY)
 
 
 def to_zcdp(guarantee: Guarantee, method: str = "paper") -> ZCDP:

@@ -6,6 +6,7 @@ All values are plain floats in nats.
 from math import exp, expm1, hypot, inf, log, log1p, pi, sqrt
 
 from tcdp_sim.core.errors import choice, scalar
+from tcdp_sim.privacy.binary_tests import advantage, binary_delta, binary_epsilon
 from tcdp_sim.privacy.definitions import (
     RDP,
     TCDP,
@@ -25,6 +26,9 @@ FORMS = ("erfcx", "paper")
 _CKS = "Canonne-Kamath-Steinke 2020"
 _RESPONSE = "randomised response is the worst case (Kairouz-Oh-Viswanath 2015)"
 _LEMMA_38 = "Bun-Steinke 2016, Lemma 38"
+_TESTS = "the best binary test that the divergences allow"
+_GAIN = 1e-9  # relative; a smaller gain is none
+_RARE = 1e-300
 
 
 def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> ApproxDP:
@@ -35,8 +39,9 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     - ZCDP: Lemma 21 of Bun-Steinke 2016; ApproxZCDP: Lemma 38; MeanConcentratedDP: Lemma 24.
     - TCDP: Lemma 6 of Bun-Dwork-Rothblum-Steinke 2018; RDP: Lemma 8.
 
-    The method "tight" is never larger. It optimises the order of Canonne-Kamath-Steinke 2020, or gives epsilon = 0
-    where the KL divergence allows that. For PureDP and ApproxDP it gives the exact worst case.
+    The method "tight" is never larger. For PureDP and ApproxDP it gives the exact worst case. For the other notions it
+    is the least of these: the best order of Canonne-Kamath-Steinke 2020, the best binary test that one order allows
+    (`privacy.binary_tests`), and epsilon = 0 where the total variation distance allows that.
 
     Parameters
     ----------
@@ -50,7 +55,7 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     Returns
     -------
     ApproxDP
-        The implied guarantee, accurate to a few units in the last place. The `source` names the method and the theorem.
+        The implied guarantee, rounded up by at most 1e-9 (relative). The `source` names the method and the theorem.
 
     Raises
     ------
@@ -85,7 +90,7 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
         case simple if method == "paper":
             answer = _by_the_papers(simple, -log(delta))
         case simple:
-            answer = _from_renyi(renyi_bound(simple), delta)
+            answer = _from_renyi(renyi_bound(simple), delta, _advantage(simple))
     epsilon, theorem = answer
     return ApproxDP(epsilon, delta, f"{method}: {theorem}")
 
@@ -101,9 +106,28 @@ def _from_response(epsilon: float, spare: float, method: str) -> tuple[float, st
     return max(epsilon + log1p(-rest), 0.0) if rest < 1 else 0.0, _RESPONSE
 
 
-def _from_renyi(bound: RenyiBound, delta: float) -> tuple[float, str]:
+def _from_renyi(bound: RenyiBound, delta: float, most: float) -> tuple[float, str]:
+    """Return the epsilon and the theorem. `most` bounds the total variation distance."""
+    if delta >= most < 1:
+        return 0.0, _TESTS
     epsilon, order = tightest_epsilon(bound, delta)
-    return epsilon, _name(order)
+    best = binary_epsilon(bound, delta, order) if order > 1 else inf
+    return (best, _TESTS) if best < epsilon * (1 - _GAIN) else (epsilon, _name(order))
+
+
+def _advantage(guarantee: Guarantee) -> float:
+    """Return the largest total variation distance, or 1 where no formula is known."""
+    if isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and not guarantee.xi):
+        return advantage(guarantee.rho)
+    return 1.0
+
+
+def _least_delta(bound: RenyiBound, epsilon: float, most: float) -> float:
+    """Return the least delta that follows from Renyi divergences. `most` bounds the total variation distance."""
+    log_delta, order = tightest_log_delta(bound, epsilon)
+    usual = _probability(log_delta)
+    best = binary_delta(bound, epsilon, order if order > 1 else 2.0) if usual > _RARE else inf
+    return min(best, most) if min(best, most) < usual * (1 - _GAIN) else usual
 
 
 def _name(order: float) -> str:
@@ -134,7 +158,8 @@ def _from_approx_zcdp(guarantee: ApproxZCDP, delta: float, method: str) -> tuple
         raise ValueError(f"delta = {delta:g} is not valid for {guarantee}; valid: {own:g} < delta <= 1")
     spare = (delta - own) / (1 - own)
     if method == "tight":  # the divergences are conditional on events of probability 1 - own
-        epsilon, name = _from_renyi(renyi_bound(ZCDP(guarantee.rho, guarantee.xi)), spare)
+        simple = ZCDP(guarantee.rho, guarantee.xi)
+        epsilon, name = _from_renyi(renyi_bound(simple), spare, _advantage(simple))
         return epsilon, f"{name}, given the events of {_LEMMA_38}"
     # The lemma needs epsilon >= xi + rho and decreases from there on. Bisection keeps `high` on the valid side.
     log_spare, low = log(spare), 0.0
@@ -262,12 +287,12 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
         case ApproxZCDP(delta=own, rho=rho, xi=xi) as approximate if method == "paper":
             return approx_zcdp_delta(approximate, epsilon, "paper") if epsilon >= xi + rho else 1.0
         case ApproxZCDP(delta=own, rho=rho, xi=xi):
-            spare = _probability(tightest_log_delta(renyi_bound(ZCDP(rho, xi)), epsilon)[0])
+            spare = _least_delta(renyi_bound(ZCDP(rho, xi)), epsilon, _advantage(ZCDP(rho, xi)))
             return min(own + (1 - own) * spare, 1.0)
         case simple if method == "paper":
             return _probability(_log_tail(simple, epsilon))
         case simple:
-            return _probability(tightest_log_delta(renyi_bound(simple), epsilon)[0])
+            return _least_delta(renyi_bound(simple), epsilon, _advantage(simple))
 
 
 def _response_delta(own_epsilon: float, own_delta: float, epsilon: float, method: str) -> float:

@@ -8,10 +8,11 @@ record added or removed. The source is Section 2 of Finley et al. 2024.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from math import fsum, inf, sqrt, tanh
+from math import fsum, inf, sqrt
 
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee, PureDP
+from tcdp_sim.privacy.least_rho import pure_rho
 
 Policy = Callable[[float], float]
 METHODS = ("tight", "printed", "sum_query")
@@ -332,8 +333,7 @@ def _as_tcdp(guarantee: PerRecord) -> PerRecordTCDP:
 
 
 def _tanh_policy(policy: Policy, influence: float) -> float:
-    loss = policy(influence)
-    return loss * tanh(loss / 2)
+    return pure_rho(policy(influence))
 
 
 def _concentrated(rho: float, omega: float) -> Guarantee:

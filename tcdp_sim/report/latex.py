@@ -58,11 +58,12 @@ def booktabs(frame: pd.DataFrame) -> str:
     Estimates have their standard errors. Values that all rows share become comments above the table. Columns that are
     empty in every row are left out.
     """
+    simulated = frame["value"]
     frame = frame.dropna(axis="columns", how="all")
     labels = [name for name in frame if name not in ("value", "mcse", "lower", "upper", "exact", "bound")]
     shared = [name for name in labels if len(frame) > 1 and frame[name].nunique(dropna=False) == 1]
     body: dict[Any, Any] = {name: frame[name].map(_label) for name in labels if name not in shared}
-    body |= {"simulated": [with_error(*row) for row in zip(frame["value"], frame.get("mcse", frame["value"] * 0))]}
+    body |= {"simulated": [with_error(*row) for row in zip(simulated, frame.get("mcse", simulated * 0))]}
     body |= {name: frame[name].map(number) for name in ("exact", "bound") if name in frame}
     numeric = [name in ("simulated", "exact", "bound") for name in body]
     lines = [f"% {name}: {_label(frame[name].iloc[0])}" for name in shared]

@@ -69,12 +69,31 @@ class ImportanceSampler:
         """
         if not 0 < self.area < np.inf:
             return np.full(size, self.area)
+        return self.area * np.exp(self.points(size, rng=rng)[1])
+
+    def points(self, size: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return independent points of the proposal and log(integrand / step) there.
+
+        The integrand over the proposal's density is the area times the exponential of the second array.
+
+        Parameters
+        ----------
+        size : int
+            The number of points.
+        rng : numpy.random.Generator
+            The source of randomness.
+
+        Returns
+        -------
+        x, log_share : ndarray of float
+            The points and the logs, shape (size,); the area must be positive and finite.
+        """
         width = np.diff(self.edges)
         below = np.cumsum(width * np.exp(self.heights - self.heights.max()))
         step = np.searchsorted(below, rng.random(size) * below[-1], side="right")
         step = np.minimum(step, len(width) - 1)  # the product may round up to the total
         x = self.edges[step] + width[step] * rng.random(size)
-        return self.area * np.exp(_known(self.log_f, x) - self.heights[step])
+        return x, _known(self.log_f, x) - self.heights[step]
 
 
 def fit_importance_sampler(log_f: RealFunction, nodes: ArrayLike) -> ImportanceSampler:

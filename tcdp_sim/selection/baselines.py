@@ -22,10 +22,9 @@ def exponential_mechanism(epsilon: float) -> NoisyMax:
     """Return the exponential mechanism, which selects j with probability proportional to exp(epsilon score_j / 2).
 
     It is drawn as the largest of score + Gumbel(2 / epsilon) noise. It is epsilon-DP with bounded range epsilon: the
-    values of log P[j](x) / P[j](x') for all j lie in an interval of length epsilon. So it is epsilon^2/8-zCDP, for the
-    following reason. K(a) = log E_Q (P/Q)^a vanishes at 0 and 1 and has K'' <= epsilon^2 / 4 (Hoeffding). Hence
-    D_a = K(a) / (a - 1) <= a epsilon^2 / 8. The m largest are m selections in turn, each among the remaining
-    candidates. They are m epsilon-DP and m epsilon^2/8-zCDP.
+    values of log P[j](x) / P[j](x') for all j lie in an interval of length epsilon. So it is rho-zCDP with the rho of
+    `privacy.least_rho.bounded_range_rho`, a little below epsilon^2/8. The m largest are m selections in turn, each
+    among the remaining candidates. They are m epsilon-DP and m rho-zCDP.
 
     Parameters
     ----------

@@ -1,13 +1,15 @@
 """The algorithms of selection by name, each with the least noise that provably meets a common privacy target.
 
 The target is rho, with omega or delta if the guarantee needs it. `calibration.equal_privacy` gives the guarantee of a
-noise family at this target. Algorithms with pure or (epsilon, delta)-DP get epsilon = sqrt(2 rho). Every score may
-change by up to one between neighbours.
+noise family at this target. Every score may change by up to one between neighbours.
 
-Two algorithms have two derivations of their guarantee, which `accounting` selects. The others have one.
+`accounting` selects one of two derivations of the guarantee. Only zCDP and tCDP of `obvious_answer` have one.
 
+- Pure and (epsilon, delta)-DP: "paper" takes epsilon = sqrt(2 rho); "tight" takes epsilon tanh(epsilon / 2) = rho, the
+  largest epsilon whose epsilon-DP implies rho-zCDP. With delta this holds given an event of probability 1 - delta.
 - generalized_histogram: "paper" is 2m queries of sensitivity 2; "tight" is m of them (proof at `GeneralizedHistogram`).
-- exponential_mechanism: "paper" is epsilon-DP and hence epsilon^2/2-zCDP; "tight" is epsilon^2/8-zCDP by bounded range.
+- exponential_mechanism: "paper" is epsilon-DP; "tight" takes the least rho of bounded range. Both are in
+  `privacy.least_rho`. Permute-and-flip is not of bounded range.
 
 Lattice noise would cause ties. A fair coin breaks them, because the noise is dithered (`noise.DitheredLattice`).
 """
@@ -23,12 +25,12 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection
 from tcdp_sim.selection.baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip
 
 ACCOUNTINGS = ("paper", "tight")
 WITH_NOISE = ("generalized_histogram", "obvious_answer")  # algorithms that take any noise of the package
-WITH_ACCOUNTING = ("generalized_histogram", "exponential_mechanism")
 WITH_TOP_M = ("generalized_histogram", "exponential_mechanism")
 WITH_DELTA = ("stability", "noisy_max_gaussian")
 _SMALL = 1.0  # nats; expm1 of a larger number might overflow
@@ -48,6 +50,13 @@ def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
     return ("rho", "delta") if algorithm in WITH_DELTA else ("rho",)
 
 
+def has_accounting(algorithm: str, family: str | None) -> bool:
+    """Return True if two derivations of an algorithm's guarantee differ, with noise of this family if it takes any."""
+    if choice("algorithm", algorithm, ALGORITHMS) != "obvious_answer":
+        return True
+    return isinstance(equal_privacy(str(family), 1.0, 2.0, 0.5), PureDP | ApproxDP)
+
+
 def noise_family(spec: Mapping[str, Any]) -> str:
     """Return the family without ties that replaces the family of a spec in conf/noise."""
     family = str(spec["family"])
@@ -56,14 +65,16 @@ def noise_family(spec: Mapping[str, Any]) -> str:
 
 def selection_guarantee(algorithm: str, family: str | None, accounting: str, target: Mapping[str, float]) -> Guarantee:
     """Return the guarantee of a calibrated algorithm; `target` has its parameters by name."""
+    tight = choice("accounting", accounting, ACCOUNTINGS) == "tight"
     if algorithm in WITH_NOISE:
-        return equal_privacy(str(family), **target)
+        return equal_privacy(str(family), **target, method=accounting)
     rho = real("rho", target["rho"], 0)
-    if algorithm == "exponential_mechanism" and choice("accounting", accounting, ACCOUNTINGS) == "tight":
+    if algorithm == "exponential_mechanism" and tight:
         return ZCDP(rho)
+    epsilon = pure_epsilon(rho) if tight else np.sqrt(2 * rho)
     if algorithm in WITH_DELTA:
-        return ApproxDP(np.sqrt(2 * rho), real("delta", target["delta"], 0, 1))
-    return PureDP(np.sqrt(2 * rho))
+        return ApproxDP(epsilon, real("delta", target["delta"], 0, 1))
+    return PureDP(epsilon)
 
 
 def selection_parameters(
@@ -82,7 +93,7 @@ def selection_parameters(
         return asdict(cast(Any, _noise(algorithm, noise or {}, accounting, promise, k, m)))  # noises are dataclasses
     match promise:
         case ZCDP(rho=rho):  # the exponential mechanism, by bounded range
-            return {"epsilon": np.sqrt(8 * rho / m)}
+            return {"epsilon": bounded_range_epsilon(rho / m)}
         case ApproxDP(epsilon=epsilon, delta=delta) if algorithm == "noisy_max_gaussian":
             return {"scale": noisy_max_gaussian_scale(epsilon, delta, k)}
         case ApproxDP(epsilon=epsilon, delta=delta):

@@ -5,6 +5,7 @@ from scipy.special import bdtr, bdtrc, ndtri_exp, stdtr
 
 SKEWED = 2.0  # the factor of the correction for skewness; see `skewed`
 ROUNDING = 1e-9  # relative error of an exact value
+LEAST_P = 1e-300  # of a number that cannot be: its distance is 37 standard errors
 
 
 def skewed(distance, trials, skewness) -> np.ndarray:
@@ -63,3 +64,35 @@ def quantile_p_values(bins, level, exact) -> np.ndarray:
     below = total[np.searchsorted(high, exact - slack, side="left")]
     few, many = bdtr(up_to, n, level), np.where(below > 0, bdtrc(np.maximum(below - 1, 0), n, level), 1.0)
     return np.where(np.isnan(exact), np.nan, np.minimum(2 * np.minimum(few, many), 1.0))
+
+
+def equal_p_values(value, trials, exact) -> np.ndarray:
+    """Return p-values for the hypothesis that `exact` is the mean of a law whose trials were all equal to `value`.
+
+    A standard error of 0 says nothing about values that are too rare to be among the trials. Suppose that no value is
+    further from `value` than R. Then a trial differs from it with a probability of at least |exact - value| / R, so
+    that all n trials are equal with a probability of at most (1 - |exact - value| / R)^(n - 1). R is the larger size of
+    the two numbers, and at least 1 if `value` is a whole number, such as the 0 of a rare event.
+
+    Parameters
+    ----------
+    value : float or array
+        The mean of the trials; NaN if there are none.
+    trials : float or array
+        The number of finite trials.
+    exact : float or array
+        Supposed means.
+
+    Returns
+    -------
+    numpy.ndarray
+        p-values, at least LEAST_P: that without any trial. NaN for one trial, and where `exact` is not finite.
+    """
+    value, trials, exact = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (value, trials, exact)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gap = np.abs(exact - value)
+        reach = np.maximum(np.maximum(np.abs(exact), np.abs(value)), np.where(value == np.round(value), 1.0, 0.0))
+        off = np.where(gap <= ROUNDING * np.abs(exact), 0.0, np.minimum(gap / reach, 1.0))
+        chance = np.maximum(np.exp((trials - 1) * np.log1p(-off)), LEAST_P)
+    unknown = (trials == 1) | ~np.isfinite(exact)
+    return np.where(unknown, np.nan, np.where(trials > 0, chance, LEAST_P))

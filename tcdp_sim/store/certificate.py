@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tcdp_sim.store import durable, provenance
 from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
 
 NAME = "certificate.json"
+TOGETHER = 1024  # cells in memory at a time
 LINE = re.compile("[0-9]{1,12} [0-9a-f]{32}")  # a cell's line: number of chunks, digest
 ALLOWED = {  # differences between machines that give equal or nearly equal numbers
     "version": "the version of tcdp_sim",
@@ -161,13 +163,14 @@ def _own_files() -> dict[str, Path]:
 
 def _cells(run, wanted) -> Iterator[tuple[str, str]]:
     """Yield the shortened id of each complete cell, by id, with the number of chunks and the digest of its records."""
-    for cell, chunks in sorted(wanted.items()):
-        if all(run.has(cell, chunk) for chunk in range(chunks)):
+    whole = ((cell, n) for cell, n in sorted(wanted.items()) if all(run.has(cell, chunk) for chunk in range(n)))
+    while some := list(islice(whole, TOGETHER)):
+        records = run.each_record((cell, chunk) for cell, n in some for chunk in range(n))
+        for cell, n in some:
             digest = hashlib.blake2b(digest_size=DIGITS // 2)
-            for chunk in range(chunks):
-                record = run.record(cell, chunk)
+            for record in islice(records, n):
                 digest.update(len(record).to_bytes(8, "little") + record)
-            yield cell[:DIGITS], f"{chunks} {digest.hexdigest()}"
+            yield cell[:DIGITS], f"{n} {digest.hexdigest()}"
 
 
 def chunks(line: str) -> int:

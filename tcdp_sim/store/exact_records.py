@@ -28,6 +28,7 @@ from tcdp_sim.store.index import Index
 from tcdp_sim.study.parts import Part
 
 FOLDER = "exact"
+PARTS = "parts"  # the folder of `part_values` in it
 _ID = 32  # bytes in a cell's id
 
 
@@ -130,7 +131,7 @@ class ExactRecords:
         if self._part:
             return
         for other in self._folder.parent.glob("*"):
-            if other != self._folder:
+            if other != self._folder and other.name != PARTS:
                 shutil.rmtree(other, ignore_errors=True)
 
 

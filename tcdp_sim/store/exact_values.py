@@ -36,6 +36,11 @@ class ExactValues:
     experiment: str = ""
 
     @property
+    def unknown(self) -> Sequence[str]:
+        """The ids of cells whose values cannot be had here, and are NaN."""
+        return ()
+
+    @property
     def code(self) -> str:
         """A digest of the source of the modules that define the functions, "" without any."""
         names = self.modules

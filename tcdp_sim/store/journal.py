@@ -11,8 +11,9 @@ import resource
 import socket
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,20 +53,27 @@ class Writer:
 
     def append(self, payload: bytes) -> int:
         """Append a record and return the offset of its payload in the file."""
-        body = MAGIC + len(payload).to_bytes(8, "little") + payload
-        record = body + hashlib.blake2b(body, digest_size=_DIGEST).digest()
+        return self.extend([payload])[0]
+
+    def extend(self, payloads: Sequence[bytes]) -> list[int]:
+        """Append records with one write, and return the offsets of their payloads.
+
+        If the disk is full, the records that fit stay in the file, and OSError is raised.
+        """
+        records = [_framed(payload) for payload in payloads]
+        ends = list(accumulate(map(len, records), initial=self._size))
+        data, written = memoryview(b"".join(records)), 0
         try:
-            written = 0
-            while written < len(record):  # a raw write may be short without an error
-                written += os.write(self._file, record[written:])
+            while written < len(data):  # a raw write may be short without an error
+                written += os.write(self._file, data[written:])
         except OSError:
+            self._size = max(end for end in ends if end <= self._size + written)
             os.ftruncate(self._file, self._size)
             raise
-        offset = self._size + _HEAD
-        self._size += len(record)
+        self._size = ends[-1]
         if time.monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
-        return offset
+        return [end + _HEAD for end in ends[:-1]]
 
     def sync(self) -> None:
         """Sync the file to the disk. Raises OSError if the folder is gone, since nobody would find later records."""
@@ -91,6 +99,12 @@ class Writer:
 
     def __exit__(self, *_):
         self.close()
+
+
+def _framed(payload: bytes) -> bytes:
+    """Return a record: its head, the payload, and the digest of both."""
+    body = MAGIC + len(payload).to_bytes(8, "little") + payload
+    return body + hashlib.blake2b(body, digest_size=_DIGEST).digest()
 
 
 def read(folder: Path, reads: Reads = lambda name: True) -> Iterator[tuple[Path, int, bytes | None]]:
@@ -174,6 +188,34 @@ class Reader:
                 return None
             start = os.pread(file, end, offset - _HEAD)
         return _payload(start[:_HEAD], start[_HEAD:end])
+
+    def several(self, places: Sequence[tuple[Path, int]]) -> list[bytes | None]:
+        """Return `again` of each place. Records that lie close together are read at once. Raises OSError."""
+        found: list[bytes | None] = [None] * len(places)
+        order = sorted(range(len(places)), key=places.__getitem__)
+        window, first, last = b"", 0, (Path(), 0)  # bytes that are read, their place in the file, and their end
+        for rank, index in enumerate(order):
+            path, offset = places[index]
+            start = offset - _HEAD
+            if last[0] != path or start + _HEAD > last[1]:
+                coming = (places[order[i]] for i in range(rank, len(order)))
+                window, first = self._window(path, start, coming), start
+                last = path, first + len(window)
+            end = start - first + _HEAD + int.from_bytes(window[start - first + len(MAGIC) : offset - first], "little")
+            if end + _DIGEST > len(window):
+                found[index] = self.again(path, offset)
+            elif window.startswith(MAGIC, start - first):
+                found[index] = _payload(window[start - first : offset - first], window[offset - first : end + _DIGEST])
+        return found
+
+    def _window(self, path: Path, start: int, coming: Iterable[tuple[Path, int]]) -> bytes:
+        """Return the bytes of a file from `start`, with as many of the coming records as lie close to it."""
+        size = _USUAL
+        for count, (other, offset) in enumerate(coming):
+            if other != path or offset - start > min(_WINDOW, _USUAL * (count + 1)):
+                break
+            size = offset - start + _USUAL
+        return os.pread(self._opened(path), size, start)
 
     def _opened(self, path: Path) -> int:
         """Return the open file; the one opened first is closed if there are too many."""

@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,13 @@ from tcdp_sim.store.digests import SNAPSHOTS
 from tcdp_sim.store.index import Index
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import decoding
-from tcdp_sim.summaries.encoding import from_bytes
+from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 from tcdp_sim.summaries.summary import Summary, merged
+from tcdp_sim.summaries.together import Names, Summaries, together
 
 HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
+TOGETHER, BYTES = 256, 1 << 20  # records that are read together, and their approximate bytes
 PROVENANCE = "provenance.json"
 IDENTITY = "identity"  # the key of a head with the content of run.json
 # files that were about to be put in place
@@ -175,11 +178,25 @@ class Run:
 
     def record(self, cell: str, chunk: int) -> bytes:
         """Return the encoded summary of a finished chunk, as it was written. Raises UserError if it is damaged."""
-        path, offset = self._index.where(cell, chunk)
-        payload = self._reader.again(path, offset)
-        if payload is None:
-            raise UserError(f"{path} was damaged while it was open; the same command simulates its chunks again")
-        return payload[1:]  # the first byte is the kind of record
+        return self.records([(cell, chunk)])[0]
+
+    def records(self, keys: Sequence[tuple[str, int]]) -> list[bytes]:
+        """Return the encoded summaries of finished chunks, given by cell and chunk, as `record` does."""
+        places = [self._index.where(cell, chunk) for cell, chunk in keys]
+        found = []
+        for (path, _), payload in zip(places, self._reader.several(places)):
+            if payload is None:
+                raise UserError(f"{path} was damaged while it was open; the same command simulates its chunks again")
+            found.append(payload[1:])  # the first byte is the kind of record
+        return found
+
+    def each_record(self, keys: Iterable[tuple[str, int]]) -> Iterator[bytes]:
+        """Yield `record` of each cell and chunk. Memory holds one record, or several that are small."""
+        coming, count = iter(keys), 1
+        while some := list(islice(coming, count)):
+            records = self.records(some)
+            yield from records
+            count = max(1, min(TOGETHER, BYTES * len(records) // sum(map(len, records))))
 
     @property
     def done(self) -> list[tuple[str, int]]:
@@ -188,8 +205,21 @@ class Run:
 
     def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
         """Return the merged summary of these chunks of a cell, read from the journal."""
-        parts = (from_bytes(self.record(cell, chunk)) for chunk in chunks)
+        parts = map(from_bytes, self.each_record((cell, chunk) for chunk in chunks))
         return next(parts) if len(chunks) == 1 else merged(parts)
+
+    def summaries(self, cells: Sequence[str], chunks: Sequence[int], names: Names | None) -> Summaries:
+        """Return the summaries of cells with so many chunks each, None for a cell that lacks one.
+
+        Cells of one chunk each come as arrays of all of them, if their trials are usual numbers with these names.
+        Without names they come one by one.
+        """
+        if names and set(chunks) == {1} and all((cell, 0) in self._index for cell in cells):
+            parts = [parts_of(record) for record in self.records([(cell, 0) for cell in cells])]
+            return together(parts, names) or [*map(assembled, parts)]
+        whole = (all(self.has(cell, chunk) for chunk in range(count)) for cell, count in zip(cells, chunks))
+        each = zip(cells, chunks, whole)
+        return [self.summary(cell, range(count)) if is_whole else None for cell, count, is_whole in each]
 
     def publish(self, blocks: Iterable[xr.Dataset]) -> Path:
         """Publish a snapshot, one block of rows at a time, and return `results.zarr`, the link that leads to it."""
@@ -266,29 +296,57 @@ class RunWriter:
 
     def append(self, cell: str, chunk: int, summary: bytes) -> None:
         """Append a finished chunk. Raises UserError if it does not fit the earlier records of its cell."""
-        if not self._run.fits(cell, summary):
-            mismatch = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than its stored chunks"
-            where = f"{self._run.folder} holds records of something else"
-            raise UserError(f"{mismatch}: {where}; choose another name or results_dir")
-        self._run._index.enter(cell, chunk, self._writer.path, self._append(CHUNK + summary))
+        self.extend([(cell, chunk, summary, ())])
 
     def note(self, problem: Problem) -> None:
-        """Append an error or warning; it precedes its chunk, so that a stored chunk has all its warnings."""
-        self._append(PROBLEM + json.dumps(asdict(problem), sort_keys=True).encode())
-        self._run.problems[problem] = None
+        """Append an error or warning."""
+        self.extend([(problem.cell, problem.chunk, None, (problem,))])
+
+    def extend(self, chunks: Iterable[tuple[str, int, bytes | None, Sequence[Problem]]]) -> None:
+        """Append chunks with few writes: cell, chunk, encoded summary (None after an error), and problems.
+
+        Problems precede their chunk, so that a stored chunk has all its warnings. Raises UserError as `append` does;
+        the chunks before the one that does not fit are kept.
+        """
+        waiting: list[tuple[bytes, Problem | tuple[str, int]]] = []
+        size = 0
+        for cell, chunk, summary, problems in chunks:
+            waiting += [(PROBLEM + json.dumps(asdict(one), sort_keys=True).encode(), one) for one in problems]
+            if summary is not None:
+                if not self._run.fits(cell, summary):
+                    self._write(waiting)
+                    raise UserError(self._misfit(cell, chunk))
+                waiting.append((CHUNK + summary, (cell, chunk)))
+                size += len(summary)
+            if size > BYTES:
+                self._write(waiting)
+                waiting, size = [], 0
+        self._write(waiting)
+
+    def _misfit(self, cell: str, chunk: int) -> str:
+        mismatch = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than its stored chunks"
+        return f"{mismatch}: {self._run.folder} holds records of something else; choose another name or results_dir"
+
+    def _write(self, waiting: Sequence[tuple[bytes, Problem | tuple[str, int]]]) -> None:
+        """Append records and enter them into the run."""
+        if not waiting:
+            return
+        self._written = True
+        offsets = self._writer.extend([payload for payload, _ in waiting])
+        for offset, (_, about) in zip(offsets, waiting):
+            if isinstance(about, Problem):
+                self._run.problems[about] = None
+            else:
+                self._run._index.enter(*about, self._writer.path, offset)
 
     def end(self, head: Mapping[str, Any]) -> None:
         """Append the final head, if anything was written."""
         if self._written:
-            self._append(self._encoded(head))
+            self._writer.append(self._encoded(head))
             self._run.heads.append(head)
 
     def _encoded(self, head) -> bytes:
         return HEAD + json.dumps({**head, IDENTITY: self._run.identity}, sort_keys=True).encode()
-
-    def _append(self, payload: bytes) -> int:
-        self._written = True
-        return self._writer.append(payload)
 
     def __enter__(self):
         return self

@@ -25,7 +25,9 @@ from tcdp_sim.summaries.estimates import (
     quantile_table,
 )
 from tcdp_sim.summaries.summary import Distribution, Summary
+from tcdp_sim.summaries.together import Names, Summaries, Together
 
+Source = Callable[[Sequence[str]], Summaries]
 BLOCK = 1024  # cells whose summaries are in memory at a time
 _NAN4 = (np.nan,) * 4
 _ENDS = ("lower", "upper")
@@ -38,7 +40,7 @@ _MOMENTS = (
 
 def blocks(
     cells: Sequence[Cell],
-    summaries: Iterable[Summary | None],
+    summaries: Iterable[Summary | None] | Source,
     counts: Mapping[str, np.ndarray],
     attributes: Mapping[str, Any],
     problems: Mapping[tuple[str, str], int] = MappingProxyType({}),
@@ -50,22 +52,36 @@ def blocks(
 
     Statistics are NaN, with zero trials, for a cell whose summary is None. Memory holds the summaries of one block.
 
-    - summaries: in the order of the cells.
+    - summaries: in the order of the cells, or a function that returns those of the cells with some ids.
     - counts: the counts of the occupied bins, for every digest that a cell names.
     - problems: the number of chunks with an error or a warning, by cell id and kind.
     - exact_values: the exact values to publish beside the simulated ones.
     - known: a function that returns a cell's exact values if they have been computed before.
     - mechanism: the class that declares what a trial yields, by default the class that the laws name.
     """
-    coming = iter(summaries)
+    read = summaries if callable(summaries) else _one_by_one(summaries)
     about = {**attributes, "exact_code": exact_values.code}
     known = known or (lambda cell, mechanism: exact_values.values(mechanism))
     numeric, entries = _axes(cells), _Entries(counts)
     for start in range(0, len(cells), BLOCK):
         block = cells[start : start + BLOCK]
         kind = mechanism or mechanism_class(block[0].law["mechanism"])
-        variables = _block(kind, block, list(islice(coming, len(block))), counts, problems, exact_values, known)
+        found = read([cell.id for cell in block])
+        variables = _block(kind, block, found, counts, problems, exact_values, known)
         yield xr.Dataset(variables | entries.of(block), _coordinates(block, numeric), about)
+
+
+def _one_by_one(summaries: Iterable[Summary | None]) -> Source:
+    """Return the function that takes the next summaries for the next cells."""
+    coming = iter(summaries)
+    return lambda ids: list(islice(coming, len(ids)))
+
+
+def names_together(mechanism: type[Mechanism]) -> Names | None:
+    """Return the names with which cells of one chunk may be read together, None if there are thresholds."""
+    if mechanism.thresholds is not Mechanism.thresholds:
+        return None
+    return list(mechanism.observables), list(mechanism.events)
 
 
 def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
@@ -77,16 +93,24 @@ def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
 
 def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
     """Return the variables of some cells: name -> (dimensions, values, attributes)."""
-    built = [mechanism.build(cell.law, counts[cell.counts]) for cell in cells]
-    data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
+    at_once = isinstance(summaries, Together)
+    built = [] if at_once and not exact_values.width else [mechanism.build(c.law, counts[c.counts]) for c in cells]
+    trials = [summaries.trials] * len(cells) if at_once else [s.trials if s else 0 for s in summaries]
+    data = {"trials": _row(trials, "1", "trials simulated")}
     warned = [problems.get((cell.id, "warning"), 0) for cell in cells]
     data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
     failed = [int((cell.id, "error") in problems) for cell in cells]
     data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
-    data |= estimates(mechanism, built, summaries)
+    data |= estimates_together(mechanism, summaries) if at_once else estimates(mechanism, built, summaries)
     if exact_values.width:
         data |= exact_values.tabulate([known(cell, one) for cell, one in zip(cells, built)], data)
-    return data | batch_means(summaries)
+    return data if at_once else data | batch_means(summaries)
+
+
+def estimates_together(mechanism: type[Mechanism], found: Together):
+    """Return the variables of `estimates` for cells whose summaries were read together."""
+    rows = {name: batch.rows_of_bins(sums, *found.bins[name], QUANTILES) for name, sums in found.sums.items()}
+    return estimates_of_rows(mechanism, rows, found.hits, found.trials)
 
 
 def estimates(mechanism, built, summaries):
@@ -108,7 +132,9 @@ def estimates_of_rows(mechanism, rows: Mapping[str, batch.Rows], hits: Mapping[s
     data: dict[str, tuple] = {}
     for name, about in mechanism.observables.items():
         row = rows[name]
-        data |= _moment_variables(name, about, row.moments, np.zeros(len(row.bins), np.int64))
+        data |= _moment_variables(
+            name, about, _with_ends(row.moments, about, trials), np.zeros(len(row.bins), np.int64)
+        )
         data |= _quantile_variables(name, about, row.quantiles)
         data |= _histogram_variables(name, about, row.keys, row.counts, row.bins)
     for name, meaning in mechanism.events.items():
@@ -204,6 +230,17 @@ def _moment_variables(name, about, rows, lost):
     names += [name + end for end in (columns.DEVIATION, columns.LEAST, columns.MOST)]
     out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
     return out | {name + columns.NONFINITE: _row(lost, "1", f"{about.meaning}: trials that are not finite")}
+
+
+def _with_ends(moments, about: Observable, trials: int):
+    """Return the moments of rows with the interval's ends where all trials are equal and the numbers have a bound."""
+    if np.isinf(about.least) and np.isinf(about.most):
+        return moments
+    moments = moments.copy()
+    for row in np.flatnonzero(moments[5] == moments[6]):
+        ends = ends_of_equal_trials(float(moments[0, row]), trials, about.least, about.most)
+        moments[2:4, row] = [end if np.isfinite(end) else np.nan for end in ends]
+    return moments
 
 
 def _moment_row(d: Distribution | None, about: Observable):

@@ -36,11 +36,41 @@ def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
         return
     files: dict[str, Any] = {}
     store = MemoryStore(files)  # zarr is twice as fast there for many small arrays
-    if len(first) > 1:
-        _write_blocks(store, _handed_over(first))
+    if len(first) == 1:
+        _write_whole(store, first[0], {})
+    elif (whole := _joined(first)) is not None:
+        dims = {
+            str(column.dims[0]) for name, column in whole.variables.items() if column.dims and name not in whole.dims
+        }
+        _write_whole(store, whole, {dim: CELLS if dim == "cell" else ENTRIES for dim in dims})
     else:
-        first[0].to_zarr(store, mode="w", consolidated=False, zarr_format=3, encoding=_encoding(first[0], {}))
+        _write_blocks(store, _handed_over(first))
     _put(files, folder)
+
+
+def _write_whole(place: Place, table: xr.Dataset, rows: dict[str, int]) -> None:
+    """Write a table that is in memory; `rows` is that of `_encoding`."""
+    encoding = _encoding(table, rows)
+    table.to_zarr(place, mode="w", consolidated=False, zarr_format=3, encoding=encoding, align_chunks=False)
+
+
+def _joined(blocks: list[xr.Dataset]) -> xr.Dataset | None:
+    """Return all rows of blocks in one table, None if some lack variables or have other widths."""
+    first = blocks[0]
+    for other in blocks[1:]:
+        if other.variables.keys() != first.variables.keys():
+            return None
+        if any(other.variables[name].shape[1:] != column.shape[1:] for name, column in first.variables.items()):
+            return None
+    joined = {
+        name: (column.dims, np.concatenate([block.variables[name].values for block in blocks]), column.attrs)
+        for name, column in first.variables.items()
+        if column.dims and name not in first.dims
+    }
+    kept = {name: column for name, column in first.variables.items() if name not in joined}
+    columns = {name: joined.get(name, kept.get(name)) for name in first.variables}
+    coordinates = {name: columns.pop(name) for name in first.coords}
+    return xr.Dataset(columns, coordinates, first.attrs)
 
 
 def _gathered(coming: Iterator[xr.Dataset]) -> list[xr.Dataset]:
@@ -101,7 +131,7 @@ class _Tree:
             self._create(block, new, growing)
         for name, column in self._columns.items():
             if name in growing:
-                column.add(block[name].values, self._rows.get(growing[name], 0))
+                column.add(block.variables[name].values, self._rows.get(growing[name], 0))
         for dim in set(growing.values()):
             self._rows[dim] = self._rows.get(dim, 0) + block.sizes[dim]
 

@@ -255,7 +255,7 @@ def _canonical(value: Any) -> Any:
 
 def _check_complete(point: Mapping[str, Any], mechanism: type[Mechanism], where: str) -> None:
     if point.get("omega") is not None and point.get("omega_sqrt_rho") is not None:
-        raise UserError(f"{_place(where)}give omega or omega_sqrt_rho, not both; set the other to null")
+        raise UserError(f"{where}: give omega or omega_sqrt_rho, not both; set the other to null")
     for axis in mechanism.required:
         if point.get(axis) is None:
             raise UserError(f"{where}.{axis} is missing; give a value, a list or a range")

@@ -130,14 +130,24 @@ class Cells(Sequence[Cell]):
 
     def place(self, cell: str) -> int | None:
         """Return the place of the first cell with this id, None if there is none."""
-        keys = self._keys
         try:
-            wanted = np.array([bytes.fromhex(cell)], dtype=keys.dtype)
+            found = int(self.places([cell])[0])
         except ValueError:
             return None
-        at = int(np.searchsorted(keys, wanted, sorter=self._order)[0])
-        found = int(self._order[at]) if at < len(keys) else -1
-        return found if found >= 0 and keys[found] == wanted[0] else None
+        return found if found >= 0 else None
+
+    def places(self, cells: Sequence[str]) -> Ints:
+        """Return the places of the first cells with these ids, -1 where there is none.
+
+        Raises ValueError if a text is no id.
+        """
+        keys = self._keys
+        wanted = np.array([bytes.fromhex(cell) for cell in cells], dtype=keys.dtype)
+        if not len(keys):
+            return np.full(len(wanted), -1)
+        at = np.searchsorted(keys, wanted, sorter=self._order)
+        found = self._order[np.minimum(at, len(keys) - 1)]
+        return np.where(keys[found] == wanted, found, -1)
 
     def distinct(self) -> "Cells":
         """Return the first cell of each id."""

@@ -66,8 +66,12 @@ def read(path: str | Path) -> tuple[Any, dict[str, int]]:
         tabs = "\t" in (text.split("\n")[line])
         advice = "indent with spaces, not with tabs" if tabs else "see https://yaml.org, or put texts in quotes"
         raise UserError(f"{path}:{line + 1}: cannot be read as YAML ({mistake.problem}); {advice}") from None
-    except yaml.YAMLError as mistake:  # control characters
-        raise UserError(f"{path} cannot be read as YAML ({' '.join(str(mistake).split())})") from None
+    except yaml.reader.ReaderError as mistake:  # the position is in bytes with one loader, in characters with another
+        at = next((place for place, one in enumerate(text) if ord(one) == mistake.character), 0)
+        line = text.count("\n", 0, at) + 1
+        raise UserError(
+            f"{path}:{line}: cannot be read as YAML (a control character, #x{mistake.character:04x})"
+        ) from None
 
 
 def _text(path: str | Path) -> str:

@@ -21,8 +21,9 @@ READ = (
 START = "`tcdp-sim new histogram` prints a file to start from"
 # The section and the key at the beginning of messages such as "data mine: unknown key 'x'" and "sweep: rho = 'a' is".
 _OF_A_SECTION = re.compile(
-    r"(config|experiment|mechanism|data|cluster|sweep|also\.\w+)\b[^:=]*: (?:unknown key )?'?(\w+)"
+    r"(config|experiment|mechanism|data|cluster|sweep|also\.\w+)\b(?!\.)[^:=;]*: (?:unknown key )?'?(\w+)"
 )
+_ITEM = re.compile(r"\[\d+\]")  # messages name sweep.cells.kk, and lines sweep.cells[3].kk
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ class StudyFile:
         if section := _OF_A_SECTION.match(message):
             place = section[2] if section[1] == "config" else f"{section[1]}.{section[2]}"
             meant = place if place in self.lines or place in self.given else message
-        named = [place for place in (*self.lines, *self.given) if _begins(meant, place)]
-        place = max(named, key=len, default="") or self._axis(meant)
+        named = [place for place in (*self.lines, *self.given) if _begins(meant, _ITEM.sub("", place))]
+        place = max(named, key=lambda place: len(_ITEM.sub("", place)), default="") or self._axis(meant)
         if place not in self.lines or place in self.given:
             return message
         return f"{self.path}:{self.lines[place]}: {message.removeprefix('config: ')}"
@@ -92,9 +93,11 @@ def read(path: str | Path) -> StudyFile:
     path = os.fspath(path)
     keys, lines = plain_yaml.read(path)
     if not keys:
-        raise UserError(f"{path} is empty; {START}")
+        raise UserError(f"{path}:1: the file is empty; {START}")
     if not isinstance(keys, dict):
-        raise UserError(f"{path} is no study; valid: keys and their values, as in `experiment: histogram`; {START}")
+        raise UserError(
+            f"{path}:1: the file is no study; valid: keys and their values, as in `experiment: histogram`; {START}"
+        )
     for key in keys:
         if key in COMPOSING:
             raise UserError(f"{path}:{lines[key]}: {key} is not read: a file is data, and composes no other files")

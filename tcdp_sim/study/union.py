@@ -25,6 +25,7 @@ def union(ours: Study, theirs: Study) -> Study:
     cells of both.
     """
     _refuse_others(ours.settings, theirs.settings)
+    _refuse_unknown(ours, theirs)
     amount = _amount(ours.settings, theirs.settings)
     here, there = _cells(ours), _cells(theirs)
     for candidate in _candidates(ours.settings, theirs.settings, here, there):
@@ -45,6 +46,22 @@ def _refuse_others(ours: Settings, theirs: Settings) -> None:
             compare = f"`tcdp-sim diff {ours.folder} {theirs.folder}` compares them"
             raise UserError(
                 f"{theirs.folder} is of another study ({differing}), and one run cannot show both; {compare}"
+            )
+
+
+def _refuse_unknown(*both: Study) -> None:
+    """Raise UserError for a sweep over a function without identity: its cells have the ids of any other such function.
+
+    The ids hold no source then, so that two folders would seem to be of one study.
+    """
+    for study in both:
+        function = study.settings.options.get("function") if study.mechanism.name == UserFunction.name else None
+        if function and function["source"] is None:
+            name = f"{function['module']}:{function['name']}"
+            raise UserError(
+                f"{study.folder} cannot be merged: nobody can tell whether its function {name} is the one of the other "
+                "folder (it is a lambda, carries other objects, or draws from another generator); simulate all cells "
+                "in one sweep"
             )
 
 

@@ -11,6 +11,9 @@ import numpy as np
 from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, keys_of
 from tcdp_sim.summaries.estimates import NORMAL, proportion, ranks_of, read_off
 
+TOGETHER = 512  # trials of a chunk up to which cells are computed together
+VALUES = 1 << 18  # values of one number that are computed together, at most
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -35,48 +38,72 @@ def rows_of(x: np.ndarray, q: np.ndarray) -> Rows | None:
     Those are infinite numbers, NaN, numbers whose sums overflow, and numbers below 2^-64, whose bins have another
     order.
     """
-    if not np.isfinite(x).all():
+    sums = sums_of(x)
+    if not np.isfinite(sums).all():
         return None
-    keys = keys_of(x)
+    keys, counts, bins = bins_of(x)
     if max(-keys.min(), keys.max()) >= SMALL_KEY:
         return None
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        moments, square = _moments(x)
-    if not np.isfinite(square).all():
-        return None
-    keys.sort(axis=1)
-    return _binned(keys, moments, q)
+    return rows_of_bins(sums, keys, counts, bins, q)
 
 
-def _moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the seven moments of each row, as the published table has them, and the sums of squared deviations."""
+def rows_of_bins(sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, bins: np.ndarray, q: np.ndarray) -> Rows:
+    """Return the statistics of cells with equally many trials, given the results of `sums_of` and `bins_of`.
+
+    All numbers are finite, and no key reaches SMALL_KEY in size.
+    """
+    return Rows(_published(sums), keys, counts, bins, _quantiles(int(sums[0, 0]), keys, counts, bins, q))
+
+
+def sums_of(x: np.ndarray) -> np.ndarray:
+    """Return the moments of each row as a `Distribution` has them, shape (cells, 5).
+
+    Not all of a row are finite if its trials, or the sum of their squares, are not.
+    """
     n = x.shape[1]
-    mean = x.sum(axis=1) / n
-    least, most = x.min(axis=1), x.max(axis=1)
-    squares = np.square(x - mean[:, None]).sum(axis=1)
-    deviation = np.sqrt(squares / (n - 1)) if n > 1 else np.full(len(x), np.nan)
-    mcse = deviation / np.sqrt(n)
-    ends = [np.where(least == most, np.nan, mean + side * mcse) for side in (-NORMAL, NORMAL)]
-    ends = [np.where(np.isfinite(end), end, np.nan) for end in ends]
-    return np.stack([mean, mcse, *ends, deviation, least, most]), squares
+    with np.errstate(all="ignore"):
+        total = x.sum(axis=1)
+        squares = np.square(x - (total / n)[:, None]).sum(axis=1)
+    least, most = x.min(axis=1, initial=np.inf), x.max(axis=1, initial=-np.inf)
+    return np.stack([np.full(len(x), float(n)), total, squares, least, most], axis=1)
 
 
-def _binned(keys: np.ndarray, moments: np.ndarray, q: np.ndarray) -> Rows:
-    """Return the rows of sorted keys: each run of equal keys is a bin."""
-    cells, n = keys.shape
-    first = np.ones(keys.shape, dtype=bool)
-    np.not_equal(keys[:, 1:], keys[:, :-1], out=first[:, 1:])
+def bins_of(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the keys and counts of the occupied bins of rows of finite numbers, and how many bins each row has."""
+    sorted_keys = np.sort(keys_of(x), axis=1)
+    first = np.ones(x.shape, dtype=bool)
+    np.not_equal(sorted_keys[:, 1:], sorted_keys[:, :-1], out=first[:, 1:])
     starts = np.flatnonzero(first)
-    counts = np.diff(starts, append=keys.size)
-    used = keys.ravel()[starts]
+    return sorted_keys.ravel()[starts].astype(np.int32), np.diff(starts, append=x.size), first.sum(axis=1)
+
+
+def spreads(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean, MCSE and standard deviation of each row of `sums_of`, as `estimates.mean` does."""
+    n, total, squares = sums.T[:3]
+    with np.errstate(all="ignore"):
+        deviation = np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
+        return total / n, deviation / np.sqrt(n), deviation
+
+
+def _published(sums: np.ndarray) -> np.ndarray:
+    """Return the seven moments of each row, as the published table has them."""
+    (mean, mcse, deviation), (least, most) = spreads(sums), sums.T[3:]
+    with np.errstate(all="ignore"):
+        ends = [np.where(least == most, np.nan, mean + side * mcse) for side in (-NORMAL, NORMAL)]
+    ends = [np.where(np.isfinite(end), end, np.nan) for end in ends]
+    return np.stack([mean, mcse, *ends, deviation, least, most])
+
+
+def _quantiles(n: int, keys: np.ndarray, counts: np.ndarray, bins: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return the quantiles of cells of n trials."""
     ranks, within = (np.array(part) for part in ranks_of(n, tuple(q)))
-    place = np.clip(np.ceil(ranks).astype(np.int64) - 1, 0, n - 1)
-    bins = (np.cumsum(first) - 1).reshape(cells, n)[:, place]
-    below = starts[bins] - n * np.arange(cells)[:, None, None]
-    shape = bins.shape
-    table = read_off(np.broadcast_to(ranks, shape), np.broadcast_to(within, (cells, *within.shape)),
-                     bin_edges(used[bins]), counts[bins], below)  # fmt: skip
-    return Rows(moments, used.astype(np.int32), counts, first.sum(axis=1), table)
+    before = n * np.arange(len(bins))[:, None, None]
+    total, last = np.cumsum(counts), np.cumsum(bins)[:, None, None] - 1
+    found = np.searchsorted(total, np.ceil(ranks).astype(np.int64) + before)
+    found = np.clip(found, last + 1 - bins[:, None, None], last)
+    below = total[found] - counts[found] - before
+    return read_off(np.broadcast_to(ranks, found.shape), np.broadcast_to(within, (len(bins), *within.shape)),
+                    bin_edges(keys[found]), counts[found], below)  # fmt: skip
 
 
 def proportions(hits: np.ndarray, trials: int) -> np.ndarray:

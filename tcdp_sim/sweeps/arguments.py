@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.errors import UserError, real, suggestion, whole
+from tcdp_sim.core.errors import UserError, choice, real, suggestion, whole
 from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.core.user_files import home_of
 from tcdp_sim.mechanisms.functions import Call, UserFunction, calling, listed
@@ -26,6 +26,17 @@ MAX_TRIALS = 10_000_000  # trials of a cell under target_mcse, as in config.yaml
 MOST_VALUES = 10**6
 
 
+@dataclass(frozen=True)
+class Constant:
+    """An exact value or bound that is the same at every point."""
+
+    value: float
+
+    def __call__(self) -> float:
+        """Return the value."""
+        return self.value
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """The checked arguments of a sweep.
@@ -35,6 +46,7 @@ class Sweep:
       block does not.
     - points: the points of all cells by text, each once.
     - exact, bound: functions of the axes by the name of a number.
+    - max_trials, numerics, on_error: as in a study.
     - observables, events: the names that a trial yields, found by a pilot; the units of observables.
     """
 
@@ -55,6 +67,9 @@ class Sweep:
     units: Mapping[str, str]
     levels: tuple[float, ...]
     cluster: Mapping[str, Any]
+    max_trials: int
+    numerics: str
+    on_error: str
     folder: Path | None
     observables: Mapping[str, str]
     events: tuple[str, ...]
@@ -116,6 +131,9 @@ def checked(
     cluster: Any = "serial",
     name: Any = None,
     results_dir: Any = "results",
+    max_trials: Any = None,
+    numerics: Any = "warn",
+    on_error: Any = "raise",
 ) -> Sweep:
     """Return the arguments of `tcdp_sim.sweep` after checking them. Raises UserError."""
     function = registry.sweep(function) if isinstance(function, str) else function
@@ -124,6 +142,9 @@ def checked(
         trials, seed = whole("trials", trials, 1, MOST_TRIALS), whole("seed", seed, 0, MAX_SEED - 1)
         chunk = None if chunk is None else whole("chunk", chunk, 1, MOST_TRIALS_A_CHUNK)
         levels = tuple(QUANTILES.tolist()) if quantiles is None else _levels(quantiles)
+        most = _most(max_trials, trials, bool(target_mcse))
+        numerics = choice("numerics", numerics, ("warn", "strict"))
+        on_error = choice("on_error", on_error, ("raise", "continue"))
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
     named = sweeps.axes_of(sweeps.blocks(sweep, further).values(), calling_axes(function))
@@ -137,9 +158,19 @@ def checked(
         _share(share, named), _mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
         _functions("exact", exact, named), _functions("bound", bound, named),
         _mapping("units", units, "{'error': 'counts'}"), levels,
-        {"name": cluster} if isinstance(cluster, str) else dict(cluster),
+        {"name": cluster} if isinstance(cluster, str) else dict(cluster), most, numerics, on_error,
         folder, {}, (),
     )  # fmt: skip
+
+
+def _most(max_trials: Any, trials: int, has_target: bool) -> int:
+    """Return the most trials of a cell under a target. Raises ValueError."""
+    if max_trials is None:
+        return max(MAX_TRIALS, trials)
+    most = whole("max_trials", max_trials, 1, MOST_TRIALS)
+    if has_target and most < trials:
+        raise ValueError(f"max_trials = {most} is not valid with target_mcse; valid: at least trials = {trials}")
+    return max(most, trials)
 
 
 def _points(sweep: Any, also: Any, axes: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Point]:
@@ -263,8 +294,7 @@ def _functions(key: str, given: Any, axes: Sequence[str]) -> dict[str, Call]:
 
 def _of_axes(where: str, function: Any, axes: Sequence[str]) -> Call:
     if isinstance(function, int | float | np.number) and not isinstance(function, bool):
-        value = float(function)
-        return Call(lambda: value, "object", {}, (), ())
+        return Call(Constant(float(function)), "object", {}, (), ())
     if not callable(function):
         raise UserError(f"{where} = {function!r} is not valid; valid: a function of the axes, or a number")
     parameters = list(inspect.signature(function).parameters.values())

@@ -13,11 +13,14 @@ from tcdp_sim.mechanisms.functions.calls import WrongResult
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
 from tcdp_sim.statistics import contradictions
+from tcdp_sim.statistics.one_sample import equal_p_values
 from tcdp_sim.store import columns
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries.bins import bin_edges
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.pilot import place, told
+
+WHAT = {"exact": "exact value", "bound": "bound"}
 
 
 def quantity(sweep: Sweep, name: str) -> str:
@@ -31,19 +34,33 @@ def kind_of(column: str) -> tuple[str, int]:
     return column.removesuffix((columns.EXACT, columns.BOUND)[kind]), kind
 
 
+def functions(sweep: Sweep) -> Iterator[tuple[str, str, str, Call]]:
+    """Yield the column, "exact" or "bound", the name of the number, and the function of each exact value and bound."""
+    for ending, key, calls in ((columns.EXACT, "exact", sweep.exact), (columns.BOUND, "bound", sweep.bound)):
+        yield from ((quantity(sweep, name) + ending, key, name, call) for name, call in calls.items())
+
+
 def columns_of(sweep: Sweep, points: Sequence[Point]) -> dict[str, tuple[Any, Any, Any]]:
     """Return the exact values and bounds of cells as columns. Raises UserError or Failure that names the cell."""
     found: dict[str, tuple[Any, Any, Any]] = {}
-    for ending, functions, what in ((columns.EXACT, sweep.exact, "exact value"), (columns.BOUND, sweep.bound, "bound")):
-        for name, call in functions.items():
-            about = {"units": sweep.observables.get(name, "1"), "long_name": f"{name}: {what}"}
-            values = np.array([value(what, name, call, point) for point in points])
-            found[quantity(sweep, name) + ending] = (("cell",), values, about)
+    for column, key, name, call in functions(sweep):
+        about = {"units": sweep.observables.get(name, "1"), "long_name": f"{name}: {WHAT[key]}"}
+        found[column] = (("cell",), np.array([value(key, name, call, point) for point in points]), about)
     return found
 
 
-def value(what: str, name: str, call: Call, point: Mapping[str, Any]) -> float:
-    """Return an exact value or bound at a point, NaN if its function refuses the point with ValueError."""
+def by_point(sweep: Sweep) -> dict[str, dict[str, float]]:
+    """Return the exact values and bounds of all cells by column and by the text of the point."""
+    found = columns_of(sweep, list(sweep.points.values()))
+    return {name: dict(zip(sweep.points, values.tolist())) for name, (_, values, _) in found.items()}
+
+
+def value(key: str, name: str, call: Call, point: Mapping[str, Any]) -> float:
+    """Return an exact value or bound at a point, NaN if its function refuses the point with ValueError.
+
+    `key` is "exact" or "bound". Raises UserError or Failure that names the cell.
+    """
+    what = WHAT[key]
     own = point if call.known is None else {axis: point[axis] for axis in call.known}
     try:
         found = np.asarray(call.function(**own))
@@ -90,11 +107,23 @@ def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
                 exact = exact if ending == columns.EXACT else not_above(simulated, exact)
                 yield from {label: simulated, f"{label}_exact": exact}.items()
                 yield from ((label + end, column) for end, column in others.items())
+                if name in sweep.observables:
+                    yield f"{label}_p_value", chances_of_equal(data, name, exact)
 
 
 def not_above(simulated: Any, bound: Any) -> Any:
     """Return the value that a simulated number is compared with: itself where it lies below its bound."""
     return np.where(np.isnan(bound), np.nan, np.minimum(simulated, bound))
+
+
+def chances_of_equal(data: Columns, observable: str, known: Any) -> np.ndarray:
+    """Return the p-values of exact means at simulated cells without two different finite trials, NaN at all others."""
+    endings = (columns.MEAN, columns.LEAST, columns.MOST, columns.NONFINITE)
+    mean, least, most, lost = (np.asarray(data[observable + ending][1]) for ending in endings)
+    trials = np.asarray(data["trials"][1])
+    finite = trials - lost
+    found = np.where((least == most) | (finite == 0), equal_p_values(mean, finite, known), np.nan)
+    return np.where(trials > 0, found, np.nan)
 
 
 def skewness(data: Columns, observable: str) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""The exact values and bounds of a kept sweep: computed by its functions, or read from what it has published."""
+"""The exact values and bounds of a kept sweep: computed by its functions, or read from its folder."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.mechanisms import UserFunction
+from tcdp_sim.mechanisms.functions import Call
 from tcdp_sim.results import open_cells
 from tcdp_sim.results import sweeps as results
-from tcdp_sim.store import columns
-from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
+from tcdp_sim.store import columns, part_values
+from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.study import Study
-from tcdp_sim.sweeps import exact
+from tcdp_sim.sweeps import exact, of_parts
 from tcdp_sim.sweeps.arguments import Sweep
 
 SAME = 1e-9  # relative difference of the exact values of two machines, at most
@@ -25,9 +26,13 @@ Values = dict[str, dict[str, float]]  # column -> text of a point -> value
 
 @dataclass(frozen=True)
 class OfPoints(ExactValues):
-    """Exact values of a sweep, computed before the run and looked up by the point of a mechanism."""
+    """Exact values of a sweep, computed before the run and looked up by the point of a mechanism.
+
+    `unknown` has the ids of the cells whose values no part has stored; they are NaN.
+    """
 
     digest: str = ""
+    unknown: tuple[str, ...] = ()
 
     @property
     def code(self) -> str:
@@ -50,28 +55,68 @@ class _Known:
         return self.values.get(exact.point_text(mechanism.point), np.nan)
 
 
-def of_sweep(sweep: Sweep) -> ExactValues:
+@dataclass(frozen=True, eq=False)
+class _Called:
+    """A function of the axes as a function of a mechanism."""
+
+    key: str
+    name: str
+    call: Call
+
+    def __call__(self, mechanism: Any) -> float:
+        return exact.value(self.key, self.name, self.call, mechanism.point)
+
+
+def of_sweep(sweep: Sweep, study: Study) -> ExactValues:
     """Return the exact values and bounds that the functions of a sweep give."""
-    found = exact.columns_of(sweep, list(sweep.points.values()))
-    return _of_columns({name: dict(zip(sweep.points, values.tolist())) for name, (_, values, _) in found.items()})
+    return _of_columns(of_parts.of_whole(sweep, study))
 
 
-def of_folders(study: Study, folders: Sequence[Path], tell: Tell) -> ExactValues:
-    """Return the exact values and bounds that these folders have published for the cells of a study.
+def of_functions(sweep: Sweep) -> ExactValues:
+    """Return the exact values and bounds of a sweep as functions, of which a forecast calls a few."""
+    kinds: dict[str, dict[str, Any]] = {"exact": {}, "bound": {}}
+    for _, key, name, call in exact.functions(sweep):
+        kinds[key][exact.quantity(sweep, name)] = _Called(key, name, call)
+    return OfPoints(kinds["exact"], kinds["bound"], digest="called")
+
+
+def of_folders(study: Study, folders: Sequence[Path], tell: Tell) -> OfPoints:
+    """Return the exact values and bounds that these folders have for the cells of a study: published, or from parts.
 
     There are none for studies of other mechanisms than a user's function. Raises UserError if two folders have
     different values at a cell.
     """
     if not issubclass(study.mechanism, UserFunction):
-        return NO_EXACT_VALUES
+        return OfPoints()
+    cells = {str(cell.law["point"]): cell.id for cell in study.plan.laws}
     found: Values = {}
+    asked: set[str] = set()
     for folder in folders:
-        for column, values in _published(study, folder, tell).items():
+        stored = part_values.stored(folder)
+        asked |= set(stored.columns if stored else ())
+        for column, values in _of_folder(study, folder, stored, cells, tell).items():
             known = found.setdefault(column, {})
             _check_same(column, known, values, folders)
             found[column] = values | known
-    texts = [str(cell.law["point"]) for cell in study.plan.laws]
-    return _of_columns({name: {text: values.get(text, np.nan) for text in texts} for name, values in found.items()})
+    unknown = tuple(cell for text, cell in cells.items() if any(text not in found[column] for column in asked))
+    whole = {name: {text: values.get(text, np.nan) for text in cells} for name, values in found.items()}
+    return replace(_of_columns(whole), unknown=unknown)
+
+
+def _of_folder(
+    study: Study, folder: Path, stored: part_values.Values | None, cells: Mapping[str, str], tell: Tell
+) -> Values:
+    """Return the values of a folder: those of the newest functions of its parts, and published ones beside."""
+    found = _published(study, folder, tell)
+    rows = stored.rows if stored else {}
+    for at, column in enumerate(stored.columns if stored else ()):
+        own = {text: float(rows[cell][at]) for text, cell in cells.items() if cell in rows}
+        before = found.get(column, {})
+        if _differing(own, before):
+            tell(f"{column}: the published values in {folder} are of another function than those of the parts")
+            before = {}
+        found[column] = before | own
+    return found
 
 
 def _published(study: Study, folder: Path, tell: Tell) -> Values:
@@ -98,20 +143,26 @@ def _is_known(study: Study, column: str) -> bool:
 
 
 def _check_same(column: str, ours: Mapping[str, float], theirs: Mapping[str, float], folders: Sequence[Path]) -> None:
-    for text in ours.keys() & theirs.keys():
-        if not np.isclose(ours[text], theirs[text], rtol=SAME, atol=0):
-            raise UserError(
-                f"{' and '.join(map(str, folders))} differ in {column} at {text}: {ours[text]!r} and {theirs[text]!r}; "
-                "run one of the sweeps again with the right exact values"
-            )
+    if text := _differing(ours, theirs):
+        raise UserError(
+            f"{' and '.join(map(str, folders))} differ in {column} at {text}: {ours[text]!r} and {theirs[text]!r}; "
+            "run one of the sweeps again with the right exact values"
+        )
 
 
-def _of_columns(found: Values) -> ExactValues:
-    """Return the values of columns, ordered by name, so that their digest does not depend on where they come from."""
+def _differing(ours: Mapping[str, float], theirs: Mapping[str, float]) -> str:
+    """Return the first point at which two columns differ by more than machines do, "" without any."""
+    both = sorted(ours.keys() & theirs.keys())
+    same = np.isclose([ours[text] for text in both], [theirs[text] for text in both], SAME, 0, equal_nan=True)
+    return next((text for text, alike in zip(both, same) if not alike), "")
+
+
+def _of_columns(found: Mapping[str, Mapping[str, float]]) -> OfPoints:
+    """Return the values of columns, ordered by name and point, so that their digest shows no other origin."""
     kinds: tuple[dict[str, Any], dict[str, Any]] = {}, {}
     digest = hashlib.blake2b(digest_size=16)
     for column, values in sorted(found.items()):
         quantity, kind = exact.kind_of(column)
         kinds[kind][quantity] = _Known(values)
-        digest.update(f"{column}\0".encode() + np.array(list(values.values()), "<f8").tobytes())
+        digest.update(f"{column}\0".encode() + np.array([values[text] for text in sorted(values)], "<f8").tobytes())
     return OfPoints(*kinds, digest=digest.hexdigest() if found else "")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.streams import generator, generators
 from tcdp_sim.engine import interrupts, stopping
 from tcdp_sim.mechanisms.base import Draws
@@ -19,14 +20,13 @@ from tcdp_sim.store import columns, table
 from tcdp_sim.study import sweeps
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries import batch
+from tcdp_sim.summaries.batch import TOGETHER, VALUES
 from tcdp_sim.summaries.summary import Summary, merged, summarise
-from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
+from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.pilot import called, place, told
 
 Columns = dict[str, tuple[Any, Any, dict[str, str]]]  # name -> (dimensions, values, attributes)
-TOGETHER = 512  # trials of a chunk up to which cells are computed together
 BLOCK = 1024  # cells in a block
-VALUES = 1 << 18  # values of one number in a block, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +49,19 @@ def cells_of(sweep: Sweep) -> Cells:
     return Cells(list(sweep.points.values()), *sweeps.identities(sweep.function, sweep.points, sweep.share))
 
 
-def simulated(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Iterator[Columns]:
-    """Yield the columns of consecutive cells, simulated in this process. `advance` is called after each chunk."""
+def simulated(sweep: Sweep, cells: Cells, advance: Callable[[], None], failed: dict[str, str]) -> Iterator[Columns]:
+    """Yield the columns of consecutive cells, simulated in this process.
+
+    `advance` is called after each chunk. With on_error=continue, `failed` gets a line for each cell that has an error,
+    by its id.
+    """
     together = sweep.chunks == 1 and sweep.chunk <= TOGETHER and not (sweep.share or sweep.target_mcse)
+    together &= sweep.on_error == "raise"
     size = min(BLOCK, max(1, VALUES // sweep.chunk)) if together else BLOCK
     for block in cells.block(size):
         interrupts.check()
         found = _together(sweep, block, advance) if together else None
-        yield found if found is not None else _one_by_one(sweep, block, advance)
+        yield found if found is not None else _one_by_one(sweep, block, advance, failed)
 
 
 def _together(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Columns | None:
@@ -79,17 +84,30 @@ def _together(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Column
     return shown | table.estimates_of_rows(sweep.kind, usual, hits, trials)
 
 
-def _one_by_one(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Columns:
+def _one_by_one(sweep: Sweep, cells: Cells, advance: Callable[[], None], failed: dict[str, str]) -> Columns:
     """Return the columns of cells whose chunks are simulated one after the other."""
-    return columns_of(sweep, [_summary(sweep, cells, i, advance) for i in range(len(cells.points))])
+    return columns_of(sweep, [_summary_if_any(sweep, cells, i, advance, failed) for i in range(len(cells.points))])
 
 
-def columns_of(sweep: Sweep, summaries: Sequence[Summary]) -> Columns:
-    """Return the columns of cells with these summaries."""
-    trials = np.array([summary.trials for summary in summaries])
+def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:
+    """Return the columns of cells with these summaries; None stands for a cell that an error left without numbers."""
+    trials = np.array([summary.trials if summary else 0 for summary in summaries])
     shown = {"trials": (("cell",), trials, {"units": "1", "long_name": "trials simulated"})}
     built = [sweep.kind(sweep.function, {})] * len(summaries)
     return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(summaries)
+
+
+def _summary_if_any(
+    sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], failed: dict[str, str]
+) -> Summary | None:
+    """Return the summary of a cell, or None after an error that on_error=continue passes over."""
+    try:
+        return _summary(sweep, cells, i, advance)
+    except (UserError, Failure) as problem:
+        if sweep.on_error == "raise":
+            raise
+        failed[cells.ids[i]] = str(problem)
+        return None
 
 
 def _summary(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None]) -> Summary:
@@ -115,7 +133,7 @@ def _chunk(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], chun
 
 def most_chunks(sweep: Sweep) -> int:
     """Return the most chunks that a cell may have under a target."""
-    return max(-(-MAX_TRIALS // sweep.chunk), sweep.chunks)
+    return max(-(-sweep.max_trials // sweep.chunk), sweep.chunks)
 
 
 def _fitting(sweep: Sweep, point: Point, values: Draws) -> Draws:

@@ -10,17 +10,22 @@ from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import parts
 from tcdp_sim.engine.carried import Carried
-from tcdp_sim.engine.run import execute
+from tcdp_sim.engine.run import cannot_write, execute
 from tcdp_sim.engine.simulate import Batch, Task, one_chunk
-from tcdp_sim.mechanisms.functions import shipped
-from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions import at, shipped
+from tcdp_sim.mechanisms.functions.calls import WrongResult, name_of
 from tcdp_sim.store import recorded
+from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.store.part_folder import open_part
+from tcdp_sim.store.part_values import Functions
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study import groups
+from tcdp_sim.study.parts import parsed
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study, prepare
-from tcdp_sim.sweeps import known, pilot, stored
-from tcdp_sim.sweeps.arguments import MAX_TRIALS, Sweep
+from tcdp_sim.summaries.problems import ERROR
+from tcdp_sim.sweeps import known, of_parts, pilot, stored
+from tcdp_sim.sweeps.arguments import Sweep
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
 NOT_REPEATED = "does not draw from its generator alone: nothing is resumed"
@@ -32,23 +37,47 @@ CHANGED = (
 )
 
 
-def run(sweep: Sweep, repeats: bool, tell: Tell) -> Settings:
-    """Run or resume a sweep in its folder, publish it, and return its settings. Raises UserError or Failure.
+def run(sweep: Sweep, repeats: bool, tell: Tell) -> tuple[Settings, str]:
+    """Run or resume a sweep in its folder, and publish it. Raises UserError or Failure.
+
+    Return its settings, and a line about the cells that errors left without numbers ("" if there are none).
 
     `repeats` says whether the function's numbers follow from its generator.
     """
     study = study_of(sweep)
-    if sweep.function["source"] is None or not repeats:
+    if sweep.function["source"] is None:
         tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
         stored.forget(study, sweep.function)
     elif (study.folder / "run.json").exists():
         for line in _told_of_others(study, sweep):
             tell(line)
-    values = known.of_sweep(sweep)
+    values = known.of_sweep(sweep, study)
     with shipped(sweep.options, sweep.call):
-        if failed := execute(study, tell, values):
-            raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
-    return study.settings
+        try:
+            failed = execute(study, tell, values)
+        except Failure as problem:
+            raise _named_after_cell(study, problem) from problem
+    if not failed:
+        return study.settings, ""
+    left = f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)"
+    return study.settings, f"{left}, the first: {_first_error(study)}"
+
+
+def _named_after_cell(study: Study, problem: Failure) -> Exception:
+    """Return the failure of a run as the error of its first chunk with one, which names the cell."""
+    first = _first_error(study)
+    kept = f"finished chunks are kept in {study.folder}: the same call goes on, on_error=continue with other cells"
+    return pilot.Raised(f"{first}; {kept}") if first else problem
+
+
+def _first_error(study: Study) -> str:
+    """Return the first error of a chunk after the name of its cell, "" if there is none."""
+    for one in open_run(study).problems:
+        place = study.plan.laws.place(one.cell)
+        if one.kind == ERROR and place is not None:
+            said = " ".join(one.message.removeprefix(f"{WrongResult.__name__}: ").split())
+            return f"{pilot.place(at(study.plan.laws[place].law))}{said}"
+    return ""
 
 
 def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
@@ -56,12 +85,15 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
 
     Nothing is published. `repeats` is that of `run`. Raises UserError or Failure.
     """
-    if sweep.function["source"] is None or not repeats:
-        why = "cannot be told from those of another function" if repeats else "do not follow from its generator"
-        raise UserError(f"part = {name!r} is not valid for {name_of(sweep.call.function)}: its numbers {why}")
+    functions = _functions_in_parts(sweep, repeats, name)
     whole = settings(config_of(sweep))
     own = settings(config_of(sweep) | {"part": name})
     study = replace(prepare(parts.alone(own)), simulated=Carried(sweep.options, sweep.call))
+    opened = open_part(study, parsed(name, own))  # refuses the folder of another run
+    try:
+        of_parts.store(sweep, study, functions, opened.part, tell)
+    except OSError as problem:
+        raise cannot_write(study, problem) from problem
     with shipped(sweep.options, sweep.call):
         if failed := parts.compute(study, tell):
             raise Failure(
@@ -70,12 +102,23 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
     return whole
 
 
+def _functions_in_parts(sweep: Sweep, repeats: bool, name: str) -> Functions:
+    """Return the functions of the exact values and bounds. Raises UserError if a sweep cannot be computed in parts."""
+    if sweep.function["source"] is None:
+        why = "cannot be told from those of another function" if repeats else "do not follow from its generator"
+        raise UserError(f"part = {name!r} is not valid for {name_of(sweep.call.function)}: its numbers {why}")
+    return of_parts.functions_of(sweep)
+
+
 @contextmanager
-def simulating(sweep: Sweep) -> Iterator[Settings]:
-    """Let this process simulate the cells of a sweep during the block, and give the sweep's settings."""
-    sweep, _ = pilot.tried(sweep)
+def in_parts(sweep: Sweep, repeats: bool, name: str) -> Iterator[tuple[Settings, ExactValues]]:
+    """Let this process simulate the cells of a sweep during the block, and give its settings and exact values.
+
+    Raises UserError if it cannot be computed in parts such as `name`.
+    """
+    _functions_in_parts(sweep, repeats, name)
     with shipped(sweep.options, sweep.call):
-        yield settings(config_of(sweep))
+        yield settings(config_of(sweep)), known.of_functions(sweep)
 
 
 def study_of(sweep: Sweep) -> Study:
@@ -94,10 +137,10 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
         "trials": sweep.trials,
         "chunk": sweep.chunk,
         "target_mcse": sweep.target_mcse,
-        "max_trials": max(MAX_TRIALS, sweep.trials),
+        "max_trials": sweep.max_trials,
         "invalid": "refuse",
-        "numerics": "warn",
-        "on_error": "raise",
+        "numerics": sweep.numerics,
+        "on_error": sweep.on_error,
         "share": list(sweep.share),
         "experiment": {"name": groups.KEPT["experiment"], "question": "", "axes": {}},
         "mechanism": {"name": groups.KEPT["mechanism"], **json.loads(json.dumps(sweep.options))},

@@ -20,14 +20,18 @@ STREAM = "0" * 64  # no cell has this id
 RESERVED = ("trials", "id", "quantile", "batch")
 
 
+class Raised(Failure):
+    """An error that a user's own function has raised."""
+
+
 def tried(sweep: Sweep) -> tuple[Sweep, bool]:
     """Return the sweep with the names that its function returns, and True if its numbers follow from `rng`.
 
     Raises UserError if the function fails, returns no numbers, or changes its own defaults.
     """
-    point = next(iter(sweep.points.values()))
     before = defaults_digest(sweep.call.function)
-    first, second = (_called(sweep, point) for _ in range(2))
+    point, first = _first(sweep)
+    second = _called(sweep, point)
     if defaults_digest(sweep.call.function) != before:
         name = name_of(sweep.call.function)
         raise UserError(
@@ -38,6 +42,19 @@ def tried(sweep: Sweep) -> tuple[Sweep, bool]:
     events = [name for name, values in first.items() if values.dtype == bool]
     found = sweep.yielding([name for name in first if name not in events], events)
     return found, _alike(first, second)
+
+
+def _first(sweep: Sweep) -> tuple[Point, Draws]:
+    """Return the first point and some trials of it; with on_error=continue, the first point that has no error."""
+    problems: list[Exception] = []
+    for point in sweep.points.values():
+        try:
+            return point, _called(sweep, point)
+        except (UserError, Failure) as problem:
+            problems.append(problem)
+            if sweep.on_error == "raise":
+                break
+    raise problems[0]
 
 
 def _called(sweep: Sweep, point: Point) -> Draws:
@@ -56,11 +73,11 @@ def called(sweep: Sweep, point: Point, rng: np.random.Generator, trials: int) ->
 
 
 def told(where: str, problem: Exception) -> Exception:
-    """Return an exception of the user's function as one line: UserError for results of a wrong form, else Failure."""
+    """Return an exception of the user's function as one line: UserError for results of a wrong form, else Raised."""
     said = " ".join(str(problem).split())
     if isinstance(problem, WrongResult):
         return UserError(f"{where}{said}")
-    return Failure(f"{where}{type(problem).__name__}: {said}")
+    return Raised(f"{where}{type(problem).__name__}: {said}")
 
 
 def place(point: Mapping[str, Any]) -> str:

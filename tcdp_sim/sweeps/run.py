@@ -3,8 +3,10 @@
 import json
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from tcdp_sim.core.errors import UserError
@@ -14,6 +16,7 @@ from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.results import open_cells
 from tcdp_sim.results import sweeps as results
+from tcdp_sim.store import columns
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.sweeps import exact, memory, named, pilot, workers
 from tcdp_sim.sweeps.arguments import Sweep
@@ -32,42 +35,78 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """
     sweep, repeats = prepared(sweep)
     if sweep.folder is not None:
-        named.run(sweep, repeats, tell)
-        return in_folder(sweep)
+        _, failed = named.run(sweep, repeats, tell)
+        if failed:
+            warnings.warn(failed, stacklevel=3)  # the caller of tcdp_sim.sweep
+        return in_folder(sweep, tell)
     for line in notes(sweep):
         tell(line)
     return in_memory(sweep, tell)
 
 
-def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> Settings:
-    """Run or resume a sweep in its folder, or compute a part of it, such as 17/1000. Return its settings."""
+def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> tuple[Settings, str]:
+    """Run or resume a sweep in its folder, or compute a part of it, such as 17/1000.
+
+    Return its settings, and a line about the cells that errors left without numbers ("" if there are none).
+    """
+    if part:
+        return named.part(*prepared(alone(sweep)), part, tell), ""
     sweep, repeats = prepared(sweep)
-    return named.part(sweep, repeats, part, tell) if part else named.run(sweep, repeats, tell)
+    settings, failed = named.run(sweep, repeats, tell)
+    flat = open_cells(settings.folder, compute_later=False)
+    counted = [name for name in flat.data_vars if name == "trials" or str(name).endswith(columns.NONFINITE)]
+    _tell_of_lost(sweep, results.columns_of(flat[counted].load()), results.points_of(flat), tell)
+    return settings, failed
 
 
-def in_folder(sweep: Sweep) -> tuple[xr.Dataset, int, str]:
+def alone(sweep: Sweep) -> Sweep:
+    """Return the sweep with the cluster of a part: one process."""
+    return replace(sweep, cluster={"name": "serial"})
+
+
+def in_folder(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """Return the published results of a sweep, as `in_memory` does."""
     assert sweep.folder is not None
     flat = open_cells(sweep.folder, compute_later=False).load()
     data, points = results.columns_of(flat), results.points_of(flat)
-    return _labelled(sweep, data, points, flat.attrs | attributes(sweep))
+    return _labelled(sweep, data, points, flat.attrs | attributes(sweep), tell)
 
 
 def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """Return the results of a sweep without a folder."""
-    cells = memory.cells_of(sweep)
-    data = results.joined(_simulated(sweep, cells, tell)) | exact.columns_of(sweep, cells.points)
-    return _labelled(sweep, data, cells.points, attributes(sweep))
+    cells, failed = memory.cells_of(sweep), dict[str, str]()
+    data = results.joined(_simulated(sweep, cells, tell, failed)) | exact.columns_of(sweep, cells.points)
+    if failed:
+        first = next(iter(failed.values()))
+        warnings.warn(
+            f"errors left {len(failed)} of {len(cells.points)} cells without numbers, the first: {first}", stacklevel=4
+        )
+    return _labelled(sweep, data, cells.points, attributes(sweep), tell)
 
 
-def _labelled(sweep: Sweep, data: Any, points: Any, about: Any) -> tuple[xr.Dataset, int, str]:
+def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> tuple[xr.Dataset, int, str]:
+    _tell_of_lost(sweep, data, points, tell)
     contradicted, line = exact.compared(sweep, data, points)
     found = results.labelled(results.shown(data, sweep.levels), points, about)
     return found.assign_coords(quantile=list(sweep.levels)) if "quantile" in found.dims else found, contradicted, line
 
 
+def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
+    """Tell of trials that are NaN or infinite, which no mean contains."""
+    rest = "cells are NaN or infinite, and no mean has them"
+    for name in sweep.observables:
+        lost, trials = np.asarray(data[name + columns.NONFINITE][1]), np.asarray(data["trials"][1])
+        if lost.any():
+            worst = int(np.argmax(lost / trials))
+            example = f"{pilot.place(points[worst])}{lost[worst]:,} of {trials[worst]:,}"
+            tell(f"{name}: trials of {np.count_nonzero(lost)} {rest}: {example}")
+
+
 def prepared(sweep: Sweep) -> tuple[Sweep, bool]:
-    """Return the sweep with the names that its trials yield, and True if they follow from `rng`. Warns otherwise."""
+    """Return the sweep with the names that its trials yield, and True if they follow from `rng`. Warns otherwise.
+
+    A function whose numbers do not follow from `rng` loses its identity, so that no other run counts on its numbers.
+    """
     clusters.worker_count(sweep.cluster)
     sweep, repeats = pilot.tried(sweep)
     if not repeats:
@@ -78,6 +117,7 @@ def prepared(sweep: Sweep) -> tuple[Sweep, bool]:
                 "could repeat each other's; valid: cluster='serial'"
             )
         warnings.warn(f"{name} {OTHER_GENERATOR}", stacklevel=4)
+        sweep = replace(sweep, function={**sweep.function, "source": None})
     return sweep, repeats
 
 
@@ -101,11 +141,11 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def _simulated(sweep: Sweep, cells: memory.Cells, tell: Tell) -> Iterator[memory.Columns]:
+def _simulated(sweep: Sweep, cells: memory.Cells, tell: Tell, failed: dict[str, str]) -> Iterator[memory.Columns]:
     """Yield the columns of the cells, block by block."""
     if sweep.cluster["name"] == "serial":
         with Patient(len(cells.points) * sweep.chunks, sweep.chunk) as progress:
-            yield from memory.simulated(sweep, cells, progress.advance)
+            yield from memory.simulated(sweep, cells, progress.advance, failed)
         return
-    with clusters.connect(sweep.cluster, tell=tell) as executor:
-        yield from workers.on_workers(sweep, cells, executor, tell)
+    with clusters.connect(sweep.cluster, sweep.numerics, tell) as executor:
+        yield from workers.on_workers(sweep, cells, executor, tell, failed)

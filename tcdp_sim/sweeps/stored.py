@@ -25,8 +25,8 @@ def forget(study: Study, function: Function) -> None:
         others = [other for other in found.values() if other and other.get("source") is not None]
         if function["source"] is None and others:
             raise UserError(
-                f"{study.folder} holds chunks of {others[-1]['name']}, which can be resumed; {function['name']} cannot "
-                "be identified and would replace them: choose another name"
+                f"{study.folder} holds chunks of {others[-1]['name']}, which can be resumed; those of "
+                f"{function['name']} cannot, and would replace them: choose another name"
             )
         for segment, other in found.items():
             if other is None or other == function or (other.get("source") is None and function["source"] is None):

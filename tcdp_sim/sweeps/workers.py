@@ -1,11 +1,11 @@
 """The simulation of a sweep without a folder on the workers of a cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
-from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import schedule, stopping
 from tcdp_sim.engine.carried import Carried
@@ -21,54 +21,60 @@ from tcdp_sim.summaries.problems import ERROR
 from tcdp_sim.summaries.summary import Summary, merged
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.memory import BLOCK, Cells, Columns, columns_of, most_chunks
-from tcdp_sim.sweeps.pilot import place
+from tcdp_sim.sweeps.pilot import Raised, place
 from tcdp_sim.sweeps.progress import Tally
 
 
-def on_workers(sweep: Sweep, cells: Cells, executor: Executor, tell: Tell) -> Iterator[Columns]:
-    """Yield the columns of consecutive cells, simulated on the workers of an executor."""
+def on_workers(sweep: Sweep, cells: Cells, executor: Executor, tell: Tell, failed: dict[str, str]) -> Iterator[Columns]:
+    """Yield the columns of consecutive cells, simulated on the workers of an executor.
+
+    With on_error=continue, `failed` gets a line for each cell that has an error, by its id.
+    """
     wanted = np.full(len(cells.points), sweep.chunks)
     done: dict[str, dict[int, bytes]] = {cell: {} for cell in cells.ids}
     todo = [(i, chunk) for i in range(len(wanted)) for chunk in range(sweep.chunks)]
     with ProgressLine(Tally(len(todo), sweep.chunk), executor.silent) as line:
         while todo:
-            _received(sweep, cells, todo, executor, done, line, tell)
-            todo = _grown(sweep, cells, wanted, done)
+            _received(sweep, cells, todo, executor, done, line, tell, failed)
+            todo = _grown(sweep, cells, wanted, done, failed)
     for start in range(0, len(wanted), BLOCK):
-        yield columns_of(sweep, [_merged(done.pop(cell)) for cell in cells.ids[start : start + BLOCK]])
+        block = ((cell, done.pop(cell)) for cell in cells.ids[start : start + BLOCK])
+        yield columns_of(sweep, [None if cell in failed else _merged(records) for cell, records in block])
 
 
-def _received(sweep, cells, todo, executor, done, line, tell) -> None:
+def _received(sweep, cells, todo, executor, done, line, tell, failed) -> None:
     """Simulate pairs (place of a cell, chunk) on workers and keep what arrives."""
     at = {cell: i for i, cell in enumerate(cells.ids)}
     warned: set[str] = set()
 
     def receive(arrived: Done) -> None:
         for record in arrived.records:
-            _heed(record, cells.points[at[record.cell]], warned, tell)
-            assert record.summary is not None  # a record without one has an error
-            done[record.cell][record.chunk] = record.summary
+            problem = _heed(record, cells.points[at[record.cell]], warned, tell)
+            if problem is None:
+                assert record.summary is not None  # a record without one has an error
+                done[record.cell][record.chunk] = record.summary
+            elif sweep.on_error == "raise":
+                raise problem
+            else:
+                failed.setdefault(record.cell, str(problem))
         line.advance(len(arrived.records))
 
-    pairs = ((_cell(sweep, cells, i), chunk) for i, chunk in todo)
+    pairs = ((_cell(sweep, cells, i), chunk) for i, chunk in todo if cells.ids[i] not in failed)
     carried = Carried(sweep.options, sweep.call)
     schedule.simulate(executor, pairs, len(todo), {"": None}, sweep.seed, sweep.chunk, receive, carried)
 
 
-def _heed(record: Record, point: Point, warned: set[str], tell: Tell) -> None:
-    """Raise the error of a chunk, if it has one, and tell each warning once."""
+def _heed(record: Record, point: Point, warned: set[str], tell: Tell) -> Exception | None:
+    """Return the error of a chunk, if it has one, and tell each warning once."""
     for problem in record.problems:
         where = place(point)
         if problem.kind == ERROR:
-            wrong = WrongResult.__name__ + ": "
-            raise (
-                UserError(f"{where}{problem.message.removeprefix(wrong)}")
-                if problem.message.startswith(wrong)
-                else Failure(f"{where}{problem.message}")
-            )
+            wrong, said = f"{WrongResult.__name__}: ", " ".join(problem.message.split())
+            return UserError(f"{where}{said[len(wrong) :]}") if said.startswith(wrong) else Raised(f"{where}{said}")
         if problem.message not in warned:
             warned.add(problem.message)
             tell(f"warning: {where}{problem.message}")
+    return None
 
 
 def _cell(sweep: Sweep, cells: Cells, i: int) -> Cell:
@@ -78,12 +84,14 @@ def _cell(sweep: Sweep, cells: Cells, i: int) -> Cell:
     return Cell(cells.ids[i], law, {}, "", "", "", 1.0)
 
 
-def _grown(sweep: Sweep, cells: Cells, wanted: Any, done: dict[str, dict[int, bytes]]) -> list[tuple[int, int]]:
+def _grown(
+    sweep: Sweep, cells: Cells, wanted: Any, done: dict[str, dict[int, bytes]], failed: Collection[str]
+) -> list[tuple[int, int]]:
     """Return the further chunks that a target needs, as pairs (place of a cell, chunk)."""
     todo: list[tuple[int, int]] = []
     for i, cell in enumerate(cells.ids if sweep.target_mcse else ()):
         before = int(wanted[i])
-        if before < most_chunks(sweep):
+        if before < most_chunks(sweep) and cell not in failed:
             wanted[i] = stopping.needed(_merged(done[cell]), before, sweep.target_mcse or {}, most_chunks(sweep))
             todo += [(i, chunk) for chunk in range(before, int(wanted[i]))]
     return todo

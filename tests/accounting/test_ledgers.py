@@ -20,8 +20,10 @@ from tcdp_sim.accounting import (
     Sampled,
     Thresholded,
 )
+from tcdp_sim.accounting.releases.additive import additive_loss
 from tcdp_sim.exact import hockey_stick
-from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.exact.losses.lists import bracket, epsilon_question
+from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy import ApproxDP, PureDP
 
@@ -305,6 +307,53 @@ def test_under_substitution_one_key_is_left_and_another_is_entered():
     assert high >= shown
 
 
+@pytest.mark.parametrize(("relation", "epsilon"), [("add_remove", 0.025), ("add_remove", 0.95), ("substitute", 1.4)])
+def test_a_record_with_several_keys_may_have_any_number_of_new_ones(relation, epsilon):
+    """The worst number of new keys is taken after composing. The oracle sums over all outcomes."""
+    noise, keys, times = DiscreteLaplace(2.0), 2, 1
+    x = np.arange(-150, 151)
+    p, q = noise.pdf(x), noise.pdf(x - 1.0)
+    kept = (p > 1e-12) & (q > 1e-12)
+    loss = np.round(np.log(p[kept] / q[kept]), 12)
+    old = [(each, p[kept][loss == each].sum()) for each in np.unique(loss)]
+    chance = noise.sf(2.0)  # P[1 + Z > 3]
+    shown, hidden = ([(np.log1p(-chance), 1 - chance)], chance), ([(-np.log1p(-chance), 1.0)], 0.0)
+    ledger = Ledger([(Thresholded(noise, 3.0, keys=keys), times)], relation)
+    if relation == "add_remove":
+        worlds = [[new] * j + [(old, 0.0)] * (keys - j) for j in range(keys + 1) for new in (shown, hidden)]
+    else:
+        numbers = product(range(keys + 1), repeat=2)
+        worlds = [[shown] * i + [hidden] * j + [(old, 0.0)] * (2 * keys - i - j) for i, j in numbers]
+    exact = max(brute(world, epsilon) for world in worlds)
+    low, _, high = ledger.delta(epsilon)
+    assert low * (1 - 1e-9) <= exact <= high * (1 + 1e-9)
+    assert high - low <= 1e-3 * high
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, pytest.param(3e-3, marks=pytest.mark.slow)])
+def test_a_million_small_bounded_range_steps_are_nearly_gaussian(epsilon):
+    """The variance of a loss is at most epsilon^2 / 4, and that of their sum is what matters for small epsilon."""
+    low, _, high = Ledger([(BoundedRange(epsilon), 10**6)]).epsilon(1e-6)
+    mu = 1000 * epsilon / 2
+    gaussian = Ledger([Additive(Gaussian(1.0), mu)]).epsilon(1e-6)
+    assert gaussian.lower * (1 - 5e-3) <= low <= high
+    assert high <= low * (1 + 2e-2)
+
+
+@pytest.mark.parametrize("mu", [1e-6, 0.03, 1.0, 60.0])
+def test_gaussian_releases_are_added_up_before_composing(mu):
+    """Gaussians of any two sizes are one Gaussian, in the ledger and in the engine that composes laws."""
+    sizes = [(0.6 * mu / 5, 25), (0.8 * mu / 3, 9)]
+    ledger = Ledger([(Additive(Gaussian(2.0), 2 * size), times) for size, times in sizes])
+    laws = [(additive_loss(Gaussian(1.0), size), times) for size, times in sizes]
+    for delta in (1e-3, 1e-12):
+        engine = bracket(laws, epsilon_question(delta, lambda high: 1e-4 * max(high, 1e-9)))
+        for low, high in (ledger.epsilon(delta)[::2], engine):
+            assert gaussian_delta(mu, low * (1 - 1e-14)) >= delta or low == 0
+            assert delta >= gaussian_delta(mu, high * (1 + 1e-14))
+            assert high - low <= 1e-4 * high + 1e-13
+
+
 def test_bounded_range_of_one_release_is_the_supremum_over_all_pairs():
     for epsilon, e in ((1.0, 0.3), (0.2, 0.05), (5.0, 2.0)):
         low, _, high = Ledger([BoundedRange(epsilon)]).delta(e)
@@ -377,3 +426,15 @@ def test_a_delta_of_nearly_one_is_not_below_the_truth():
     bounds = Ledger([(Additive(Gaussian(0.03652912)), 3)]).delta(425.5)
     assert bounds.upper >= 1 - 1e-15
     assert bounds.lower >= 1 - 1e-7
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_under_substitution_the_lower_end_of_an_ordered_pair_is_attained_by_some_orders(times):
+    """The pair that dominates both orders is attained by none of them. It is an upper end only."""
+    p, q = np.array([0.7, 0.2, 0.1]), np.array([0.5, 0.2, 0.3])
+    up, down = list(zip(np.log(p / q), p)), list(zip(np.log(q / p), q))
+    attained = max(brute([(up, 0.0)] * j + [(down, 0.0)] * (times - j), epsilon=0.0) for j in {0, times // 2, times})
+    low, _, high = Ledger([(Distributions(p, q), times)], "substitute").delta(0.0)
+    assert low <= max(brute([(up, 0.0)] * j + [(down, 0.0)] * (times - j), 0.0) for j in range(times + 1)) * (1 + 1e-12)
+    assert low >= attained * (1 - 2e-3)
+    assert high >= attained * (1 - 1e-12)

@@ -1,13 +1,16 @@
 """The engine for lists of losses: both ends against sums over all outcomes, for laws and steps chosen at random."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from tcdp_sim.exact.losses.convolved import Window, convolved
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 from tcdp_sim.exact.losses.lists import bracket, delta_question, epsilon_question
+from tcdp_sim.exact.losses.tilts import common_grid
 
 
 def random_law(rng, values, lost=0.0):
@@ -112,10 +115,28 @@ def test_losses_that_were_raised_are_not_counted_in_lower_ends():
     assert result.upper(0.5) > 1.01 * brute([(law, 3)], 0.5)
 
 
-def test_the_tail_of_the_dilation_bound_is_there_without_any_mass_near():
-    law = AtomicLoss(np.array([-0.015, 0.015]), np.array([0.5, 0.5]))
-    result = sums([(law, 2)], 0.01, 3.0, -6.0, 2048)
-    far = result._dilation(2.0)  # no sum comes near
+def test_the_dilation_bound_has_a_tail_for_sums_further_off_than_it_sums():
+    """All sums lie 14 standard deviations of the spreading below epsilon, and some spread beyond it."""
+    step, times = 0.01, 400
+    law = AtomicLoss(np.array([-0.015, 0.015]), np.array([0.5, 0.5]))  # midway between points
+    result = sums([(law, times)], step, 0.5, -6.0, 2048)
     root = np.sqrt(result.variance)
-    tail = 0.5 * root * np.exp(-0.5 * 9.0**2 + (3.0 + 0.5) * 9.0 * root)
-    assert far >= tail > 0
+    assert root == pytest.approx(step * np.sqrt(times) / 2)
+    place = int(np.argmin(np.abs(result.loss)))
+    epsilon = float(result.loss[place] + 14 * root)
+    alone = np.zeros_like(result.mass)
+    alone[place] = 1.0
+    exact = replace(result, mass=alone, rounding=0.0, rounding_norm=0.0)
+    upper = 1 / (1 + np.exp(-step / 2))  # P[N = step / 2], from E e^-N = 1
+    count = np.arange(times + 1)
+    moved = step * (count - times / 2) - 14 * root
+    truth = np.exp(0.5 * 14 * root) * (binom.pmf(count, times, upper) * np.maximum(-np.expm1(-moved), 0.0)).sum()
+    assert 0 < truth <= exact._dilation(epsilon)
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.37, 1.0 / 3.0])
+def test_commensurate_lattices_stay_on_the_grid_in_spite_of_rounding(factor):
+    """Euclid's algorithm in floats loses digits, by which outer points of a lattice once counted as off the grid."""
+    shares = [level * query for level in (0.05, 0.1, 0.15, 0.2) for query in (0.5, 0.3, 0.2)]
+    found = common_grid([(2 * factor * share, 1) for share in shares], 1e-3, False)
+    assert found == pytest.approx(0.01 * factor, rel=1e-15)

@@ -75,9 +75,9 @@ def test_a_forged_record_is_found(tiny, folder, monkeypatch):
     """Written by a program that draws other numbers: the checksums are right, the bits are not."""
     from tcdp_sim.engine import simulate
 
-    real = streams.generator
+    real = streams.generators
     with monkeypatch.context() as patch:
-        patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
+        patch.setattr(simulate, "generators", lambda seed, cells, chunks: real(seed + 1, cells, chunks))
         assert tiny(*SMALL)[0] == 0
     code, out, _ = tiny(*SMALL, "verify")
     assert code == 1
@@ -148,9 +148,9 @@ def test_foreign_and_contradicting_runs_are_not_merged(tiny, folder, one_line, m
     assert tiny(*SMALL, "name=seed", "seed=7")[0] == 0
     assert "belongs to another run (seed" in one_line("merge", root / "seed")
     assert "is this run itself" in one_line("merge", folder)
-    real = streams.generator
+    real = streams.generators
     with monkeypatch.context() as patch:
-        patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
+        patch.setattr(simulate, "generators", lambda seed, cells, chunks: real(seed + 1, cells, chunks))
         assert tiny(*SMALL, "name=forged")[0] == 0
     before = snapshot(folder)
     assert "differ in 4 chunks that both have" in one_line("merge", root / "forged")

@@ -60,10 +60,11 @@ fi
     "lsf": {
         "bsub": """\
 while [ $# -gt 1 ]; do case $1 in
-    -J) name=$2 ;; -o) ;; -w) [ "$2" = "ended(7)" ] || exit 9 ;; *) exit 9 ;;
+    -J) name=$2 ;; -o) ;; -w) [ "$2" = "$EXPECTED" ] || exit 9 ;; *) exit 9 ;;
 esac; shift 2; done
 cat > job.lsf
 case $name in
+    *","*) exit 9 ;;
     *"["*) array=${name#*[}; for i in $(each "${array%]}"); do BARE LSB_JOBINDEX=$i sh job.lsf; done ;;
     *) BARE sh job.lsf ;;
 esac
@@ -94,6 +95,7 @@ grep -qx "FINAL finish finish.sub" "$1" && BARE ./finish.sh
     },
 }
 EXPECTED = {"pbs": ["depend=afterany:7[].server", "depend=afterany:8.server:7[].server"], "sge": ["7", "7,7"]}
+EXPECTED["lsf"] = ["ended(7)", "ended(7) && ended(7)"]
 # the directives of each queue, in the form that its manual gives
 CLOCK = r"\d{2,}:[0-5]\d:[0-5]\d"
 DIRECTIVES = {

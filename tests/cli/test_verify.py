@@ -134,9 +134,9 @@ def test_a_damaged_snapshot(ran, folder):
 
 
 def test_records_of_another_program_under_a_certificate_of_its_own(undrawn, monkeypatch):
-    real = streams.generator
+    real = streams.generators
     with monkeypatch.context() as patch:
-        patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
+        patch.setattr(simulate, "generators", lambda seed, cells, chunks: real(seed + 1, cells, chunks))
         patch.setattr(certificate, "bit_stream", lambda: "0" * 16)
         assert undrawn()[0] == 0
     monkeypatch.setattr(certificate, "bit_stream", lambda: "0" * 16)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from figure_lines import colour, curve, key, shows, traces
 from scipy import stats
+from scipy.optimize import brentq
 
 from tcdp_sim.experiments import crossover, thresholds
 from tcdp_sim.experiments.gap_max import name_problems
@@ -194,7 +195,8 @@ def test_baselines_and_lower_bounds_are_drawn_by_their_formulas():
     assert (
         at_1024(only("binary search (zCDP)", "--")) == pytest.approx(search, rel=1e-6) == pytest.approx(248.9, abs=0.1)
     )
-    epsilon, log_k = np.sqrt(8 * 0.5), 1024 * np.log(2)  # bounded range: epsilon^2 / 8 = rho
+    epsilon = brentq(lambda e: np.log(np.expm1(e) / e) - 1 + e / np.expm1(e) - 0.5, 1, 4)  # bounded range at rho
+    log_k = 1024 * np.log(2)
     halves = 4 / epsilon * (log_k - np.log(2) + np.log(19))
     assert at_1024(only("exponential mechanism", "--")) == pytest.approx(halves, rel=1e-6)
     miss, hit = log_k - np.log(0.05), -np.log(0.95)

@@ -30,9 +30,14 @@ OMEGA = 2.5
 ORDERS = np.linspace(1.05, OMEGA, 8)
 
 
+def range_rho(epsilon):
+    """The least rho of bounded range, in closed form (see tests/privacy/test_least_rho.py)."""
+    return np.log(np.expm1(epsilon) / epsilon) - 1 + epsilon / np.expm1(epsilon)
+
+
 def claimed(parameters, shifts=2):
     """The rho that the ledger of one tree claims, tight accounting."""
-    ends = (parameters.epsilon_level**2 + parameters.epsilon_end**2) / 8
+    ends = range_rho(parameters.epsilon_level) + range_rho(parameters.epsilon_end)
     return ends + shifts * noise_rho(parameters.noise, 1.0, OMEGA)
 
 
@@ -74,7 +79,7 @@ def test_the_recursion_on_neighbours(depth, floor):
     trees = (outer, inner)[:depth]
     law = cache(lambda xs: recursive_pmf(counts_below(xs, k), k, trees))
     shifts = 1 if floor is None else 9  # above half of the weight; above a tenth of it and one
-    inside = shifts * noise_rho(inner.noise, 1.0, OMEGA) + 0.5**2 * inner.epsilon_end**2 / 8
+    inside = shifts * noise_rho(inner.noise, 1.0, OMEGA) + range_rho(0.5 * inner.epsilon_end)
     assert 0.01 < worst_ratio(neighbours(k, n), law, claimed(outer) + inside * (depth - 1)) < 1
 
 
@@ -149,7 +154,7 @@ def test_sensitivity_doubles_one_level_down(unit, keeps):
     def law(f):
         return level_law(f, k, epsilon, unit, 0.0, top / unit)
 
-    assert (worst_ratio(sensitivity_one(k, top), law, epsilon**2 / 8) < 1) == keeps
+    assert (worst_ratio(sensitivity_one(k, top), law, range_rho(epsilon)) < 1) == keeps
 
 
 @pytest.mark.parametrize("depends", [False, True])
@@ -162,7 +167,7 @@ def test_thresholds_must_not_depend_on_the_data(depends):
         lower, upper = (2.0 * most - 1, 2.0 * most) if depends else (1.0, 3.0)
         return exponential(level_qualities(levels, lower, upper), epsilon)
 
-    assert (worst_ratio(neighbours(k, n), law, epsilon**2 / 8) > 1) == depends
+    assert (worst_ratio(neighbours(k, n), law, range_rho(epsilon)) > 1) == depends
 
 
 # An audit from outside: outputs alone, a lower bound on epsilon that holds with probability 1 - 2e-6.
@@ -206,9 +211,8 @@ def test_other_selections_on_all_neighbours(selection):
     parameters = ReleaseParameters(1.0, SinhNormal(2.0, 9.0), 1.0, 2.2, 3.0, selection.removesuffix("_low"))
     parameters = replace(parameters, floor=0.4) if selection == "surrogate_low" else parameters
     queries, shift = CHARGED[selection]
-    rho = (parameters.epsilon_level**2 + parameters.epsilon_end**2) / 8 + queries * noise_rho(
-        parameters.noise, shift, OMEGA
-    )
+    ends = range_rho(parameters.epsilon_level) + range_rho(parameters.epsilon_end)
+    rho = ends + queries * noise_rho(parameters.noise, shift, OMEGA)
     law = cache(lambda xs: np.exp(output_log_pmf(LevelProfile.of(xs, k), parameters)))
     assert 0.01 < worst_ratio(neighbours(k, n), law, rho) < 1
 

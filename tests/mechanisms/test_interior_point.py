@@ -46,11 +46,11 @@ def test_the_binary_search_is_run():
     assert (found["rank_error"] == np.abs(found["depth"] - 6)).all()
 
 
-def test_only_the_search_has_a_newer_version():
+def test_only_the_stability_histogram_has_the_older_version():
     """Records of the other methods stay valid: what they draw has not changed."""
     versions = {method: InteriorPoint.law(point(method=method), OPTIONS, None)["version"] for method in methods.METHODS}
-    assert versions.pop("binary_search") == 3
-    assert set(versions.values()) == {2}
+    assert versions.pop("stability") == 2
+    assert set(versions.values()) == {3}
 
 
 def test_success_is_the_exact_one():

@@ -49,13 +49,13 @@ every = pytest.mark.parametrize("guarantee", EVERY, ids=str)
 
 
 def test_values_at_one_millionth():
-    """zCDP: 40 digits; tCDP: the formula at its end, order 5; paper: Lemmas 21 and 6."""
+    """zCDP: 40 digits; tCDP: below the usual formula at its end, order 5; paper: Lemmas 21 and 6."""
     zcdp, tcdp = ZCDP(0.1), TCDP(0.1, 5)
     assert to_approx_dp(zcdp, 1e-6).epsilon == pytest.approx(2.141939, abs=5e-7)
     assert to_approx_dp(zcdp, 1e-6, "paper").epsilon == pytest.approx(2.450788, abs=5e-7)
     tight = 0.5 + math.log(4 / 5) + (math.log(1e6) - math.log(5)) / 4
     assert tight == pytest.approx(3.328375, abs=5e-7)
-    assert to_approx_dp(tcdp, 1e-6).epsilon == pytest.approx(tight, rel=1e-14)
+    assert to_approx_dp(tcdp, 1e-6).epsilon == pytest.approx(3.292022, abs=5e-7)  # the best binary test
     assert to_approx_dp(tcdp, 1e-6, "paper").epsilon == pytest.approx(3.953878, abs=5e-7)
     assert gaussian_delta(0.1, 1.994527) == pytest.approx(1e-6, rel=1e-5)  # nothing valid is below
 
@@ -99,7 +99,7 @@ def test_the_source_says_method_and_theorem(guarantee, method):
         (ApproxDP, "tight"): "randomised response",
         (PureDP, "paper"): "larger delta",
         (ApproxDP, "paper"): "larger delta",
-    }.get((type(guarantee), method), "Canonne-Kamath-Steinke 2020 at order")
+    }.get((type(guarantee), method), "the best binary test")
     assert theorem in answer.source
 
 
@@ -169,7 +169,7 @@ def test_more_privacy_costs_less(rho, omega, log_delta, factor):
     delta = 10**log_delta
     for method in METHODS:
         epsilon = to_approx_dp(TCDP(rho, omega), delta, method).epsilon
-        slack = 1e-12 * epsilon
+        slack = 1e-8 * epsilon
         assert to_approx_dp(TCDP(rho * factor, omega), delta, method).epsilon >= epsilon - slack
         assert to_approx_dp(TCDP(rho, 1 + (omega - 1) * factor), delta, method).epsilon <= epsilon + slack
         assert to_approx_dp(TCDP(rho, omega), max(delta**factor, 5e-324), method).epsilon >= epsilon - slack
@@ -188,9 +188,9 @@ def test_delta_and_epsilon_are_inverse(guarantee, method, log_delta):
     back = delta_at(guarantee, epsilon, method)
     if epsilon > 0 and not (isinstance(guarantee, ApproxZCDP) and epsilon <= 0.3 * (1 + 1e-9)):
         # d log delta / d epsilon reaches 1e3 here, and e^epsilon is rounded at delta near 1e-16.
-        assert back == pytest.approx(delta, rel=1e-9, abs=1e-15 if isinstance(guarantee, PureDP | ApproxDP) else 0)
+        assert back == pytest.approx(delta, rel=1e-6, abs=1e-15 if isinstance(guarantee, PureDP | ApproxDP) else 0)
     else:
-        assert back <= delta * (1 + 1e-9)
+        assert back <= delta * (1 + 1e-6)
 
 
 def test_tiny_deltas():
@@ -249,7 +249,7 @@ def test_the_sharp_form_of_lemma_38_is_the_integral(rho, xi):
 
 def test_values_of_lemma_38():
     assert approx_zcdp_delta(ZCDP(0.1), 1, "paper") == pytest.approx(0.0219, abs=5e-5)
-    assert delta_at(ZCDP(0.1), 1) == pytest.approx(0.0089, abs=5e-5)
+    assert delta_at(ZCDP(0.1), 1) == pytest.approx(0.00868, abs=5e-6)
     assert gaussian_delta(0.1, 1) == pytest.approx(0.00319, abs=5e-6)
     u, rho = 0.9, 0.1
     a = 1 + u / (2 * rho)

@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 from mpmath import mp
+from scipy.optimize import brentq
 from selection_audit import audit_selection
 
 from tcdp_sim import exact
@@ -18,9 +19,9 @@ from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.selection.algorithms import ObviousAnswer
 from tcdp_sim.selection.calibration import (
     ALGORITHMS,
-    WITH_ACCOUNTING,
     WITH_NOISE,
     depends_on,
+    has_accounting,
     noise_family,
     noisy_max_gaussian_scale,
     selection_algorithm,
@@ -51,8 +52,9 @@ def variants():
     for method in ALGORITHMS:
         if method != "sparse_vector":
             specs = SPECS if method in WITH_NOISE else ("gaussian",)
-            accountings = ("paper", "tight") if method in WITH_ACCOUNTING else ("paper",)
-            yield from ((method, *rest) for rest in product(specs, accountings))
+            for spec, accounting in product(specs, ("paper", "tight")):
+                if accounting == "paper" or has_accounting(method, groups.named("noise", spec)["family"]):
+                    yield method, spec, accounting
 
 
 variant = pytest.mark.parametrize(("method", "spec", "accounting"), list(variants()))
@@ -108,6 +110,32 @@ def test_the_worst_neighbours_never_show_more_than_is_promised(method, spec, acc
     check_promise(
         promise, lambda order: exact.worst_renyi(pairs, order), lambda epsilon: exact.worst_delta(pairs, epsilon)
     )
+
+
+@pytest.mark.parametrize("rho", [0.1, 0.5, 2.0])
+def test_the_exponential_mechanism_spends_all_of_rho_on_two_candidates(rho):
+    """Near order 1, at the worst gap: an epsilon that is 1% larger breaks the promise, and sqrt(8 rho) wastes some."""
+    epsilon = selection_parameters("exponential_mechanism", None, "tight", {"rho": rho}, 2, 1)["epsilon"]
+
+    def spent(epsilon):
+        gaps = np.linspace(0, 6 / epsilon, 400)
+        return exact.worst_renyi(exact.worst_pairs("exponential_mechanism", epsilon, 2, gaps=gaps), 1.001).estimate
+
+    assert 0.995 * rho < spent(epsilon) <= 1.001 * rho
+    assert spent(1.01 * epsilon) > 1.001 * rho
+    assert spent(np.sqrt(8 * rho)) < spent(epsilon) * (1 - 0.05 * rho)
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.5, 2.0])
+@pytest.mark.parametrize("method", ["permute_and_flip", "noisy_max_laplace"])
+def test_pure_methods_at_the_tight_epsilon_keep_rho(method, rho):
+    target = {"rho": rho, "omega": 6.0, "delta": 1e-6}
+    for k in (2, 1000):
+        algorithm, noise, _, promise, _ = calibrated(method, "gaussian", "tight", target, k)
+        assert promise.epsilon > np.sqrt(2 * rho)
+        pairs = exact.worst_pairs(algorithm, noise, k, gaps=np.linspace(0, 20 / promise.epsilon, 40))
+        for order in (1.01, 1.5, 4.0, 30.0):
+            assert exact.worst_renyi(pairs, order).lower <= rho * order
 
 
 def test_algorithm_22_spends_the_whole_profile_of_its_noise():
@@ -212,11 +240,15 @@ def test_noise_at_equal_privacy():
     assert noise("generalized_histogram", "gaussian", "tight").scale == pytest.approx(10)
     assert noise("generalized_histogram", "gaussian", "paper").scale == pytest.approx(10 * np.sqrt(2))
     assert noise("generalized_histogram", "gaussian", "tight", 3).scale == pytest.approx(10 * np.sqrt(3))
-    assert noise("generalized_histogram", "laplace", "tight").scale == pytest.approx(2 / epsilon)
+    pure = brentq(lambda e: e * np.tanh(e / 2) - rho, 0.1, 0.3, xtol=1e-15)
+    assert noise("generalized_histogram", "laplace", "tight").scale == pytest.approx(2 / pure)
     assert noise("generalized_histogram", "laplace", "paper", 3).scale == pytest.approx(12 / epsilon)
     assert noise("exponential_mechanism", "gaussian", "paper").scale == pytest.approx(2 / epsilon)
-    assert noise("exponential_mechanism", "gaussian", "tight").scale == pytest.approx(1 / epsilon)
-    assert noise("exponential_mechanism", "gaussian", "tight", 4).scale == pytest.approx(2 / epsilon)
+    for m in (1, 4):
+        ranged = brentq(lambda e, m=m: np.log(np.expm1(e) / e) - 1 + e / np.expm1(e) - rho / m, 0.1, 0.5, xtol=1e-15)
+        assert noise("exponential_mechanism", "gaussian", "tight", m).scale == pytest.approx(2 / ranged, rel=1e-9)
+    assert noise("permute_and_flip", "gaussian", "tight").scale == pytest.approx(2 / pure)
+    assert noise("stability", "gaussian", "tight").scale == pytest.approx(1 / pure)
     assert noise("permute_and_flip", "gaussian", "paper").scale == pytest.approx(2 / epsilon)
     assert noise("stability", "gaussian", "paper").scale == pytest.approx(1 / epsilon)
 

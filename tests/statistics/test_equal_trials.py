@@ -7,6 +7,7 @@ import pytest
 from tcdp_sim.mechanisms.base import Observable
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.statistics.intervals import SHARE, simulated_mean
+from tcdp_sim.statistics.one_sample import LEAST_P, equal_p_values
 from tcdp_sim.store.table import _moment_row
 from tcdp_sim.summaries.estimates import ends_of_equal_trials
 from tcdp_sim.summaries.summary import summarise
@@ -102,3 +103,35 @@ def test_the_published_ends_of_a_mean():
     assert np.isnan(_moment_row(equal, unbounded)[2:4]).all()
     mean, mcse, low, high, *_ = _moment_row(distribution(np.arange(10.0)), bounded)
     assert (high - mean, mean - low) == pytest.approx((1.959963984540054 * mcse,) * 2)
+
+
+def test_p_values_of_equal_trials_hold_for_every_coin():
+    """P[all tails] and P[all heads] are exact; the p-value is at most a with a probability of at most a."""
+    p = np.concatenate([np.geomspace(1e-9, 0.5, 300), 1 - np.geomspace(1e-9, 0.5, 300)])
+    for trials in (2, 3, 10, 1000, 10**6):
+        found = np.array([equal_p_values(side, trials, p) for side in (0.0, 1.0)])
+        with np.errstate(under="ignore"):
+            chance = np.array([(1 - p) ** trials, p**trials])
+        for level in (0.5, 0.01, 1e-6):
+            assert (np.where(found <= level, chance, 0).sum(axis=0) <= level).all()
+        if trials == 1000:  # and they are no larger than that takes
+            assert equal_p_values(0.0, trials, 0.02) < 2e-9
+
+
+@pytest.mark.parametrize(("value", "far"), [(2.0, 4.0), (-3.0, -6.0), (5e-7, 1e-6), (0.0, 1.0)])
+def test_p_values_of_equal_trials_hold_for_a_rare_value_within_reach(value, far):
+    for chance in (1e-5, 1e-3, 0.1):
+        exact = value + chance * (far - value)
+        for trials in (10, 1000, 10**5):
+            with np.errstate(under="ignore"):
+                never = (1 - chance) ** trials
+            assert equal_p_values(value, trials, exact) >= min(never, 1)
+
+
+def test_p_values_of_equal_trials_at_the_ends():
+    assert equal_p_values(2.0, 1000, 2.0) == 1
+    assert equal_p_values(0.1 + 0.2, 1000, 0.3) == 1
+    assert equal_p_values(2.0, 1000, -2.0) == LEAST_P
+    assert equal_p_values(np.nan, 0, 2.0) == LEAST_P
+    assert np.isnan(equal_p_values(2.0, 1, 3.0))
+    assert np.isnan(equal_p_values(2.0, 10, [np.nan, np.inf])).all()

@@ -107,16 +107,16 @@ def test_a_folder_that_vanishes_ends_the_run_at_once_in_one_line(command, folder
     """What is there again is gone on with; what somebody has removed is computed again."""
     monkeypatch.setattr("tcdp_sim.engine.schedule.TASK_SECONDS", 1e-9)
     monkeypatch.setattr(journal, "SYNC_SECONDS", 0.0)
-    real, calls = journal.Writer.append, []
+    real, calls = journal.Writer.extend, []
 
-    def append(self, payload):
+    def extend(self, payloads):
         calls.append(1)
         if len(calls) == 10:
             folder.rename(tmp_path / "elsewhere") if how == "renamed" else shutil.rmtree(folder)
-        return real(self, payload)
+        return real(self, payloads)
 
     with monkeypatch.context() as patch:
-        patch.setattr(journal.Writer, "append", append)
+        patch.setattr(journal.Writer, "extend", extend)
         code, _, err = command(*WORDS)
     assert (code, err.count("\n")) == (2, 1)
     assert "No such file or directory" in err

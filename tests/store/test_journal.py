@@ -1,8 +1,10 @@
 """The journal: what was acknowledged is read back, and nothing else."""
 
+import errno
 import os
 import random
 import resource
+from itertools import accumulate
 
 import pytest
 
@@ -57,6 +59,81 @@ def test_records_of_several_segments_are_read_again_in_any_order(tmp_path):
     with pytest.raises(FileNotFoundError):
         reader.again(tmp_path / "none.seg", offset)
     assert reader.again(path, offset) is None
+
+
+def test_records_appended_together_have_the_bytes_of_each_alone(tmp_path):
+    alone = write(tmp_path / "alone", PAYLOADS)
+    with journal.Writer(tmp_path / "together") as writer:
+        offsets = writer.extend(PAYLOADS[:1]) + writer.extend([]) + writer.extend(PAYLOADS[1:])
+    assert writer.path.read_bytes() == alone.read_bytes()
+    assert offsets == [offset for _, offset, _ in journal.read(tmp_path / "together")]
+
+
+@pytest.mark.parametrize("room", [0, 10, 31, 32, 33, 65, 10_330, 10_331, 10_350])
+def test_a_full_disk_keeps_the_records_that_fit_and_no_half_one(tmp_path, monkeypatch, room):
+    """A disk takes some bytes, in writes of at most 20, and then no more until there is room again."""
+    left, real = room, os.write
+
+    def filling(file, data):
+        nonlocal left
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        done = real(file, data[: min(20, left)])
+        left -= done
+        return done
+
+    with journal.Writer(tmp_path) as writer:
+        writer.append(b"before")
+        monkeypatch.setattr(os, "write", filling)
+        with pytest.raises(OSError, match="No space"):
+            writer.extend(PAYLOADS)
+        monkeypatch.undo()
+        sizes = list(accumulate(len(payload) + 32 for payload in PAYLOADS))
+        fitting = PAYLOADS[: sum(size <= room for size in sizes)]
+        assert read(tmp_path) == [b"before", *fitting]
+        offset = writer.append(b"after")
+    assert read(tmp_path) == [b"before", *fitting, b"after"]
+    assert writer.path.read_bytes()[offset:][:5] == b"after"
+
+
+@pytest.mark.parametrize("window", [64, 5000, 1 << 20])
+def test_several_records_read_together_are_those_read_one_by_one(tmp_path, monkeypatch, window):
+    """Close together, far apart, in several files, in any order, twice, long, empty, damaged, cut short."""
+    monkeypatch.setattr(journal, "_WINDOW", window)
+    small = [bytes([i % 251]) * (i % 40) for i in range(300)]
+    paths = [write(tmp_path, part) for part in (small, PAYLOADS, [b"a" * 50_000, *small[:50], b"b" * 9000, b"c"])]
+    found = list(journal.read(tmp_path))
+    random.Random(2).shuffle(found)
+    places = [(path, offset) for path, offset, _ in found]
+    reader = journal.Reader()
+    assert reader.several(places) == [payload for *_, payload in found]
+    assert reader.several(places[:7] + places[:7]) == [payload for *_, payload in found[:7]] * 2
+    assert reader.several(places[::9]) == [payload for *_, payload in found[::9]]
+    assert reader.several([]) == []
+    for path, offset in places[:40]:
+        with path.open("r+b") as file:
+            file.seek(offset - random.Random(offset).randrange(1, 17))
+            file.write(b"?")
+    os.truncate(paths[2], paths[2].stat().st_size - 1)
+    expected = [reader.again(path, offset) for path, offset in places]
+    assert reader.several(places) == expected
+    assert 1 < sum(one is None for one in expected) < 60
+    with pytest.raises(FileNotFoundError):
+        reader.several([*places, (tmp_path / "none.seg", 16)])
+
+
+def test_records_far_apart_are_not_read_with_all_that_lies_between(tmp_path, monkeypatch):
+    path = write(tmp_path, [b"a" * 60_000 if i % 2 else b"b" for i in range(40)])
+    places = [(path, offset) for _, offset, payload in journal.read(tmp_path) if payload == b"b"]
+    read_bytes, real = [], os.pread
+
+    def counted(*arguments):
+        read_bytes.append(arguments[1])
+        return real(*arguments)
+
+    monkeypatch.setattr(os, "pread", counted)
+    assert journal.Reader().several(places) == [b"b"] * 20
+    assert sum(read_bytes) <= 20 * 5000
 
 
 @pytest.mark.parametrize(("limit", "left_open"), [(4, 1), (8, 2), (400, 3)])

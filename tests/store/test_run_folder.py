@@ -17,6 +17,7 @@ from tcdp_sim.store import durable, journal
 from tcdp_sim.store.digests import intact, tree_digest
 from tcdp_sim.store.run_folder import HALF, Run
 from tcdp_sim.summaries.encoding import from_bytes, to_bytes
+from tcdp_sim.summaries.problems import WARNING, Problem
 from tcdp_sim.summaries.summary import summarise
 
 IDENTITY = {"experiment": "histogram", "seed": "1", "chunk": 100}
@@ -49,6 +50,58 @@ def test_what_was_appended_is_there_at_once_and_after_reopening(tmp_path):
         assert not store.has(CELLS[0], 5)
         assert contents(store.summary(CELLS[1], [3])) == record(CELLS[1], 3)
     assert contents(run.summary(CELLS[0], range(5))) == contents(again.summary(CELLS[0], range(5)))
+
+
+def test_chunks_appended_together_have_the_bytes_of_each_alone(tmp_path, monkeypatch):
+    """With problems before their chunk, chunks that ended with an error, and more than is written at once."""
+    problems = [Problem(CELLS[0], chunk, WARNING, f"warning {chunk}", "here") for chunk in range(3)]
+    monkeypatch.setattr("tcdp_sim.store.run_folder.BYTES", 1000)
+    together, alone = (Run(tmp_path / name, IDENTITY) for name in ("together", "alone"))
+    with together.writer({"who": "test"}) as writer:
+        chunks = [(CELLS[0], chunk, None if chunk == 1 else record(CELLS[0], chunk)) for chunk in range(3)]
+        writer.extend([(*each, (problem,)) for each, problem in zip(chunks, problems)])
+        writer.extend([])
+    with alone.writer({"who": "test"}) as writer:
+        for (cell, chunk, summary), problem in zip(chunks, problems):
+            writer.note(problem)
+            if summary is not None:
+                writer.append(cell, chunk, summary)
+    each = [[payload for _, _, payload in journal.read(run.folder / "journal")] for run in (together, alone)]
+    assert each[0] == each[1]
+    assert [payload[:1] for payload in each[0]] == [b"H", b"P", b"C", b"P", b"P", b"C"]
+    assert together.problems == alone.problems
+    assert together.done == alone.done == [(CELLS[0], 0), (CELLS[0], 2)]
+
+
+def test_what_comes_before_a_chunk_that_does_not_fit_is_kept(tmp_path):
+    run = filled(tmp_path / "r", chunks=1).again()
+    other = to_bytes(summarise(CELLS[0], 1, 100, {"y": np.zeros(100)}, {}))
+    with (
+        run.writer({"who": "test"}) as writer,
+        pytest.raises(UserError, match="has other observables"),
+    ):
+        writer.extend([(CELLS[1], 1, record(CELLS[1], 1), ()), (CELLS[0], 1, other, ()), (CELLS[1], 2, b"", ())])
+    assert set(run.again().done) == {(CELLS[0], 0), (CELLS[1], 0), (CELLS[1], 1)}
+
+
+def test_records_come_in_the_order_in_which_they_are_asked_for(tmp_path, monkeypatch):
+    run = filled(tmp_path / "r")
+    keys = [(cell, chunk) for chunk in (3, 0, 4, 1, 2) for cell in CELLS]
+    expected = [record(*key) for key in keys]
+    assert run.records(keys) == expected
+    for most in (1, 700, 1 << 20):
+        monkeypatch.setattr("tcdp_sim.store.run_folder.BYTES", most)
+        assert list(run.each_record(iter(keys))) == expected
+    with pytest.raises(KeyError):
+        run.records([(CELLS[0], 5)])
+
+
+def test_summaries_of_cells_lack_those_that_lack_a_chunk(tmp_path):
+    run = filled(tmp_path / "r")
+    found = run.summaries(CELLS, [5, 6], None)
+    assert (contents(found[0]), found[1]) == (contents(run.summary(CELLS[0], range(5))), None)
+    alone = run.summaries(CELLS, [1, 1], (["x"], ["e"]))  # with thresholds
+    assert [contents(one) for one in alone] == [record(cell, 0) for cell in CELLS]
 
 
 def test_the_first_of_two_equal_records_is_enough(tmp_path):

@@ -9,9 +9,12 @@ import xarray as xr
 from scipy import stats
 
 from tcdp_sim import results
+from tcdp_sim.mechanisms import Histogram, UserFunction
 from tcdp_sim.mechanisms.base import Observable
 from tcdp_sim.store import table
+from tcdp_sim.summaries.encoding import from_bytes, parts_of, to_bytes
 from tcdp_sim.summaries.summary import merge, summarise
+from tcdp_sim.summaries.together import together
 
 ABOUT = Observable("counts", "a number")
 
@@ -110,6 +113,28 @@ def test_a_loss_that_is_infinite_once_in_ten_times(command, tmp_path):
         assert abs(middle) <= 1.01
         assert high == np.inf
     assert "none contradicts" in out
+
+
+@pytest.mark.parametrize("bound", [(-np.inf, np.inf), (0.0, 4.0), (0.0, np.inf)])
+def test_cells_read_together_have_the_statistics_of_each_alone(bound):
+    """Also where all trials are equal, and the interval follows from the bounds of the numbers."""
+    rng = np.random.default_rng(6)
+    x = np.concatenate([rng.random((20, 12)), np.full((2, 12), 0.1), np.zeros((1, 12))])
+    observables = {"x": Observable("counts", "x", *bound)}
+    kind = type("Kind", (UserFunction,), {"observables": observables, "events": {"low": "low"}})
+    encodings = [to_bytes(summarise("c" * 64, 0, 12, {"x": row, "low": row < 0.2}, {})) for row in x]
+    alone = table.estimates(kind, [kind({}, {})] * len(x), [from_bytes(one) for one in encodings])
+    names = table.names_together(kind)
+    at_once = table.estimates_together(kind, together([parts_of(one) for one in encodings], names))
+    assert list(at_once) == list(alone)
+    for name, (dims, values, about) in alone.items():
+        assert (at_once[name][0], at_once[name][2]) == (dims, about)
+        assert np.asarray(at_once[name][1]).dtype == values.dtype
+        np.testing.assert_array_equal(at_once[name][1], values, err_msg=name)
+
+
+def test_mechanisms_with_thresholds_are_not_read_together():
+    assert table.names_together(Histogram) is None
 
 
 def test_batches_of_all_observables_share_one_width():

@@ -42,6 +42,7 @@ def test_they_come_back_as_they_were(count):
     assert [cells.place(one.id) for one in plain] == list(range(count))
     assert cells.place("0" * 64) is None
     assert cells.place("no id") is None
+    assert cells.places([one.id for one in plain[::-1]] + ["0" * 64]).tolist() == [*reversed(range(count)), -1]
     with pytest.raises(IndexError):
         cells[count]
 

@@ -167,8 +167,8 @@ REFUSED = [
     ("- " * 400_000, "a.yaml:1: this is nested too deeply"),
     (b"a: 1\nb: \xe9t\xe9\n", "a.yaml:2: is not text in UTF-8"),
     ("a: 1".encode("utf-16"), "a.yaml:1: is not text in UTF-8"),
-    ("a: \x07\n", "a.yaml cannot be read as YAML"),
-    (b"a: \x00\n", "a.yaml cannot be read as YAML"),
+    ("b: é\na: \x07\n", r"a.yaml:2: cannot be read as YAML \(a control character, #x0007\)"),
+    (b"a: \x00\n", "a.yaml:1: cannot be read as YAML"),
     (b"\x80\x04\x95", "a.yaml:1: is not text in UTF-8"),
     (b"# " + b"x" * 1_000_000, "a.yaml is too large; valid: at most 1,000,000 bytes"),
 ]

@@ -1,9 +1,17 @@
 """Parts of a sweep: computed alone, in any order, and published without code, with the bytes of a serial run."""
 
+import re
+import shlex
 from itertools import count
 from pathlib import Path
 
 import pytest
+
+from tcdp_sim.cli import script
+from tcdp_sim.core import user_files
+from tcdp_sim.store import journal, part_values
+from tcdp_sim.study.parts import Part
+from tcdp_sim.sweeps import exact
 
 FILE = """
 import numpy as np
@@ -49,7 +57,7 @@ def test_parts_in_any_order_and_repeated_have_the_bytes_of_a_serial_sweep(comman
     assert command("sweep", *WORDS, "name=mine", "part=2/3")[0] == 0
     code, out, _ = command("finish", "results/mine")
     assert code == 0
-    assert "exact values and bounds are code" in out
+    assert "no part has exact values or bounds" in out
     assert not Path("results/alone").exists()
     assert command("sweep", *WORDS, "name=alone")[0] == 0
     assert snapshot("mine") == snapshot("alone")
@@ -72,12 +80,178 @@ def test_finishing_further_parts_keeps_published_exact_values(command, folder, m
     assert command("sweep", *more, "part=1/2")[0] == 0
     code, out, _ = command("finish", "results/largest")
     assert code == 1, out
-    assert "exact values and bounds are code" not in out
+    assert "no part has exact values" not in out
     assert command("sweep", *more, "part=2/2")[0] == 0
     code, out, _ = command("finish", "results/largest")
     assert (code, "3 simulated numbers have an exact one beside them" in out) == (0, True), out
     assert command("sweep", *more, "exact.value=mean_of_largest", "name=alone")[0] == 0
     assert snapshot("largest") == snapshot("alone")
+
+
+EXACT = (*WORDS, "exact.value=mean_of_largest", "bound.value=1")
+TARGET = ("target_mcse={value:{relative:0.01}}", "trials=500", "chunk=100")
+
+
+def published(name):
+    folder = Path("results", name)
+    others = {file: (folder / file).read_bytes() for file in ("certificate.json", "contradictions.csv")}
+    return snapshot(name) | others
+
+
+def part(command, *words, code=0):
+    found, out, err = command("sweep", *words)
+    assert (found, err) == (0, ""), err
+    return out
+
+
+@pytest.mark.parametrize("more", [(), TARGET], ids=["trials", "target"])
+def test_parts_store_exact_values_and_the_finish_publishes_them_without_code(command, folder, more):
+    """In any order, one lost at first and one repeated: the bytes are those of a serial sweep."""
+    words = (*EXACT, *more, "name=mine")
+    assert command("sweep", *EXACT, *more, "name=alone")[0] == 0
+    for one in ("3/4", "1/4", "4/4", "3/4"):
+        part(command, *words, f"part={one}")
+    if not more:
+        Path("my_file.py").rename("elsewhere.py")
+        code, out, err = command("finish", "results/mine")
+        assert code == 1, out
+        assert "missing parts: 2 (1 of 4)" in out
+        assert "part=2/4` computes" in out
+        assert out.count(" bound.value=1.0 exact.value=mean_of_largest ") == 1
+        assert "nothing is published" in err  # each cell lacks chunks
+        Path("elsewhere.py").rename("my_file.py")
+    part(command, *words, "part=2/4")
+    Path("my_file.py").unlink()
+    code, out, err = command("finish", "results/mine")
+    assert (code, err) == (0, ""), out
+    assert "6 simulated numbers have an exact one beside them; none contradicts" in out
+    assert published("mine") == published("alone")
+
+
+@pytest.mark.parametrize(
+    "head", [b"h{}", b"h[1]", b"h" + b"[" * 100_000, b'h{"functions": 1, "made_with": {}, "time": ""}']
+)
+def test_damaged_and_strange_files_of_values_count_as_missing(command, folder, head):
+    for i in (1, 2):
+        part(command, *EXACT, f"part={i}/2")
+    place = Path("results/largest/exact/parts")
+    with journal.Writer(place, ".part-1-of-2") as strange:
+        strange.append(head)
+        strange.append(b"v" + b"x" * 48)
+    first = next(path for path in sorted(place.iterdir()) if path != strange.path)
+    torn = bytearray(first.read_bytes())
+    torn[-3] ^= 1  # in the last record
+    first.write_bytes(torn)
+    code, out, err = command("finish", "results/largest")
+    assert (code, "the exact values of 1 cells are missing" in err) == (1, True), err
+    (line,) = (line for line in out.splitlines() if "computes the first of them" in line)
+    assert command(*shlex.split(line.split("`")[1])[1:])[0] == 0
+    assert command("finish", "results/largest")[0] == 0
+    assert command("sweep", *EXACT, "name=alone")[0] == 0
+    assert published("largest") == published("alone")
+
+
+def test_what_a_part_stores_is_its_own_and_not_computed_again(command, folder, monkeypatch):
+    for one in ("1/2", "2/2"):
+        part(command, *EXACT, f"part={one}")
+    stored = part_values.stored(Path("results/largest"))
+    halves = [part_values.stored(Path("results/largest"), Part(i, 2)).rows for i in (1, 2)]
+    assert len(halves[0]) + len(halves[1]) == len(stored.rows) == 3
+    assert stored.columns == ["value_mean_bound", "value_mean_exact"]
+    assert sorted(row.tolist() for row in stored.rows.values()) == [[1, 0.5], [1, 0.8], [1, 0.9]]
+    before = files(Path("results/largest"))
+    calls = []
+    value = exact.value
+    monkeypatch.setattr(exact, "value", lambda *given: calls.append(given) or value(*given))
+    part(command, *EXACT, "part=1/2")
+    assert files(Path("results/largest")) == before
+    assert command("sweep", *EXACT)[0] == 0
+    assert len(calls) == 2  # the first cell's, to see that nothing has changed
+
+
+def test_wrong_exact_values_of_parts_contradict_at_the_finish(command, folder):
+    for one in ("1/2", "2/2"):
+        part(command, *WORDS, "exact.value=0.7", f"part={one}")
+    assert command("finish", "results/largest")[0] == 3
+
+
+def test_the_newest_functions_count(command, folder):
+    """A corrected function is of another source: what it has not given yet is missing, with the command for it."""
+    for one in ("1/2", "2/2"):
+        part(command, *EXACT, f"part={one}")
+    Path("my_file.py").write_text(FILE.replace("return n / (n + 1)", "return n / (n + 1.0)"))
+    user_files._LOADED.clear()
+    part(command, *EXACT, "part=1/2")
+    code, out, err = command("finish", "results/largest")
+    assert code == 1
+    assert "missing: the exact values of" in out
+    lost = [line for line in out.splitlines() if "computes the first of them" in line]
+    assert "exact.value=mean_of_largest" in lost[0]
+    assert "the exact values of" in err
+    assert command(*shlex.split(lost[0].split("`")[1])[1:])[0] == 0
+    assert command("finish", "results/largest")[0] == 0
+    assert command("sweep", *EXACT, "name=alone")[0] == 0
+    assert published("largest") == published("alone")
+
+
+def test_parts_of_a_sweep_in_folders_of_their_own_are_merged(command, folder):
+    for i in (1, 2, 3):
+        part(command, *EXACT, f"part={i}/3", f"results_dir=own{i}")
+    for i in (3, 1):
+        assert command("merge", "own2/largest", f"own{i}/largest")[0] == 0
+    assert command("sweep", *EXACT, "results_dir=own2", "name=alone")[0] == 0
+    Path("results").symlink_to("own2")
+    assert published("largest") == published("alone")
+
+
+def test_merge_of_sweeps_in_parts_with_different_cells_has_the_cells_of_both(command, folder):
+    one, two = (("sweep.n=[1,9]", "name=one"), ("sweep.n=[4]", "name=two"))
+    for own in (one, two):
+        for i in (1, 2):
+            part(command, *EXACT, *own, f"part={i}/2")
+    Path("my_file.py").rename("elsewhere.py")
+    assert command("merge", "results/one", "results/two")[0] == 0
+    Path("elsewhere.py").rename("my_file.py")
+    assert command("sweep", *EXACT, "name=alone")[0] == 0
+    assert published("one") == published("alone")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("my_file.py:smallest",), "is of another study (mechanism"),
+        (("my_file.py:largest", "seed=3"), "seed = '3' there"),
+        (("my_file.py:largest", "chunk=100"), "chunk = 100 there"),
+    ],
+)
+def test_merge_of_parts_of_other_studies_is_refused_with_the_reason(command, folder, words, said):
+    """Nothing changes, in neither folder."""
+    Path("my_file.py").write_text(FILE + "\n\ndef smallest(rng, trials, n):\n    return rng.random(trials) / n\n")
+    part(command, *EXACT, "name=one", "part=1/2")
+    others = (*words[:1], "sweep.n=[2]", *WORDS[2:], "exact.value=mean_of_largest", *words[1:])
+    part(command, *others, "name=two", "part=2/2")
+    before = files(folder)
+    for ours, theirs in (("one", "two"), ("two", "one")):
+        code, _, err = command("merge", f"results/{ours}", f"results/{theirs}")
+        assert (code, err.count("\n")) == (2, 1), err
+        assert said.partition(" there")[0] in err or ours == "two", err
+    assert files(folder) == before
+
+
+def test_merge_refuses_different_exact_values(command, folder):
+    part(command, *WORDS, "exact.value=0.7", "part=1/1", "name=one")
+    part(command, *WORDS, "exact.value=0.8", "part=1/1", "name=two", "sweep.n=[4,5]")
+    code, _, err = command("merge", "results/one", "results/two")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "differ in value_mean_exact at" in err
+
+
+def test_exact_values_without_identity_are_refused(command, folder):
+    Path("my_file.py").write_text(FILE + "\n\ntwice = lambda n: 2 * n\n")
+    code, _, err = command("sweep", *WORDS, "exact.value=twice", "part=1/2")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "exact.value = <lambda> is not valid with part" in err
+    assert not Path("results").exists()
 
 
 def test_trials_may_be_added(command, folder):
@@ -87,13 +261,44 @@ def test_trials_may_be_added(command, folder):
     assert "3 cells x 4,000 trials; 6 of 24 chunks to simulate" in out
 
 
-def test_a_job_file_of_a_sweep_names_its_function_and_finishes_without_it(command, folder):
-    code, out, _ = command("script", "slurm", "sweep", *WORDS, "parts=4")
-    assert code == 0
-    assert " sweep my_file.py:largest " in out
-    assert '"part=$SLURM_ARRAY_TASK_ID/4"' in out
+@pytest.mark.parametrize("queue", script.QUEUES)
+def test_a_job_file_of_a_sweep_names_its_functions_and_finishes_without_them(command, folder, queue):
+    code, out, err = command("script", queue, "sweep", *EXACT, "parts=4")
+    assert (code, err) == (0, "")
+    assert " sweep my_file.py:largest 'sweep.n=[1,4,9]' " in out
+    assert " exact.value=mean_of_largest bound.value=1 " in out
+    assert re.search(r' "?part=\$\S*/4"?', out)
     assert " finish results/largest\n" in out
     assert not Path("results").exists()
+
+
+def test_the_time_of_a_job_covers_slow_exact_values(command, folder):
+    """A cell of two seconds is the most that a part of these three cells has, or two or three of them."""
+    Path("my_file.py").write_text(FILE + "\n\ndef slow(n):\n    import time\n\n    time.sleep(1.5)\n    return 0.5\n")
+    fast, slow = (
+        command("script", "slurm", "sweep", *WORDS, *more, "parts=2")[1] for more in ((), ("exact.value=slow",))
+    )
+    seconds = [int(re.search(r"chunks, (\d+) s and", text)[1]) for text in (fast, slow)]
+    assert seconds[1] - seconds[0] >= 2 * 1.5 - 1  # one of two parts has at least two of three cells
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*WORDS, "part=1/3"), "part=1/3 is not valid here"),
+        ((*WORDS[:2], "trials=+500"), "is not valid with part"),
+        (("my_file.py:other", *WORDS[1:]), "do not follow from its generator"),
+        ((*WORDS, "exact.value=nothing"), "has no function 'nothing'"),
+        ((*WORDS, "sweep.m=3"), "largest takes no 'm'"),
+        (("my_file.py:lost",), "has no function 'lost'"),
+        ((), "sweep needs a function first"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:other does not draw all")
+def test_a_sweep_that_no_part_could_compute_has_no_job_file(command, folder, words, said):
+    code, out, err = command("script", "slurm", "sweep", *words, "parts=4")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from tcdp_sim.interior import ReleaseParameters
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.privacy import TCDP
+from tcdp_sim.privacy.least_rho import bounded_range_rho
 from tcdp_sim.thresholds.exact_rank_search import mean_rank_error, search_law
 from tcdp_sim.thresholds.medians import Medians, plan_medians
 from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_rank
@@ -207,7 +208,7 @@ def test_two_rounds_of_medians_on_all_neighbours():
             out += [root[v] * a * b for a, b in itertools.product(left, right)]
         return np.array(out)
 
-    each = 1 / 8 + 2 * noise_rho(parameters.noise, 1.0, omega) + 1 / 8
+    each = 2 * bounded_range_rho(1.0) + 2 * noise_rho(parameters.noise, 1.0, omega)
     worst = 0.0
     for one, two in neighbours(k, n):
         p, q = joint(one), joint(two)
@@ -221,7 +222,7 @@ def test_two_noisy_windows_on_all_neighbours():
     """Exact joint laws of two windows' points, k = 3, n = 9, against the ledger of `Windows` itself."""
     k, n, m, gap, scale, omega = 3, 9, 2, 4, 1.0, 2.0
     parameters = ReleaseParameters(1.0, SinhNormal(1.5, 5.0), 1.0, 0.5, 1.5)
-    point = TCDP(1 / 8 + 2 * noise_rho(parameters.noise, 1.0, omega) + 1 / 8, omega)
+    point = TCDP(2 * bounded_range_rho(1.0) + 2 * noise_rho(parameters.noise, 1.0, omega), omega)
     claimed = total(Windows(n, 2, gap, scale, SimpleNamespace(guarantee=point, target=TCDP(1.0, omega), m=m)).ledger)
     steps = np.arange(-9, 10)
     weights = norm.cdf((steps + 0.5) / scale) - norm.cdf((steps - 0.5) / scale)

@@ -20,6 +20,7 @@ from tcdp_sim.interior import ReleaseParameters
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP
+from tcdp_sim.privacy.least_rho import bounded_range_rho
 from tcdp_sim.thresholds.medians import Medians, plan_medians
 from tcdp_sim.thresholds.quantiles import plan_quantiles
 from tcdp_sim.thresholds.records import Records
@@ -194,7 +195,7 @@ def test_real_points_of_three_windows():
     parameters = ReleaseParameters(
         0.4, Gaussian(3.0), 1e-3, -1e6, float(m)
     )  # leaves, nearly always; all is spent on the node
-    point = 0.4**2 / 8 + 2 * noise_rho(parameters.noise, 1.0, OMEGA) + 1e-6 / 8
+    point = bounded_range_rho(0.4) + 2 * noise_rho(parameters.noise, 1.0, OMEGA) + 1e-6 / 8
     borders = [gap * (i + 1) + m * i + m // 2 for i in range(count)]
     xs = sorted(sum(x >= border for border in borders) for x in range(borders[-1] + m))
     law = cache(lambda shown: output_pmf(list(shown), k, parameters))
@@ -229,8 +230,8 @@ def test_every_line_is_kept_and_all_add_up(family, calibration, scaled, rho):
     assert found.rho > 0.999 * rho
     bought = {step.name: step.guarantee.rho for step in plan.finder.ledger}
     parameters = plan.finder.parameters
-    assert parameters.epsilon_level**2 / 8 <= bought["level"] * (1 + 1e-12)
-    assert parameters.epsilon_end**2 / 8 <= bought["end"] * (1 + 1e-12)
+    for epsilon, step in ((parameters.epsilon_level, "level"), (parameters.epsilon_end, "end")):
+        assert bounded_range_rho(epsilon) <= bought[step] * (1 + 1e-12)
     assert 2 * noise_rho(parameters.noise, 1.0, omega) <= bought["node"] * (1 + 1e-4)
     each = plan.finder.target.rho + 1 / (2 * plan.scale**2)
     top = omega * (omega - 1) * each

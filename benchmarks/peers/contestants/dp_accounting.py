@@ -37,6 +37,31 @@ def twenty_kinds(kinds, delta):
     return upper(accountant.get_epsilon(delta))
 
 
+def equal_gaussians(scale, releases, delta):
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    return upper(pld.from_gaussian_mechanism(scale).self_compose(releases).get_epsilon_for_delta(delta))
+
+
+def equal_laplaces(scale, releases, delta):
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    return upper(pld.from_laplace_mechanism(scale).self_compose(releases).get_epsilon_for_delta(delta))
+
+
+def discrete_gaussians(variances, delta):
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    total = None
+    for variance in variances:
+        law = pld.from_discrete_gaussian_mechanism(variance**0.5)
+        total = law if total is None else total.compose(law)
+    return upper(total.get_epsilon_for_delta(delta))
+
+
+discrete_gaussians_far = discrete_gaussians
+
+
 def zcdp_conversion(rho, delta):
     from dp_accounting import ZCDpEvent
     from dp_accounting.rdp import RdpAccountant

@@ -49,6 +49,33 @@ def twenty_kinds(kinds, delta):
     return bracket(found.lower, found.upper)
 
 
+def equal_gaussians(scale, releases, delta):
+    from tcdp_sim.accounting import Additive, Ledger
+    from tcdp_sim.noise import Gaussian
+
+    found = Ledger([(Additive(Gaussian(scale)), releases)]).epsilon(delta, 5e-6)
+    return bracket(found.lower, found.upper)
+
+
+def equal_laplaces(scale, releases, delta):
+    from tcdp_sim.accounting import Additive, Ledger
+    from tcdp_sim.noise import Laplace
+
+    found = Ledger([(Additive(Laplace(scale)), releases)]).epsilon(delta, 1.1e-5)
+    return bracket(found.lower, found.upper)
+
+
+def discrete_gaussians(variances, delta):
+    from tcdp_sim.accounting import Additive, Ledger
+    from tcdp_sim.noise import DiscreteGaussian
+
+    found = Ledger([Additive(DiscreteGaussian(variance**0.5)) for variance in variances]).epsilon(delta, 1e-6)
+    return bracket(found.lower, found.upper)
+
+
+discrete_gaussians_far = discrete_gaussians
+
+
 def zcdp_conversion(rho, delta):
     from tcdp_sim.privacy import ZCDP, to_approx_dp
 
@@ -56,10 +83,9 @@ def zcdp_conversion(rho, delta):
 
 
 def tcdp_conversion(rho, omega, delta):
-    from tcdp_sim.accounting import Claimed, Ledger
-    from tcdp_sim.privacy import TCDP
+    from tcdp_sim.privacy import TCDP, to_approx_dp
 
-    return upper(Ledger([Claimed(TCDP(rho, omega))]).epsilon(delta).upper, "the best profile of the class")
+    return upper(to_approx_dp(TCDP(rho, omega), delta).epsilon, "the best binary test")
 
 
 def gaussian_draws(sigma, count):

@@ -1,16 +1,19 @@
 """Answers with additive noise, continuous or on a lattice."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum, sqrt
 
 from tcdp_sim.accounting.releases.atoms import of_lattice
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.grid_law import LossLaw
 from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.subsampling import DominatingPair
-from tcdp_sim.noise import Noise
+from tcdp_sim.noise import Gaussian, Noise
 
 
 @dataclass(frozen=True)
@@ -70,3 +73,24 @@ def additive_loss(noise: Noise, shift: float) -> LossLaw:
         return of_lattice(noise, shift)
     noise.need_log_concave(f"account for {noise!r}")
     return PairLoss(DominatingPair(((1.0, Mixture(noise, (shift,)), Mixture(noise)),)))
+
+
+def gaussian_ratio(release: Release) -> float | None:
+    """Return sensitivity / scale of an answer plus Gaussian noise, and None for any other release.
+
+    Only a normal loss has divergences that are linear in the order, so that only Gaussian noise has them at all orders.
+    """
+    if not isinstance(release, Additive) or release.noise.is_discrete or not release.noise.linear_in_order:
+        return None
+    ratio = release.sensitivity / sqrt(max(float(release.noise.var()), TINY))
+    return ratio if 1e-100 < ratio < 1e100 else None
+
+
+def gaussian_case(ratios: Sequence[tuple[float, int]]) -> Case:
+    """Return the pair of Gaussian releases together, each (sensitivity / scale, times): that of one Gaussian release.
+
+    The losses are independent and normal. A loss with variance m^2 has the mean m^2 / 2, so that the squares add up.
+    """
+    largest = max(ratio for ratio, _ in ratios)
+    length = largest * sqrt(fsum(times * (ratio / largest) ** 2 for ratio, times in ratios))
+    return both_ways((additive_loss(Gaussian(1.0), length), 1))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, expm1, fsum, inf, log1p, sqrt, tanh
+from math import exp, expm1, fsum, inf, log1p, sqrt
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from tcdp_sim.accounting.releases.additive import additive_loss
 from tcdp_sim.accounting.releases.class_profile import ClassProfile
 from tcdp_sim.accounting.releases.randomised_response import response_loss
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
-from tcdp_sim.core.numerics import root
 from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP
+from tcdp_sim.privacy.least_rho import pure_epsilon
 
 _LEAST_ORDER, _RAREST = 1e-6, 700.0
 _CONCENTRATED = (ZCDP, TCDP, ApproxZCDP, RDP)
@@ -138,8 +138,8 @@ def example_cases(total: Renyi) -> tuple[Case, ...]:
     lost: tuple[tuple[LossLaw, int], ...] = ((kept, 1),) if total.delta else ()
     if not rho:
         return (both_ways(*lost),)
-    # D_a / a falls for randomised response, so that order 1 decides; the root is rounded down
-    x = root(lambda x: x * tanh(x / 2) - rho, 0.0, 2 + rho + 2 * sqrt(rho), 1e-16) * (1 - 1e-9)
+    # randomised response with epsilon tanh(epsilon / 2) = rho meets the bound at every order
+    x = pure_epsilon(rho) * (1 - 1e-14)
     gaussian = additive_loss(Gaussian(1.0), sqrt(2 * rho) * (1 - 1e-9))
     return both_ways(*lost, (response_loss(x), 1)), both_ways(*lost, (gaussian, 1))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.accounting.releases.atoms import atomic, of_vectors
-from tcdp_sim.accounting.releases.release import Case, Release, both_ways, need_relation
+from tcdp_sim.accounting.releases.release import Case, Laws, Release, both_ways, need_relation
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
@@ -21,8 +21,9 @@ _SUM = 1e-12
 class Distributions(Release):
     """An output with finitely many values, and its laws on two neighbouring data sets.
 
-    Under add/remove, p is the law with the record and q the law without it. Under substitution the worse of the two
-    orders counts at every epsilon, because several releases may differ in their order.
+    Under add/remove, p is the law with the record and q the law without it. Under substitution it is unknown which law
+    belongs to which record, and several releases may differ in it. The upper end then uses a pair that dominates both
+    orders. The lower end is that of the worst orders fixed in advance, so that the ends of several releases differ.
 
     Parameters
     ----------
@@ -65,6 +66,23 @@ class Distributions(Release):
         if relation == "substitute":
             return (both_ways((joined(forward, backward), times)),)
         return (Case(((forward, times),), ((backward, times),)),)
+
+    def attained(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
+        """Return releases of which none, a quarter or half have the reverse order, under substitution."""
+        if relation != "substitute":
+            return None
+        forward, backward = _both(self.p, self.q)
+        reversed_ones = sorted({0, times // 4, times // 2})
+        return tuple(_turned(forward, backward, times, turned) for turned in reversed_ones)
+
+
+def _turned(forward: AtomicLoss, backward: AtomicLoss, times: int, turned: int) -> Case:
+    """Return the pair of several releases, some of them in the reverse order."""
+
+    def laws(one: AtomicLoss, other: AtomicLoss) -> Laws:
+        return tuple((law, count) for law, count in ((one, times - turned), (other, turned)) if count)
+
+    return Case(laws(forward, backward), laws(backward, forward))
 
 
 def _probabilities(name: str, vector: Any) -> tuple[float, ...]:

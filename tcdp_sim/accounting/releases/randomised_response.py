@@ -1,7 +1,7 @@
 """Randomised response on k answers, and the pair of pure differential privacy."""
 
 from dataclasses import dataclass
-from math import exp, expm1, log1p
+from math import exp
 
 import numpy as np
 
@@ -63,8 +63,3 @@ def response_loss(epsilon: float, k: int = 2, delta: float = 0.0) -> AtomicLoss:
     if kept.sum() < 2:  # e^-epsilon underflows
         spacing = 0.0
     return AtomicLoss(loss[kept], mass[kept], (delta, delta), spacing, slack=0.0, cut_below=0.0 if bottom else 1e-300)
-
-
-def response_rho(epsilon: float, k: int) -> float:
-    """Return the Kullback-Leibler divergence of randomised response, its order-1 bound on rho."""
-    return epsilon * -expm1(-epsilon) / exp(log1p((k - 1) * exp(-epsilon)))

@@ -7,6 +7,7 @@ import numpy as np
 from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.exact.losses.atoms import Atoms
 from tcdp_sim.exact.losses.grid_law import GridLaw
+from tcdp_sim.privacy.least_rho import bounded_range_rho
 
 _CRUDE = 400
 
@@ -68,7 +69,7 @@ def range_renyi(epsilon: float, order: float) -> Bounds:
     """
     if order == np.inf:
         return Bounds(epsilon, epsilon, epsilon)
-    rho, rest = range_rho(epsilon), order - 1
+    rho, rest = bounded_range_rho(epsilon), order - 1
     if rest < 1e-6:
         return Bounds(rho * (1 - 1e-12), rho, rho * order * (1 + 1e-12))
     if order * epsilon < 0.3:  # the series of psi: the terms of order s^2, s^4, s^6 and s^8
@@ -78,13 +79,6 @@ def range_renyi(epsilon: float, order: float) -> Bounds:
     terms = [order * _psi(order * epsilon), -rest * _psi(rest * epsilon), -_psi(epsilon)]
     value, error = sum(terms) / rest, 4e-15 * (1 + order) * (1 + epsilon) * terms[0] / rest
     return Bounds(max(value - error, rho * (1 - 1e-12)), value, min(value + error, rho * order * (1 + 1e-12)))
-
-
-def range_rho(epsilon: float) -> float:
-    """Return the least rho of zCDP of an epsilon-bounded-range release: log((e^e - 1)/e) - 1 + e/(e^e - 1)."""
-    if epsilon < 0.05:
-        return epsilon**2 / 8 - epsilon**4 / 576 + epsilon**6 / 25920
-    return float(epsilon + np.log(-np.expm1(-epsilon) / epsilon) - 1 + epsilon / np.expm1(epsilon))
 
 
 def _psi(s: float) -> float:

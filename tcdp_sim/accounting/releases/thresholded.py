@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tcdp_sim.accounting.releases.additive import additive_loss
-from tcdp_sim.accounting.releases.release import Case, Laws, Release, need_relation
-from tcdp_sim.core.errors import choice, scalar
+from tcdp_sim.accounting.releases.release import Case, Release, need_relation
+from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.atoms import DENSITY
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
@@ -17,11 +17,11 @@ COMPARISONS = (">", ">=")
 
 @dataclass(frozen=True)
 class Thresholded(Release):
-    """Noisy counts of the keys that have records, released where they pass a threshold; one record has one key.
+    """Noisy counts of the keys that have records, released where they pass a threshold.
 
-    The key of the record in question may be new, and then its release shows that the record is there. It may also be
-    old, and then the release is post-processing of a noisy count. Several releases of one ledger entry have the same
-    key, so each case is composed before the worst one is taken.
+    A key of the record in question may be new, and then its release shows that the record is there. It may also be old,
+    and then the release is post-processing of a noisy count. Several releases of one ledger entry have the same keys,
+    so each number of new keys is composed before the worst one is taken.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ class Thresholded(Release):
         The threshold, in counts, above 1.
     comparison : {">", ">="}
         The comparison that a noisy count has to pass. It matters for noise on a lattice.
+    keys : int
+        The largest number of keys to which one record adds 1, from 1 to 255; at most 20 under substitution.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class Thresholded(Release):
     noise: Noise
     threshold: float
     comparison: str = ">"
+    keys: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
@@ -60,18 +63,25 @@ class Thresholded(Release):
         additive_loss(self.noise, 1.0)
         object.__setattr__(self, "threshold", scalar("threshold", self.threshold, 1))
         choice("comparison", self.comparison, COMPARISONS)
+        object.__setattr__(self, "keys", whole("keys", self.keys, 1, 255))
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
-        """Return the cases of an old key and of a new one; under substitution, of the key left and the key entered."""
+        """Return a case for each number of new keys; under substitution, among the keys left and the keys entered."""
         need_relation(self, relation)
-        old: Laws = ((additive_loss(self.noise, 1.0), times),)
-        shown, hidden = self._new_key(times)
+        added = [self._with_new(new, times) for new in range(self.keys + 1)]
         if relation == "add_remove":
-            return Case(old, old), Case(shown, hidden)
-        left, entered = (Case(old, old), Case(shown, hidden)), (Case(old, old), Case(hidden, shown))
-        return tuple(Case(a.forward + b.forward, a.backward + b.backward) for a in left for b in entered)
+            return tuple(added)
+        return tuple(Case(a.forward + b.backward, a.backward + b.forward) for a in added for b in added)
 
-    def _new_key(self, times: int) -> tuple[Laws, Laws]:
+    def _with_new(self, new: int, times: int) -> Case:
+        """Return the case of a record whose keys are old but for some new ones."""
+        old = ((additive_loss(self.noise, 1.0), times * (self.keys - new)),) if new < self.keys else ()
+        shown, hidden = self._new_key()
+        if not new:
+            return Case(old, old)
+        return Case((*old, (shown, times * new)), (*old, (hidden, times * new)))
+
+    def _new_key(self) -> tuple[AtomicLoss, AtomicLoss]:
         """Return the laws of a new key with the record under P, and under Q."""
         beyond = self.threshold - 1
         chance = float(self.noise.sf(beyond))
@@ -81,5 +91,4 @@ class Thresholded(Release):
         hidden = -np.log1p(-chance)  # the loss of silence, for the data set without the record
         slack = DENSITY * float(hidden) / (1 - chance) + TINY
         shown = AtomicLoss(np.array([-hidden]), np.array([1 - chance]), (low, high), 0.0, DENSITY, slack)
-        silent = AtomicLoss(np.array([hidden]), np.array([1.0]), (0.0, 0.0), 0.0, 1e-15, slack)
-        return ((shown, times),), ((silent, times),)
+        return shown, AtomicLoss(np.array([hidden]), np.array([1.0]), (0.0, 0.0), 0.0, 1e-15, slack)

@@ -7,6 +7,10 @@
 #BSUB -R "rusage[mem={{ need.megabytes }}MB]"
 {%- endmacro %}
 {% block submit %}
-id=$(bsub -J "tcdp-sim[$parts]" -o "$jobs/part-%I.log" < "$jobs/part.sh" | sed -n 's/^Job <\([0-9]*\)>.*/\1/p')
-bsub -J tcdp-sim-finish -w "ended($id)" -o "$jobs/finish.log" < "$jobs/finish.sh"
+after=
+for range in $(echo "$parts" | tr , ' '); do # an array for each range: the name of one has at most 255 characters
+    id=$(bsub -J "tcdp-sim[$range]" -o "$jobs/part-%I.log" < "$jobs/part.sh" | sed -n 's/^Job <\([0-9]*\)>.*/\1/p')
+    after="$after${after:+ && }ended($id)"
+done
+bsub -J tcdp-sim-finish -w "$after" -o "$jobs/finish.log" < "$jobs/finish.sh"
 {% endblock %}

@@ -25,7 +25,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.fft import irfft, rfft
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import TINY
@@ -160,6 +159,8 @@ class LossSum:
 
 def convolved(laws: list[tuple[GridLaw, int]], window: Window) -> LossSum:
     """Return the law of the sum of independent losses, `times` of each law, all with the same step."""
+    from scipy.fft import irfft, rfft  # imported late, as in `core.numerics.root`
+
     step, n, theta = laws[0][0].step, window.points, window.theta
     moments = [law.log_moment(theta) for law, _ in laws]
     offset = sum(times * law.offset for law, times in laws)

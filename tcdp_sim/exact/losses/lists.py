@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.fft import next_fast_len
 
 from tcdp_sim.core.numerics import TINY, root
 from tcdp_sim.exact.losses.convolved import LossSum, Window, convolved
@@ -153,6 +152,8 @@ def _round(
     kinds: Sequence[tuple[LossLaw, int]], place: _Place, step: float, question: Question, high: float, wider: float
 ) -> Ends:
     """Return the ends from one transform, on a window that begins `wider` times as far below the expected answer."""
+    from scipy.fft import next_fast_len  # imported late, as in `core.numerics.root`
+
     total = place.crude.releases
     reach = 7 * step * np.sqrt(total) + 4 * step
     margin = reach + wider * (min(2 / place.slope, place.spread) + 0.02 * abs(place.epsilon))

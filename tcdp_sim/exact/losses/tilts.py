@@ -43,16 +43,28 @@ class Crude:
 
     def cumulants(self, theta: float) -> tuple[float, float, float]:
         """Return K, K' and K'' of the sum at a tilt."""
-        loss, log_mass, starts = self._flat
-        logs = log_mass + theta * loss
-        top = np.maximum.reduceat(logs, starts)
-        size = np.diff(np.append(starts, len(logs)))
-        weight = np.exp(logs - np.repeat(top, size))
-        total = np.add.reduceat(weight, starts)
-        mean = np.add.reduceat(weight * loss, starts) / total
-        square = np.add.reduceat(weight * (loss - np.repeat(mean, size)) ** 2, starts) / total
-        value, first, second = (float((self._times * part).sum()) for part in (top + np.log(total), mean, square))
+        value, first, second = self._cumulants(np.array([theta])).ravel().tolist()
         return value, first, second
+
+    def _cumulants(self, thetas: Floats) -> Floats:
+        """Return K, K' and K'' of the sum at several tilts, shape (3, n)."""
+        loss, log_mass, starts = self._flat
+        logs = log_mass + thetas[:, None] * loss
+        top = np.maximum.reduceat(logs, starts, axis=1)
+        size = np.diff(np.append(starts, len(loss)))
+        weight = np.exp(logs - np.repeat(top, size, axis=1))
+        total = np.add.reduceat(weight, starts, axis=1)
+        mean = np.add.reduceat(weight * loss, starts, axis=1) / total
+        square = np.add.reduceat(weight * (loss - np.repeat(mean, size, axis=1)) ** 2, starts, axis=1) / total
+        return np.stack([(self._times * part).sum(axis=1) for part in (top + np.log(total), mean, square)])
+
+    def _values(self, thetas: Floats) -> Floats:
+        """Return K at several tilts."""
+        loss, log_mass, starts = self._flat
+        logs = log_mass + thetas[:, None] * loss
+        top = np.maximum.reduceat(logs, starts, axis=1)
+        weight = np.exp(logs - np.repeat(top, np.diff(np.append(starts, len(loss))), axis=1))
+        return np.asarray((self._times * (top + np.log(np.add.reduceat(weight, starts, axis=1)))).sum(axis=1))
 
     @property
     def releases(self) -> int:
@@ -70,7 +82,7 @@ class Crude:
     def _table(self) -> tuple[Floats, Floats]:
         """Tilts and the cumulants there, shape (3, n)."""
         tilts = _TILTS / self.spread
-        return tilts, np.array([self.cumulants(theta) for theta in tilts]).T
+        return tilts, self._cumulants(tilts)
 
     def tilt_of(self, epsilon: float) -> float:
         """Return the tilt under which the sum has the mean epsilon, or the nearest one of the table."""
@@ -126,11 +138,11 @@ class Crude:
         want = _PHANTOM - log_delta
         spread = np.sqrt(2 * max(want, 1.0)) / self.spread
         downs = -spread * np.array([0.25, 0.5, 1.0, 2.0])
-        lows = np.array([self.cumulants(t)[0] for t in downs])
+        lows = self._values(downs)
         tilts = np.maximum(_FLATTER * steep, 0.02 / self.spread)
-        values = np.array([self.cumulants(t)[0] for t in tilts])
+        values = self._values(tilts)
         ups = np.concatenate([_STEEPER * steep, spread * np.array([0.5, 1.0, 2.0])])
-        highs = np.array([self.cumulants(t)[0] for t in ups])
+        highs = self._values(ups)
         deep = float(np.max((-want - lows) / -downs))  # P[S <= deep] <= e^-want, by the best of the tilts
         for start in (epsilon - margin, min(deep, epsilon - margin)):
             chance = np.minimum(lows - downs * start, 0.0)
@@ -185,9 +197,17 @@ def common_grid(lattices: list[tuple[float, int]], step: float, others: bool) ->
                 base = common
             else:
                 others = True
+    base = _averaged(base, [spacing for spacing, _ in lattices])
     if base and not others:
         return base
     return base / max(np.ceil(base / step), 1.0) if base else step
+
+
+def _averaged(base: float, spacings: list[float]) -> float:
+    """Return a common divisor with the rounding errors of Euclid's algorithm averaged out."""
+    steps = np.array([spacing / base for spacing in spacings]) if base else np.zeros(0)
+    on = np.abs(steps - np.rint(steps)) < 1e-9 * np.maximum(steps, 1.0)
+    return base * float(steps[on].sum() / np.rint(steps[on]).sum()) if steps[on].any() else base
 
 
 def _divisor(a: float, b: float) -> float:

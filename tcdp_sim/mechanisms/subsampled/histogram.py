@@ -243,7 +243,10 @@ def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: st
     objective = spec_objective(spec, k) if registry.noise(family).is_optimized else VARIANCE
     given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": noise_axes.step(spec)}
     if "epsilon" not in target:
-        promise, method = equal_privacy(family, **target), spec["calibration"]
+        promise, method = (
+            equal_privacy(family, target["rho"], target.get("omega"), target.get("delta")),
+            spec["calibration"],
+        )
         return calibrate(family, promise, 1.0, method, **given).noise
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")

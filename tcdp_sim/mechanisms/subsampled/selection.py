@@ -16,6 +16,7 @@ from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.subsampled.histogram import FINAL_EPSILON
 from tcdp_sim.privacy import SCHEMES, Guarantee, PureDP
 from tcdp_sim.privacy.amplification.schemes import log_unmixed
+from tcdp_sim.privacy.least_rho import pure_rho
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
 from tcdp_sim.selection.algorithms import Selection
 from tcdp_sim.selection.calibration import selection_algorithm, selection_guarantee
@@ -152,7 +153,7 @@ class SubsampledSelection(Mechanism):
 
 
 def _base_rho(point: Point, scheme: str, s: float) -> float:
-    """Return rho of the pure-DP base that is epsilon-DP on subsamples: sqrt(2 rho) = log(1 + (e^epsilon - 1) / s).
+    """Return rho of the pure-DP base that is epsilon-DP on subsamples: its epsilon is log(1 + (e^epsilon - 1) / s).
 
     Source: Balle, Barthe, Gaboardi (2018), Theorems 8 and 9, at delta = 0.
     """
@@ -163,4 +164,5 @@ def _base_rho(point: Point, scheme: str, s: float) -> float:
     if not isinstance(selection_guarantee(point["algorithm"], family, accounting, target), PureDP):
         message = f"algorithm = {point['algorithm']} is not pure DP here"
         raise ValueError(f"{message} and cannot be calibrated to epsilon; valid: rho, or permute_and_flip")
-    return log_unmixed(s, real("epsilon", point["epsilon"], 0)) ** 2 / 2
+    base = log_unmixed(s, real("epsilon", point["epsilon"], 0))
+    return pure_rho(base) if accounting == "tight" else base**2 / 2

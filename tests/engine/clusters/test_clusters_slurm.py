@@ -147,12 +147,12 @@ def finished(process):
     return output
 
 
-def records(folder):
-    return sum(path.stat().st_size for path in (folder / "results" / "histogram" / "journal").glob("*.seg"))
+def records(folder, name="histogram"):
+    return sum(path.stat().st_size for path in (folder / "results" / name / "journal").glob("*.seg"))
 
 
-def published(folder):
-    return tree_digest((folder / "results" / "histogram" / "results.zarr").resolve())
+def published(folder, name="histogram"):
+    return tree_digest((folder / "results" / name / "results.zarr").resolve())
 
 
 def numbers(environment, *words):
@@ -328,3 +328,46 @@ def test_an_array_of_parts_with_one_killed_and_one_lost(slurm, local, tmp_path):
     submit(slurm, tmp_path, missing)
     assert "3 of 3 cells whole" in end_of_finish(slurm, tmp_path)
     assert published(tmp_path) == local
+
+
+FUNCTIONS = """
+import time
+
+
+def largest(rng, trials, n):
+    time.sleep(0.2)
+    return rng.random((trials, n)).max(axis=1)
+
+
+def mean_of_largest(n):
+    return n / (n + 1)
+"""
+SWEEP = ("sweep", "my_file.py:largest", "sweep.n=[1,4,9]", "trials=20000", "chunk=250", "exact.value=mean_of_largest")
+
+
+def test_an_array_of_parts_of_a_sweep_with_one_killed_and_one_lost(slurm, tmp_path):
+    """The exact values arrive too, although the job that finishes has no code."""
+    (tmp_path / "my_file.py").write_text(FUNCTIONS)
+    program = [sys.executable, "-m", "tcdp_sim"]
+    here = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": RUN}
+    printed = subprocess.run([*program, "script", "slurm", *SWEEP, "parts=6"], check=True, **here)
+    (tmp_path / "job.sh").write_text(printed.stdout)
+    submit(slurm, tmp_path)
+    deadline = time.monotonic() + START
+    while records(tmp_path, "largest") < 3000 or not (running := tasks(slurm, "running")):  # a head and some chunks
+        assert time.monotonic() < deadline, ask(slurm, "squeue")
+        time.sleep(0.05)
+    lost = tasks(slurm, "pending")[-1]
+    ask(slurm, "scancel", lost)
+    ask(slurm, "scancel", "--signal=KILL", running[0])
+    missing = in_ranges(int(task.split("_")[1]) for task in (lost, running[0]))
+    log = end_of_finish(slurm, tmp_path)
+    assert f"missing parts: {missing} (2 of 6)\n" in log
+    assert "chunks are missing" in log or "nothing is published" in log
+    submit(slurm, tmp_path, missing)
+    log = end_of_finish(slurm, tmp_path)
+    assert "3 of 3 cells whole" in log
+    assert "3 simulated numbers have an exact one beside them; none contradicts" in log
+    alone = subprocess.run([*program, *SWEEP, "name=alone", "cluster=serial"], **here)
+    assert alone.returncode == 0, alone.stderr
+    assert published(tmp_path, "largest") == published(tmp_path, "alone")

@@ -1,0 +1,115 @@
+"""Figures of released counts: formulas against the exact epsilon, variances at equal privacy, and errors by level."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, plain_log_axis, points
+
+FORMULAS = {  # name -> (legend, colour, marker)
+    "simple": ("ρ + 2√(ρ log 1/δ)", COLOURS[3], MARKERS[1]),
+    "best": ("best conversion of ρ-zCDP", COLOURS[2], MARKERS[0]),
+    "continuous": ("continuous Gaussian noise: no bound", COLOURS[0], MARKERS[3]),
+}
+VARIANCES = {
+    "published": ("published variances", COLOURS[0], MARKERS[2]),
+    "best": ("ε of the best conversion", COLOURS[2], MARKERS[0]),
+    "simple": ("ε = ρ + 2√(ρ log 1/δ)", COLOURS[3], MARKERS[1]),
+}
+SMALLEST = 1e-4  # per cent: the axis is linear below
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """Draw (a) formulas against the exact epsilon, and the variances at equal privacy, (b) errors by level."""
+    whole = table.drop_duplicates(["list", "delta", "variances"])
+    own, reduced = (whole[(whole["variances"] == "published") == flag] for flag in (True, False))
+    if len(own):
+        drawn = pd.concat([own, reduced])
+        yield "epsilon", captioned(_epsilons(own, reduced), drawn.drop(columns="rho"), "ε in nats"), drawn
+    single = table[table["shown"] == 1]
+    for name, part in single.groupby("list", sort=False):
+        yield f"errors_{name}", captioned(_errors(part, str(name)), part.drop(columns="rho"), "errors in counts"), part
+
+
+def _label(row, deltas: int) -> str:
+    return f"{row['list']}, δ = {row['delta']:.0e}" if deltas > 1 else str(row["list"])
+
+
+def _epsilons(own, reduced):
+    count = max(len(own), 3)
+    figure, grid = new_figure(1, 1 + bool(len(reduced)), 5.2 + 4.6 * bool(len(reduced)), 1.8 + 0.26 * count)
+    axes = grid[0, 0]
+    deltas = own["delta"].nunique()
+    for i, row in enumerate(own.to_dict("records")):
+        for name, (_, colour, marker) in FORMULAS.items():
+            low, high = (100 * (row[f"epsilon_{name}"] / row[f"epsilon_{end}"] - 1) for end in ("high", "low"))
+            wrong = name == "continuous" and high < 0
+            look = {"color": WRONG if wrong else colour, "marker": marker, "markersize": 5.5, "linestyle": "none"}
+            if low <= 0 <= high:
+                low = high = 0.0
+            axes.plot([(low + high) / 2], [i], **look)
+    axes.axvline(0, color=GREY, linewidth=1.0)
+    axes.axvspan(-100, 0, color=WRONG, alpha=0.06, linewidth=0)
+    axes.set_xscale("symlog", linthresh=SMALLEST)
+    axes.set(xlim=(-1, 30), xlabel="excess over the exact ε (%)")
+    ticks = [-0.1, -0.001, 0, 0.001, 0.1, 1, 10]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set_yticks(range(len(own)), [_label(row, deltas) for row in own.to_dict("records")])
+    axes.set_ylim(len(own) - 0.5, -0.5)
+    axes.set_title("What formulas say (red: proved to be too low)")
+    keys = {text: line_key(colour, marker=marker, linestyle="none") for text, colour, marker in FORMULAS.values()}
+    if len(reduced):
+        keys |= _cuts(grid[0, 1], reduced)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    return figure
+
+
+def _cuts(axes, reduced) -> dict:
+    """Draw the shares by which variances can fall, and return the keys of the legend."""
+    deltas = reduced["delta"].nunique()
+    names = list(dict.fromkeys(_label(row, deltas) for row in reduced.to_dict("records")))
+    keys = {}
+    for name, rows in reduced.groupby("variances", sort=False):
+        text, colour, _ = VARIANCES[str(name)]
+        offset = -0.19 if name == "best" else 0.19
+        places = [names.index(_label(row, deltas)) + offset for row in rows.to_dict("records")]
+        shares = 100 * (1 - rows["factor"].to_numpy())
+        axes.barh(places, shares, height=0.36, color=colour)
+        for place, share in zip(places, shares):
+            axes.annotate(f"{share:.2f}%", (share, place), (3, 0), textcoords="offset points", va="center", fontsize=7)
+        keys[f"exact ε = {text.removeprefix('ε of the ').removeprefix('ε = ')}"] = line_key(colour, linewidth=6)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set(xlim=(0, 1.18 * max(100 * (1 - reduced["factor"].min()), 1)), xlabel="all σ² smaller by (%)")
+    axes.set_title("Variances at equal privacy")
+    return keys
+
+
+def _errors(part, name):
+    queries, levels = list(part["query"].unique()), list(part["level"].unique())
+    order = sorted(
+        levels, key=lambda level: (-part.loc[part["level"] == level, "query"].nunique(), levels.index(level))
+    )
+    levels = levels if len(order) == len(levels) else order
+    figure, grid = new_figure(1, len(queries), 3.5 * len(queries) + 0.6, 4.0, sharey=True)
+    for axes, query in zip(grid[0], queries):
+        for place, (variances, (text, colour, marker)) in enumerate(VARIANCES.items()):
+            rows = part[(part["query"] == query) & (part["variances"] == variances)]
+            if not len(rows):
+                continue
+            rows = rows.assign(place=[levels.index(level) for level in rows["level"]]).sort_values("place")
+            x = rows["place"] + 0.12 * (place - 1)
+            ends = rows["rms_error_lower"], rows["rms_error_upper"]
+            axes.hlines(rows["rms_error_exact"], x - 0.13, x + 0.13, color=colour, linewidth=0.9)
+            points(axes, x, rows["rms_error"], *ends, color=colour, marker=marker, label=text)
+        axes.set_xticks(range(len(levels)), [str(level).replace("_", "\n") for level in levels])
+        axes.set(title=query, xlim=(-0.5, len(levels) - 0.5))
+        plain_log_axis(axes)
+    grid[0, 0].set_ylabel("root mean squared error of a count")
+    handles = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels())}
+    handles["exact"] = line_key(GREY, linewidth=0.9)
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4)
+    figure.suptitle(f"{name}: errors of released counts before post-processing (bars: 95%)", fontsize=10)
+    return figure

@@ -1,0 +1,121 @@
+"""Filters: a budget fixed in advance, for releases that an analyst chooses by the answers so far."""
+
+from typing import Any
+
+from tcdp_sim.accounting.costs import Prices, count
+from tcdp_sim.privacy.spending import Costs, Spending, terms
+
+
+class Filter:
+    """A guard that admits releases as long as the whole transcript keeps a promise fixed in advance.
+
+    The analyst may choose each release, its parameters and the moment to stop by all earlier answers. A release that is
+    not admitted must not be made. A refusal changes nothing, so a smaller release may still be admitted.
+
+    Sums of costs are exact, and costs that are no floats are rounded up. A query takes about a microsecond for each
+    order, however many releases were admitted.
+
+    Parameters
+    ----------
+    budget : Guarantee or RenyiBound
+        The promise.
+
+        - PureDP, ZCDP with xi = 0, TCDP, RDP: the promise itself. TCDP admits releases whose bound holds up to its own
+          omega at least, because a lower omega may not be chosen afterwards.
+        - ApproxDP, with `order`: releases are admitted while their divergences stay within the budget at one of the m
+          orders at least. The budget at an order is the divergence that implies (epsilon, delta / m)-DP.
+        - Any guarantee that bounds Renyi divergences, or a RenyiBound, with `order`: the promise at each of these
+          orders, and at no others.
+    order : float or array_like of float, optional
+        Renyi orders, above 1. They are fixed in advance.
+    relation : {"add_remove", "substitute", None}
+        The neighbouring relation, in which all sensitivities and guarantees are stated.
+
+    Attributes
+    ----------
+    budget : Guarantee or RenyiBound
+        The promise.
+    order : tuple of float
+        The orders, empty for ZCDP and TCDP.
+
+    Raises
+    ------
+    ValueError
+        If the budget is no such promise, or an order leaves nothing of it.
+
+    References
+    ----------
+    Rogers, Roth, Ullman, Vadhan (2016), https://arxiv.org/abs/1605.08294
+    Feldman, Zrnic (2021), https://arxiv.org/abs/2008.11193, for Renyi divergences
+    docs/filters.md has the proofs.
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import Additive, Filter
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> budget = Filter(ZCDP(0.5))
+    >>> budget.admit(Additive(Gaussian(2.0)), times=3)
+    True
+    >>> budget.admit(Additive(Gaussian(1.0))), budget.admit(Additive(Gaussian(2.0)))
+    (False, True)
+    >>> budget.remaining
+    0.0
+    """
+
+    __slots__ = ("_costs", "_latest", "_prices", "_spending", "budget", "order")
+
+    def __init__(self, budget: Any, order: Any = None, relation: str | None = None) -> None:
+        promise = terms(budget, order)
+        self.budget, self.order = budget, promise.order
+        self._prices = Prices(promise, relation)
+        self._latest: Any = object()  # an object that no one else has
+        self._costs: Costs = (0,)
+        self._spending = Spending(promise.limits, promise.needs_all)
+
+    def admit(self, release: Any, times: int = 1) -> bool:
+        """Return True and count the release if the budget covers it; otherwise return False and change nothing.
+
+        Parameters
+        ----------
+        release : Release, Guarantee or float
+            The next release, the guarantee that it is known to have, or, for ZCDP and TCDP, its rho as a float or a
+            rational number.
+        times : int
+            The number of equal releases, from 1 to 10^12. All of them are admitted, or none.
+
+        Returns
+        -------
+        bool
+            True if the release may be made.
+
+        Raises
+        ------
+        ValueError
+            If `release` is no release, has no known Renyi divergence, or `times` is no such number.
+        """
+        if release is not self._latest:  # a release of the same name costs the same
+            self._costs, self._latest = self._prices.of(release), release
+        return self._spending.admit(self._costs, times if times.__class__ is int and times == 1 else count(times))
+
+    @property
+    def spent(self) -> Any:
+        """The cost of all admitted releases: rho, or a divergence for each order; rounded up, in nats."""
+        return _plain(self._spending.spent)
+
+    @property
+    def remaining(self) -> Any:
+        """The budget that is left: rho, or a divergence for each order; rounded down, in nats.
+
+        A guarantee for the data at hand does not follow from it: the promise is the whole budget.
+        """
+        return _plain(self._spending.remaining)
+
+    def __repr__(self) -> str:
+        where = f", order={_plain(self.order)}" if self.order else ""
+        return f"Filter({self.budget!r}{where}): spent {self.spent}, remaining {self.remaining}"
+
+
+def _plain(values: tuple[float, ...]) -> Any:
+    """Return the only value itself, or all values."""
+    return values[0] if len(values) == 1 else values

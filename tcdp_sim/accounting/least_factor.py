@@ -1,0 +1,81 @@
+"""The least factor at which a falling measure of privacy is within its bound, safe by its upper ends."""
+
+from collections.abc import Callable
+from math import exp, inf, log, log1p
+from typing import NamedTuple
+
+from tcdp_sim.core.numerics import Bounds
+
+Measure = Callable[[float, float], Bounds]  # factor, relative tolerance -> the measure
+BESIDE = 2e-6  # relative distance of the smaller factor at which the measure exceeds its bound
+CLOSE = 2e-7  # relative distance of the factor and the least one
+_ROUGH, _LEAST = 1e-4, 1e-9  # relative tolerances of a measure
+_MOST_LOG = 60.0  # largest log of a factor that the search tries
+_USUAL_LOG = 7.0  # most factors are smaller
+
+
+class Found(NamedTuple):
+    """A factor, the measure there, and the measure at a factor that is smaller by `BESIDE`."""
+
+    factor: float
+    spent: Bounds
+    below: Bounds
+
+
+def least_factor(
+    at: Measure, allowed: float, need_room: Callable[[], None] = lambda: None, close: float = CLOSE
+) -> Found:
+    """Return a factor whose measure is at most `allowed` by its upper end, the least one if the measure falls.
+
+    It is larger than the least one by about `close`, relative.
+
+    `need_room` raises the error for a list that no factor helps. It is called for unusually large factors. Raises
+    ValueError if no factor is found.
+    """
+    factor, slope = _root(at, allowed, need_room)
+    tolerance = max(min(close * slope, _ROUGH), _LEAST)
+    factor = _polished(at, allowed, factor, slope, tolerance, close)
+    return Found(factor, at(factor, tolerance), at(factor * (1 - BESIDE), tolerance))
+
+
+def _root(at: Measure, allowed: float, need_room: Callable[[], None]) -> tuple[float, float]:
+    """Return the factor at which the measure is `allowed`, roughly, and its slope -dlog(measure)/dlog(factor)."""
+
+    def excess(log_factor: float) -> float:
+        bounds = at(exp(log_factor), _ROUGH)
+        value = bounds.estimate if bounds.upper <= 2 * bounds.lower else bounds.upper
+        return 1e4 if value == inf else log(max(value, 1e-320)) - log(allowed)
+
+    low = high = 0.0
+    step = 0.5
+    while excess(low) <= 0:
+        low, step = low - step, 2 * step
+        if low < -_MOST_LOG:
+            raise ValueError("every scale meets the guarantee; valid: a smaller budget")
+    step = 0.5
+    while excess(high) > 0:
+        high, step = high + step, 2 * step
+        if high > _USUAL_LOG:
+            need_room()  # so late because a bracket for few releases can take long
+        if high > _MOST_LOG:
+            raise ValueError("no scale of the free releases meets the guarantee; valid: a larger budget")
+    from scipy.optimize import brentq  # imported late, as in `core.numerics.root`
+
+    root = brentq(excess, low, high, xtol=1e-4)
+    near = 0.01
+    return exp(root), max((excess(root - near) - excess(root + near)) / (2 * near), 1e-3)
+
+
+def _polished(at: Measure, allowed: float, factor: float, slope: float, tolerance: float, close: float) -> float:
+    """Return a factor whose upper end is at most `allowed`, by Newton steps in the logs and small steps upwards."""
+    for _ in range(6):
+        value = at(factor, tolerance).upper
+        move = (log(max(value, 1e-320)) - log(allowed)) / slope
+        factor *= exp(min(max(move, -0.5), 0.5))
+        if abs(move) < 0.2 * close:
+            break
+    for attempt in range(60):
+        if at(factor, tolerance).upper <= allowed:
+            return factor
+        factor *= exp(log1p(close) * 1.3**attempt)
+    raise ValueError("no scale near the estimate meets the guarantee; valid: a larger budget, or other releases")

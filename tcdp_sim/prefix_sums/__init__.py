@@ -1,0 +1,24 @@
+"""Prefix sums of a histogram by factorisation mechanisms: trees, least squares, the square root, and the optimum."""
+
+from tcdp_sim.prefix_sums.direct import EachBin, EachPrefix
+from tcdp_sim.prefix_sums.factorisation import MOST_BINS, RELATIONS, Factorisation
+from tcdp_sim.prefix_sums.limits import least_root_mean_square
+from tcdp_sim.prefix_sums.optimum import Optimum
+from tcdp_sim.prefix_sums.square_root import SquareRoot
+from tcdp_sim.prefix_sums.tree import Tree
+from tcdp_sim.prefix_sums.weighted_tree import WeightedTree, best_shares, noisy_levels
+
+__all__ = [
+    "MOST_BINS",
+    "RELATIONS",
+    "EachBin",
+    "EachPrefix",
+    "Factorisation",
+    "Optimum",
+    "SquareRoot",
+    "Tree",
+    "WeightedTree",
+    "best_shares",
+    "least_root_mean_square",
+    "noisy_levels",
+]

@@ -1,0 +1,49 @@
+"""What no factorisation mechanism with Gaussian noise can do."""
+
+from math import sqrt
+
+import numpy as np
+
+
+def least_root_mean_square(k: int, relation: str) -> float:
+    """Return a lower bound on the root mean square error of prefix sums by any factorisation of sensitivity 1.
+
+    The bound is for noise of variance 1. With Gaussian noise for rho-zCDP it is multiplied by 1 / sqrt(2 rho).
+
+    Parameters
+    ----------
+    k : int
+        The number of bins, at least 2.
+    relation : {"add-remove", "substitute"}
+        The neighbouring relation. Under substitution the number of records is public.
+
+    Returns
+    -------
+    float
+        The lower bound, in counts.
+
+    Notes
+    -----
+    Let L R be a factorisation of the matrix P of prefix sums. The sum of the singular values of P is at most the
+    product of the Frobenius norms of L and R. The norm of R is at most sqrt(k) times its longest column. The singular
+    values of P are 1 / (2 sin((2j - 1) pi / (4k + 2))).
+
+    Under substitution R may be replaced by R C, where C subtracts the mean of a row. The squared norm of R C is the
+    mean over pairs of columns of their squared distances, times k / 2 (k - 1) / k. The singular values of P C are
+    those of the covariance of a Brownian bridge, 1 / (2 sin(j pi / 2k)).
+
+    References
+    ----------
+    Henzinger, Upadhyay, Upadhyay (2023), Almost tight error bounds on differentially private continual counting,
+    https://arxiv.org/abs/2211.05006 (addition and removal)
+
+    Examples
+    --------
+    >>> round(least_root_mean_square(1, "add-remove"), 12)
+    1.0
+    """
+    if relation == "add-remove":
+        j = np.arange(1, k + 1)
+        return float((0.5 / np.sin((2 * j - 1) * np.pi / (4 * k + 2))).sum() / k)
+    j = np.arange(1, k)
+    return float((0.5 / np.sin(j * np.pi / (2 * k))).sum() * sqrt(2 / (k * max(k - 1, 1))))

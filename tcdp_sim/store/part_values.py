@@ -1,0 +1,118 @@
+"""The exact values and bounds of a sweep as its parts store them, because `finish` has no code to compute them.
+
+    <run>/exact/parts/*.seg    a head with the functions and the time, then for each cell a record of id and values
+
+Each part writes files of its own. Values of different functions are kept apart, and the newest head says which count.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.store import journal
+from tcdp_sim.store.exact_records import FOLDER, PARTS
+from tcdp_sim.study.parts import Part
+
+HEAD, ROW = b"h", b"v"  # the first byte of a record
+_ID = 32  # bytes in a cell's id
+_KEYS = {"functions": dict, "made_with": dict, "time": str}  # of a head
+_WORDS = {"key", "word", "source"}  # about a function
+Functions = Mapping[str, Mapping[str, str]]  # column -> key, word and digest of the function that gives it
+Append = Callable[[str, Floats], None]
+
+
+@dataclass
+class Values:
+    """The values that one set of functions gave.
+
+    - rows: the values of each cell, in the order of `columns`; a function that refuses a cell gave NaN.
+    - made_with: what each cell's values were computed with, such as the versions of libraries.
+    - time: when the newest of its files was begun.
+    """
+
+    functions: Functions
+    rows: dict[str, Floats] = field(default_factory=dict)
+    made_with: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    time: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns in the order of the values."""
+        return sorted(self.functions)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of a command line that name the functions."""
+        return sorted(f"{each['key']}={each['word']}" for each in self.functions.values())
+
+
+def stored(run: Path, part: Part | None = None) -> Values | None:
+    """Return the values of the newest functions in a run's folder, None without any. Raises OSError.
+
+    With `part` only the files of this part are read. Damaged records count as missing.
+    """
+    sets: dict[str, Values] = {}
+    last: tuple[Path | None, Values | None, Mapping[str, str]] = None, None, {}
+    for path, _, payload in journal.read(run / FOLDER / PARTS, part.may_be_in if part else lambda name: True):
+        if path != last[0]:
+            last = path, None, {}
+        if about := _head(payload):
+            found = sets.setdefault(json.dumps(about["functions"], sort_keys=True), Values(about["functions"]))
+            found.time = max(found.time, about["time"])
+            last = path, found, about["made_with"]
+        elif payload and last[1] is not None and len(payload) == 1 + _ID + 8 * len(last[1].columns):
+            cell = payload[1 : 1 + _ID].hex()
+            last[1].rows[cell] = np.frombuffer(payload, "<f8", offset=1 + _ID)
+            last[1].made_with[cell] = last[2]
+    return max(sets.values(), key=lambda values: values.time, default=None)
+
+
+def _head(payload: bytes | None) -> dict[str, Any] | None:
+    """Return the content of a head, None for any other record."""
+    if not payload or payload[:1] != HEAD:
+        return None
+    try:
+        about = json.loads(payload[1:])
+        kinds = {key: type(about[key]) for key in _KEYS}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    plain = kinds == _KEYS and all(
+        isinstance(each, dict) and each.keys() >= _WORDS for each in about["functions"].values()
+    )
+    return about if plain else None
+
+
+@contextmanager
+def writer(
+    run: Path, functions: Functions, made_with: Mapping[str, Any], part: Part | None = None, time: str = ""
+) -> Iterator[Append]:
+    """Yield a function that appends the values of a cell to a file of its own. `time` is by default the present."""
+    about = {"functions": functions, "made_with": made_with, "time": time or datetime.now(UTC).isoformat()}
+    with journal.Writer(run / FOLDER / PARTS, part.label if part else "") as file:
+        file.begin(HEAD + json.dumps(about, sort_keys=True).encode())
+
+        def append(cell: str, row: Floats) -> None:
+            file.append(ROW + bytes.fromhex(cell) + row.astype("<f8").tobytes())
+
+        yield append
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy the newest values of another run's folder that the newest values of this folder lack. Raises OSError."""
+    theirs, ours = stored(source), stored(target)
+    if theirs is None:
+        return
+    there = ours.rows.keys() if ours is not None and ours.functions == theirs.functions else ()
+    kinds = {json.dumps(each, sort_keys=True): each for each in theirs.made_with.values()}
+    for text, made_with in sorted(kinds.items()):
+        with writer(target, theirs.functions, made_with, time=theirs.time) as append:
+            for cell, row in theirs.rows.items():
+                if cell not in there and json.dumps(theirs.made_with[cell], sort_keys=True) == text:
+                    append(cell, row)

@@ -1,0 +1,111 @@
+"""Prefix sums as a mechanism of the framework.
+
+Seeds are fixed; for a fresh seed a comparison at 5.5 standard errors has a false-alarm rate of 4e-8.
+"""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from tcdp_sim.experiments import cdf as experiment
+from tcdp_sim.mechanisms import Cdf
+from tcdp_sim.noise import Gaussian
+from tcdp_sim.prefix_sums import RELATIONS, EachPrefix, WeightedTree
+from tcdp_sim.privacy import ZCDP
+from tcdp_sim.study import groups
+
+METHODS = ("each_bin", "each_prefix", "square_root", "tree_2", "tree_3", "least_squares_4", "weighted_2")
+POINT = {"rho": 0.1, "omega": 4.0, "delta": 1e-6, "neighbours": "substitute", "k": 30}
+
+
+def law(method, noise="gaussian", **more):
+    return Cdf.law({"method": method, "noise": groups.named("noise", noise), **POINT, **more}, {}, None)
+
+
+def built(method, noise="gaussian", **more):
+    return Cdf.build(law(method, noise, **more), np.zeros(0))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_law_and_build_are_inverse_and_plain(method):
+    description = law(method)
+    assert json.loads(json.dumps(description)) == description
+    mechanism = Cdf.build(description, np.zeros(0))
+    assert (mechanism.factorisation.k, mechanism.factorisation.relation) == (30, "substitute")
+    assert mechanism.guarantee == ZCDP(0.1)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("method", METHODS)
+def test_mean_square_errors_are_exact(method, relation):
+    mechanism = built(method, neighbours=relation)
+    drawn = mechanism.simulate(np.random.default_rng(3), 20_000)["mean_square_error"]
+    truth = experiment.EXACT["mean_square_error_mean"](mechanism)
+    assert abs(drawn.mean() - truth) <= 5.5 * drawn.std() / np.sqrt(len(drawn))
+    assert drawn.std() > 0
+
+
+def test_the_noise_of_an_unrelated_derivation():
+    """Binary tree over 4 bins, substitution: 4 nodes move by one, and rho = 4 / (2 sigma^2)."""
+    assert built("tree_2", k=4).variance == pytest.approx(4 / (2 * 0.1), rel=1e-12)
+    assert built("each_prefix", k=4, neighbours="add-remove").variance == pytest.approx(4 / (2 * 0.1), rel=1e-12)
+    assert built("each_bin", k=4).variance == pytest.approx(2 / (2 * 0.1), rel=1e-12)
+
+
+def test_other_noise_is_calibrated_to_the_rows_that_move():
+    tree = built("least_squares_2", "laplace", k=4)  # two levels below the public root, two nodes of each move
+    assert tree.noise.scale == pytest.approx(4 / np.sqrt(2 * 0.1), rel=1e-9)
+    assert tree.variance == pytest.approx(float(tree.noise.var()))
+    assert tree.thresholds == {}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_radius_holds_and_is_exact_for_independent_errors(method):
+    mechanism = built(method)
+    radius = mechanism.thresholds["largest_error"]["bound"]
+    drawn = mechanism.simulate(np.random.default_rng(5), 20_000)["largest_error"]
+    assert (drawn > radius).mean() <= 0.05 + 5.5 * np.sqrt(0.05 * 0.95 / 20_000)
+    if method == "each_prefix":  # 29 independent errors
+        scale = np.sqrt(29 / (2 * 0.1))
+        assert radius == pytest.approx(scale * norm.isf(0.5 * (1 - 0.95 ** (1 / 29))), rel=1.1e-3)
+
+
+def test_a_law_has_nothing_that_it_does_not_use():
+    assert law("tree_2", omega=3.0) == law("tree_2", omega=9.0)
+    assert law("square_root", k=30.0) == law("square_root")
+    assert "shares" not in law("tree_2")
+
+
+def test_blocks_of_trials_are_independent():
+    mechanism = Cdf(Gaussian(1.0), ZCDP(0.5), EachPrefix(2**17, "add-remove"))
+    drawn = mechanism.simulate(np.random.default_rng(0), 5)["mean_square_error"]
+    assert len(drawn) == len(set(drawn)) == 5
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "message"),
+    [
+        ("tree", {}, "method = tree is not known; valid: each_bin"),
+        ("tree_1", {}, "method = tree_1 is not known"),
+        ("tree_2000", {}, "method = tree_2000 is not known"),
+        ("wood_2", {}, "method = wood_2 is not known"),
+        ("square_root", {"k": 1}, "k = 1 is not valid"),
+        ("square_root", {"k": 2.5}, "k = 2.5 is not valid"),
+        ("square_root", {"k": 1e9}, r"k = 1e\+09 is not valid; valid: a whole number from 2 to 4e06"),
+        ("square_root", {"neighbours": "delete"}, "neighbours = delete is not known|neighbours = 'delete'"),
+        ("optimal", {}, "neighbours = substitute is not valid for method=optimal"),
+        ("square_root", {"noise": "laplace"}, "noise = laplace is not valid for method=square_root"),
+        ("weighted_2", {"noise": "laplace"}, "noise = laplace is not valid for method=weighted_2"),
+    ],
+)
+def test_mistakes_are_one_line(method, more, message):
+    noise = more.pop("noise", "gaussian")
+    with pytest.raises(ValueError, match=message):
+        built(method, noise, **more)
+
+
+def test_a_wrong_sensitivity_would_be_seen():
+    right = WeightedTree(16, "substitute", 2, (1.0,) * 4)
+    assert right.sensitivity == pytest.approx(np.sqrt(8))

@@ -1,0 +1,112 @@
+"""Conversions by binary tests, against a search over all tests that all orders allow, and against releases."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxZCDP, RenyiBound, delta_at, renyi_bound, to_approx_dp
+from tcdp_sim.privacy.binary_tests import advantage, binary_delta, binary_epsilon
+
+KNOWN = [  # guarantee, epsilon, delta of the best test
+    (ZCDP(0.1), 0.25, 0.13279),
+    (ZCDP(0.1), 0.5, 0.06767),
+    (ZCDP(0.1), 1.0, 0.008683),
+    (TCDP(0.1, 5.0), 1.0, 0.009853),
+    (TCDP(0.1, 5.0), 2.0, 1.7569e-4),
+    (TCDP(0.1, 5.0), 3.292022, 1e-6),
+]
+
+
+@pytest.mark.parametrize(("guarantee", "epsilon", "delta"), KNOWN)
+def test_known_values(guarantee, epsilon, delta):
+    assert delta_at(guarantee, epsilon) == pytest.approx(delta, rel=1e-4)
+    assert to_approx_dp(guarantee, delta).epsilon == pytest.approx(epsilon, rel=1e-4)
+
+
+def log_moment(p, q, order):
+    return np.logaddexp(order * np.log(p) + (1 - order) * np.log(q), order * np.log1p(-p) + (1 - order) * np.log1p(-q))
+
+
+def best_test(epsilon, bound, orders):
+    """The maximum of p - e^epsilon q over tests that all orders allow in both directions, by search."""
+    limits = (orders - 1) * np.array([bound(order) for order in orders])
+
+    def largest_p(q):
+        def excess(p):
+            return max((log_moment(p, q, orders) - limits).max(), (log_moment(q, p, orders) - limits).max())
+
+        return brentq(excess, q, 1 - 1e-13, xtol=1e-30, rtol=1e-13)
+
+    low, high = -40.0, np.log(0.5)
+    for _ in range(5):
+        q = np.exp(np.linspace(low, high, 13))
+        values = [largest_p(each) - np.exp(epsilon) * each for each in q]
+        best = int(np.argmax(values))
+        low, high = np.log(q[[max(best - 1, 0), min(best + 1, 12)]])
+    return max(values)
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "epsilon"),
+    [(ZCDP(0.1), 0.6), (ZCDP(0.02, 0.05), 0.4), (TCDP(0.1, 5.0), 2.5), (RDP(8.0, 1.0), 2.0), (ZCDP(3.0), 9.0)],
+)
+def test_the_answer_is_that_of_the_best_test_that_all_orders_allow(guarantee, epsilon):
+    bound = renyi_bound(guarantee)
+    top = min(bound.highest, 60.0)
+    orders = np.append(1 + np.geomspace(0.02, top - 1, 800), top) if not isinstance(guarantee, RDP) else np.array([8.0])
+    exact = best_test(epsilon, bound, orders)
+    found = delta_at(guarantee, epsilon)
+    assert exact * (1 - 1e-4) <= found <= exact * (1 + 2e-3)
+    assert to_approx_dp(guarantee, found).epsilon == pytest.approx(epsilon, rel=1e-6)
+
+
+@pytest.mark.parametrize(("order", "most"), [(1.3, 1e-3), (4.0, 1e-9), (4.0, 2.0), (60.0, 0.1)])
+def test_one_order_against_forty_digits(order, most):
+    """The maximum of log((p - delta) / q) over the boundary of one condition, by golden section in 40 digits."""
+    with mp.workdps(40):
+        a, cap = mp.mpf(order), mp.exp((mp.mpf(order) - 1) * mp.mpf(most))
+        delta = mp.mpf(most) / 50
+
+        def epsilon(log_q):
+            q = mp.exp(log_q)
+            low, high = q, mp.mpf(1)
+            for _ in range(125):
+                p = (low + high) / 2
+                value = p**a * q ** (1 - a) + (1 - p) ** a * (1 - q) ** (1 - a)
+                low, high = (p, high) if value <= cap else (low, p)
+            return mp.log((high - delta) / q) if high > delta else mp.mpf(-100)
+
+        places = [mp.log(delta) + mp.mpf(k) / 2 for k in range(-20, 60) if mp.log(delta) + mp.mpf(k) / 2 < -1e-3]
+        best = max(range(len(places)), key=lambda i: epsilon(places[i]))
+        low, high = places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
+        for _ in range(34):
+            one, two = low + (high - low) * 0.382, low + (high - low) * 0.618
+            low, high = (low, two) if epsilon(one) >= epsilon(two) else (one, high)
+        exact = float(epsilon((low + high) / 2))
+    alone = RenyiBound(lambda each: most if each == order else np.inf, order)
+    found = binary_epsilon(alone, float(delta), order)
+    assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-8)
+    assert binary_delta(alone, found, order) == pytest.approx(float(delta), rel=1e-6)
+
+
+@pytest.mark.parametrize("rho", [1e-6, 0.03, 1.0, 30.0])
+def test_no_release_exceeds_the_conversion(rho):
+    x = brentq(lambda x: x * np.tanh(x / 2) - rho, 0, 2 + 2 * rho)
+    mu = np.sqrt(2 * rho)
+    assert advantage(rho) == pytest.approx(np.tanh(x / 2), rel=1e-9)
+    for epsilon in x * np.array([0.0, 0.2, 0.9, 1.5, 3.0]):
+        found = delta_at(ZCDP(rho), epsilon)
+        assert max(np.exp(x) - np.exp(epsilon), 0) / (1 + np.exp(x)) <= found
+        assert norm.cdf(mu / 2 - epsilon / mu) - np.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu) <= found
+
+
+@pytest.mark.parametrize(
+    "guarantee", [ZCDP(0.1), TCDP(1e-8, 1e6), TCDP(50.0, 1.0001), ZCDP(1e4), ApproxZCDP(1e-9, 0.2)]
+)
+@pytest.mark.parametrize("delta", [1e-8, 1e-3, 0.3, 0.99, 1.0])
+def test_both_ways_agree_and_are_never_worse_than_the_papers(guarantee, delta):
+    found = to_approx_dp(guarantee, delta)
+    assert found.epsilon <= to_approx_dp(guarantee, delta, "paper").epsilon
+    assert delta_at(guarantee, found.epsilon) <= delta * (1 + 1e-6)
