@@ -27,6 +27,10 @@ SHA256 = {
     "nyc2013_delays.csv": "d8c10341a538c2550fe72d4d3ddb1289d66a238e735caea8da528df9eafb0742",
     "nyc2013_departures.csv": "8c755cd08c96c8b82644e721dfb5287058e499a76df2f8769c2f122286871732",
     "hhs_breaches.csv": "958131e89167fcc10733f216575d313d8ff9c6bedb69bbc1ceb1c93cf185ef7c",
+    "census_2020_us_persons.csv": "59ba5d3559a10d040b6c8d74c379ef711fb5544b611c8885a2781ee8a05c7aa5",
+    "census_synthetic_a.csv": "02fb5aa50a45806f4d960e973b16163d96ada072146c71e8e7a935d266822c2a",
+    "census_synthetic_b.csv": "83fe7829c98e44fddb5395a952edf38893bb0c7a5340beec3452c2815a50a62a",
+    "census_synthetic_b2.csv": "4c4d84e2f3d1c16e99c9c0d695d0c85bdfabc00816118c1f96a953fa43381134",
 }
 SAMPLES = {  # records, occupied bins, declared bins, top two labels and counts
     "girls_names_2017": (1711811, 18309, 18309, [("Emma", 19738), ("Olivia", 18632)]),
@@ -62,7 +66,7 @@ def refused(path, domain, k=None, /, **more):
 # the samples of the package
 
 
-def test_sample_files_are_the_published_ones():
+def test_packaged_files_are_the_known_ones():
     found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in FILES.iterdir()}
     found.pop("README.md")
     assert found == SHA256

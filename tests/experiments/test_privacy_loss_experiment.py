@@ -273,9 +273,20 @@ def test_a_promise_has_the_colour_of_its_noise_and_lies_above_it(table):
         assert (np.asarray(bound.get_ydata())[above] >= y[above] * (1 - 1e-9)).all()
     (bound,) = [line for line in axes.lines if line.get_linewidth() == 0.8 and colour(line)[:3] == colour(like)[:3]]
     at_one = np.interp(1.0, bound.get_xdata(), np.log(bound.get_ydata()))
-    a = np.geomspace(1.01, 100, 20_000)
-    best = ((a - 1) * (0.1 * a - 1) + (a - 1) * np.log1p(-1 / a) - np.log(a)).min()  # Canonne-Kamath-Steinke
-    assert at_one == pytest.approx(best, abs=1e-3)
+    assert at_one == pytest.approx(np.log(delta_of_the_best_test(1.0, 0.1)), abs=1e-3)
+
+
+def delta_of_the_best_test(epsilon, rho):
+    """The largest p - e^epsilon q with p^a q^(1-a) + (1-p)^a (1-q)^(1-a) <= e^((a-1) rho a), for the best order a."""
+    order, q = np.geomspace(2, 50, 400)[:, None], np.geomspace(1e-8, 0.5, 2000)
+    low, high = q + 0 * order, np.ones((len(order), len(q)))
+    for _ in range(40):  # the left side rises in p above q
+        p = 0.5 * (low + high)
+        surely = order * np.log(p) + (1 - order) * np.log(q)
+        otherwise = order * np.log1p(-p) + (1 - order) * np.log1p(-q)
+        allowed = np.logaddexp(surely, otherwise) <= (order - 1) * rho * order
+        low, high = np.where(allowed, p, low), np.where(allowed, high, p)
+    return (low - np.exp(epsilon) * q).max(axis=1).min()
 
 
 @pytest.mark.parametrize("name", ["delta_epsilon", "renyi_curve", "loss_law"])

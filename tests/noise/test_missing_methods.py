@@ -10,6 +10,7 @@ import pytest
 from foreign_noises import Logistic, Student
 
 from tcdp_sim import bounds, calibration, exact, interior, releases, samplers
+from tcdp_sim.accounting import Additive
 from tcdp_sim.calibration import approximate
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.mechanisms import Histogram, PrivacyLoss
@@ -104,6 +105,10 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     exact.worst_pairs: (lambda noise: exact.worst_pairs("noisy_max", noise, 3), set()),
     bounds.histogram_error_bound: (lambda noise: bounds.histogram_error_bound(noise, 10, 0.05), set()),
     calibration.VARIANCE: (lambda noise: calibration.VARIANCE(noise), set()),
+    calibration.CalibratedReleases: (
+        lambda noise: calibration.calibrate(guarantee=ZCDP(0.3), releases=[Additive(noise)]),
+        {"log_concave", "privacy_loss", "largest_loss"},
+    ),
     calibration.LargestError: (lambda noise: calibration.LargestError(10, 0.95)(noise), set()),
     calibration.equal_privacy: (lambda noise: calibration.equal_privacy("six", 0.1), set()),
     "calibrate, pure": (
