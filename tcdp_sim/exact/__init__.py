@@ -10,6 +10,7 @@ from tcdp_sim.core.renamed import renamed
 
 if TYPE_CHECKING:
     from tcdp_sim.core.numerics import Bounds
+    from tcdp_sim.exact.allocation.profile import allocation_epsilon, allocation_profile
     from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
     from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
     from tcdp_sim.exact.information import mutual_information
@@ -43,6 +44,8 @@ __all__ = [
     "OutputPair",
     "PrivacyLossDistribution",
     "affine_divergence",
+    "allocation_epsilon",
+    "allocation_profile",
     "composed_epsilon",
     "composed_profile",
     "delta_of_outputs",
@@ -84,6 +87,7 @@ __all__ = [
 
 _HOMES = {  # module -> its public names
     "tcdp_sim.core.numerics": "Bounds",
+    "tcdp_sim.exact.allocation.profile": "allocation_epsilon allocation_profile",
     "tcdp_sim.exact.extremes": "max_abs_quantile max_abs_sf max_quantile",
     "tcdp_sim.exact.information_of_histograms": "histogram_information",
     "tcdp_sim.exact.identities": "group_profile profile_from_losses renyi_from_profile",

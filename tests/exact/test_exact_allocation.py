@@ -1,0 +1,151 @@
+"""Random allocation, against quadrature for two and three steps, simulation and a Gaussian limit.
+
+The oracles integrate the definition; they use no grid, spread law or transform.
+"""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from tcdp_sim.exact import allocation_epsilon, allocation_profile
+from tcdp_sim.exact.allocation.step import spread
+
+
+def call(sigma, strike):
+    """E (Y - strike)+ for Y = exp(x / sigma - 1 / (2 sigma^2)) with a standard normal x."""
+    z = sigma * np.log(np.maximum(strike, 1e-300))
+    return np.where(strike > 0, norm.sf(z - 0.5 / sigma) - strike * norm.sf(z + 0.5 / sigma), 1 - strike)
+
+
+def ratio(x, sigma):
+    return np.exp(x / sigma - 0.5 / sigma**2)
+
+
+def adding(sigma, steps, epsilon):
+    """delta of (P, Q): the mean over the first steps of the closed form for the last one."""
+    c = steps * np.exp(epsilon)
+    if steps == 2:
+        bend = sigma * np.log(c) + 0.5 / sigma
+        return quad(lambda x: norm.pdf(x) * call(sigma, c - ratio(x, sigma)), -12, 14, points=[bend], limit=400)[0] / 2
+    x, weight = np.polynomial.legendre.leggauss(1000)
+    y, weight = ratio(12 * x, sigma), 12 * weight * norm.pdf(12 * x)
+    return float(weight @ call(sigma, c - y[:, None] - y) @ weight / 3)
+
+
+def removing(sigma, steps, epsilon):
+    """delta of (Q, P) from the other one at -epsilon, by parity of calls and puts."""
+    return 1 - np.exp(epsilon) + np.exp(epsilon) * adding(sigma, steps, -epsilon)
+
+
+CASES = [(1.0, 2, 0.5), (1.0, 2, 4.0), (0.6, 2, 3.0), (4.0, 2, 0.2), (1.0, 3, 0.7)]
+
+
+@pytest.mark.parametrize(("sigma", "steps", "epsilon"), CASES)
+def test_two_and_three_steps_by_quadrature(sigma, steps, epsilon):
+    for direction, truth, tolerance in (
+        ("adding", adding(sigma, steps, epsilon), 1e-3),
+        ("removing", removing(sigma, steps, epsilon), 0.9),
+    ):
+        found = allocation_profile(sigma, steps, epsilon, tolerance, direction)
+        assert found.lower - 2e-12 <= truth <= found.upper + 2e-12
+        assert found.upper - found.lower <= tolerance * found.upper + 1e-11
+
+
+def test_the_larger_direction_counts():
+    both = [allocation_profile(1.0, 2, 0.5, direction=direction).upper for direction in ("adding", "removing")]
+    assert allocation_profile(1.0, 2, 0.5).upper == max(both)
+
+
+@pytest.mark.parametrize(("sigma", "steps"), [(1.0, 2), (0.7, 2)])
+def test_epsilon_is_the_inverse_of_delta(sigma, steps):
+    found = allocation_epsilon(sigma, steps, 1e-5)
+    assert adding(sigma, steps, found.upper) <= 1e-5 <= adding(sigma, steps, found.lower)
+    assert found.upper - found.lower < 1e-3
+
+
+def test_a_known_bracket_of_another_tool_is_met_and_left_far_behind():
+    """PLD-accounting 2.0 prints .84304 and .87524 for sigma 1, 100 steps and delta 1e-6."""
+    found = allocation_epsilon(1.0, 100, 1e-6)
+    assert 0.84304 < found.lower <= found.upper < 0.87524
+    assert found.upper - found.lower < 1e-4
+
+
+def test_many_steps_against_plain_simulation():
+    """At 5.5 standard errors, a fresh seed has a false-alarm rate of 4e-8."""
+    rng, steps, epsilon = np.random.default_rng(1), 50, 0.2
+    sums = sum(ratio(rng.standard_normal(400_000), 1.0) for _ in range(steps))
+    for direction, draws in (
+        ("adding", np.maximum(sums / steps - np.exp(epsilon), 0)),
+        ("removing", np.maximum(1 - np.exp(epsilon) * sums / steps, 0)),
+    ):
+        found = allocation_profile(1.0, steps, epsilon, direction=direction)
+        assert abs(draws.mean() - found.estimate) <= 5.5 * draws.std() / np.sqrt(len(draws))
+        assert draws.mean() > 30 * draws.std() / np.sqrt(len(draws))  # a wrong delta would be seen
+
+
+def test_many_steps_with_much_noise_are_gaussian():
+    """The sum is nearly normal: its loss is that of one Gaussian step with mean exp(1 / sigma^2) - 1 over steps."""
+    sigma, steps = 20.0, 4000
+    mu = np.sqrt(np.expm1(1 / sigma**2) / steps)
+    found = allocation_profile(sigma, steps, 2 * mu)
+    limit = norm.cdf(-2 + mu / 2) - np.exp(2 * mu) * norm.cdf(-2 - mu / 2)
+    assert found.estimate == pytest.approx(limit, rel=5e-3)
+
+
+def test_more_steps_and_more_noise_protect_more():
+    deltas = [allocation_profile(sigma, steps, 0.5).estimate for sigma, steps in ((1, 5), (1, 50), (1.5, 50))]
+    assert deltas == sorted(deltas, reverse=True)
+    assert deltas[0] > 2 * deltas[2]
+
+
+@pytest.mark.parametrize("width", [0.01, 0.3, 40.0])
+def test_one_step_keeps_its_mass_mean_and_second_moment(width):
+    """Spreading keeps mass and mean, and adds at most h^2 / 4 to the second moment."""
+    step = spread(0.8, width, int(3000 / width))
+    points = width * np.arange(len(step.mass))
+    assert step.mass.sum() == pytest.approx(1 - step.beyond[0], abs=1e-12)
+    assert points @ step.mass == pytest.approx(1 - step.beyond[1], abs=1e-10)
+    truth = np.exp(1 / 0.64) * norm.cdf(0.8 * np.log(points[-1]) + 0.5 / 0.8 - 2 / 0.8)
+    added = points**2 @ step.mass - truth
+    assert -1e-9 <= added <= min(width**2 / 4, width) + 1e-9
+
+
+def test_bounds_on_the_distance_hold():
+    """The mean of Y given the point it was spread to, by quadrature in each cell."""
+    sigma, width = 0.9, 0.05
+    step = spread(sigma, width, 400)
+    for j in (1, 2, 3, 10, 40, 200):
+        point = j * width
+
+        def weighted(y, power, point=point):
+            x = sigma * np.log(y) + 0.5 / sigma
+            return y**power * norm.pdf(x) * sigma / y * (1 - abs(y - point) / width)
+
+        mass, moment = (
+            sum(
+                quad(weighted, *ends, (power,))[0]
+                for ends in ((max(point - width, 1e-12), point), (point, point + width))
+            )
+            for power in (0, 1)
+        )
+        assert mass == pytest.approx(step.mass[j], rel=1e-6)
+        away = mass * (moment / mass - point)
+        assert -step.down[j] * (1 + 1e-6) <= away <= step.up[j] * (1 + 1e-6)
+        assert max(step.down[j], step.up[j]) <= mass * width * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: allocation_profile(0.1, 10, 1.0), "sigma = 0.1 is not valid"),
+        (lambda: allocation_profile(1.0, 1, 1.0), "steps = 1 is not valid; valid: a whole number from 2 to 1e06"),
+        (lambda: allocation_profile(1.0, 10, -1.0), "epsilon = -1 is not valid"),
+        (lambda: allocation_profile(1.0, 10, 1.0, direction="up"), "direction = 'up' is not|direction = up is not"),
+        (lambda: allocation_epsilon(1.0, 10, 1e-12), "delta = 1e-12 is not valid"),
+        (lambda: allocation_epsilon(1.0, 10, 1e-6, tolerance=0.0), "tolerance = 0 is not valid"),
+    ],
+)
+def test_mistakes_are_one_line(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
