@@ -70,18 +70,27 @@ def place_of(function: Any) -> str:
     return f"{file}:{name}" if file and "<" not in name and not _is_of_object(function) else ""
 
 
-def by_value(function: Any) -> bytes | None:
-    """Return the pickle of a method of an object whose class another process could not import by name, else None."""
-    if not (_is_of_object(function) and _only_here(function)):
-        return None
-    import cloudpickle  # few functions need it
+class Home:
+    """The module of a user's file, which is imported wherever this arrives."""
 
-    module = sys.modules[function.__module__]
-    cloudpickle.register_pickle_by_value(module)
-    try:
-        return bytes(cloudpickle.dumps(function))
-    finally:
-        cloudpickle.unregister_pickle_by_value(module)
+    def __init__(self, name: str, path: Path) -> None:
+        self._name, self._path = name, path
+
+    def __reduce__(self) -> Any:
+        return _arrived, (self._name, str(self._path))
+
+
+def _arrived(name: str, file: str) -> Home:
+    path = Path(file)
+    if name not in sys.modules:
+        _module(path, name)
+    return Home(name, path)
+
+
+def home_of_object(function: Any) -> Home | None:
+    """Return the home of a method of an object if another process could not import it by name, else None."""
+    file, name = _only_here(function), getattr(function, "__module__", None) or ""
+    return Home(name, file) if file and "." not in name and _is_of_object(function) else None
 
 
 def _is_of_object(function: Any) -> bool:
@@ -121,11 +130,11 @@ def _importable(module: str) -> Path | None:
     return Path(found.origin).resolve() if found and found.origin else None
 
 
-def _module(path: Path) -> ModuleType:
-    """Return the module of a file. Raises UserError if it cannot be imported."""
+def _module(path: Path, name: str = "") -> ModuleType:
+    """Return the module of a file, imported under its own name by default. Raises UserError if that fails."""
     if path in _LOADED:
         return _LOADED[path]
-    name = path.stem if path.stem not in sys.modules else f"{path.stem}_py"
+    name = name or (path.stem if path.stem not in sys.modules else f"{path.stem}_py")
     spec = spec_from_file_location(name, path)
     assert spec is not None  # the name of the file ends in .py
     assert spec.loader is not None

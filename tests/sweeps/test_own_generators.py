@@ -114,14 +114,13 @@ def test_small_cells_may_spawn_and_have_the_bits_of_a_folder(tmp_path):
     assert len(set(found["value_min"].values / [1, 2, 3])) == 3
 
 
+FILE = """
 class Scaled:
-    """An object whose methods and data go to workers with the tasks."""
-
     def __init__(self, scale):
         self.scale = scale
 
     def method(self, rng, trials, n):
-        return rng.random(trials) * self.scale * n
+        return rng.spawn(1)[0].random(trials) * self.scale * n
 
     def simulate(self, rng, trials, n):
         return self.method(rng, trials, n)
@@ -132,64 +131,51 @@ class OfAxes:
         self.n, self.scale = n, scale
 
     def simulate(self, rng, trials):
-        return rng.spawn(1)[0].random(trials) * self.scale * self.n
+        return rng.random(trials) * self.scale * self.n
 
 
-WORKER = {"name": "local", "workers": 1}
-OFFSET = 0.25
-CARRIED = [Scaled(2.0).method, Scaled(2.0), OfAxes, lambda rng, n: rng.random() + OFFSET * n]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("function", CARRIED)
-def test_methods_objects_and_classes_have_the_same_bits_on_workers(function, tmp_path):
-    more = {"name": "kept", "results_dir": tmp_path} if function is OfAxes else {}
-    here, there = (
-        tcdp_sim.sweep(function, {"n": [1, 2]}, trials=60, chunk=20, **each)
-        for each in ({}, {"cluster": WORKER, **more})
-    )
-    for name in ("value", "value_mcse", "value_min", "value_max"):
-        assert here[name].values.tobytes() == there[name].values.tobytes()
-
-
-FILE = """
-class Scaled:
-    def __init__(self, scale):
-        self.scale = scale
-
-    def simulate(self, rng, trials, n):
-        return rng.spawn(1)[0].random(trials) * self.scale * n
-
-
-def scaled(rng, trials, n):
+def method(rng, trials, n):
     return 0
 
 
-thing = Scaled(3.0)
+thing, other = Scaled(3.0), Scaled(2.0).method
 """
-
-
-def test_an_object_of_a_file_goes_to_workers_by_value(tmp_path):
-    """Its method has the name of a function of the class, which workers must not take for it."""
-    (tmp_path / "things.py").write_text(FILE)
-    thing = user_files.load(f"{tmp_path / 'things.py'}:thing")
-    call = calling(thing, ["n"])
-    sent = calling(OfAxes, ["n"])
-    made, arguments = call.__reduce__()
-    assert made.__name__ == "_from_pickle"
-    alone = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE], input=pickle.dumps((made, arguments)), capture_output=True, check=True
-    )
-    assert float(alone.stdout) == call(generator(0, "0" * 64, 0), 1, {"n": 2})["value"][0]
-    assert sent.__reduce__()[0] is not made
-
-
 ELSEWHERE = """
 import pickle, sys
 from tcdp_sim.core.streams import generator
-made, arguments = pickle.load(sys.stdin.buffer)
-print(repr(float(made(*arguments)(generator(0, "0" * 64, 0), 1, {"n": 2})["value"][0])))
+call = pickle.load(sys.stdin.buffer)
+print(repr(float(call(generator(0, "0" * 64, 0), 1, {"n": 2})["value"][0])))
 """
+
+
+@pytest.fixture
+def things(tmp_path):
+    path = tmp_path / f"{tmp_path.parent.name}_things.py".replace("-", "_")
+    path.write_text(FILE)
+    yield path
+    sys.modules.pop(path.stem, None)
+
+
+@pytest.mark.parametrize("name", ["thing", "other", "OfAxes"])
+def test_what_stands_in_a_file_arrives_in_another_process(name, things):
+    """The method of an object has the name of a function of its class, which workers must not take for it."""
+    call = calling(user_files.load(f"{things}:{name}"), ["n"])
+    alone = subprocess.run([sys.executable, "-c", ELSEWHERE], input=pickle.dumps(call), capture_output=True, check=True)
+    assert float(alone.stdout) == call(generator(0, "0" * 64, 0), 1, {"n": 2})["value"][0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["thing", "other", "OfAxes", ""])
+def test_methods_objects_and_classes_have_the_same_bits_on_workers(name, things, tmp_path):
+    offset = 0.25
+    function = user_files.load(f"{things}:{name}") if name else lambda rng, n: rng.random() + offset * n
+    more = {"name": "kept", "results_dir": tmp_path} if name == "thing" else {}
+    here, there = (
+        tcdp_sim.sweep(function, {"n": [1, 2]}, trials=60, chunk=20, **each)
+        for each in ({}, {"cluster": {"name": "local", "workers": 1}, **more})
+    )
+    for of_value in ("value", "value_mcse", "value_min", "value_max"):
+        assert here[of_value].values.tobytes() == there[of_value].values.tobytes()
 
 
 def test_a_function_that_calls_opendp_is_told_to_use_a_generator_of_its_own():

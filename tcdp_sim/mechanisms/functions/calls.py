@@ -10,7 +10,6 @@ An object with such a method stands for it. The first parameter is the generator
 """
 
 import inspect
-import pickle
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -70,8 +69,8 @@ class Call:
         """Send a function of the user's file by its place, because no worker could import it by its module."""
         if place := user_files.place_of(self.function):
             return _from_file, (place, self.names)
-        if pickled := user_files.by_value(self.function):
-            return _from_pickle, (pickled, self.names)
+        if home := user_files.home_of_object(self.function):
+            return _of_object, (home, self.function, self.names)
         return Call, (self.function, self.form, dict(self.defaults), self.needed, self.known, self.names)
 
     def __call__(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
@@ -145,9 +144,9 @@ def _from_file(place: str, axes: tuple[str, ...]) -> Call:
     return calling(user_files.load(place), axes)
 
 
-def _from_pickle(pickled: bytes, axes: tuple[str, ...]) -> Call:
-    """Return the call of a method that the process of a sweep has pickled for its workers."""
-    return calling(pickle.loads(pickled), axes)
+def _of_object(home: user_files.Home, method: Any, axes: tuple[str, ...]) -> Call:
+    """Return the call of a method of an object. Its class has been imported with `home`, which comes first."""
+    return calling(method, axes)
 
 
 def name_of(function: Any) -> str:
