@@ -33,11 +33,15 @@ class Prices:
         The promise.
     relation : {"add_remove", "substitute", None}
         The neighbouring relation.
+    same : dict of int to tuple
+        Past releases with their costs, by the identity of the object, which is quicker than a hash of all parameters.
+        A copied filter has other objects, so the object itself must be compared.
     """
 
     def __init__(self, terms: Terms, relation: str | None) -> None:
         self.terms, self.relation = terms, choice("relation", relation, (*RELATIONS, None))
         self._kept: dict[Any, Costs] = {}
+        self.same: dict[int, tuple[Any, Costs]] = {}
 
     def of(self, release: Any) -> Costs:
         """Return the costs of a release, a guarantee, or rho as a number. Raises ValueError for anything else."""
@@ -58,6 +62,9 @@ class Prices:
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
             self._kept[release] = costs
+        if len(self.same) >= _KEPT:
+            self.same.clear()
+        self.same[id(release)] = release, costs
         return costs
 
     def _computed(self, release: Release | Guarantee) -> Costs:
