@@ -23,7 +23,8 @@ class Parametric:
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
         """Return the names of the parameters, ("scale",) for most noises."""
-        return _names(cls, "__dataclass_fields__" in vars(cls))
+        known: Any = cls
+        return _names(known, "__dataclass_fields__" in vars(cls))
 
     @property
     def shape(self) -> tuple[int, ...]:
