@@ -17,6 +17,9 @@ _FLATTER = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 _STEEPER = np.array([1.05, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0])
 _EQUAL = 0.05
 _MOST_GAP = 9.0  # in nats, of rounding over the answer
+_SATURATED = 0.2  # in nats: the mass of all sums but the largest, beside that of the largest
+_BINS_PER_FACTOR = 4  # of the distance from the largest loss, down to _NEAREST standard deviations
+_NEAREST = 1e-4
 _PHANTOM = 22.0  # folded mass is at most e^-22 of delta
 
 
@@ -84,9 +87,18 @@ class Crude:
         tilts = _TILTS / self.spread
         return tilts, self._cumulants(tilts)
 
+    @cached_property
+    def _steepest(self) -> float:
+        """The least tilt of the table that leaves almost only the largest sum. Steeper ones enlarge rounding alone."""
+        loss, log_mass, starts = self._flat
+        ends = np.append(starts[1:], len(loss)) - 1
+        tilts, (values, _, _) = self._table
+        rest = values - float(self._times @ log_mass[ends]) - tilts * float(self._times @ loss[ends])
+        return float(tilts[int(np.argmax(rest < _SATURATED))] if (rest < _SATURATED).any() else tilts[-1])
+
     def tilt_of(self, epsilon: float) -> float:
         """Return the tilt under which the sum has the mean epsilon, or the nearest one of the table."""
-        return self._tilt(lambda _, mean, __, ___: mean - epsilon)
+        return min(self._tilt(lambda _, mean, __, ___: mean - epsilon), self._steepest)
 
     def _tilt(self, rising: Callable[[float, float, float, float], float]) -> float:
         """Return the tilt at which a function of K, K', K'' and the tilt, which rises with it, is 0."""
@@ -162,7 +174,10 @@ class Crude:
 
 
 def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
-    """Return fewer atoms, close beside the standard deviation or their distance from the mean, and logs of masses."""
+    """Return fewer atoms, and logs of masses.
+
+    Atoms are close beside the standard deviation, their distance from the mean, or that from the largest loss.
+    """
     total = atoms.mass.sum()
     mean = (atoms.mass * atoms.loss).sum() / total
     spread = np.sqrt((atoms.mass * (atoms.loss - mean) ** 2).sum() / total)
@@ -170,7 +185,9 @@ def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
         if len(atoms.loss) < 64 or not spread > 1e-12 * abs(mean):
             return atoms.loss, np.log(atoms.mass)
         index = np.floor(_BINS_PER_SPREAD * np.arcsinh((atoms.loss - mean) / spread))
-        starts = np.flatnonzero(np.diff(index, prepend=-np.inf))
+        below = np.maximum((atoms.loss[-1] - atoms.loss) / spread, _NEAREST)
+        near = np.floor(-_BINS_PER_FACTOR * np.log(np.minimum(below, 1.0)))
+        starts = np.flatnonzero(np.diff(index + near, prepend=-np.inf))
         mass = np.add.reduceat(atoms.mass, starts)
         loss = np.add.reduceat(atoms.mass * atoms.loss, starts) / np.where(mass > 0, mass, 1.0)
         kept = mass > 0
