@@ -145,6 +145,16 @@ def test_a_peak_gives_ends_without_a_transform(seed, monkeypatch):
     assert high - low <= 1e-8
 
 
+def test_delta_is_close_to_its_bound_if_almost_every_sum_is_the_largest(monkeypatch):
+    monkeypatch.setattr(lists, "_ROUNDS", 0)
+    law = AtomicLoss(np.array([-1.0, 1.0]), np.array([1e-9, 1 - 1e-9]))
+    low, high = bracket([(law, 3)], delta_question(2.5, lambda high: 1e-16 * high))
+    exact = (1 - 1e-9) ** 3 * -np.expm1(-0.5)
+    assert low <= exact * (1 + 1e-14)
+    assert exact * (1 - 1e-14) <= high
+    assert high - low <= 1e-8
+
+
 def test_the_direction_whose_losses_nearly_end_at_epsilon():
     """Removing the record has losses up to -20 log(1 - 0.05) = 1.026, just above epsilon. dp-accounting agrees."""
     found = Ledger([(Sampled(Additive(Gaussian(0.9)), 0.05), 20)], "add_remove").delta(1.0)

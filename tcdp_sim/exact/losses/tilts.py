@@ -18,8 +18,6 @@ _STEEPER = np.array([1.05, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0])
 _EQUAL = 0.05
 _MOST_GAP = 9.0  # in nats, of rounding over the answer
 _SATURATED = 0.2  # in nats: the mass of all sums but the largest, beside that of the largest
-_BINS_PER_FACTOR = 4  # of the distance from the largest loss, down to _NEAREST standard deviations
-_NEAREST = 1e-4
 _PHANTOM = 22.0  # folded mass is at most e^-22 of delta
 
 
@@ -174,10 +172,7 @@ class Crude:
 
 
 def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
-    """Return fewer atoms, and logs of masses.
-
-    Atoms are close beside the standard deviation, their distance from the mean, or that from the largest loss.
-    """
+    """Return fewer atoms, close beside the standard deviation or their distance from the mean, and logs of masses."""
     total = atoms.mass.sum()
     mean = (atoms.mass * atoms.loss).sum() / total
     spread = np.sqrt((atoms.mass * (atoms.loss - mean) ** 2).sum() / total)
@@ -185,9 +180,7 @@ def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
         if len(atoms.loss) < 64 or not spread > 1e-12 * abs(mean):
             return atoms.loss, np.log(atoms.mass)
         index = np.floor(_BINS_PER_SPREAD * np.arcsinh((atoms.loss - mean) / spread))
-        below = np.maximum((atoms.loss[-1] - atoms.loss) / spread, _NEAREST)
-        near = np.floor(-_BINS_PER_FACTOR * np.log(np.minimum(below, 1.0)))
-        starts = np.flatnonzero(np.diff(index + near, prepend=-np.inf))
+        starts = np.flatnonzero(np.diff(index, prepend=-np.inf))
         mass = np.add.reduceat(atoms.mass, starts)
         loss = np.add.reduceat(atoms.mass * atoms.loss, starts) / np.where(mass > 0, mass, 1.0)
         kept = mass > 0
