@@ -153,9 +153,10 @@ def checked(
 
 def _of_plug_in(name: str) -> Any:
     """Return the function that a plug-in brings. Raises UserError."""
-    if name not in registry.names("sweep"):
-        brought = ", ".join(registry.names("sweep")) or "none is installed"
-        raise UserError(f"{name!r} names no function of a plug-in (here: {brought}); valid: such a name, or a function")
+    brought = registry.names("sweep")
+    if name not in brought:
+        valid = f"a function, or the name of one that a plug-in brings ({', '.join(brought) or 'none is installed'})"
+        raise UserError(f"function = {name!r} is not known; valid: {valid}{suggestion(name, brought)}")
     return registry.sweep(name)
 
 

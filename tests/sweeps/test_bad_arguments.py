@@ -34,8 +34,8 @@ class Method:
 
 ARGUMENTS = [
     (None, {"n": 1}, {}, "None is not a function; valid: f(rng, trials"),
-    ("right", {"n": 1}, {}, "'right' names no function of a plug-in"),
-    ("my_file.py:right", {"n": 1}, {}, "'my_file.py:right' names no function of a plug-in"),
+    ("right", {"n": 1}, {}, "function = 'right' is not known; valid: a function, or the name"),
+    ("my_file.py:right", {"n": 1}, {}, "function = 'my_file.py:right' is not known; valid: a function"),
     (by_position, {"n": 1}, {}, "by_position takes `trials` by position only"),
     (Method.of_an_object, {"n": 1}, {}, "of_an_object takes 'rng' in another place; valid: f(rng, trials"),
     (right, pd.DataFrame({"n": [1, 2]}), {}, "axes = n 0 1 1 2 is not valid; valid: names and their values"),
