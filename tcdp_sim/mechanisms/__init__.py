@@ -2,6 +2,7 @@
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.mechanisms.allocation import Allocation
 from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.cdf import Cdf
@@ -54,6 +55,7 @@ def mechanism_class(name: str) -> type[Mechanism]:
 
 __all__ = [
     "MECHANISMS",
+    "Allocation",
     "Audit",
     "Axis",
     "Cdf",

@@ -10,6 +10,7 @@ of many cells of x, so the weights are exact. They are bounded, because the even
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, lgamma, log
 
 import numpy as np
@@ -20,15 +21,16 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, scalar, whole
 
 DIRECTIONS = ("adding", "removing")
-MOST_PARTICIPATIONS = 100
+MOST_STEPS, MOST_PARTICIPATIONS = 10**5, 100
 _CELLS = np.linspace(-10.0, 14.0, 1201)  # edges of cells of x, in standard deviations
 _STEEPEST = 60.0  # of theta times the largest ratio that is tilted
 _LARGE = 1e100
+_TILE = 2**19  # steps drawn at a time
 
 
 @dataclass(frozen=True, eq=False)
 class AllocationDraws:
-    """A sampler of numbers whose mean is delta(epsilon) of a random allocation.
+    """A sampler of numbers whose means are delta(epsilon) of a random allocation and its slope.
 
     Parameters
     ----------
@@ -56,8 +58,8 @@ class AllocationDraws:
     Examples
     --------
     >>> import numpy as np
-    >>> draws = AllocationDraws(1.0, 100, 1, 0.86, "adding").sample(10_000, rng=np.random.default_rng(0))
-    >>> bool(abs(draws.mean() / 9.825e-7 - 1) < 0.1)
+    >>> deltas, _ = AllocationDraws(1.0, 100, 1, 0.86, "adding").sample(10_000, rng=np.random.default_rng(0))
+    >>> bool(abs(deltas.mean() / 9.825e-7 - 1) < 0.2)
     True
     """
 
@@ -69,19 +71,22 @@ class AllocationDraws:
 
     def __post_init__(self) -> None:
         scalar("sigma", self.sigma, 0)
-        whole("steps", self.steps, 1, 10**6)
+        whole("steps", self.steps, 1, MOST_STEPS)
         whole("participations", self.participations, 1, min(self.steps, MOST_PARTICIPATIONS))
         scalar("epsilon", self.epsilon, 0, closed=True)
         choice("direction", self.direction, DIRECTIONS)
-        with_record = self.participations if self.direction == "adding" else 0
-        theta, most = _tilt(self.sigma, self.steps, with_record, self.epsilon, self.direction)
-        s = 1 / self.sigma
-        object.__setattr__(self, "_usual", _Tilted(s, 0.0, theta, most))
-        object.__setattr__(self, "_raised", _Tilted(s, s, theta, most))
-        object.__setattr__(self, "_with_record", with_record)
 
-    def sample(self, size: int, *, rng: np.random.Generator) -> Floats:
-        """Return independent numbers in [0, inf) with the mean delta(epsilon).
+    @cached_property
+    def _laws(self) -> list[tuple["_Tilted", int]]:
+        """The tilted laws of the steps in which the record takes part and of the others, with their numbers."""
+        k = self.participations if self.direction == "adding" else 0
+        theta, most = _tilt(self.sigma, self.steps, k, self.epsilon / self.participations, self.direction)
+        s = 1 / self.sigma
+        both = [(_Tilted(s, s, theta, most), k), (_Tilted(s, 0.0, theta, most), self.steps - k)]
+        return [(law, count) for law, count in both if count]
+
+    def sample(self, size: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return independent pairs of numbers in [0, inf), with the means delta(epsilon) and -d delta / d epsilon.
 
         Parameters
         ----------
@@ -92,19 +97,24 @@ class AllocationDraws:
 
         Returns
         -------
-        ndarray of float
+        deltas, slopes : ndarray of float
             The numbers, shape (size,).
         """
+        rows = max(_TILE // self.steps, 1)
+        parts = [self._draw(min(rows, size - start), rng) for start in range(0, size, rows)]
+        deltas, slopes = (np.concatenate(part) for part in zip(*parts))
+        return deltas, slopes
+
+    def _draw(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         y, log_weight = self._steps(size, rng)
-        ratio = _log_mean_product(y, self.participations)
-        gap = ratio - self.epsilon if self.direction == "adding" else -ratio - self.epsilon
-        return np.where(gap > 0, np.exp(log_weight) * -np.expm1(-np.maximum(gap, 0.0)), 0.0)
+        loss = _log_mean_product(y, self.participations)
+        gap = np.maximum((loss if self.direction == "adding" else -loss) - self.epsilon, 0.0)
+        weight = np.where(gap > 0, np.exp(log_weight), 0.0)
+        return weight * -np.expm1(-gap), weight * np.exp(-gap)
 
     def _steps(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return the ratios of all steps, shape (size, t), and the log weights, shape (size,)."""
-        k = self._with_record  # type: ignore[attr-defined]
-        parts = [(self._raised, k), (self._usual, self.steps - k)]  # type: ignore[attr-defined]
-        drawn = [law.draw((size, count), rng) for law, count in parts if count]
+        drawn = [law.draw((size, count), rng) for law, count in self._laws]
         return np.concatenate([y for y, _ in drawn], axis=1), sum(weight.sum(axis=1) for _, weight in drawn)
 
 
@@ -123,7 +133,7 @@ class _Tilted:
         self.total = float(weight.sum())
         self.cumulative = np.cumsum(weight) / self.total
         self.log_weight = log(self.total / chance.sum()) + top - exponent
-        self.expected = float(np.minimum(self.ratio, _LARGE) @ weight / self.total)
+        self.expected = float(np.minimum(self.ratio, min(most, _LARGE)) @ weight / self.total)
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return ratios and their log weights."""
@@ -133,11 +143,13 @@ class _Tilted:
         return np.exp(self.s * x - 0.5 * self.s**2), self.log_weight[cell]
 
 
-def _tilt(sigma: float, steps: int, with_record: int, epsilon: float, direction: str) -> tuple[float, float]:
-    """Return the tilt at which the mean of the sum of ratios is where the event begins, and the largest ratio tilted."""
+def _tilt(sigma: float, steps: int, with_record: int, part: float, direction: str) -> tuple[float, float]:
+    """Return the tilt at which the mean of the sum of ratios is where the event begins, and the largest ratio tilted.
+
+    `part` is epsilon for each step in which the record takes part. The tilt affects the spread of the draws alone.
+    """
     s = 1 / sigma
-    part = epsilon / max(with_record, 1)
-    goal = steps * exp(min(part if direction == "adding" else -epsilon, 200.0))
+    goal = steps * exp(min(part if direction == "adding" else -part, 200.0))
     most = max(goal - steps, 1.0) if direction == "adding" else np.inf
 
     def excess(theta: float) -> float:
@@ -164,7 +176,7 @@ def _log_mean_product(y: Floats, k: int) -> Floats:
     steps = y.shape[1]
     sums = np.zeros((len(y), k + 1))  # e_j of the first entries, over C(t, j)
     sums[:, 0] = 1.0
-    order = np.arange(1, k + 1)
+    order = range(1, k + 1)
     shrink = np.array([exp(_log_choose(steps, j - 1) - _log_choose(steps, j)) for j in order])
     for column in y.T:
         sums[:, 1:] = sums[:, 1:] + column[:, None] * shrink * sums[:, :-1]

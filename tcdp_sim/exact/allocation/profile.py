@@ -81,7 +81,9 @@ def allocation_profile(
     return Bounds(low, 0.5 * (low + high), high)
 
 
-def allocation_epsilon(sigma: float, steps: int, delta: float, tolerance: float = 1e-4) -> Bounds:
+def allocation_epsilon(
+    sigma: float, steps: int, delta: float, tolerance: float = 1e-4, direction: str = "both"
+) -> Bounds:
     """Return the least epsilon of (epsilon, delta)-DP for a record that takes part in one of several steps.
 
     Parameters
@@ -92,6 +94,8 @@ def allocation_epsilon(sigma: float, steps: int, delta: float, tolerance: float 
         delta, from 1e-9 to below 1. For smaller values the rounding errors of the transform are too large.
     tolerance : float
         The aim for the distance of the ends, in nats.
+    direction : {"both", "adding", "removing"}
+        As for `allocation_profile`.
 
     Returns
     -------
@@ -115,11 +119,12 @@ def allocation_epsilon(sigma: float, steps: int, delta: float, tolerance: float 
     """
     sigma, steps = _valid(sigma, steps)
     delta = scalar("delta", delta, LEAST_DELTA, 1, closed=True)
+    choice("direction", direction, DIRECTIONS)
     tolerance = scalar("tolerance", tolerance, 0)
     low, high, most = 0.0, *_guesses(sigma, steps, delta)
     for points in _POINTS:
         law = _law(sigma, steps, high, delta, points)
-        ends = [_crossing(law, end, delta, low, high, _ROOT * tolerance) for end in (0, 1)]
+        ends = [_crossing(law, direction, end, delta, low, high, _ROOT * tolerance) for end in (0, 1)]
         low, high = max(low, ends[0]), ends[1] if ends[1] < high else most
         high = max(high, low)
         most = min(most, high)
@@ -166,11 +171,11 @@ def _ends(law: Sums, epsilon: float, direction: str = "both") -> tuple[float, fl
     return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
 
 
-def _crossing(law: Sums, end: int, delta: float, low: float, high: float, close: float) -> float:
+def _crossing(law: Sums, direction: str, end: int, delta: float, low: float, high: float, close: float) -> float:
     """Return an epsilon where an end of delta(epsilon) falls to delta, rounded outwards."""
 
     def excess(epsilon: float) -> float:
-        return _ends(law, epsilon)[end] - delta
+        return _ends(law, epsilon, direction)[end] - delta
 
     if excess(high) >= 0:
         return low if end == 0 else inf

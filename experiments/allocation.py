@@ -1,0 +1,179 @@
+"""Random allocation: simulated delta and epsilon beside exact brackets, and beside Poisson sampling."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.accounting import Additive, Ledger, Sampled
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.exact import allocation_epsilon, allocation_profile
+from tcdp_sim.experiments.ledger.inverse import epsilon_interval
+from tcdp_sim.mechanisms import Allocation
+from tcdp_sim.noise import Gaussian
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.store import columns
+
+DELTA = ("delta_from_below", "delta_from_above")
+EPSILON = ("epsilon_from_below", "epsilon_from_above")
+POISSON = ("poisson_delta", "poisson_epsilon")
+LABELS = ("sigma", "steps", "participations", "direction", "trials")
+LOOKS = {"adding": (COLOURS[2], MARKERS[2], "-"), "removing": (COLOURS[3], MARKERS[3], "--")}
+NOTHING = Bounds(np.nan, np.nan, np.nan)
+
+
+@lru_cache(maxsize=4)
+def _delta(mechanism: Allocation) -> Bounds:
+    if mechanism.participations > 1:
+        return NOTHING
+    return allocation_profile(mechanism.sigma, mechanism.steps, mechanism.epsilon, 1e-2, mechanism.direction)
+
+
+@lru_cache(maxsize=4)
+def _epsilon(mechanism: Allocation) -> Bounds:
+    if mechanism.participations > 1 or mechanism.delta is None:
+        return NOTHING
+    return allocation_epsilon(mechanism.sigma, mechanism.steps, mechanism.delta, 1e-3, mechanism.direction)
+
+
+def _poisson(mechanism: Allocation) -> Ledger:
+    """Return the ledger of Poisson sampling at the same rate, in both directions."""
+    step = Sampled(Additive(Gaussian(mechanism.sigma)), mechanism.participations / mechanism.steps)
+    return Ledger([(step, mechanism.steps)], "add_remove")
+
+
+def _delta_below(mechanism: Allocation) -> float:
+    return _delta(mechanism).lower
+
+
+def _delta_above(mechanism: Allocation) -> float:
+    return _delta(mechanism).upper
+
+
+def _epsilon_below(mechanism: Allocation) -> float:
+    return _epsilon(mechanism).lower
+
+
+def _epsilon_above(mechanism: Allocation) -> float:
+    return _epsilon(mechanism).upper
+
+
+def _poisson_delta(mechanism: Allocation) -> float:
+    return _poisson(mechanism).delta(mechanism.epsilon, 1e-2).upper if mechanism.delta is None else np.nan
+
+
+def _poisson_epsilon(mechanism: Allocation) -> float:
+    return np.nan if mechanism.delta is None else _poisson(mechanism).epsilon(mechanism.delta, 1e-3).upper
+
+
+_VALUES = (_delta_below, _delta_above, _epsilon_below, _epsilon_above, _poisson_delta, _poisson_epsilon)
+EXACT = dict(zip((*DELTA, *EPSILON, *POISSON), _VALUES))
+UNITS = {name: "nats" if "epsilon" in name else "1" for name in EXACT}
+
+
+def rows(cell: Cell) -> Iterator[Row]:
+    """Yield a row for each quantity of a cell: "delta" at the epsilon `at`, and "epsilon" at the delta `at`.
+
+    - `simulated`, `mcse`, `lower`, `upper`: the simulated number, its standard error and its 95% interval. Epsilon is
+      in nats.
+    - `exact_low`, `exact_high`: the ends of the exact bracket in this direction, for one participation; NaN for more.
+    - `exact`: the number in the bracket that is closest to the simulated one, with which it is compared.
+    - `poisson`: the same quantity of Poisson sampling at the same rate, rounded up, for the worse direction.
+    """
+    mechanism = cell.mechanism
+    labels = {name: getattr(mechanism, name, None) for name in LABELS[:-1]} | cell.only("trials")
+    delta = cell.mean("hockey_stick")
+    numbers = (*delta[:2], *np.clip(delta[2:], 0, 1).tolist())
+    skewness = {"skewness": cell.skewness("hockey_stick")}
+    yield (
+        labels | {"quantity": "delta", "at": mechanism.epsilon} | _compared(cell, numbers, DELTA, POISSON[0]) | skewness
+    )
+    if mechanism.delta is not None:
+        numbers = epsilon_interval(mechanism.epsilon, mechanism.delta, delta, cell.mean("slope"))
+        found = _compared(cell, numbers, EPSILON, POISSON[1])
+        yield labels | {"quantity": "epsilon", "at": mechanism.delta} | found | skewness
+
+
+def _compared(cell: Cell, numbers: tuple[float, ...], names: tuple[str, ...], poisson: str) -> Row:
+    low, high, other = (cell.get(name + columns.EXACT, np.nan) for name in (*names, poisson))
+    ends = {"exact": float(np.clip(numbers[0], low, high)), "exact_low": low, "exact_high": high, "poisson": other}
+    return dict(zip(NUMBERS, numbers)) | ends
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """Print the simulated epsilons beside exact ones and those of Poisson sampling, and how well they agree."""
+    for delta, part in table[table["quantity"] == "epsilon"].groupby("at"):
+        headings = ("sigma", "steps", "k", "direction", "simulated", "± MCSE", "exact, from", "to", "Poisson")
+        texts = map(_terminal_row, part.to_dict("records"))
+        console.print(terminal_table(f"ε at δ = {delta:g} (nats)", headings, texts), soft_wrap=False)
+    console.print("Poisson: sampling at the same rate, the worse direction.")
+    console.print(agreement("value", *(table[name] for name in (*NUMBERS, "exact")), things="numbers"))
+
+
+def _terminal_row(row) -> list[str]:
+    ends = ("" if np.isnan(row[end]) else f"{row[end]:.5g}" for end in ("exact_low", "exact_high", "poisson"))
+    labels = (f"{row['sigma']:g}", f"{row['steps']:,}", f"{row['participations']}", row["direction"])
+    return [*labels, f"{row['simulated']:.4g}", f"{row['mcse']:.1g}", *ends]
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """Draw epsilon against the number of steps, and delta against epsilon."""
+    for delta, part in table[table["quantity"] == "epsilon"].groupby("at"):
+        name = "epsilon_vs_steps" + ("" if table["at"].nunique() else f"_{delta:g}")
+        yield name, captioned(_steps_figure(part, float(delta)), part, "ε in nats"), part
+    profile = table[(table["quantity"] == "delta") & table["poisson"].notna()]
+    if len(profile):
+        yield "profile", captioned(_profile_figure(profile), profile, "ε in nats"), profile
+
+
+def _steps_figure(part, delta):
+    one = part[part["participations"] == 1]
+    shown = (one if len(one) else part).copy()
+    sigmas = list(dict.fromkeys(shown["sigma"]))
+    figure, grid = new_figure(1, len(sigmas), 1.6 + 3.1 * len(sigmas), 3.9)
+    for axes, sigma in zip(grid[0], sigmas):
+        cells = shown[shown["sigma"] == sigma].sort_values("steps")
+        for direction, (colour, marker, dashes) in LOOKS.items():
+            way = cells[cells["direction"] == direction]
+            if len(way):
+                axes.plot(way["steps"], way["exact_high"], color=colour, linestyle=dashes, linewidth=1.4)
+                ends = (way[name] for name in ("simulated", "lower", "upper"))
+                points(axes, way["steps"], *ends, color=colour, marker=marker)
+        axes.plot(cells["steps"], cells["poisson"], color=GREY, linestyle=":", linewidth=1.6)
+        axes.set(xscale="log", yscale="log", xlabel="number of steps t", title=f"σ = {sigma:g}")
+        plain_log_axis(axes)
+    grid[0][0].set_ylabel(f"ε (nats) at δ = {delta:g}")
+    _legend(figure)
+    figure.suptitle("A record in one random step of t, against Poisson sampling at rate 1/t", fontsize=10.5)
+    return figure
+
+
+def _profile_figure(part):
+    figure, grid = new_figure(1, 1, 5.6, 4.2)
+    axes = grid[0][0]
+    for direction, (colour, marker, dashes) in LOOKS.items():
+        way = part[part["direction"] == direction].sort_values("at")
+        if len(way):
+            axes.plot(way["at"], way["exact_high"], color=colour, linestyle=dashes, linewidth=1.4)
+            ends = (way[name] for name in ("simulated", "lower", "upper"))
+            points(axes, way["at"], *ends, color=colour, marker=marker)
+    other = part.drop_duplicates("at").sort_values("at")
+    axes.plot(other["at"], other["poisson"], color=GREY, linestyle=":", linewidth=1.6)
+    least = part["simulated"][part["simulated"] > 0].min()
+    axes.set(yscale="log", xlabel="ε (nats)", ylabel="δ(ε)", ylim=(0.3 * max(least, 1e-12), 1))
+    _legend(figure)
+    row = part.iloc[0]
+    figure.suptitle(f"One random step of {row['steps']:,}, σ = {row['sigma']:g}", fontsize=10.5)
+    return figure
+
+
+def _legend(figure):
+    names = {"adding": "with the record against without", "removing": "without the record against with"}
+    keys = {names[way]: line_key(look[0], marker=look[1], linestyle=look[2]) for way, look in LOOKS.items()}
+    keys["Poisson sampling at the same rate, the worse direction"] = line_key(GREY, linestyle=":", linewidth=1.6)
+    keys["lines: exact; markers: simulated, 95%"] = line_key(GREY, linestyle="none")
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=1)

@@ -1,0 +1,153 @@
+"""Random allocation: a record takes part in a few of many steps with Gaussian noise, chosen at random."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, log1p
+from types import MappingProxyType
+from typing import Any, Self
+
+from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.streams import generator
+from tcdp_sim.mechanisms.axes import DELTA, POSITIVE
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.privacy import Guarantee
+from tcdp_sim.samplers.allocations import DIRECTIONS, MOST_PARTICIPATIONS, MOST_STEPS, AllocationDraws
+
+PILOT, PILOT_STEPS = 500, 30
+PILOT_STREAM = hashlib.sha256(b"pilot of an allocation").hexdigest()[:32]
+CLOSE = 0.3  # of log delta, where the search of an epsilon ends
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation(Mechanism):
+    """The privacy loss of a record that takes part in k random steps of t.
+
+    Each step releases a sum of vectors of length 1 at most with Gaussian noise. Neighbours differ by one record. With
+    k = 1 this is one epoch of shuffled batches, also called balls and bins.
+
+    Parameters
+    ----------
+    sigma : float
+        The standard deviation of the noise, over the largest length of a record's vector.
+    steps, participations : int
+        t and k.
+    direction : {"adding", "removing"}
+        The delta of the outputs with the record against those without it, or the other one.
+    epsilon : float
+        epsilon in nats, at which delta is simulated.
+    delta : float or None
+        The delta whose epsilon is asked for; `epsilon` is then close to the answer.
+
+    References
+    ----------
+    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha, Zhang (2024), Balls-and-Bins sampling for DP-SGD,
+    https://arxiv.org/abs/2412.16802
+    Feldman, Shenfeld (2025), Privacy amplification by random allocation, https://arxiv.org/abs/2502.08202
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draws = Allocation(1.0, 100, 1, "adding", 0.2, None).simulate(np.random.default_rng(0), 10_000)
+    >>> bool(abs(draws["hockey_stick"].mean() / 4.631e-3 - 1) < 0.1)
+    True
+    """
+
+    sigma: float
+    steps: int
+    participations: int
+    direction: str
+    epsilon: float
+    delta: float | None
+
+    name = "allocation"
+    version = 1
+    axes = declared(
+        Axis("sigma", "standard deviation of the noise over the largest length of a record's vector", "1", POSITIVE),
+        Axis("steps", "number of steps t", "1", f"a whole number from 2 to {MOST_STEPS}", "whole"),
+        Axis("participations", "number k of steps in which the record takes part", "1", "1 to 100", "whole"),
+        Axis("epsilon", "argument of the privacy profile", "nats", "at least 0"),
+        DELTA,
+        Axis(
+            "direction",
+            "with against without the record, or without against with",
+            valid="adding, removing",
+            kind="text",
+        ),
+    )
+    required = ("sigma", "steps")
+    options = ()
+    neighbours = "add-remove"
+    observables = MappingProxyType(
+        {
+            "hockey_stick": Observable("1", "its mean is delta(epsilon)"),
+            "slope": Observable("1", "its mean is -d delta / d epsilon"),
+        }
+    )
+    events = MappingProxyType({})
+
+    @classmethod
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        at = "epsilon" if point.get("epsilon") is not None else "delta"
+        return ("sigma", "steps", "participations", "direction", at)
+
+    @classmethod
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
+        sigma, steps = scalar("sigma", point["sigma"], 0), whole("steps", point["steps"], 2, MOST_STEPS)
+        most = min(steps, MOST_PARTICIPATIONS)
+        k = 1 if point.get("participations") is None else whole("participations", point["participations"], 1, most)
+        direction = choice("direction", point.get("direction") or DIRECTIONS[0], DIRECTIONS)
+        law = {"mechanism": cls.name, "version": cls.version, "sigma": sigma, "steps": steps}
+        law |= {"participations": k, "direction": direction}
+        if point.get("epsilon") is not None:
+            return law | {"epsilon": scalar("epsilon", point["epsilon"], 0, closed=True)}
+        if point.get("delta") is None:
+            raise ValueError("epsilon and delta are missing; valid: one of them")
+        delta = scalar("delta", point["delta"], 0, 1)
+        return law | {"delta": delta, "epsilon": _epsilon_near(sigma, steps, k, direction, delta)}
+
+    @classmethod
+    def build(cls, law: Law, counts: Any) -> Self:
+        names = ("sigma", "steps", "participations", "direction", "epsilon")
+        return cls(**{name: law[name] for name in names}, delta=law.get("delta"))
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        return None
+
+    @property
+    def work(self) -> float:
+        return 10.0 * self.steps * max(1.0, 0.2 * self.participations)
+
+    @cached_property
+    def _draws(self) -> AllocationDraws:
+        return AllocationDraws(self.sigma, self.steps, self.participations, self.epsilon, self.direction)
+
+    def simulate(self, rng: Any, trials: int) -> Draws:
+        deltas, slopes = self._draws.sample(trials, rng=rng)
+        return {"hockey_stick": deltas, "slope": slopes}
+
+
+def _epsilon_near(sigma: float, steps: int, k: int, direction: str, delta: float) -> float:
+    """Return an epsilon whose delta is about the given one, by small simulations with a fixed seed.
+
+    The search halves an interval until log delta is close, or Newton's step stays in it. The answer is rounded, so that
+    every processor finds the same one.
+    """
+    low, high = 0.0, k * (0.5 / sigma**2 + 6.5 / sigma)
+    epsilon = min(high, k / sigma * (log(1 / delta) / steps) ** 0.5)
+    for step in range(PILOT_STEPS):
+        rng = generator(0, PILOT_STREAM, step)
+        draws = AllocationDraws(sigma, steps, k, epsilon, direction).sample(max(PILOT, 2), rng=rng)
+        found, slope = (float(numbers.mean()) for numbers in draws)
+        gap = log(found / delta) if found > 0 else -1e9
+        if abs(gap) < CLOSE:
+            epsilon += log1p((found - delta) / slope) if slope > 0 and found - delta > -slope else 0.0
+            break
+        low, high = (epsilon, high) if gap > 0 else (low, epsilon)
+        newton = epsilon + found * gap / slope if slope > 0 and found > 0 else low
+        epsilon = newton if low < newton < high else 0.5 * (low + high)
+        if high - low < 1e-9 * high:
+            break
+    return float(f"{max(epsilon, 0.0):.6g}")
