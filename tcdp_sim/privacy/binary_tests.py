@@ -25,6 +25,7 @@ _FARTHEST = 700.0  # of log r, and of the log of a moment: beyond, floats overfl
 _STEPS = 100
 _CLOSE = 1e-14
 _NEAR = (0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0)  # multiples of order - 1 that are tried around the usual best one
+_LOWER, _LOWEST = 1.5, -14.0  # of log(order - 1): a step down, and where the search ends
 _GOLDEN = 0.5 * (5**0.5 - 1)
 _TOLERANCE = 1e-4  # of log(order - 1), where the answer is flat
 _ROUNDING = 1e-10  # relative; the answer is larger by it, which is more than floats lose
@@ -104,9 +105,17 @@ def _log_s(x: float, log_q: float) -> float:
 
 
 def _log_q(a: float, most: float, x: float) -> float:
-    """Return the log of the q on the boundary of the condition, with p = e^x q, by Newton's method in an interval."""
+    """Return the log of the q on the boundary of the condition, with p = e^x q, in an interval that contains it."""
     moment = expm1((a - 1) * most)
     low, high = log(moment) - a * x, -x
+    if (a - 1) * x < 1:  # the terms below would cancel, so 1 is taken off each of them
+
+        def excess(y: float) -> float:
+            log_s = _log_s(x, y)
+            p = exp(x + y)
+            return p * expm1((a - 1) * x) + (1 - p) * expm1((a - 1) * log_s) - moment if log_s > -inf else 1.0
+
+        return root(excess, low, high, 1e-15 * abs(low), _CLOSE) if excess(low) < 0 else low
     y = low
     for _ in range(_STEPS):
         q, log_s = exp(y), _log_s(x, y)
@@ -138,7 +147,12 @@ def _least(at: Callable[[float], float], bound: RenyiBound, order: float) -> flo
     centre, most = log(max(order - 1, 1e-9)), (log(bound.highest - 1) if bound.highest < inf else inf)
     places = sorted({min(centre + log(factor), most) for factor in _NEAR} | ({most} if most < inf else set()))
     values = [of(place) for place in places]
+    while values[0] == min(values) < inf and places[0] > _LOWEST:  # for a large delta the best order is 1, or near it
+        places.insert(0, max(places[0] - _LOWER, _LOWEST))
+        values.insert(0, of(places[0]))
     best = min(range(len(places)), key=values.__getitem__)
+    if best == 0:
+        return values[0]
     if places[best] == most and of(most - _TOLERANCE) > values[best]:
         return values[best]  # the largest order decides, as for tCDP with small delta
     low, high = places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]

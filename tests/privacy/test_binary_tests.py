@@ -110,3 +110,24 @@ def test_both_ways_agree_and_are_never_worse_than_the_papers(guarantee, delta):
     found = to_approx_dp(guarantee, delta)
     assert found.epsilon <= to_approx_dp(guarantee, delta, "paper").epsilon
     assert delta_at(guarantee, found.epsilon) <= delta * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("rho", [1e-4, 0.3, 3.0])
+@pytest.mark.parametrize("delta", [1e-3, 0.03, 0.3, 0.7])
+def test_no_order_of_a_fine_grid_is_better(rho, delta):
+    """For a large delta the best order is near 1, far below that of the usual conversion."""
+    best = to_approx_dp(ZCDP(rho), delta).epsilon
+    for order in 1 + np.geomspace(1e-5, 300, 60):
+        assert best <= one_order(rho * order, delta, order) * (1 + 1e-4) + 1e-12
+
+
+def one_order(most, delta, order):
+    """The least epsilon >= 0 with p - e^epsilon q <= delta for all (p, q) that a divergence of one order allows."""
+    q = np.geomspace(1e-14, 0.5, 3000)
+    low, high = q, np.ones_like(q) * (1 - 1e-15)
+    for _ in range(60):
+        p = 0.5 * (low + high)
+        inside = log_moment(p, q, order) <= (order - 1) * most
+        low, high = np.where(inside, p, low), np.where(inside, high, p)
+    with np.errstate(divide="ignore"):
+        return max(np.log(np.maximum(low - delta, 0) / q).max(), 0.0)

@@ -10,9 +10,10 @@ import pytest
 
 from tcdp_sim.core import log as runlog
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.engine import clusters, run, schedule
+from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import agreement
 from tcdp_sim.store.digests import tree_digest
+from tcdp_sim.store.run_folder import RunWriter
 from tcdp_sim.study.groups import named
 
 START = 120  # seconds, generous: others may use the machine
@@ -111,17 +112,18 @@ def test_a_scheduler_that_dies_and_comes_back_changes_no_byte(command, folder, t
     words = [f"cluster.{key}={value}" for key, value in spec(processes.words).items() if key != "name"]
     records = []
 
-    def kept(record, writer, failed, keep=run._keep):
-        keep(record, writer, failed)
-        records.append(record)
-        if len(records) == 2:
+    def extend(writer, chunks, kept=RunWriter.extend):
+        chunks = list(chunks)
+        kept(writer, chunks)
+        records.extend(chunks)
+        if len(records) >= 2:
             processes.started[0].kill()
 
     code, out, err = command(*STUDY, "cluster=serial", "name=alone")
     assert (code, err) == (0, "")
     try:
         processes.start()
-        monkeypatch.setattr(run, "_keep", kept)
+        monkeypatch.setattr(RunWriter, "extend", extend)
         code, out, err = command(*STUDY, "trials=20000", "cluster=scheduler", *words)
         assert code == 2
         told = err.splitlines()[-1]  # before it there may be one that waits for the scheduler, and the progress
