@@ -1,8 +1,11 @@
-"""The epsilon and delta of many releases, from composed privacy losses, with bounds.
+"""The epsilon and delta of many releases of one kind, from composed privacy losses, with bounds.
 
-The loss of one release becomes atoms on a grid, once so that they reveal more than the truth and once less. The sum of
-T of them is one Fourier transform. It is taken of the law tilted by e^(theta loss). So the rounding of the transform
-and the wrapped ends are relative to the answer, and a delta of 1e-30 costs as much as one of 1e-3.
+Pairs whose loss rises or falls with the output, as it does for log-concave noise, are composed as entries of a ledger
+are (`lists.py`). This module has another method for other pairs, and for a bracket that is still too wide.
+
+There the loss of one release becomes atoms on a grid, once so that they reveal more than the truth and once less. The
+sum of T of them is one Fourier transform. It is taken of the law tilted by e^(theta loss). So the rounding of the
+transform and the wrapped ends are relative to the answer, and a delta of 1e-30 costs as much as one of 1e-3.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,6 +17,9 @@ from scipy.optimize import minimize_scalar
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, Cells, cells
+from tcdp_sim.exact.losses.lists import bracket, expected
+from tcdp_sim.exact.losses.pair_law import PairLoss
+from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.losses.sums import LossSum, dot, ever, less, more, summed, window
 from tcdp_sim.exact.subsampling import DominatingPair
 from tcdp_sim.exact.work import Exceeded, spend, within
@@ -22,7 +28,7 @@ Saddle = Callable[[Atoms, int], tuple[float, float, float]]  # atoms, releases -
 LONGEST = 2**22  # points of a transform
 MOST_POINTS = 25_000_000  # of all transforms of an answer: some eight seconds
 MOST_RELEASES = 10**7
-_ROUNDS = 12
+_ROUNDS, _FEW_ROUNDS = 12, 4
 _STALLED = 0.9  # relative to the width before; above it the tilt is wrong, not the step
 _AIM = 0.7  # relative to the allowed width; widths grow about as the square of the step
 _FINER = (1 / 16, 0.7)  # range of the factor from one step to the next
@@ -33,6 +39,7 @@ _NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they
 _LEAST = 1e-306  # and no less than this in one release: floats end
 _ROUNDING = 1e-14  # relative error of a sum of equal losses
 _LEAST_SPREAD = 1e-6
+_EQUAL, _LARGE = 1e-9, 1e5  # losses that differ by less, relatively, and that are larger
 _SPARE = 15.0  # e^15 times delta times the mass outside the window is small beside delta
 
 
@@ -101,7 +108,8 @@ def composed_epsilon(
     def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
         return (np.inf, np.inf) if delta < lost[0] else (0.0, max(most, 0.0) if lost[1] <= delta else np.inf)
 
-    query = _Query(at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), allowed)
+    question = epsilon_question(delta, allowed)
+    query = _Query(question, at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), allowed)
     return _worst(pairs, releases, query)
 
 
@@ -163,15 +171,19 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
         return lost[0], lost[1] if epsilon >= most else 1.0
 
+    def allowed(high: float) -> float:
+        return share * high
+
+    question = delta_question(epsilon, allowed)
     query = _Query(
-        at_once, saddle, lambda _: saddle, of_one, lambda law, end: law.delta(epsilon)[end], lambda high: share * high
+        question, at_once, saddle, lambda _: saddle, of_one, lambda law, end: law.delta(epsilon)[end], allowed
     )
     return _worst(pairs, releases, query)
 
 
 @dataclass(frozen=True)
 class _Query:
-    """A query of the composed law.
+    """A query of the composed law, which `question` states for the lists of a ledger.
 
     at_once maps the probability of an infinite loss (from below and above) and the largest finite sum to the bounds
     that follow from them alone. saddle maps atoms and releases to theta, epsilon and the log of what finite sums add to
@@ -180,6 +192,7 @@ class _Query:
     allowed maps the upper end to the largest distance of the lower one.
     """
 
+    question: Question
     at_once: Callable[[tuple[float, float], float], tuple[float, float]]
     saddle: Saddle
     again: Callable[[float], Saddle]
@@ -198,11 +211,45 @@ def _worst(pairs: Iterable[DominatingPair], releases: int, query: _Query) -> Bou
     pairs = tuple(pairs) if isinstance(pairs, Iterable) else ()
     if not pairs or not all(isinstance(pair, DominatingPair) for pair in pairs):
         raise ValueError("pairs are not valid; valid: one or more DominatingPair, such as dominating_pairs gives")
+    kinds = sorted(((pair, _law(pair)) for pair in pairs), key=lambda kind: _rank(kind[1], int(releases), query))
     low = high = -np.inf
-    for pair in pairs:
-        found = _bracket(pair, int(releases), query, low)
+    for pair, law in kinds:
+        found = _ends(pair, law, int(releases), query, low)
         low, high = max(low, found[0]), max(high, found[1])
     return Bounds(float(low), float(0.5 * (low + high)), float(high))
+
+
+def _law(pair: DominatingPair) -> PairLoss | None:
+    """Return the law of the loss, or None.
+
+    There is none if the loss neither rises nor falls with the output. Grids whose step is that of the sum do not fit
+    losses that are all equal or very large either.
+    """
+    try:
+        law = PairLoss(pair)
+    except ValueError:
+        return None
+    least, most = law.least(), law.largest()[0]
+    return law if most - least > _EQUAL * abs(most) and most < _LARGE else None
+
+
+def _rank(law: PairLoss | None, releases: int, query: _Query) -> float:
+    """Return a number that is least for the pair that is probably the worst, which comes first."""
+    return -expected([(law, releases)], query.question) if law else np.inf
+
+
+def _ends(
+    pair: DominatingPair, law: PairLoss | None, releases: int, query: _Query, known: float
+) -> tuple[float, float]:
+    """Return the lower and upper end for one pair. Ends below `known` may be far apart."""
+    if law is None:
+        return _bracket(pair, releases, query, known)
+    low, high = bracket([(law, releases)], query.question, known, _FEW_ROUNDS)
+    if query.close(low, high) or low == high or high <= known:
+        return low, high
+    others = _bracket(pair, releases, query, known)
+    low = max(low, others[0])
+    return low, max(low, min(high, others[1]))
 
 
 def _bracket(pair: DominatingPair, releases: int, query: _Query, known: float) -> tuple[float, float]:
