@@ -22,7 +22,7 @@ def pairs(noise, rate=0.01):
 def test_a_width_of_1e_4_needs_no_long_transform(noise, longest, monkeypatch):
     """A thousand releases. With cells that lie anyhow around the points of the grid it took transforms of 2^21."""
     monkeypatch.setattr(lists, "LONGEST", longest)
-    monkeypatch.setattr(composed, "_bracket", None)  # the other method is not needed
+    monkeypatch.setattr(composed, "any_bracket", None)  # the other method is not needed
     found = composed_epsilon(pairs(noise), 1000, DELTA, 1e-4)
     truth = getattr(trusted, f"subsampled_{noise}")(0.01, 1000, DELTA)
     assert found.lower <= truth * (1 + 1e-9)
@@ -87,5 +87,5 @@ def test_a_bracket_that_is_too_wide_is_narrowed_by_the_other_method(monkeypatch)
     found = composed_epsilon(pairs("gaussian"), 1000, DELTA)
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower <= 1e-3
-    monkeypatch.setattr(composed, "_bracket", lambda *arguments: (0.0, np.inf))
+    monkeypatch.setattr(composed, "any_bracket", lambda *arguments: (0.0, np.inf))
     assert np.subtract(*composed_epsilon(pairs("gaussian"), 1000, DELTA)[::-2]) > 1e-3
