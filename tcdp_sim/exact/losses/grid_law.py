@@ -17,7 +17,7 @@ from tcdp_sim.core.numerics import TINY, Bounds
 from tcdp_sim.exact.losses.atoms import Atoms
 
 SNAPPED = 1e-12  # relative distance from a grid point below which an atom counts as lying on it
-_MOST_POINTS = 2**24  # of one law on a grid
+MOST_POINTS = 2**24  # of one law on a grid
 
 
 class TooFine(Exception):
@@ -193,7 +193,7 @@ def gathered(indices: list[Ints], masses: list[Floats]) -> tuple[int, Floats]:
     """Return the least index, and the total mass of each index from it on."""
     first = min(int(index.min()) for index in indices)
     size = max(int(index.max()) for index in indices) - first + 1
-    if size > _MOST_POINTS:
+    if size > MOST_POINTS:
         raise TooFine
     total = sum(np.bincount(index - first, mass, size) for index, mass in zip(indices, masses))
     return first, np.asarray(total, dtype=np.float64)
