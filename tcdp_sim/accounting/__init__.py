@@ -1,23 +1,30 @@
-"""Accounting for lists of unequal releases: exact epsilon and delta, Renyi divergences, trade-offs and attack risks."""
+"""Accounting for lists of unequal releases: exact epsilon and delta, Renyi divergences, trade-offs and attack risks.
 
-from tcdp_sim.accounting.count_releases import CountReleases, continuous_epsilon, counts_ledger
-from tcdp_sim.accounting.filters import Filter
-from tcdp_sim.accounting.ledger import Ledger
-from tcdp_sim.accounting.odometer import Odometer
-from tcdp_sim.accounting.planning.plan import plan_budget
-from tcdp_sim.accounting.planning.result import BudgetPlan, PlannedRelease
-from tcdp_sim.accounting.planning.selections import QuantileTarget, SelectionTarget
-from tcdp_sim.accounting.planning.targets import CountTarget, DeviationTarget, Target
-from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.bounded_range import BoundedRange, BoundedRangePair, PermuteAndFlip
-from tcdp_sim.accounting.releases.claimed import Claimed
-from tcdp_sim.accounting.releases.distributions import Distributions
-from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
-from tcdp_sim.accounting.releases.release import Release
-from tcdp_sim.accounting.releases.sampled import Sampled
-from tcdp_sim.accounting.releases.thresholded import Thresholded
-from tcdp_sim.accounting.rho import tight_rho
-from tcdp_sim.accounting.variance_factor import VarianceFactor, variance_factor
+A name is imported when it is used, so that a part of the package does not load all of it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tcdp_sim.accounting.count_releases import CountReleases, continuous_epsilon, counts_ledger
+    from tcdp_sim.accounting.filters import Filter
+    from tcdp_sim.accounting.ledger import Ledger
+    from tcdp_sim.accounting.odometer import Odometer
+    from tcdp_sim.accounting.planning.plan import plan_budget
+    from tcdp_sim.accounting.planning.result import BudgetPlan, PlannedRelease
+    from tcdp_sim.accounting.planning.selections import QuantileTarget, SelectionTarget
+    from tcdp_sim.accounting.planning.targets import CountTarget, DeviationTarget, Target
+    from tcdp_sim.accounting.releases.additive import Additive
+    from tcdp_sim.accounting.releases.bounded_range import BoundedRange, BoundedRangePair, PermuteAndFlip
+    from tcdp_sim.accounting.releases.claimed import Claimed
+    from tcdp_sim.accounting.releases.distributions import Distributions
+    from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
+    from tcdp_sim.accounting.releases.release import Release
+    from tcdp_sim.accounting.releases.sampled import Sampled
+    from tcdp_sim.accounting.releases.thresholded import Thresholded
+    from tcdp_sim.accounting.rho import tight_rho
+    from tcdp_sim.accounting.variance_factors import VarianceFactor, variance_factor
 
 __all__ = [
     "Additive",
@@ -48,3 +55,31 @@ __all__ = [
     "tight_rho",
     "variance_factor",
 ]
+
+_HOMES = {  # module -> its public names
+    "tcdp_sim.accounting.count_releases": "CountReleases continuous_epsilon counts_ledger",
+    "tcdp_sim.accounting.filters": "Filter",
+    "tcdp_sim.accounting.ledger": "Ledger",
+    "tcdp_sim.accounting.odometer": "Odometer",
+    "tcdp_sim.accounting.planning.plan": "plan_budget",
+    "tcdp_sim.accounting.planning.result": "BudgetPlan PlannedRelease",
+    "tcdp_sim.accounting.planning.selections": "QuantileTarget SelectionTarget",
+    "tcdp_sim.accounting.planning.targets": "CountTarget DeviationTarget Target",
+    "tcdp_sim.accounting.releases.additive": "Additive",
+    "tcdp_sim.accounting.releases.bounded_range": "BoundedRange BoundedRangePair PermuteAndFlip",
+    "tcdp_sim.accounting.releases.claimed": "Claimed",
+    "tcdp_sim.accounting.releases.distributions": "Distributions",
+    "tcdp_sim.accounting.releases.randomised_response": "RandomisedResponse",
+    "tcdp_sim.accounting.releases.release": "Release",
+    "tcdp_sim.accounting.releases.sampled": "Sampled",
+    "tcdp_sim.accounting.releases.thresholded": "Thresholded",
+    "tcdp_sim.accounting.rho": "tight_rho",
+    "tcdp_sim.accounting.variance_factors": "VarianceFactor variance_factor",
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

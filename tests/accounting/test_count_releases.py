@@ -8,7 +8,7 @@ from count_oracles import EXAMPLE_B, EXAMPLE_B2, delta_by_inversion, delta_by_su
 from scipy.special import log_ndtr
 
 from tcdp_sim.accounting import CountReleases, continuous_epsilon, counts_ledger, variance_factor
-from tcdp_sim.accounting.variance_factor import _Side
+from tcdp_sim.accounting.variance_factors import _Side
 from tcdp_sim.data.count_lists import count_list
 
 LISTS = {"A": (example_a(), 0.01), "B": (EXAMPLE_B, 1 / 6), "B2": (EXAMPLE_B2, 5 / 6)}
