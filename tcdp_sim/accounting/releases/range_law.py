@@ -10,6 +10,7 @@ from tcdp_sim.exact.losses.grid_law import MOST_POINTS, GridLaw, TooFine
 from tcdp_sim.privacy.least_rho import bounded_range_rho
 
 _CRUDE = 400
+_PEAK = 1e-5  # of epsilon: the losses that are taken together as the largest ones
 _NEAREST = 1e-12  # of the range: the distance from the largest loss of the last edge of a crude law
 
 
@@ -41,8 +42,10 @@ class RangeLoss:
         return self.epsilon, self.epsilon
 
     def peak(self) -> tuple[float, float]:
-        """Return 0, because no loss has a probability of its own."""
-        return self.epsilon, 0.0
+        """Return a loss close below epsilon, and the probability from there on."""
+        near = _PEAK * self.epsilon
+        mass = np.expm1(-near / 2) / np.expm1(-self.epsilon)
+        return (self.epsilon - near) * (1 - 4e-16), float(mass) * (1 - 1e-14)
 
     def lattice(self) -> None:
         """Return None, because the losses fill an interval."""

@@ -159,6 +159,10 @@ class AtomicLoss:
         if order == 1:
             value = float((self.mass * self.loss).sum())
             error = self.relative * float((self.mass * np.abs(self.loss)).sum()) + self.slack + 1e-15 * abs(value)
+        elif (order - 1) * float(np.abs(self.loss).max()) < 1:  # the masses sum to 1, so their errors do not count here
+            rise = self.mass * np.expm1((order - 1) * self.loss)
+            value = float(np.log1p(rise.sum())) / (order - 1)
+            error = 2 * (self.relative + 1e-15) * float(np.abs(rise).sum()) / (order - 1) + 2 * self.slack
         else:
             value = float(logsumexp((order - 1) * self.loss, b=self.mass)) / (order - 1)
             error = (self.relative + 4e-16 * (1 + abs(value) * order)) / (order - 1) + self.slack
