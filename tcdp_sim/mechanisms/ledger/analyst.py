@@ -96,7 +96,8 @@ class AdaptiveAnalyst(Mechanism):
     @property
     def costs(self) -> list[float]:
         """The rho that a filter takes for each answer of a query."""
-        return _costs(self.query)
+        query: Any = self.query
+        return _costs(query)
 
     @property
     def work(self) -> float:
