@@ -14,6 +14,7 @@ from tcdp_sim.accounting.releases.release import RELATIONS, Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.rho import tight_rho
 from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.privacy.definitions import Guarantee
 from tcdp_sim.privacy.spending import Costs, Terms, float_units, units
 
@@ -33,11 +34,15 @@ class Prices:
         The promise.
     relation : {"add_remove", "substitute", None}
         The neighbouring relation.
+    same : dict of int to tuple
+        Past releases with their costs, by the identity of the object, which is quicker than a hash of all parameters.
+        A copied filter has other objects, so the object itself must be compared.
     """
 
     def __init__(self, terms: Terms, relation: str | None) -> None:
         self.terms, self.relation = terms, choice("relation", relation, (*RELATIONS, None))
         self._kept: dict[Any, Costs] = {}
+        self.same: dict[int, tuple[Any, Costs]] = {}
 
     def of(self, release: Any) -> Costs:
         """Return the costs of a release, a guarantee, or rho as a number. Raises ValueError for anything else."""
@@ -58,6 +63,9 @@ class Prices:
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
             self._kept[release] = costs
+        if len(self.same) >= _KEPT:
+            self.same.clear()
+        self.same[id(release)] = release, costs
         return costs
 
     def _computed(self, release: Release | Guarantee) -> Costs:
@@ -75,6 +83,8 @@ class Prices:
     def _divergence(self, release: Release, order: float) -> float:
         if order == inf and isinstance(release, _PURE):
             return release.epsilon
+        if isinstance(release, Additive):  # by a closed form where there is one
+            return renyi_divergence(release.noise, release.sensitivity, order).upper
         return float(total_renyi(((release, 1),), self.relation, order).upper)
 
     def _rho(self, release: Release) -> float:

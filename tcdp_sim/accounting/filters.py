@@ -3,7 +3,7 @@
 from typing import Any
 
 from tcdp_sim.accounting.costs import Prices, count
-from tcdp_sim.privacy.spending import Costs, Spending, terms
+from tcdp_sim.privacy.spending import Spending, terms
 
 
 class Filter:
@@ -63,15 +63,15 @@ class Filter:
     0.0
     """
 
-    __slots__ = ("_costs", "_latest", "_prices", "_spending", "budget", "order")
+    __slots__ = ("_admitted", "_prices", "_same", "_spending", "budget", "order")
 
     def __init__(self, budget: Any, order: Any = None, relation: str | None = None) -> None:
         promise = terms(budget, order)
         self.budget, self.order = budget, promise.order
         self._prices = Prices(promise, relation)
-        self._latest: Any = object()  # an object that no one else has
-        self._costs: Costs = (0,)
+        self._same = self._prices.same
         self._spending = Spending(promise.limits, promise.needs_all)
+        self._admitted = self._spending.admit
 
     def admit(self, release: Any, times: int = 1) -> bool:
         """Return True and count the release if the budget covers it; otherwise return False and change nothing.
@@ -94,9 +94,9 @@ class Filter:
         ValueError
             If `release` is no release, has no known Renyi divergence, or `times` is no such number.
         """
-        if release is not self._latest:  # a release of the same name costs the same
-            self._costs, self._latest = self._prices.of(release), release
-        return self._spending.admit(self._costs, times if times.__class__ is int and times == 1 else count(times))
+        known = self._same.get(id(release))
+        costs = known[1] if known is not None and known[0] is release else self._prices.of(release)
+        return self._admitted(costs, times if times.__class__ is int and times == 1 else count(times))
 
     @property
     def spent(self) -> Any:

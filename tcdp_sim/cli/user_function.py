@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.cli import overrides
-from tcdp_sim.core import registry
-from tcdp_sim.core.errors import UserError, only_keys
-from tcdp_sim.core.user_files import VALID, load
+from tcdp_sim.core import registry, user_files
+from tcdp_sim.core.errors import UserError, only_keys, suggestion
+from tcdp_sim.core.user_files import VALID
 from tcdp_sim.mechanisms.functions import UserFunction, calling, needs_code, shipped
-from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.calls import KEPT, name_of
+from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.sweeps.arguments import Sweep, checked, identified
+from tcdp_sim.sweeps.arguments import Sweep, calling_axes, checked, identified
 
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
 KEYS = (
@@ -27,16 +28,37 @@ def asked(words: Sequence[str]) -> tuple[Sweep, str | None]:
     if not words or "=" in words[0]:
         raise UserError(f"sweep needs a function first; {VALID}")
     place, given = words[0], dict(overrides.plain(words[1:]))
-    only_keys("sweep", given, KEYS)
-    part, function = given.pop("part", None), named(place)
-    if part and str(given.get("trials")).startswith("+"):
+    function = named(place)
+    _check_keys(function, given)
+    part = given.pop("part", None)
+    if part is not None and str(given.get("trials")).startswith("+"):
         raise UserError(f"trials = {given['trials']} is not valid with part, whose results may change in between")
     return checked(function, **arguments(place, function, given)), None if part is None else str(part)
 
 
+def _check_keys(function: Any, given: Mapping[str, Any]) -> None:
+    """Raise UserError for a key that nothing would read, or a key of `sweep` that is no mapping."""
+    for key in given:
+        if key not in (*KEYS, *KEPT) and key in (calling_axes(function) or ()):
+            raise UserError(f"sweep: {key!r} is not a key; did you mean sweep.{key}?")
+    only_keys("sweep", given, KEYS)
+    if not isinstance(given.get("sweep") or {}, Mapping):
+        raise UserError(f"sweep = {short(given['sweep'])} is not valid; valid: sweep.AXIS=VALUES")
+    if "name" in given and given["name"] is None:
+        raise UserError("name = null is not valid: the shell keeps each sweep in a folder; valid: a folder name")
+
+
 def named(place: str) -> Any:
-    """Return the function FILE.py:FUNCTION, or one that an installed plug-in brings under a name."""
-    return registry.sweep(place) if place in registry.names("sweep") else load(place)
+    """Return the function FILE.py:FUNCTION, or one that an installed plug-in brings under a name. Raises UserError."""
+    brought = registry.names("sweep")
+    if _of_plug_in(place):
+        return registry.sweep(place)
+    if ":" not in place and brought:
+        valid = f"{VALID}, or a function of a plug-in: {', '.join(brought)}"
+        raise UserError(f"{place!r} names no function; {valid}{suggestion(place, brought)}")
+    if isinstance(found := user_files.load(place), str):  # tcdp_sim.sweep takes a text for the name of a plug-in
+        raise UserError(f"{place} is no function but a text; {VALID}")
+    return found
 
 
 def arguments(place: str, function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,21 +66,35 @@ def arguments(place: str, function: Any, given: Mapping[str, Any]) -> dict[str, 
     block = dict(given.get("sweep") or {})
     cluster = given.get("cluster") or "local"
     cluster = {"name": "local", **cluster} if isinstance(cluster, Mapping) else cluster
-    keys = {"results_dir": "results", "name": name_of(function)} | dict(given) | {"cluster": cluster}
+    name = place if _of_plug_in(place) else name_of(function)
+    keys = {"results_dir": "results", "name": name} | dict(given) | {"cluster": cluster}
     known = {kind: _functions(place, kind, keys.pop(kind, None)) for kind in ("exact", "bound")}
     parts = {part: block.pop(part, None) for part in PARTS}
     keys.pop("sweep", None)
     return {**with_trials(keys), **known, **parts, "axes": block}
 
 
+def _of_plug_in(place: str) -> bool:
+    return place in registry.names("sweep")
+
+
 def _functions(place: str, kind: str, given: Any) -> dict[str, Any]:
-    """Return the functions of the user's file, or the numbers, that a key names."""
+    """Return the functions, or the numbers, that a key names in the file or module of the sweep's function."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         raise UserError(f"{kind} = {given!r} is not valid; valid: {kind}.NAME=FUNCTION, a function in the same file")
-    file = place.rpartition(":")[0]
-    return {name: load(f"{file}:{one}") if isinstance(one, str) else one for name, one in given.items()}
+    return {name: _beside(place, f"{kind}.{name}", one) if isinstance(one, str) else one for name, one in given.items()}
+
+
+def _beside(place: str, key: str, name: str) -> Any:
+    """Return what has a name in the file or module of a sweep's function. Raises UserError."""
+    file = registry.beside_sweep(place).__name__ if _of_plug_in(place) else place.rpartition(":")[0]
+    if ":" in name:
+        raise UserError(f"{key} = {name} is not valid; valid: the name of a function in {file}, or a number")
+    if _of_plug_in(place):
+        return user_files.attribute(registry.beside_sweep(place), file, name)
+    return user_files.load(f"{file}:{name}")
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """The base class of values that their parameters determine: equality, hashes, and the shape of arrays of parameters."""
 
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from struct import pack
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,8 @@ class Parametric:
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
         """Return the names of the parameters, ("scale",) for most noises."""
-        return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
+        known: Any = cls
+        return _names(known, "__dataclass_fields__" in vars(cls))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -38,10 +41,23 @@ class Parametric:
     def _identity(self) -> tuple[Any, ...]:
         if not is_dataclass(self):
             return type(self), id(self)  # its parameters are not known
-        return type(self), *(np.asarray(value).tobytes() + str(np.shape(value)).encode() for value in self._values())
+        return type(self), *map(_bits, self._values())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Parametric) and self._identity() == other._identity()
+        return self is other or (type(other) is type(self) and self._identity() == other._identity())
 
     def __hash__(self) -> int:
         return hash(self._identity())
+
+
+@lru_cache(maxsize=1024)
+def _names(cls: Any, declared: bool) -> tuple[str, ...]:
+    """Return the fields. A class that is not yet declared a dataclass has those of its base."""
+    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
+
+
+def _bits(value: Any) -> bytes:
+    """Return bytes that differ for different numbers and for arrays of different shapes."""
+    if isinstance(value, float):
+        return pack("d", value) + b"()"  # as below, but quicker
+    return np.asarray(value).tobytes() + str(np.shape(value)).encode()

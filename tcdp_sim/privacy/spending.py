@@ -7,6 +7,7 @@ error. Costs that are no such multiple are rounded up, and limits are rounded do
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log, log1p, nextafter, tanh
+from operator import add, le
 from typing import Any
 
 from tcdp_sim.core.errors import real
@@ -196,10 +197,11 @@ class Spending:
         True if all sums must stay within their limits, and False if one suffices.
     """
 
-    __slots__ = ("limits", "needs_all", "totals")
+    __slots__ = ("_enough", "limits", "needs_all", "totals")
 
     def __init__(self, limits: Costs, needs_all: bool) -> None:
         self.limits, self.needs_all, self.totals = limits, needs_all, (0,) * len(limits)
+        self._enough = all if needs_all else any
 
     def admit(self, costs: Costs, times: int = 1) -> bool:
         """Add the costs and return True, or change nothing and return False if that would exceed the limits."""
@@ -209,14 +211,11 @@ class Spending:
                 return False
             self.totals = (new,)
             return True
-        totals, within = [], 0
-        for total, cost, limit in zip(self.totals, costs, self.limits):
-            total += cost * times
-            totals.append(total)
-            within += total <= limit
-        if within < (len(totals) if self.needs_all else 1):
+        added = costs if times == 1 else tuple(cost * times for cost in costs)
+        totals = tuple(map(add, self.totals, added))
+        if not self._enough(map(le, totals, self.limits)):
             return False
-        self.totals = tuple(totals)
+        self.totals = totals
         return True
 
     @property

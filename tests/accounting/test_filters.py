@@ -3,7 +3,9 @@
 The brute force knows mechanisms as pairs of probability vectors. It tries every next release after every transcript.
 """
 
+import copy
 import math
+import pickle
 import time
 from fractions import Fraction
 from functools import cache
@@ -378,3 +380,17 @@ def test_a_million_queries_take_about_a_second():
         for _ in range(10**5):
             budget.admit(release)
         assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_a_copied_filter_knows_releases_by_what_they_are(copied):
+    """A copy has other objects, and a new object may get the identity of an old one."""
+    budget = Filter(ZCDP(1.0), order=[2.0, 4.0])
+    assert budget.admit(Additive(Gaussian(10.0)))
+    for sigma in range(1, 200):
+        before = copied(budget)
+        budget = copied(before)
+        release = Additive(Gaussian(100.0 + sigma))
+        assert budget.admit(release)
+        spent = np.subtract(budget.spent, before.spent)
+        assert spent == pytest.approx(np.array([2.0, 4.0]) / (2 * (100.0 + sigma) ** 2), rel=1e-9)
