@@ -7,7 +7,7 @@ import numpy as np
 from tcdp_sim.accounting.releases.release import Case
 from tcdp_sim.accounting.worlds import Entries, all_attained, worlds
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.losses.lists import bracket, expected
+from tcdp_sim.exact.losses.lists import bracket, expected, infinite
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.losses.tilts import Crude
 
@@ -43,6 +43,15 @@ def profile_of_pair(pair: Case, e: float) -> Bounds:
     low, high = bracket(pair[e < 0], delta_question(abs(e), lambda most: FINEST * most))
     value = Bounds(low, 0.5 * (low + high), high)
     return value if e >= 0 else (1 - np.exp(e) * (1 - value)).clipped(float(-np.expm1(e)), 1.0)
+
+
+def infinite_loss(entries: Entries, relation: str | None) -> Bounds:
+    """Return the probability of an infinite loss in the worst case and direction."""
+    if not entries:
+        return Bounds(0.0, 0.0, 0.0)
+    upper = max(infinite(way)[1] for case in cases_of_list(entries, relation, False) for way in case)
+    lower = max(infinite(way)[0] for case in cases_of_list(entries, relation, True) for way in case)
+    return Bounds(min(lower, upper), upper, upper)
 
 
 def size_of_losses(entries: Entries, relation: str | None) -> float:

@@ -9,6 +9,7 @@ from tcdp_sim.accounting import risk
 from tcdp_sim.accounting.brackets import (
     both_directions,
     cases_of_list,
+    infinite_loss,
     least_delta,
     least_epsilon,
     profile_of_pair,
@@ -168,7 +169,8 @@ class Ledger:
         """
         alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
         fine, rough = (lambda e: self.delta(e, _FINE)), (lambda e: self.delta(e, _ROUGH))
-        return risk.tradeoff(fine, rough, size_of_losses(self.entries, self.relation), alpha)
+        size, lost = size_of_losses(self.entries, self.relation), infinite_loss(self.entries, self.relation)
+        return risk.tradeoff(fine, rough, size, lost, alpha)
 
     def advantage(self) -> Bounds:
         """Return the largest difference of true and false positive rate of an attack: the total variation distance.
