@@ -36,7 +36,7 @@ def bracket(
     The search stops after so many `rounds`, or as soon as the upper end is at most `known`, a lower end of another
     direction.
     """
-    low, high = question.at_once(_infinite(kinds), _largest(kinds), _peak(kinds))
+    low, high = question.at_once(infinite(kinds), _largest(kinds), _peak(kinds))
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
     if low == high or question.settled or question.close(low, high) or high <= known or not _has_atoms(crude):
         return low, high
@@ -73,7 +73,7 @@ def bracket(
 
 def expected(kinds: Sequence[tuple[LossLaw, int]], question: Question) -> float:
     """Return the expected answer. It orders directions and cases, so that the worst one is computed first."""
-    low, high = question.at_once(_infinite(kinds), _largest(kinds), _peak(kinds))
+    low, high = question.at_once(infinite(kinds), _largest(kinds), _peak(kinds))
     if low == np.inf or question.settled:
         return high
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
@@ -164,7 +164,7 @@ def _has_atoms(crude: Crude) -> bool:
     return all(len(atoms.loss) and atoms.mass.sum() > 0 for atoms, _ in crude.laws)
 
 
-def _infinite(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
+def infinite(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
     """Return the probability that some loss is infinite, from below and above."""
     ends = [law.lost() for law, _ in kinds]
     low, high = (ever([(end[i], times) for end, (_, times) in zip(ends, kinds)]) for i in (0, 1))
