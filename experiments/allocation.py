@@ -122,15 +122,18 @@ def _terminal_row(row) -> list[str]:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Draw epsilon against the number of steps, and delta against epsilon."""
-    for delta, part in table[table["quantity"] == "epsilon"].groupby("at"):
-        name = "epsilon_vs_steps" + ("" if table["at"].nunique() else f"_{delta:g}")
-        yield name, captioned(_steps_figure(part, float(delta)), part, "ε in nats"), part
+    epsilon = table[table["quantity"] == "epsilon"]
+    deltas = epsilon["at"].unique()
+    for delta, part in epsilon.groupby("at"):
+        name = "epsilon_vs_steps" + (f"_delta_{delta:g}" if len(deltas) > 1 else "")
+        yield name, captioned(_steps_figure(part), part, "ε in nats"), part
     profile = table[(table["quantity"] == "delta") & table["poisson"].notna()]
     if len(profile):
         yield "profile", captioned(_profile_figure(profile), profile, "ε in nats"), profile
 
 
-def _steps_figure(part, delta):
+def _steps_figure(part):
+    delta = part["at"].iloc[0]
     one = part[part["participations"] == 1]
     shown = (one if len(one) else part).copy()
     sigmas = list(dict.fromkeys(shown["sigma"]))

@@ -1,9 +1,9 @@
 """Draws of delta of a random allocation: a record takes part in some of several steps with Gaussian noise.
 
-Let y_i = exp(s x_i - s^2 / 2) be the likelihood ratio of step i, for s = 1 / sigma. A record that takes part in k random
-steps of t has the ratio R = e_k(y) / C(t, k), the mean of all products of k ratios. delta of the outputs with the
-record against those without it is the mean of (1 - e^epsilon / R)+ with the record, and the other delta is the mean of
-(1 - e^epsilon R)+ without it.
+Let y_i = exp(s x_i - s^2 / 2) be the likelihood ratio of step i, for s = 1 / sigma. A record that takes part in k
+random steps of t has the ratio R = e_k(y) / C(t, k), the mean of all products of k ratios. delta of the outputs with
+the record against those without it is the mean of (1 - e^epsilon / R)+ with the record, and the other delta is the mean
+of (1 - e^epsilon R)+ without it.
 
 Both are rare events. The steps are drawn from laws that are tilted by e^(theta min(y, most)), which is constant on each
 of many cells of x, so the weights are exact. They are bounded, because the event needs a large (or small) sum of y.
@@ -150,7 +150,7 @@ def _tilt(sigma: float, steps: int, with_record: int, part: float, direction: st
     """
     s = 1 / sigma
     goal = steps * exp(min(part if direction == "adding" else -part, 200.0))
-    most = max(goal - steps, 1.0) if direction == "adding" else np.inf
+    most = max(goal - steps, exp(min(3 * s, 200.0))) if direction == "adding" else np.inf  # usual ratios are below
 
     def excess(theta: float) -> float:
         raised = _Tilted(s, s, theta, most).expected if with_record else 0.0

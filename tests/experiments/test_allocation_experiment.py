@@ -1,0 +1,59 @@
+"""The study of random allocation, from a small run; brackets that are wrong are found.
+
+Seeds are fixed; for a fresh seed a comparison at 5.5 standard errors has a false-alarm rate of 4e-8.
+"""
+
+import numpy as np
+
+from tcdp_sim import results
+from tcdp_sim.experiments import allocation as experiment
+from tcdp_sim.results import published
+from tcdp_sim.statistics import contradictions
+
+WORDS = ("experiment=allocation", "cluster=serial", "trials=4000", "chunk=2000", "sweep.sigma=1", "sweep.steps=[5,40]")
+
+
+def test_simulated_numbers_stand_beside_brackets_and_poisson_sampling(ran_once, tmp_path):
+    said = ran_once(*WORDS, "sweep.delta=1e-4", "sweep.direction=[adding,removing]", "sweep.participations=[1,2]")
+    folder = tmp_path / "results" / "allocation"
+    table = published.table(experiment, results.open_cells(folder).load())
+    one, two = table[table["participations"] == 1], table[table["participations"] == 2]
+    assert len(one) == len(two) == 8
+    assert (one["exact_low"] <= one["exact_high"]).all()
+    assert ((one["simulated"] - one["exact"]).abs() < 5.5 * one["mcse"]).all()
+    assert (one["mcse"] < 0.15 * one["simulated"]).all()
+    assert two["exact"].isna().all()
+    epsilon = table[(table["quantity"] == "epsilon") & (table["direction"] == "adding")]
+    assert (epsilon["simulated"] < epsilon["poisson"]).all()  # random allocation is more private here
+    assert (epsilon["poisson"] < 2 * epsilon["simulated"]).all()
+    assert contradictions.find(table).empty
+    assert len(contradictions.find(one.assign(exact=one["exact"] * 1.6))) >= 6  # brackets that far off would be found
+    assert "none contradicts it beyond chance" in said
+    assert [path.stem for path in (folder / "figures").glob("*.png")] == ["epsilon_vs_steps"]
+
+
+def test_a_profile_is_drawn_where_epsilon_is_given(ran_once, tmp_path):
+    ran_once(
+        "experiment=allocation",
+        "cluster=serial",
+        "trials=1000",
+        "chunk=1000",
+        "sweep.sigma=1",
+        "sweep.steps=20",
+        "sweep.epsilon=[0,0.5]",
+    )
+    folder = tmp_path / "results" / "allocation"
+    table = published.table(experiment, results.open_cells(folder).load())
+    assert set(table["quantity"]) == {"delta"}
+    assert (table["poisson"] > table["exact_low"] * 0.9).all()
+    assert np.isfinite(table["exact"]).all()
+    assert [path.stem for path in (folder / "figures").glob("*.png")] == ["profile"]
+
+
+def test_a_mistake_is_one_line_and_exit_code_2(command):
+    code, _, err = command(
+        "experiment=allocation", "cluster=serial", "sweep.sigma=1", "sweep.steps=1", "sweep.delta=0.1"
+    )
+    assert code == 2
+    assert "steps = 1 is not valid" in err
+    assert len(err.strip().splitlines()) == 1
