@@ -48,8 +48,8 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
       2 - s) / (s cosh s - sinh s). For larger k an order above 1 decides, or omega if it is smaller.
     - Laplace and discrete Laplace noise: the Kullback-Leibler divergence. For Laplace noise it is e + exp(-e) - 1 with
       e = sensitivity / scale.
-    - Gaussian and discrete Gaussian noise: sensitivity^2 / 2 sigma^2. Discrete noise attains it at the whole orders, and no
-      order exceeds it (Canonne, Kamath, Steinke 2020). Below omega = 2 the search of the next line is used for it.
+    - Gaussian and discrete Gaussian noise: sensitivity^2 / 2 sigma^2. Discrete noise attains it at whole orders, and
+      no order exceeds it (Canonne, Kamath, Steinke 2020). Below omega = 2 the search of the next line is used for it.
     - Other additive noise: the maximum over a grid of orders and around the best of them. That no other order is worse
       is verified numerically and not proved.
 
