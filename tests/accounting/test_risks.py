@@ -127,7 +127,7 @@ def test_far_tails_of_discrete_noise_count_at_high_orders(order):
 
 
 def log_moment(t, order):
-    """Return log E[(p / q)^(order - 1)] of discrete Laplace noise with p(0) = tanh(t / 2), by the sum over its points."""
+    """Return log E[(p / q)^(order - 1)] of discrete Laplace noise, by the sum over points; p(0) is tanh(t / 2)."""
     points = np.arange(-400, 400)
     loss = t * (np.abs(points - 1) - np.abs(points))
     return float(logsumexp((order - 1) * loss - t * np.abs(points)) + np.log(np.tanh(t / 2)))
