@@ -116,7 +116,7 @@ class CountReleases:
         -------
         dict of str to float
             - "simple": rho + 2 sqrt(rho log(1 / delta)) (Bun and Steinke 2016). It is an upper bound.
-            - "best": the conversion of rho-zCDP that `to_approx_dp` gives (Canonne, Kamath and Steinke 2020). It is an
+            - "best": the conversion of rho-zCDP that `to_approx_dp` gives, by the best order and test. It is an
               upper bound.
             - "continuous": the epsilon of continuous Gaussian noise of the same rho. It is no bound: the truth for
               discrete noise lies below or above it.

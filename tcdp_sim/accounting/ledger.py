@@ -14,7 +14,8 @@ from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
 from tcdp_sim.accounting.worlds import Entries, Split, all_attained, merged, worlds
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.losses.lists import Question, bracket, delta_question, epsilon_question, expected
+from tcdp_sim.exact.losses.lists import bracket, expected
+from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.losses.tilts import Crude
 
 MOST_RELEASES = 10**7

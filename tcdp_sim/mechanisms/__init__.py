@@ -12,6 +12,7 @@ from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
+from tcdp_sim.mechanisms.ledger import Ledger
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
 from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
@@ -62,6 +63,7 @@ __all__ = [
     "Histogram",
     "Information",
     "InteriorPoint",
+    "Ledger",
     "Mechanism",
     "NoiseDraw",
     "Observable",

@@ -22,7 +22,8 @@ from tcdp_sim.accounting import (
 )
 from tcdp_sim.accounting.releases.additive import additive_loss
 from tcdp_sim.exact import hockey_stick
-from tcdp_sim.exact.losses.lists import bracket, epsilon_question
+from tcdp_sim.exact.losses.lists import bracket
+from tcdp_sim.exact.losses.questions import epsilon_question
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy import ApproxDP, PureDP

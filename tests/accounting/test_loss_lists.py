@@ -9,7 +9,8 @@ from scipy.stats import binom
 
 from tcdp_sim.exact.losses.convolved import Window, convolved
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
-from tcdp_sim.exact.losses.lists import bracket, delta_question, epsilon_question
+from tcdp_sim.exact.losses.lists import bracket
+from tcdp_sim.exact.losses.questions import delta_question, epsilon_question
 from tcdp_sim.exact.losses.tilts import common_grid
 
 

@@ -10,7 +10,8 @@ from scipy.stats import binom
 from tcdp_sim.accounting import Additive, Distributions, Ledger, RandomisedResponse
 from tcdp_sim.accounting.releases.additive import additive_loss
 from tcdp_sim.exact.losses.convolved import Window, convolved
-from tcdp_sim.exact.losses.lists import bracket, epsilon_question
+from tcdp_sim.exact.losses.lists import bracket
+from tcdp_sim.exact.losses.questions import epsilon_question
 from tcdp_sim.noise import DiscreteGaussian, Gaussian, Laplace
 
 P, Q = (0.5, 0.3, 0.15, 0.05), (0.25, 0.3, 0.2, 0.25)

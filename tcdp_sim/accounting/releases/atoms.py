@@ -12,6 +12,7 @@ from tcdp_sim.noise import Noise
 
 MOST_POINTS = 2**22  # of a lattice
 _EVEN = 1e-12  # relative distance from an even spacing, up to rounding
+_HEAVY = 1e-280
 _LOSS_ERROR = 4e-15  # relative to 1 + its size
 
 
@@ -75,6 +76,8 @@ def of_lattice(noise: Noise, shift: float) -> AtomicLoss:
     law = atomic(loss[known], mass[known], 0.0, DENSITY, _LOSS_ERROR * float(size))
     lost = float(mass[loss == np.inf].sum())
     infinite = (lost * (1 - DENSITY), lost * (1 + DENSITY) + 2 * max(float(noise.sf(end)), TINY))
+    if lost == 0 and noise.largest_loss(shift) <= law.loss[-1] + law.slack and law.mass[-1] > _HEAVY:
+        infinite = (0.0, 0.0)  # outputs beyond the end have the largest loss, and are rounding beside its mass
     return AtomicLoss(law.loss, law.mass, infinite, law.spacing, DENSITY, law.slack)
 
 

@@ -35,6 +35,10 @@ class RangeLoss:
         """Return epsilon."""
         return self.epsilon, self.epsilon
 
+    def peak(self) -> tuple[float, float]:
+        """Return 0, because no loss has a probability of its own."""
+        return self.epsilon, 0.0
+
     def lattice(self) -> None:
         """Return None, because the losses fill an interval."""
 

@@ -85,6 +85,12 @@ class LossLaw(Protocol):
     def largest(self) -> tuple[float, float]:
         """Return the supremum of the finite losses, from below and from above."""
 
+    def peak(self) -> tuple[float, float]:
+        """Return a loss near the largest one, and a lower bound on the probability of finite losses of at least that.
+
+        The bound is 0 if nothing is known.
+        """
+
     def lattice(self) -> tuple[float, float] | None:
         """Return (offset, spacing) if all losses lie in offset + spacing Z, else None. The spacing 0 means one loss."""
 
@@ -135,6 +141,11 @@ class AtomicLoss:
         """Return the largest finite loss."""
         top = float(self.loss.max(initial=-np.inf))
         return top - self.slack, top + self.slack
+
+    def peak(self) -> tuple[float, float]:
+        """Return the largest finite loss and its probability."""
+        mass = float(self.mass[-1]) * (1 - self.relative) if len(self.mass) else 0.0
+        return self.largest()[0] if mass else 0.0, mass
 
     def lattice(self) -> tuple[float, float] | None:
         """Return (offset, spacing) if the spacing is known."""

@@ -4,19 +4,18 @@ Each law of a loss stands for one direction of a pair. A list of laws is compose
 grids until the ends are close enough. Directions are composed separately by the caller; the worst is taken last.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.core.numerics import TINY, root
-from tcdp_sim.exact.losses.convolved import LossSum, Window, convolved
+from tcdp_sim.exact.losses.convolved import Window, convolved
 from tcdp_sim.exact.losses.grid_law import LossLaw, TooFine
+from tcdp_sim.exact.losses.questions import Ends, Peak, Question, ever
 from tcdp_sim.exact.losses.tilts import Crude, common_grid
 from tcdp_sim.exact.work import Exceeded, spend
 
 LONGEST = 2**22  # points of a transform
-Ends = tuple[float, float]
 _ROUNDS = 12
 _RARE = 1e-8  # of delta: all losses that are made infinite together have at most this mass
 _LEAST_RARE = 1e-306
@@ -27,48 +26,6 @@ _AIM = 0.7
 _FINER = (1 / 16, 0.7)
 _WIDTH = 0.55  # of T h^2 (theta + 1), the width of epsilon: measured
 _SPREAD = 0.3  # the coarsest step, over the standard deviation of the sum
-_ROOT = 2e-3  # of the allowed width: the error of a root
-_PLACES = 9  # for the search of a root
-_LEAST_ROOT = 4e-14  # relative
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question about a composed law.
-
-    Attributes
-    ----------
-    at_once : callable
-        Map from the probability of an infinite loss and the largest finite sum (both as ends) to the ends that follow
-        from them alone.
-    place : callable
-        Map from a crude sum and the ends known so far to the epsilon that matters, and log delta there.
-    find : callable
-        Map from a sum and the allowed width to the ends.
-    allowed : callable
-        Map from the upper end to the largest distance of the ends.
-    slope : callable
-        Map from -d log delta / d epsilon and the answer to |d answer / d epsilon|.
-    answer : callable
-        Map from the place to the expected answer.
-    settled : bool
-        True if `at_once` gives the best ends.
-    searched : bool
-        True if `find` searches for an epsilon in the window.
-    """
-
-    at_once: Callable[[Ends, Ends], Ends]
-    place: Callable[[Crude, Ends], Ends]
-    find: Callable[[LossSum, float], Ends]
-    allowed: Callable[[float], float]
-    slope: Callable[[float, float], float]
-    answer: Callable[[float, float], float]
-    settled: bool = False
-    searched: bool = False
-
-    def close(self, low: float, high: float) -> bool:
-        """Return True if the ends are close enough."""
-        return bool(np.isfinite(high)) and high - low <= self.allowed(high)
 
 
 def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: float = -np.inf) -> Ends:
@@ -76,7 +33,7 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
 
     The search stops as soon as the upper end is at most `known`, a lower end of another direction.
     """
-    low, high = question.at_once(_infinite(kinds), _largest(kinds))
+    low, high = question.at_once(_infinite(kinds), _largest(kinds), _peak(kinds))
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
     if low == high or question.settled or question.close(low, high) or high <= known or not _has_atoms(crude):
         return low, high
@@ -113,7 +70,7 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
 
 def expected(kinds: Sequence[tuple[LossLaw, int]], question: Question) -> float:
     """Return the expected answer. It orders directions and cases, so that the worst one is computed first."""
-    low, high = question.at_once(_infinite(kinds), _largest(kinds))
+    low, high = question.at_once(_infinite(kinds), _largest(kinds), _peak(kinds))
     if low == np.inf or question.settled:
         return high
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
@@ -207,13 +164,8 @@ def _has_atoms(crude: Crude) -> bool:
 def _infinite(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
     """Return the probability that some loss is infinite, from below and above."""
     ends = [law.lost() for law, _ in kinds]
-    low, high = (_ever([(end[i], times) for end, (_, times) in zip(ends, kinds)]) for i in (0, 1))
+    low, high = (ever([(end[i], times) for end, (_, times) in zip(ends, kinds)]) for i in (0, 1))
     return low * (1 - 1e-15), min(high * (1 + 1e-15), 1.0)
-
-
-def _ever(chances: list[tuple[float, int]]) -> float:
-    with np.errstate(divide="ignore"):
-        return float(-np.expm1(sum(times * np.log1p(-min(chance, 1.0)) for chance, times in chances)))
 
 
 def _largest(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
@@ -223,78 +175,11 @@ def _largest(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
     return low - 4e-16 * len(kinds) * abs(low), high + 4e-16 * len(kinds) * abs(high)
 
 
-def epsilon_question(delta: float, allowed: Callable[[float], float]) -> Question:
-    """Return the question for the least epsilon >= 0 at this delta in [0, 1)."""
-
-    def at_once(lost: Ends, most: Ends) -> Ends:
-        if delta < lost[0]:
-            return np.inf, np.inf
-        if delta == 0:
-            return max(most[0], 0.0), max(most[1], 0.0) if lost[1] <= TINY else np.inf
-        return 0.0, max(most[1], 0.0) if lost[1] <= delta else np.inf
-
-    def place(crude: Crude, ends: Ends) -> Ends:
-        room = max(delta - _ever([(atoms.lost, times) for atoms, times in crude.laws]), 1e-14 * delta)
-        guess = crude.epsilon(float(np.log(room)))
-        if np.isfinite(ends[1]) and not ends[0] <= guess <= ends[1]:
-            guess = float(np.clip(guess, *ends))
-        return guess, float(np.log(room))
-
-    def find(law: LossSum, width: float) -> Ends:
-        width = min(width, 1e-2)
-        low = _root(lambda e: law.finite_lower(e) - (delta - law.lost[0] * (1 - 1e-15)), law, width, 0)
-        high = _root(lambda e: law.finite_upper(e) - (delta - law.lost[1] * (1 + 1e-15)), law, width, 1)
-        return low, high
-
-    return Question(
-        at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0, True
-    )
-
-
-def _root(excess: Callable[[float], float], law: LossSum, width: float, end: int) -> float:
-    """Return an epsilon >= 0 in the range of a sum where the excess is positive (end 0), or not (end 1)."""
-    least, most = max(law.range[0], 0.0), law.range[1]
-    if least >= most:
-        return np.inf if end else 0.0
-    centre = law.loss[int(np.argmax(law.mass))]
-    places = np.unique(np.clip(np.concatenate([np.linspace(least, most, _PLACES), [centre]]), least, most))
-    values = [excess(place) for place in places]
-    over = [i for i, value in enumerate(values) if value > 0]
-    if end and not np.isfinite(values[-1]):
-        return np.inf
-    if not over:
-        return float(places[0]) if end else 0.0
-    last = over[-1]
-    if last == len(places) - 1:
-        return np.inf if end else float(places[-1])
-    margin = _ROOT * width + _LEAST_ROOT * float(places[last + 1])
-    place = root(excess, places[last], places[last + 1], margin / 4)
-    if end:
-        return min(place + margin, float(places[last + 1]))
-    lower = max(place - margin, float(places[last]))
-    return lower if excess(lower) >= 0 else float(places[last])
-
-
-def delta_question(epsilon: float, allowed: Callable[[float], float]) -> Question:
-    """Return the question for delta at this epsilon >= 0."""
-
-    def at_once(lost: Ends, most: Ends) -> Ends:
-        return lost[0], lost[1] if epsilon >= most[1] else 1.0
-
-    def place(crude: Crude, ends: Ends) -> Ends:
-        low, high = ends
-        guess = min(crude.log_delta(epsilon), 0.0)
-        return epsilon, float(np.clip(guess, np.log(max(low, 1e-320)), np.log(max(min(high, 1.0), 1e-320))))
-
-    def find(law: LossSum, width: float) -> Ends:
-        inside = law.range[0] <= epsilon < law.range[1]
-        return (law.lower(epsilon), law.upper(epsilon)) if inside else (law.lost[0], 1.0)
-
-    return Question(
-        at_once,
-        place,
-        find,
-        allowed,
-        lambda theta, delta: theta * delta,
-        lambda _, log_delta: max(np.exp(log_delta), 1e-300),
-    )
+def _peak(kinds: Sequence[tuple[LossLaw, int]]) -> Peak:
+    """Return the sum of losses near the largest ones, and the probability of that sum or a larger finite one."""
+    peaks = [law.peak() for law, _ in kinds]
+    loss = sum(times * loss for (loss, _), (_, times) in zip(peaks, kinds))
+    size = sum(times * abs(loss) for (loss, _), (_, times) in zip(peaks, kinds))
+    with np.errstate(divide="ignore"):
+        log_mass = sum(times * float(np.log(mass)) for (_, mass), (_, times) in zip(peaks, kinds))
+    return loss - 4e-16 * len(kinds) * size, float(np.exp(log_mass - 1e-15 * (len(kinds) + abs(log_mass))))

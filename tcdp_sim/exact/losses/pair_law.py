@@ -29,6 +29,7 @@ _MOST_CELLS = 2**21
 _INSIDE = 8.0  # in floats: a panel begins that far from its end, where the density may jump
 _FLAT = 1e-13  # a panel whose losses differ by less has one loss
 _ROUNDS = 60
+_LEVEL = 1e-12  # nats: losses that differ by less have levelled off
 _CLOSE = 1e-9  # of a step: crossings need not be closer
 
 
@@ -54,21 +55,40 @@ class PairLoss:
         pieces = [part.crude() for part in self._parts]
         loss, mass = (np.concatenate(parts) for parts in zip(*pieces))
         if self.pair.symmetric:
-            loss, mass = _mirrored(loss, mass, self.lost()[0])
+            loss, mass = _mirrored(loss, mass, self._unseen()[0])
         kept = mass > 0
         order = np.argsort(loss[kept], kind="stable")
-        share = (1 - self.lost()[0]) / mass.sum()
-        return Atoms(loss[kept][order], share * mass[kept][order], self.lost()[0])
+        share = (1 - self._unseen()[0]) / mass.sum()
+        return Atoms(loss[kept][order], share * mass[kept][order], self._unseen()[0])
 
     def lost(self) -> tuple[float, float]:
-        """Return the probability of an infinite loss."""
+        """Return the probability of an infinite loss. The supremum of the noise's losses tells that there is none."""
+        low, high = self._unseen()
+        return (0.0, self.pair.rest or 0.0) if self._supremum < np.inf else (low, high)
+
+    @property
+    def _supremum(self) -> float:
+        """An upper bound of all losses that follows from the noise, in closed form, or inf."""
+        ends = [part.p.shifts + part.q.shifts for part in self._parts]
+        bounds = [float(part.p.noise.largest_loss(max(x) - min(x))) for part, x in zip(self._parts, ends)]
+        return max(bounds) * (1 + 1e-12) if all(bound < np.inf for bound in bounds) else np.inf
+
+    def _unseen(self) -> tuple[float, float]:
+        """Return the probability of losses that are infinite, and that of these and of losses beyond all panels."""
         parts = [part.lost for part in self._parts]
         return sum(low for low, _ in parts), min(sum(high for _, high in parts) + (self.pair.rest or 0.0), 1.0)
 
     def largest(self) -> tuple[float, float]:
         """Return the supremum of the finite losses, as far as floats tell."""
-        top = max(part.top for part in self._parts)
-        return top, (top + 1e-12 * (1 + abs(top)) if all(part.levels_off for part in self._parts) else np.inf)
+        low, high = (max(part.top + sign * part.top_error for part in self._parts) for sign in (-1, 1))
+        if all(part.levels_off for part in self._parts):
+            return low, high + _LEVEL * (1 + abs(high))
+        return low, max(self._supremum, high)
+
+    def peak(self) -> tuple[float, float]:
+        """Return the loss at which all parts have levelled off, and the probability from there on."""
+        flats = [(loss, mass) for loss, mass in (part.flat for part in self._parts) if mass > 0]
+        return min((loss for loss, _ in flats), default=0.0), fsum(mass for _, mass in flats)
 
     def lattice(self) -> None:
         """Return None, because the losses fill intervals."""
@@ -97,7 +117,7 @@ class PairLoss:
         gone, raised = (fsum(piece[i] for piece in pieces) for i in (2, 3))
         slack = max(piece[4] for piece in pieces)
         gone += seldom
-        low, high = self.lost()
+        low, high = self._unseen()
         if not len(index):
             index, mass = np.array([int(np.floor(floor / step))]), np.zeros(1)
         first, total = gathered([index], [mass])
@@ -199,14 +219,34 @@ class _Part:
         return float(self._ends[1][last - 1]) if last > first else -np.inf
 
     @property
+    def top_error(self) -> float:
+        first, last = self._finite
+        return float(self._slack[last - 1]) if last > first else 0.0
+
+    @property
     def levels_off(self) -> bool:
         """True if the loss is known not to rise further beyond the last panel with finite losses."""
         first, last = self._finite
-        return last > first and float(self._ends[1][last - 1] - self._ends[0][last - 1]) < 1e-12
+        return last > first and float(self._ends[1][last - 1] - self._ends[0][last - 1]) < _LEVEL
+
+    @property
+    def flat(self) -> tuple[float, float]:
+        """The largest finite loss, where it levels off, and the probability of it, both from below."""
+        first, last = self._finite
+        if not self.levels_off:
+            return 0.0, 0.0
+        start, losses = self._panels[0][first:last], self._ends[0][first:last]
+        at = int(np.argmax(losses >= self.top - _LEVEL))
+        loss = float(losses[at] - self._slack[first + at])
+        finite = self.weight * float(self.p.sf(start[at])) * (1 - DENSITY) - self.lost[1]
+        return loss, max(finite, 0.0)
 
     @cached_property
     def lost(self) -> tuple[float, float]:
-        """The probability of an infinite loss. It comes from tails, so it is exact even at 1e-300."""
+        """The probability of a loss that is infinite, and that of one beyond all panels.
+
+        Both come from tails, so they are exact even at 1e-300.
+        """
         (start, end), (_, last) = self._panels, self._finite
         if last == 0:
             return 0.0, self.weight

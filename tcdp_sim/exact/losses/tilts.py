@@ -17,6 +17,7 @@ _FLATTER = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 _STEEPER = np.array([1.05, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0])
 _EQUAL = 0.05
 _MOST_GAP = 9.0  # in nats, of rounding over the answer
+_SATURATED = 0.2  # in nats: the mass of all sums but the largest, beside that of the largest
 _PHANTOM = 22.0  # folded mass is at most e^-22 of delta
 
 
@@ -84,9 +85,18 @@ class Crude:
         tilts = _TILTS / self.spread
         return tilts, self._cumulants(tilts)
 
+    @cached_property
+    def _steepest(self) -> float:
+        """The least tilt of the table that leaves almost only the largest sum. Steeper ones enlarge rounding alone."""
+        loss, log_mass, starts = self._flat
+        ends = np.append(starts[1:], len(loss)) - 1
+        tilts, (values, _, _) = self._table
+        rest = values - float(self._times @ log_mass[ends]) - tilts * float(self._times @ loss[ends])
+        return float(tilts[int(np.argmax(rest < _SATURATED))] if (rest < _SATURATED).any() else tilts[-1])
+
     def tilt_of(self, epsilon: float) -> float:
         """Return the tilt under which the sum has the mean epsilon, or the nearest one of the table."""
-        return self._tilt(lambda _, mean, __, ___: mean - epsilon)
+        return min(self._tilt(lambda _, mean, __, ___: mean - epsilon), self._steepest)
 
     def _tilt(self, rising: Callable[[float, float, float, float], float]) -> float:
         """Return the tilt at which a function of K, K', K'' and the tilt, which rises with it, is 0."""

@@ -1,0 +1,94 @@
+"""Figures of lists of releases: delta(epsilon) of each list, and simulated numbers over exact ones."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points
+
+LOOKS = {  # direction -> (legend, colour, marker, dashes)
+    "forward": ("simulated, forward", COLOURS[2], MARKERS[2], "-"),
+    "backward": ("simulated, backward", COLOURS[3], MARKERS[3], "--"),
+}
+ACROSS = 4  # panels
+LOSSES = "losses in nats"
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """Draw (a) delta(epsilon) of each list, (b) the simulated numbers over the exact ones."""
+    table = table.drop_duplicates(["list", "direction", "quantity", "at", "trials"])  # of directions that are the same
+    profile = table[table["quantity"] == "delta"]
+    yield "profiles", captioned(_profiles(profile), profile, LOSSES), profile
+    drawn = table[table["trials"] > 0]
+    yield "agreement", captioned(_agreement(drawn), drawn, LOSSES), drawn
+
+
+def _profiles(table):
+    names = list(dict.fromkeys(table["list"]))
+    columns = min(ACROSS, len(names))
+    rows = -(-len(names) // columns)
+    figure, grid = new_figure(rows, columns, max(2.5 * columns, 4.6), 2.1 * rows + 0.8)
+    seen = []
+    for axes, name in zip(grid.flat, names):
+        for direction, (_, colour, marker, dashes) in LOOKS.items():
+            part = table[(table["list"] == name) & (table["direction"] == direction)].sort_values("at")
+            if not len(part):
+                continue
+            curve, drawn = part[part["trials"] == 0], part[part["trials"] > 0]
+            axes.plot(curve["at"], curve["exact_high"], color=colour, linestyle=dashes, linewidth=0.9)
+            axes.plot(curve["at"], curve["exact_low"].clip(lower=1e-300), color=colour, linestyle=dashes, linewidth=0.9)
+            points(axes, *(drawn[key] for key in ("at", "simulated", "lower", "upper")), color=colour, marker=marker)
+            seen.append(direction)
+        shown = table[table["list"] == name]
+        low = shown["simulated"].dropna()
+        axes.set(yscale="log", ylim=(0.1 * max(low[low > 0].min(), 1e-300), 1), title=str(name).replace("_", " "))
+    for axes in grid.flat[len(names) :]:
+        axes.set_visible(False)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("δ(ε)")
+    for axes in grid.flat[max(len(names) - columns, 0) : len(names)]:
+        axes.set_xlabel("ε (nats)")
+    keys = {
+        LOOKS[one][0]: line_key(LOOKS[one][1], marker=LOOKS[one][2], linestyle="none") for one in LOOKS if one in seen
+    }
+    keys["lines: both ends of the ledger's bracket"] = line_key(GREY, linewidth=0.9)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    figure.suptitle("What the releases of each list reveal together (bars: 95%)", fontsize=10.5)
+    return figure
+
+
+def _agreement(table):
+    kinds = [kind for kind in ("delta", "epsilon") if (table["quantity"] == kind).any()]
+    table = table.assign(line=table["list"].where(table["direction"] == "forward", table["list"] + ", backward"))
+    names = list(dict.fromkeys(table["line"]))
+    height = 1.6 + 0.42 * len(names)
+    figure, grid = new_figure(1, len(kinds), 2.0 + 3.6 * len(kinds), height, sharey=True)
+    for axes, kind in zip(grid[0], kinds):
+        part = table[table["quantity"] == kind].copy()
+        for name, rows in part.groupby("line", sort=False):
+            offsets = np.linspace(-0.28, 0.28, len(rows)) if len(rows) > 1 else [0.0]
+            place = names.index(str(name)) + np.asarray(offsets)
+            middle = 0.5 * (rows["exact_low"] + rows["exact_high"]).to_numpy()
+            over = {key: 100 * (rows[key].to_numpy() / middle - 1) for key in rows if key in ENDS}
+            left, right = over["simulated"] - over["lower"], over["upper"] - over["simulated"]
+            axes.hlines(place, over["exact_low"], over["exact_high"], color=COLOURS[0], linewidth=4.0)
+            look = {"color": COLOURS[2], "marker": MARKERS[2], "linestyle": "none", "elinewidth": 1.0, "capsize": 1.5}
+            axes.errorbar(over["simulated"], place, xerr=np.maximum([left, right], 0), **look)
+        axes.axvline(0, color=GREY, linewidth=0.8)
+        axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set(
+            xlabel="distance from the middle of the bracket (%)", title={"delta": "δ at ε", "epsilon": "ε at δ"}[kind]
+        )
+    keys = {
+        "simulated, 95% interval": line_key(COLOURS[2], marker=MARKERS[2], linestyle="none"),
+        "the ledger's bracket": line_key(COLOURS[0], linewidth=4.0),
+    }
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    figure.suptitle("Simulated numbers beside exact brackets; within a list from large δ to small", fontsize=10.5)
+    return figure
+
+
+ENDS = ("simulated", "lower", "upper", "exact_low", "exact_high")

@@ -1,0 +1,105 @@
+"""The exact brackets of a list of releases, by the ledger."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim import accounting
+from tcdp_sim.accounting import (
+    Additive,
+    BoundedRange,
+    BoundedRangePair,
+    Claimed,
+    Distributions,
+    RandomisedResponse,
+    Release,
+    Sampled,
+)
+from tcdp_sim.accounting.releases.release import Case
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.mechanisms.ledger import ComposedLoss
+from tcdp_sim.noise import FAMILIES
+from tcdp_sim.privacy import ApproxDP, PureDP
+
+DELTA_TOLERANCE, EPSILON_TOLERANCE = 1e-4, 1e-5  # relative, of the brackets
+DELTA = ("delta_from_below", "delta_from_above")
+EPSILON = ("epsilon_from_below", "epsilon_from_above")
+
+
+@dataclass(frozen=True)
+class OneWay(Release):
+    """A release with the losses of one direction in both, so that a ledger brackets that direction alone."""
+
+    release: Release
+    backward: bool
+
+    def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the pairs of the release in its one direction."""
+        return tuple(Case(case[self.backward], case[self.backward]) for case in self.release.cases(relation, times))
+
+
+def ledger(mechanism: ComposedLoss) -> accounting.Ledger:
+    """Return the ledger of a list in the direction that is simulated."""
+    entries = [(_release(item), item["times"]) for item in mechanism.releases]
+    if mechanism.direction == "backward":
+        entries = [(OneWay(release, True), times) for release, times in entries]
+    elif any(isinstance(release, Sampled | BoundedRangePair | Distributions) for release, _ in entries):
+        entries = [(OneWay(release, False), times) for release, times in entries]
+    return accounting.Ledger(entries, mechanism.relation)
+
+
+def _release(item: Mapping[str, Any]) -> Release:
+    match item:
+        case {"noise": family, "sensitivity": shift}:
+            kind = FAMILIES[family]
+            additive = Additive(kind(**{name: item[name] for name in kind.parameters() if name in item}), shift)
+            return Sampled(additive, item["sampled"]) if "sampled" in item else additive
+        case {"response": epsilon, "k": k}:
+            return RandomisedResponse(epsilon, k)
+        case {"bounded_range": epsilon, "larger_loss": t}:
+            return BoundedRangePair(epsilon, t)
+        case {"bounded_range": epsilon}:
+            return BoundedRange(epsilon)
+        case {"epsilon": epsilon, "delta": delta}:
+            return Claimed(ApproxDP(epsilon, delta) if delta else PureDP(epsilon))
+    return Distributions(item["p"], item["q"])
+
+
+@lru_cache(maxsize=2)
+def delta_bracket(mechanism: ComposedLoss) -> Bounds:
+    """Return the bracket of delta at the epsilon of a list."""
+    return ledger(mechanism).delta(mechanism.epsilon, DELTA_TOLERANCE)
+
+
+@lru_cache(maxsize=2)
+def _epsilon(mechanism: ComposedLoss) -> Bounds:
+    if mechanism.delta is None:
+        return Bounds(np.nan, np.nan, np.nan)
+    return ledger(mechanism).epsilon(mechanism.delta, EPSILON_TOLERANCE)
+
+
+def _delta_below(mechanism: ComposedLoss) -> float:
+    """Lower end of delta at the cell's epsilon."""
+    return delta_bracket(mechanism).lower
+
+
+def _delta_above(mechanism: ComposedLoss) -> float:
+    """Upper end of delta at the cell's epsilon."""
+    return delta_bracket(mechanism).upper
+
+
+def _epsilon_below(mechanism: ComposedLoss) -> float:
+    """Lower end of epsilon at the cell's delta."""
+    return _epsilon(mechanism).lower
+
+
+def _epsilon_above(mechanism: ComposedLoss) -> float:
+    """Upper end of epsilon at the cell's delta."""
+    return _epsilon(mechanism).upper
+
+
+EXACT = dict(zip((*DELTA, *EPSILON), (_delta_below, _delta_above, _epsilon_below, _epsilon_above)))
+UNITS = {**dict.fromkeys(DELTA, "1"), **dict.fromkeys(EPSILON, "nats")}
