@@ -50,6 +50,10 @@ class LaplaceLoss:
         """Return the largest loss."""
         return self.size * (1 - 4e-16), self.size * (1 + 4e-16)
 
+    def peak(self) -> tuple[float, float]:
+        """Return the largest loss and its probability."""
+        return self.largest()[0], 0.5
+
     def lattice(self) -> None:
         """Return None, because the losses fill an interval."""
 
