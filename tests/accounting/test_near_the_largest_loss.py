@@ -8,6 +8,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from tcdp_sim.accounting import Additive, Claimed, Ledger, RandomisedResponse, Sampled
+from tcdp_sim.exact import hockey_stick
 from tcdp_sim.exact.losses import lists
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 from tcdp_sim.exact.losses.lists import bracket
@@ -153,6 +154,18 @@ def test_delta_is_close_to_its_bound_if_almost_every_sum_is_the_largest(monkeypa
     assert low <= exact * (1 + 1e-14)
     assert exact * (1 - 1e-14) <= high
     assert high - low <= 1e-8
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 0.95, 1 - 1e-6])
+def test_a_largest_loss_that_lies_below_an_infinite_one(epsilon):
+    """Truncated Laplace noise has losses of at most 1 / scale, and infinite ones."""
+    found = Ledger([Additive(TruncatedLaplace(1.0, 4.0))]).delta(epsilon)
+    exact = hockey_stick(TruncatedLaplace(1.0, 4.0), 1.0, epsilon)
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper
+    around = Ledger([Additive(TruncatedLaplace(1.0, 4.0))]).epsilon(exact.estimate)
+    assert around.lower <= epsilon * (1 + 1e-9)
+    assert epsilon * (1 - 1e-9) <= around.upper
 
 
 def test_the_direction_whose_losses_nearly_end_at_epsilon():

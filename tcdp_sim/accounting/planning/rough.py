@@ -10,7 +10,8 @@ from tcdp_sim.accounting.planning.targets import Target
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.worlds import merged, worlds
-from tcdp_sim.exact.losses.lists import delta_question, expected
+from tcdp_sim.exact.losses.lists import expected
+from tcdp_sim.exact.losses.questions import delta_question
 from tcdp_sim.noise import FAMILIES, Gaussian, Noise
 
 _KINDS = 3  # of releases with one family of noise

@@ -231,14 +231,15 @@ class _Part:
 
     @property
     def flat(self) -> tuple[float, float]:
-        """The largest loss, where it levels off, and the probability from there on, both from below."""
+        """The largest finite loss, where it levels off, and the probability of it, both from below."""
         first, last = self._finite
         if not self.levels_off:
             return 0.0, 0.0
         start, losses = self._panels[0][first:last], self._ends[0][first:last]
         at = int(np.argmax(losses >= self.top - _LEVEL))
         loss = float(losses[at] - self._slack[first + at])
-        return loss, self.weight * float(self.p.sf(start[at])) * (1 - DENSITY)
+        finite = self.weight * float(self.p.sf(start[at])) * (1 - DENSITY) - self.lost[1]
+        return loss, max(finite, 0.0)
 
     @cached_property
     def lost(self) -> tuple[float, float]:
