@@ -45,9 +45,17 @@ def _claimed(total: Renyi, order: float) -> float:
 
 def _composed(plain: list[tuple[Release, int]], relation: str | None, order: float, attained: bool) -> Bounds:
     """Return the largest sum of divergences. Single releases suffice, because divergences add up."""
-    choices = [[(case, times) for case in cases_of(release, relation, 1, attained)] for release, times in plain]
+    additive = [(release, times) for release, times in plain if isinstance(release, Additive)]
+    others = [(release, times) for release, times in plain if not isinstance(release, Additive)]
+    known = sum((additive_renyi(release, order) * times for release, times in additive), _NOTHING)
+    choices = [[(case, times) for case in cases_of(release, relation, 1, attained)] for release, times in others]
     sums = (_sum(((case[way], times) for case, times in parts), order) for parts in product(*choices) for way in (0, 1))
-    return _worst(sums)
+    return known + _worst(sums)
+
+
+def additive_renyi(release: Additive, order: float) -> Bounds:
+    """Return the divergence of additive noise, which holds at orders whose weight lies beyond all points of a law."""
+    return renyi_divergence(release.noise, release.sensitivity, order)
 
 
 def _sum(parts: Iterable[tuple[Laws, int]], order: float) -> Bounds:

@@ -7,12 +7,13 @@ from tcdp_sim.accounting.releases.bounded_range import BoundedRange, PermuteAndF
 from tcdp_sim.accounting.releases.claimed import Claimed
 from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
 from tcdp_sim.accounting.releases.release import Release
-from tcdp_sim.exact.losses.grid_law import LossLaw
+from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.noise import Laplace
 from tcdp_sim.noise.discrete_laplace import DiscreteLaplace
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, PureDP
 from tcdp_sim.privacy.least_rho import bounded_range_rho, discrete_laplace_rho, laplace_rho, pure_rho, response_rho
 
+_SECOND = 2  # D_a / a of noise on a lattice has its supremum there, if not before
 _ORDERS = 1 + np.geomspace(1e-3, 1e5, 60)
 
 
@@ -87,14 +88,17 @@ def _additive(release: Additive, omega: float) -> float:
         return laplace_rho(shift / noise.scale)
     if type(noise) is DiscreteLaplace:
         return discrete_laplace_rho(shift / noise.scale, int(noise.need_steps("sensitivity", shift)))
-    return _largest(release.cases(None, 1)[0].forward[0][0], omega)
+    exact = noise.exact_rho(shift)
+    if exact is not None and (omega >= _SECOND or not noise.is_discrete):
+        return float(exact)
+    return _largest(release, omega)
 
 
-def _largest(law: LossLaw, omega: float) -> float:
+def _largest(release: Additive, omega: float) -> float:
     """Return the maximum of D_a / a over the orders below omega, from above up to the search over orders."""
 
     def height(order: float) -> float:
-        return law.renyi(order).upper / order
+        return float(renyi_divergence(release.noise, release.sensitivity, order).upper) / order
 
     orders = np.unique(np.concatenate([[1.0], _ORDERS[omega > _ORDERS], [omega] if np.isfinite(omega) else []]))
     heights = [height(float(order)) for order in orders]

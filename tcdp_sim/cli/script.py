@@ -44,7 +44,10 @@ def _of_a_sweep(queue: str, parts: int, words: Sequence[str]) -> str:
     if given := [word for word in words if word.startswith("part=")]:
         raise UserError(f"{given[0]} is not valid here: each job computes a part of its own")
     sweep, part = user_function.asked([*words[1:], "part=1/1"])  # refuses what a part cannot be given
-    with named.in_parts(*run.prepared(run.alone(sweep)), str(part)) as (own, values):
+    warnings: list[str] = []
+    with named.in_parts(*run.prepared(run.alone(sweep), warnings.append), str(part)) as (own, values):
+        for line in warnings:
+            _tell(f"warning: {line}")
         return job_file(queue, parts, (words, ["finish", str(own.folder)]), own, values)
 
 

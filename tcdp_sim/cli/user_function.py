@@ -10,10 +10,11 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, only_keys
 from tcdp_sim.core.user_files import VALID, load
 from tcdp_sim.mechanisms.functions import UserFunction, calling, needs_code, shipped
-from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.calls import KEPT, name_of
+from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.sweeps.arguments import Sweep, checked, identified
+from tcdp_sim.sweeps.arguments import Sweep, calling_axes, checked, identified
 
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
 KEYS = (
@@ -27,16 +28,33 @@ def asked(words: Sequence[str]) -> tuple[Sweep, str | None]:
     if not words or "=" in words[0]:
         raise UserError(f"sweep needs a function first; {VALID}")
     place, given = words[0], dict(overrides.plain(words[1:]))
-    only_keys("sweep", given, KEYS)
-    part, function = given.pop("part", None), named(place)
-    if part and str(given.get("trials")).startswith("+"):
+    function = named(place)
+    _check_keys(function, given)
+    part = given.pop("part", None)
+    if part is not None and str(given.get("trials")).startswith("+"):
         raise UserError(f"trials = {given['trials']} is not valid with part, whose results may change in between")
     return checked(function, **arguments(place, function, given)), None if part is None else str(part)
 
 
+def _check_keys(function: Any, given: Mapping[str, Any]) -> None:
+    """Raise UserError for a key that nothing would read, or a key of `sweep` that is no mapping."""
+    for key in given:
+        if key not in (*KEYS, *KEPT) and key in (calling_axes(function) or ()):
+            raise UserError(f"sweep: {key!r} is not a key; did you mean sweep.{key}?")
+    only_keys("sweep", given, KEYS)
+    if not isinstance(given.get("sweep") or {}, Mapping):
+        raise UserError(f"sweep = {short(given['sweep'])} is not valid; valid: sweep.AXIS=VALUES")
+    if "name" in given and given["name"] is None:
+        raise UserError("name = null is not valid: the shell keeps each sweep in a folder; valid: a folder name")
+
+
 def named(place: str) -> Any:
-    """Return the function FILE.py:FUNCTION, or one that an installed plug-in brings under a name."""
-    return registry.sweep(place) if place in registry.names("sweep") else load(place)
+    """Return the function FILE.py:FUNCTION, or one that an installed plug-in brings under a name. Raises UserError."""
+    if place in registry.names("sweep"):
+        return registry.sweep(place)
+    if isinstance(found := load(place), str):  # tcdp_sim.sweep takes a text for the name of a plug-in
+        raise UserError(f"{place} is no function but a text; {VALID}")
+    return found
 
 
 def arguments(place: str, function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,6 +76,9 @@ def _functions(place: str, kind: str, given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise UserError(f"{kind} = {given!r} is not valid; valid: {kind}.NAME=FUNCTION, a function in the same file")
     file = place.rpartition(":")[0]
+    for name, one in given.items():
+        if isinstance(one, str) and ":" in one:
+            raise UserError(f"{kind}.{name} = {one} is not valid; valid: the name of a function in {file}, or a number")
     return {name: load(f"{file}:{one}") if isinstance(one, str) else one for name, one in given.items()}
 
 

@@ -32,20 +32,30 @@ def generators(seed: int, streams: Sequence[str], chunks: int | Sequence[int]) -
     ids = np.frombuffer(bytes.fromhex("".join(streams)), ">u4").reshape(-1, 8)[:, :4]
     each = np.broadcast_to(np.asarray(chunks, np.uint64), len(streams))
     last = np.stack([each & np.uint64(0xFFFFFFFF), each >> np.uint64(32), np.full(len(each), NOISE_STREAM, np.uint64)])
-    for words in _seed_words(seed, ids, last.astype(np.uint32)):
-        seed_words: Any = _Words(words)  # numpy's annotation lacks the interface that its documentation offers
+    for place, words in enumerate(_seed_words(seed, ids, last.astype(np.uint32))):
+        # numpy's annotation lacks the interface that its documentation offers
+        seed_words: Any = _Words(words, seed, streams[place], each[place])
         yield np.random.Generator(np.random.SFC64(seed_words))
 
 
-class _Words(np.random.bit_generator.ISeedSequence):
-    """Words that SeedSequence would give a bit generator, computed before."""
+class _Words(np.random.bit_generator.ISpawnableSeedSequence):
+    """Words that SeedSequence would give a bit generator, computed before. It spawns as that SeedSequence does."""
 
-    def __init__(self, words: Any) -> None:
+    def __init__(self, words: Any, seed: int, stream: str, chunk: Any) -> None:
         self._words = words
+        self._about = seed, stream, chunk
+        self._same: Any = None  # the SeedSequence, which few simulations need
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
         """Return the words."""
         return self._words
+
+    def spawn(self, n_children: int) -> Any:
+        """Return further children of the SeedSequence."""
+        if self._same is None:
+            seed, stream, chunk = self._about
+            self._same = generator(seed, stream, int(chunk)).bit_generator.seed_seq
+        return self._same.spawn(n_children)
 
 
 _POOL = 4  # words of entropy that SeedSequence mixes

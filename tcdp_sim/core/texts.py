@@ -34,6 +34,14 @@ def shortened(text: str, most: int = LONGEST_LINE) -> str:
     return f"{text[: most - most // 4]} ... ({len(text):,} characters) ... {text[-(most // 4) :]}"
 
 
+def said(problem: object) -> str:
+    """Return the message of an exception or warning, also of one that cannot be shown as text."""
+    try:
+        return str(problem)
+    except Exception:  # a foreign class may raise anything
+        return "(its message cannot be shown)"
+
+
 def blank(value: object) -> bool:
     """Return True for what stands in a table where there is no value: None, an empty text, NaN."""
     return value is None or value == "" or (isinstance(value, float) and isnan(value))

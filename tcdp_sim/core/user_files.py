@@ -9,8 +9,10 @@ from types import ModuleType
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.texts import said, shortened
 
 VALID = "valid: FILE.py:FUNCTION, such as my_file.py:median_error"
+LONGEST = 500  # characters of a file's name or error in a message
 _LOADED: dict[Path, ModuleType] = {}
 _IMPORTING: list[Path] = []  # the file that is being imported now
 
@@ -28,16 +30,22 @@ def load(place: str) -> Any:
     file, colon, name = place.rpartition(":")
     if not colon or not name or not file.endswith(".py"):
         raise UserError(f"{place!r} names no function; {VALID}")
-    path = Path(file).resolve()
-    if not path.is_file():
-        raise UserError(f"{file} is not a file; {VALID}")
+    try:
+        path = Path(file).resolve()
+        is_file = path.is_file()
+    except (OSError, ValueError, RuntimeError):  # too long, with a null byte, a loop of links
+        is_file = False
+    if not is_file:
+        raise UserError(f"{shortened(file, LONGEST)} is not a file; {VALID}")
     found: Any = _module(path)
     for part in name.split("."):
         names = [one for one, value in vars(found).items() if callable(value) and not one.startswith("_")]
-        if not hasattr(found, part):
+        try:
+            found = getattr(found, part)
+        except Exception:  # the file may have a __getattr__ of its own
             listed = ", ".join(names[:10]) or "none"
-            raise UserError(f"{file} has no function {part!r}; its functions: {listed}{suggestion(part, names)}")
-        found = getattr(found, part)
+            near = suggestion(part, names)
+            raise UserError(f"{file} has no function {part!r}; its functions: {listed}{near}") from None
     return found
 
 
@@ -58,12 +66,46 @@ def check_not_importing(what: str) -> None:
 
 def place_of(function: Any) -> str:
     """Return FILE.py:FUNCTION of a function whose module another process could not import by name, else ""."""
-    name, home = getattr(function, "__qualname__", "<"), getattr(function, "__module__", None) or ""
+    name, file = getattr(function, "__qualname__", "<"), _only_here(function)
+    return f"{file}:{name}" if file and "<" not in name and not _is_of_object(function) else ""
+
+
+class Home:
+    """The module of a user's file, which is imported wherever this arrives."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self._name, self._path = name, path
+
+    def __reduce__(self) -> Any:
+        return _arrived, (self._name, str(self._path))
+
+
+def _arrived(name: str, file: str) -> Home:
+    path = Path(file)
+    if name not in sys.modules:
+        _module(path, name)
+    return Home(name, path)
+
+
+def home_of_object(function: Any) -> Home | None:
+    """Return the home of a method of an object if another process could not import it by name, else None."""
+    file, name = _only_here(function), getattr(function, "__module__", None) or ""
+    return Home(name, file) if file and "." not in name and _is_of_object(function) else None
+
+
+def _is_of_object(function: Any) -> bool:
+    """Return True for a method of an object, whose name in the file is that of another function."""
+    return not isinstance(getattr(function, "__self__", None), type | ModuleType | None)
+
+
+def _only_here(function: Any) -> Path | None:
+    """Return the file of a function's module if another process could not import it by name, else None."""
+    home = getattr(function, "__module__", None) or ""
     file = getattr(sys.modules.get(home), "__file__", None)
-    if "<" in name or home == "__main__" or not file or not file.endswith(".py"):
-        return ""
+    if home == "__main__" or not file or not file.endswith(".py"):
+        return None
     path = Path(file).resolve()
-    return "" if path not in _LOADED and _importable(home) == path else f"{path}:{name}"
+    return None if path not in _LOADED and _importable(home) == path else path
 
 
 def home_of(function: Any) -> str | None:
@@ -88,11 +130,11 @@ def _importable(module: str) -> Path | None:
     return Path(found.origin).resolve() if found and found.origin else None
 
 
-def _module(path: Path) -> ModuleType:
-    """Return the module of a file. Raises UserError if it cannot be imported."""
+def _module(path: Path, name: str = "") -> ModuleType:
+    """Return the module of a file, imported under its own name by default. Raises UserError if that fails."""
     if path in _LOADED:
         return _LOADED[path]
-    name = path.stem if path.stem not in sys.modules else f"{path.stem}_py"
+    name = name or (path.stem if path.stem not in sys.modules else f"{path.stem}_py")
     spec = spec_from_file_location(name, path)
     assert spec is not None  # the name of the file ends in .py
     assert spec.loader is not None
@@ -117,5 +159,5 @@ def _said(problem: BaseException, path: Path) -> str:
     """Return an exception with the last line of the file that it came from."""
     lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == str(path)]
     line = problem.lineno if isinstance(problem, SyntaxError) else lines[-1] if lines else None
-    said = " ".join(f"{type(problem).__name__}: {problem}".split())
-    return f"line {line}: {said}" if line else said
+    text = shortened(" ".join(f"{type(problem).__name__}: {said(problem)}".split()), LONGEST)
+    return f"line {line}: {text}" if line else text

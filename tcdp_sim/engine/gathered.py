@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from tcdp_sim.core.texts import said
 from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
 from tcdp_sim.summaries.encoding import to_bytes
@@ -102,4 +103,4 @@ def joined(first: Problems, then: Problems) -> Problems:
 
 def _named(problem: BaseException | str) -> str:
     """Return an exception with the name of its type."""
-    return f"{type(problem).__name__}: {problem}"
+    return f"{type(problem).__name__}: {said(problem)}"

@@ -137,7 +137,7 @@ def _values(where: str, axis: Axis, exponent: bool, value: Any) -> list[Any]:
 
 def _plain_values(where: str, exponent: bool, value: Any) -> list[Any]:
     """Return values of any kind as they are given, each once. Ranges and powers of whole numbers are integers."""
-    is_range = isinstance(value, Mapping) and {"from", "to"} <= set(value)
+    is_range = isinstance(value, Mapping) and bool({"from", "to"} & set(value))
     if is_range:
         values: list[Any] = [rounded(each) for each in _range(where, value)]
     else:
@@ -168,9 +168,9 @@ def plain(where: str, value: Any) -> Any:
     Raises
     ------
     UserError
-        If it is something else, or NaN.
+        If it is something else, NaN, or a text that is not UTF-8.
     """
-    if type(value) in (str, int, bool, type(None)):
+    if type(value) in (int, bool, type(None)) or (type(value) is str and _is_utf8(value)):
         return value
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO":
         return plain(where, (value.astype(np.float64) if value.dtype.kind == "f" else value).tolist())
@@ -182,6 +182,11 @@ def plain(where: str, value: Any) -> Any:
         return {key: plain(where, each) for key, each in value.items()}
     shown = " ".join(repr(value).split())[:60]
     raise UserError(f"{where} = {shown} is not plain data; valid: numbers, texts, booleans, None, and lists of these")
+
+
+def _is_utf8(text: str) -> bool:
+    """Return False for a text with lone surrogates, such as a file name that is not UTF-8, which no file can hold."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _names(where: str, value: Any) -> list[str]:

@@ -56,7 +56,7 @@ _data_name = _file_text(
     "data.name", "/\\\0\n[]", "a name without slashes and brackets: figures bear it", LONGEST_DATA_NAME
 )
 run_name = _file_text("name", "/\\\0\n", "a folder name without slashes")
-_results_dir = _file_text("results_dir", "\0\n", "the path of a folder")
+folder_text = _file_text("results_dir", "\0\n", "the path of a folder")
 
 
 def _part(value: Any) -> Any:
@@ -98,7 +98,7 @@ class Settings(_Part):
     chunk: Whole = Field(ge=1, le=MOST_TRIALS_A_CHUNK, description=f"a whole number from 1 to {MOST_TRIALS_A_CHUNK}")
     target_mcse: Keys | None = Field(description="keys and their values, such as {linf_error: {relative: 1e-3}}")
     max_trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
-    results_dir: Annotated[str, BeforeValidator(_results_dir)]
+    results_dir: Annotated[str, BeforeValidator(folder_text)]
     invalid: Literal["refuse", "skip"]
     numerics: Literal["warn", "strict"]
     on_error: Literal["raise", "continue"]

@@ -151,8 +151,15 @@ def label(value: Any) -> str:
 
 
 def check_labels(axis: str, values: Sequence[Any]) -> None:
-    """Raise UserError if two different values of an axis read the same."""
+    """Raise UserError if two different values of an axis read the same, or are equal as 1 and True are."""
+    numbers, flags = ({value for value in values if type(value) in kinds} for kinds in ((int, float), (bool,)))
+    if both := numbers & flags:
+        value = both.pop()
+        raise UserError(
+            f"axis {axis} has {int(value)} and {bool(value)}, which Python takes for equal; drop one of them"
+        )
     seen: dict[str, Any] = {}
-    for value in values if len(set(map(type, values)) - {int, float}) > 1 else ():
+    kinds = set(map(type, values))
+    for value in () if len(kinds) == 1 or kinds <= {int, float} else values:
         if json.dumps(seen.setdefault(label(value), value)) != json.dumps(value):
             raise UserError(f"axis {axis}: {value!r} and {seen[label(value)]!r} would have the same label")

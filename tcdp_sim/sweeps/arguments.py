@@ -7,34 +7,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tcdp_sim.core import registry
-from tcdp_sim.core.errors import UserError, choice, real, suggestion, whole
+from tcdp_sim.core.errors import UserError, choice, only_keys, scalar, suggestion, whole
 from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.core.user_files import home_of
 from tcdp_sim.mechanisms.functions import Call, UserFunction, calling, listed
 from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.store.columns import QUANTILES
-from tcdp_sim.study import sweeps
-from tcdp_sim.study.points import KEYWORDS, Point, plain
-from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS, MOST_TRIALS_A_CHUNK, run_name
-from tcdp_sim.sweeps import stored
+from tcdp_sim.study import groups, sweeps
+from tcdp_sim.study.points import Point, plain
+from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS, MOST_TRIALS_A_CHUNK, folder_text, run_name
+from tcdp_sim.sweeps import beside, blocks, stored
 
 CHUNK = 10_000  # trials that share a stream by default; fewer trials are one chunk
 MAX_TRIALS = 10_000_000  # trials of a cell under target_mcse, as in config.yaml
-MOST_VALUES = 10**6
-
-
-@dataclass(frozen=True)
-class Constant:
-    """An exact value or bound that is the same at every point."""
-
-    value: float
-
-    def __call__(self) -> float:
-        """Return the value."""
-        return self.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +85,7 @@ class Sweep:
     def yielding(self, observables: Iterable[str], events: Iterable[str]) -> "Sweep":
         """Return the sweep with the names that a trial yields. Raises UserError if an argument names another one."""
         names = (*observables, *events)
+        blocks.check_derived_names(self.axes, (*observables,), (*events,))
         for key in ("exact", "bound", "units"):
             for name in getattr(self, key):
                 if name not in names:
@@ -105,7 +93,7 @@ class Sweep:
         for name, wanted in (self.target_mcse or {}).items():
             if name not in names:
                 raise UserError(f"target_mcse: {_unknown(name, self.call.function, names)}")
-            _check_target(name, wanted)
+            beside.check_target(name, wanted)
         return replace(
             self, observables={name: self.units.get(name, "1") for name in observables}, events=tuple(events)
         )
@@ -136,8 +124,8 @@ def checked(
     on_error: Any = "raise",
 ) -> Sweep:
     """Return the arguments of `tcdp_sim.sweep` after checking them. Raises UserError."""
-    function = registry.sweep(function) if isinstance(function, str) else function
-    sweep, further = _block(axes, cells, zip, where), _also(also)
+    function = _of_plug_in(function) if isinstance(function, str) else function
+    sweep, further = blocks.block(axes, cells, zip, where), blocks.further(also)
     try:
         trials, seed = whole("trials", trials, 1, MOST_TRIALS), whole("seed", seed, 0, MAX_SEED - 1)
         chunk = None if chunk is None else whole("chunk", chunk, 1, MOST_TRIALS_A_CHUNK)
@@ -149,18 +137,44 @@ def checked(
         raise UserError(str(mistake)) from None
     named = sweeps.axes_of(sweeps.blocks(sweep, further).values(), calling_axes(function))
     call = calling(function, named)
+    blocks.check_names(named, name is not None)
     defaults = _defaults(call, named)
-    points, known = _points(sweep, further, named, defaults), identified(function)
-    folder = None if name is None else Path(results_dir) / run_name(name)
+    points, known = blocks.points_of(sweep, further, named, defaults), identified(function)
+    folder = None if name is None else _folder(results_dir, name)
     chunk = chunk or stored.chunk_of(folder, known) or min(trials, CHUNK)
     return Sweep(
         call, known, tuple(named), sweep, further, defaults, points, trials, chunk, seed,
-        _share(share, named), _mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
-        _functions("exact", exact, named), _functions("bound", bound, named),
-        _mapping("units", units, "{'error': 'counts'}"), levels,
-        {"name": cluster} if isinstance(cluster, str) else dict(cluster), most, numerics, on_error,
+        _share(share, named), blocks.mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
+        beside.functions("exact", exact, named), beside.functions("bound", bound, named), beside.units(units), levels,
+        _cluster(cluster), most, numerics, on_error,
         folder, {}, (),
     )  # fmt: skip
+
+
+def _of_plug_in(name: str) -> Any:
+    """Return the function that a plug-in brings. Raises UserError."""
+    brought = registry.names("sweep")
+    if name not in brought:
+        valid = f"a function, or the name of one that a plug-in brings ({', '.join(brought) or 'none is installed'})"
+        raise UserError(f"function = {name!r} is not known; valid: {valid}{suggestion(name, brought)}")
+    return registry.sweep(name)
+
+
+def _folder(results_dir: Any, name: Any) -> Path:
+    """Return the folder of a sweep with a name. Raises UserError."""
+    if not isinstance(results_dir, str | Path):
+        raise UserError(f"results_dir = {short(results_dir)} is not valid; valid: the path of a folder")
+    return Path(folder_text(str(results_dir))) / run_name(name)
+
+
+def _cluster(cluster: Any) -> dict[str, Any]:
+    """Return the keys of a cluster. Raises UserError."""
+    keys = {"name": cluster} if isinstance(cluster, str) else cluster
+    if not isinstance(keys, Mapping) or not isinstance(keys.get("name"), str):
+        example = "such as 'local' or {'name': 'slurm', 'workers': 40}"
+        raise UserError(f"cluster = {short(cluster)} is not valid; valid: a name, or a name and its keys, {example}")
+    only_keys("cluster", keys, {"name": None, "workers": None, **groups.named("cluster", keys["name"])})
+    return dict(keys)
 
 
 def _most(max_trials: Any, trials: int, has_target: bool) -> int:
@@ -173,14 +187,6 @@ def _most(max_trials: Any, trials: int, has_target: bool) -> int:
     return max(most, trials)
 
 
-def _points(sweep: Any, also: Any, axes: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Point]:
-    """Return the points of all cells by text."""
-    found = sweeps.distinct(sweeps.points_of(sweeps.blocks(sweep, also), axes, defaults))
-    for axis in axes:
-        sweeps.check_labels(axis, [point[axis] for point in found.values()])
-    return found
-
-
 def calling_axes(function: Any) -> tuple[str, ...] | None:
     """Return the parameters of a function, None if they are not known."""
     own = getattr(function, "simulate", function) if not isinstance(function, type) else function
@@ -188,57 +194,6 @@ def calling_axes(function: Any) -> tuple[str, ...] | None:
         return tuple(inspect.signature(own).parameters)
     except (ValueError, TypeError):
         return None
-
-
-def _block(axes: Any, cells: Any, zip: Any, where: Any) -> dict[str, Any]:
-    """Return the first block: the axes with listed values, and the keywords that are given."""
-    block = {axis: _values(axis, values) for axis, values in _mapping("axes", axes, "{'n': [10, 100]}").items()}
-    for axis in block:
-        if axis in KEYWORDS:
-            raise UserError(f"axis {axis}: this name is kept for the argument {axis}=; rename the parameter")
-    given = {"cells": _cells(cells), "zip": listed(zip), "where": listed(where)}
-    return block | {key: value for key, value in given.items() if value is not None}
-
-
-def _values(axis: Any, values: Any) -> Any:
-    """Return the values of an axis as a list, as plain data."""
-    size = len(values) if isinstance(values, range) else 0
-    if size > MOST_VALUES:
-        raise UserError(f"axis {axis} has {size:,} values; valid: at most {MOST_VALUES:,}")
-    values = listed(values)
-    if isinstance(values, list | tuple):
-        return [plain(f"axis {axis}", value) for value in values]
-    return values if isinstance(values, Mapping) else plain(f"axis {axis}", values)
-
-
-def _cells(cells: Any) -> Any:
-    if cells is None or isinstance(cells, Mapping):
-        return cells
-    cells = listed(cells)
-    if not isinstance(cells, list | tuple) or not all(isinstance(cell, Mapping) for cell in cells):
-        raise UserError(f"cells = {cells!r} is not valid; valid: a list of points, such as [{{'n': 10, 'k': 2}}]")
-    return [{axis: plain(f"cells: {axis}", value) for axis, value in cell.items()} for cell in cells]
-
-
-def _also(also: Any) -> dict[str, Any]:
-    """Return the further blocks by name."""
-    given = _mapping("also", also, "{'large': {'n': 1000}}")
-    blocks = {str(name): block for name, block in given.items() if block is not None}
-    return {name: _further(name, block) for name, block in blocks.items()}
-
-
-def _further(name: str, block: Any) -> dict[str, Any]:
-    own = _mapping(f"also.{name}", block, "{'n': 1000}")
-    axes = {axis: values for axis, values in own.items() if axis not in KEYWORDS}
-    return _block(axes, own.get("cells"), own.get("zip"), own.get("where"))
-
-
-def _mapping(key: str, value: Any, example: str) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise UserError(f"{key} = {value!r} is not valid; valid: names and their values, such as {example}")
-    return value
 
 
 def identified(function: Any) -> dict[str, Any]:
@@ -249,7 +204,8 @@ def identified(function: Any) -> dict[str, Any]:
         brought = registry.brought_by(package)  # a library's own functions are known by its version
         return known | ({"source": digest([known["source"], *brought])} if brought else {})
     own = function if hasattr(function, "__qualname__") else type(function)
-    return {"module": str(own.__module__), "name": str(getattr(own, "__qualname__", "")), "source": None}
+    module, name = (str(getattr(own, part, "")) for part in ("__module__", "__qualname__"))
+    return {"module": module, "name": name, "source": None}
 
 
 def defaults_digest(function: Any) -> str | None:
@@ -274,7 +230,9 @@ def _defaults(call: Call, axes: Sequence[str]) -> dict[str, Any]:
 
 
 def _share(share: Any, axes: Sequence[str]) -> tuple[str, ...]:
-    names = [share] if isinstance(share, str) else list(share or ())
+    names = [share] if isinstance(share, str) else [] if share is None else listed(share)
+    if not isinstance(names, list | tuple | Mapping):
+        raise UserError(f"share = {short(share)} is not valid; valid: an axis, or a list of axes: {', '.join(axes)}")
     for name in names:
         if name not in axes:
             raise UserError(f"share: {name!r} is not an axis; valid: {', '.join(axes)}{suggestion(name, axes)}")
@@ -282,43 +240,9 @@ def _share(share: Any, axes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _levels(quantiles: Any) -> tuple[float, ...]:
-    levels = np.unique([real("quantiles", level, 0, 1) for level in listed(quantiles) or ()])
-    return tuple(levels.tolist())
-
-
-def _functions(key: str, given: Any, axes: Sequence[str]) -> dict[str, Call]:
-    """Return functions of the axes by the name of the number that they are about."""
-    given = _mapping(key, given, "{'error': lambda n: 1 / n}")
-    return {name: _of_axes(f"{key}[{name!r}]", function, axes) for name, function in given.items()}
-
-
-def _of_axes(where: str, function: Any, axes: Sequence[str]) -> Call:
-    if isinstance(function, int | float | np.number) and not isinstance(function, bool):
-        return Call(Constant(float(function)), "object", {}, (), ())
-    if not callable(function):
-        raise UserError(f"{where} = {function!r} is not valid; valid: a function of the axes, or a number")
-    parameters = list(inspect.signature(function).parameters.values())
-    taken = tuple(each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY))
-    any_name = any(each.kind is each.VAR_KEYWORD for each in parameters)
-    for each in parameters:
-        if each.name in taken and each.name not in axes and each.default is each.empty:
-            near = suggestion(each.name, axes)
-            raise UserError(
-                f"{where} takes {each.name!r}, which is no axis; the axes: {', '.join(axes) or 'none'}{near}"
-            )
-    return Call(function, "object", {}, (), None if any_name else tuple(axis for axis in taken if axis in axes))
-
-
-def _check_target(name: str, wanted: Any) -> None:
-    """Raise UserError unless a target is absolute or relative."""
-    where = f"target_mcse.{name}"
-    if not isinstance(wanted, Mapping) or len(wanted) != 1 or not set(wanted) <= {"absolute", "relative"}:
-        raise UserError(f"{where} = {wanted!r} is not valid; valid: {{'absolute': 0.1}} or {{'relative': 0.001}}")
-    for kind, value in wanted.items():
-        try:
-            real(f"{where}.{kind}", value, 0)
-        except ValueError as mistake:
-            raise UserError(str(mistake)) from None
+    given = listed(quantiles)
+    given = given if isinstance(given, list | tuple) else [given]
+    return tuple(sorted({scalar("quantiles", level, 0, 1) for level in given}))
 
 
 def _unknown(name: Any, function: Any, names: Sequence[str]) -> str:

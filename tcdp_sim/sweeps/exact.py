@@ -1,7 +1,8 @@
 """Exact values and bounds of a sweep's numbers, and their comparison with the simulated ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.functions import Call
 from tcdp_sim.mechanisms.functions import point_text as point_text
-from tcdp_sim.mechanisms.functions.calls import WrongResult
+from tcdp_sim.mechanisms.functions.returned import WrongResult, short
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
 from tcdp_sim.statistics import contradictions
@@ -20,6 +21,7 @@ from tcdp_sim.summaries.bins import bin_edges
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.pilot import place, told
 
+ROUNDING = 1e-9  # error of an exact probability, at most
 WHAT = {"exact": "exact value", "bound": "bound"}
 
 
@@ -34,18 +36,32 @@ def kind_of(column: str) -> tuple[str, int]:
     return column.removesuffix((columns.EXACT, columns.BOUND)[kind]), kind
 
 
-def functions(sweep: Sweep) -> Iterator[tuple[str, str, str, Call]]:
-    """Yield the column, "exact" or "bound", the name of the number, and the function of each exact value and bound."""
+class Known(NamedTuple):
+    """A function of exact values or bounds.
+
+    It has the column of its values, "exact" or "bound", and the name of its number, which may be an event.
+    """
+
+    column: str
+    key: str
+    name: str
+    event: bool
+    call: Call
+
+
+def functions(sweep: Sweep) -> Iterator[Known]:
+    """Yield the functions of all exact values and bounds."""
     for ending, key, calls in ((columns.EXACT, "exact", sweep.exact), (columns.BOUND, "bound", sweep.bound)):
-        yield from ((quantity(sweep, name) + ending, key, name, call) for name, call in calls.items())
+        for name, call in calls.items():
+            yield Known(quantity(sweep, name) + ending, key, name, name in sweep.events, call)
 
 
 def columns_of(sweep: Sweep, points: Sequence[Point]) -> dict[str, tuple[Any, Any, Any]]:
     """Return the exact values and bounds of cells as columns. Raises UserError or Failure that names the cell."""
     found: dict[str, tuple[Any, Any, Any]] = {}
-    for column, key, name, call in functions(sweep):
-        about = {"units": sweep.observables.get(name, "1"), "long_name": f"{name}: {WHAT[key]}"}
-        found[column] = (("cell",), np.array([value(key, name, call, point) for point in points]), about)
+    for one in functions(sweep):
+        about = {"units": sweep.observables.get(one.name, "1"), "long_name": f"{one.name}: {WHAT[one.key]}"}
+        found[one.column] = (("cell",), np.array([value(one, point) for point in points]), about)
     return found
 
 
@@ -55,24 +71,45 @@ def by_point(sweep: Sweep) -> dict[str, dict[str, float]]:
     return {name: dict(zip(sweep.points, values.tolist())) for name, (_, values, _) in found.items()}
 
 
-def value(key: str, name: str, call: Call, point: Mapping[str, Any]) -> float:
+def value(known: Known, point: Mapping[str, Any]) -> float:
     """Return an exact value or bound at a point, NaN if its function refuses the point with ValueError.
 
-    `key` is "exact" or "bound". Raises UserError or Failure that names the cell.
+    Raises UserError or Failure that names the cell.
     """
-    what = WHAT[key]
+    call, where = known.call, f"{place(point)}{WHAT[known.key]} of {known.name}: "
     own = point if call.known is None else {axis: point[axis] for axis in call.known}
     try:
-        found = np.asarray(call.function(**own))
-        if found.shape != () or found.dtype.kind not in "biuf":
-            raise WrongResult(f"{found!r} is not a number")
-        return float(found)
-    except WrongResult as problem:
-        raise UserError(f"{place(point)}{what} of {name}: {problem}") from None
+        found = call.function(**own)
     except ValueError:
         return np.nan
-    except Exception as problem:  # a function may raise anything
-        raise told(f"{place(point)}{what} of {name}: ", problem) from problem
+    except (Exception, SystemExit) as problem:  # a function may raise anything
+        raise told(where, problem) from problem
+    try:
+        return _probability(known.key, _number(found)) if known.event else _number(found)
+    except WrongResult as problem:
+        raise UserError(f"{where}{problem}") from None
+
+
+def _number(found: Any) -> float:
+    """Return what a function of exact values has returned as a float. Raises WrongResult."""
+    try:
+        array = np.asarray(found)
+        plain = array.shape == () and array.dtype.kind in "biuf" and not isinstance(found, np.ma.MaskedArray)
+        if plain or isinstance(found, Real):  # a fraction, an integer beyond 64 bits
+            return float(found)
+    except OverflowError:
+        raise WrongResult("it is too large for a float") from None
+    except ValueError:  # a ragged list
+        pass
+    raise WrongResult(f"{short(found)} is not a number")
+
+
+def _probability(key: str, found: float) -> float:
+    """Return an exact probability, or a bound on one, without its rounding errors. Raises WrongResult."""
+    if found < -ROUNDING or (key == "exact" and found > 1 + ROUNDING):
+        valid = "at least 0" if key == "bound" else "from 0 to 1"
+        raise WrongResult(f"{found:g} is not valid for a probability; valid: {valid}")
+    return max(found, 0.0) if key == "bound" else min(max(found, 0.0), 1.0) if found == found else found
 
 
 def compared(sweep: Sweep, data: Columns, points: Sequence[Point]) -> tuple[int, str]:

@@ -11,7 +11,6 @@ import numpy as np
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.mechanisms import UserFunction
-from tcdp_sim.mechanisms.functions import Call
 from tcdp_sim.results import open_cells
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns, part_values
@@ -59,12 +58,10 @@ class _Known:
 class _Called:
     """A function of the axes as a function of a mechanism."""
 
-    key: str
-    name: str
-    call: Call
+    known: exact.Known
 
     def __call__(self, mechanism: Any) -> float:
-        return exact.value(self.key, self.name, self.call, mechanism.point)
+        return exact.value(self.known, mechanism.point)
 
 
 def of_sweep(sweep: Sweep, study: Study) -> ExactValues:
@@ -75,8 +72,8 @@ def of_sweep(sweep: Sweep, study: Study) -> ExactValues:
 def of_functions(sweep: Sweep) -> ExactValues:
     """Return the exact values and bounds of a sweep as functions, of which a forecast calls a few."""
     kinds: dict[str, dict[str, Any]] = {"exact": {}, "bound": {}}
-    for _, key, name, call in exact.functions(sweep):
-        kinds[key][exact.quantity(sweep, name)] = _Called(key, name, call)
+    for one in exact.functions(sweep):
+        kinds[one.key][exact.quantity(sweep, one.name)] = _Called(one)
     return OfPoints(kinds["exact"], kinds["bound"], digest="called")
 
 

@@ -15,7 +15,7 @@ from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.streams import generator, generators
 from tcdp_sim.engine import interrupts, stopping
 from tcdp_sim.mechanisms.base import Draws
-from tcdp_sim.mechanisms.functions.calls import WrongResult
+from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.store import columns, table
 from tcdp_sim.study import sweeps
 from tcdp_sim.study.points import Point

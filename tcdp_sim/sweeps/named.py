@@ -13,7 +13,8 @@ from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.run import cannot_write, execute
 from tcdp_sim.engine.simulate import Batch, Task, one_chunk
 from tcdp_sim.mechanisms.functions import at, shipped
-from tcdp_sim.mechanisms.functions.calls import WrongResult, name_of
+from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.store import recorded
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
@@ -75,7 +76,7 @@ def _first_error(study: Study) -> str:
     for one in open_run(study).problems:
         place = study.plan.laws.place(one.cell)
         if one.kind == ERROR and place is not None:
-            said = " ".join(one.message.removeprefix(f"{WrongResult.__name__}: ").split())
+            said = pilot.in_a_line(one.message.removeprefix(f"{WrongResult.__name__}: "))
             return f"{pilot.place(at(study.plan.laws[place].law))}{said}"
     return ""
 

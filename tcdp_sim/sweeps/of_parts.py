@@ -16,7 +16,8 @@ from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.parts import Part
 from tcdp_sim.study.study import Study
 from tcdp_sim.sweeps import exact
-from tcdp_sim.sweeps.arguments import Constant, Sweep, identified
+from tcdp_sim.sweeps.arguments import Sweep, identified
+from tcdp_sim.sweeps.beside import Constant
 
 PATIENCE = 2.0  # seconds of computing before a message
 
@@ -24,7 +25,7 @@ PATIENCE = 2.0  # seconds of computing before a message
 def functions_of(sweep: Sweep) -> Functions:
     """Return the word and the digest of the function of each column. Raises UserError if a function has no identity."""
     found = {}
-    for column, key, name, call in exact.functions(sweep):
+    for column, key, name, _, call in exact.functions(sweep):
         if isinstance(call.function, Constant):
             found[column] = {"key": f"{key}.{name}", "word": repr(call.function.value), "source": ""}
             continue
@@ -98,5 +99,5 @@ def made_with() -> dict[str, str]:
 def _row(sweep: Sweep, cell: Cell) -> Floats:
     """Return the exact values and bounds of a cell, ordered by column."""
     point = sweep.points[str(cell.law["point"])]
-    found = {column: exact.value(key, name, call, point) for column, key, name, call in exact.functions(sweep)}
+    found = {known.column: exact.value(known, point) for known in exact.functions(sweep)}
     return np.array([found[column] for column in sorted(found)])

@@ -4,6 +4,7 @@ import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,18 @@ OTHER_GENERATOR = (
     "repeated"
 )
 
+FIXED_SEED = (
+    "gives the same random-looking numbers with every generator ({}): it seems to draw from one with a fixed seed. All "
+    "chunks and cells then repeat these trials, and standard errors are too small; draw from the first argument"
+)
+
 
 def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """Return the results of a sweep, the number of contradictions, and a line about comparisons.
 
     Raises UserError or Failure of one line.
     """
-    sweep, repeats = prepared(sweep)
+    sweep, repeats = prepared(sweep, partial(warnings.warn, stacklevel=4))
     if sweep.folder is not None:
         _, failed = named.run(sweep, repeats, tell)
         if failed:
@@ -49,9 +55,13 @@ def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> tuple[Settings, s
 
     Return its settings, and a line about the cells that errors left without numbers ("" if there are none).
     """
-    if part:
-        return named.part(*prepared(alone(sweep)), part, tell), ""
-    sweep, repeats = prepared(sweep)
+
+    def warning(line: str) -> None:
+        tell(f"warning: {line}")
+
+    if part is not None:
+        return named.part(*prepared(alone(sweep), warning), part, tell), ""
+    sweep, repeats = prepared(sweep, warning)
     settings, failed = named.run(sweep, repeats, tell)
     flat = open_cells(settings.folder, compute_later=False)
     counted = [name for name in flat.data_vars if name == "trials" or str(name).endswith(columns.NONFINITE)]
@@ -102,23 +112,26 @@ def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
             tell(f"{name}: trials of {np.count_nonzero(lost)} {rest}: {example}")
 
 
-def prepared(sweep: Sweep) -> tuple[Sweep, bool]:
-    """Return the sweep with the names that its trials yield, and True if they follow from `rng`. Warns otherwise.
+def prepared(sweep: Sweep, warn: Tell) -> tuple[Sweep, bool]:
+    """Return the sweep with the names that its trials yield, and True if they follow from `rng`.
 
-    A function whose numbers do not follow from `rng` loses its identity, so that no other run counts on its numbers.
+    `warn` gets a line about a function that draws from another generator. If its numbers do not follow from `rng`, it
+    loses its identity, so that no other run counts on its numbers. Raises UserError if workers would simulate it.
     """
     clusters.worker_count(sweep.cluster)
-    sweep, repeats = pilot.tried(sweep)
-    if not repeats:
-        name = name_of(sweep.call.function)
+    found = pilot.tried(sweep)
+    sweep, name = found.sweep, name_of(sweep.call.function)
+    if found.fixed:
+        warn(f"{name} {FIXED_SEED.format(', '.join(found.fixed))}")
+    if not found.repeats:
         if sweep.cluster["name"] != "serial":
             raise UserError(
                 f"cluster = {sweep.cluster['name']!r} is not valid for {name}, which {OTHER_GENERATOR}, and workers "
                 "could repeat each other's; valid: cluster='serial'"
             )
-        warnings.warn(f"{name} {OTHER_GENERATOR}", stacklevel=4)
+        warn(f"{name} {OTHER_GENERATOR}")
         sweep = replace(sweep, function={**sweep.function, "source": None})
-    return sweep, repeats
+    return sweep, found.repeats
 
 
 def notes(sweep: Sweep) -> Iterator[str]:

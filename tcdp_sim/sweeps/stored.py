@@ -35,7 +35,10 @@ def forget(study: Study, function: Function) -> None:
 
 def chunk_of(folder: Path | None, function: Function) -> int | None:
     """Return the chunk size of a folder that holds a sweep of this function, of any source; None without one."""
-    identity = readable(folder / "run.json") if folder else None
+    try:
+        identity = readable(folder / "run.json") if folder else None
+    except OSError:  # the run will say what is wrong with the folder
+        return None
     if folder is None or identity is None:
         return None
     try:

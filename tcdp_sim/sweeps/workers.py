@@ -13,7 +13,7 @@ from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Executor
 from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.mechanisms.functions import law_of
-from tcdp_sim.mechanisms.functions.calls import WrongResult
+from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries.encoding import from_bytes
@@ -21,7 +21,7 @@ from tcdp_sim.summaries.problems import ERROR
 from tcdp_sim.summaries.summary import Summary, merged
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.memory import BLOCK, Cells, Columns, columns_of, most_chunks
-from tcdp_sim.sweeps.pilot import Raised, place
+from tcdp_sim.sweeps.pilot import Raised, in_a_line, place
 from tcdp_sim.sweeps.progress import Tally
 
 
@@ -69,7 +69,7 @@ def _heed(record: Record, point: Point, warned: set[str], tell: Tell) -> Excepti
     for problem in record.problems:
         where = place(point)
         if problem.kind == ERROR:
-            wrong, said = f"{WrongResult.__name__}: ", " ".join(problem.message.split())
+            wrong, said = f"{WrongResult.__name__}: ", in_a_line(problem.message)
             return UserError(f"{where}{said[len(wrong) :]}") if said.startswith(wrong) else Raised(f"{where}{said}")
         if problem.message not in warned:
             warned.add(problem.message)

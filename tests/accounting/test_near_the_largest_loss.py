@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from tcdp_sim.accounting import Additive, Claimed, Ledger, RandomisedResponse, Sampled
+from tcdp_sim.accounting import Additive, BoundedRange, Claimed, Ledger, RandomisedResponse, Sampled
 from tcdp_sim.exact import hockey_stick
 from tcdp_sim.exact.losses import lists
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
@@ -179,3 +179,38 @@ def test_the_direction_whose_losses_nearly_end_at_epsilon():
         assert theirs >= found.lower if pessimistic else theirs <= found.upper
         assert theirs == pytest.approx(found.estimate, rel=2e-2)
     assert found.upper - found.lower <= 1e-3 * found.upper
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-35])
+def test_one_bounded_range_release_has_its_closed_form_up_to_the_largest_loss(size, delta):
+    exact = 2 * mp.log(mp.exp(mp.mpf(size) / 2) - mp.sqrt(mp.mpf(delta) * mp.expm1(size)))
+    low, _, high = Ledger([BoundedRange(size)]).epsilon(delta)
+    assert low * (1 - 1e-14) <= exact <= high * (1 + 1e-14)
+    assert high - low <= 1.001e-4 * high
+
+
+def range_profile(size, epsilon):
+    if abs(epsilon) >= size:
+        return mp.mpf(0) if epsilon > 0 else 1 - mp.exp(epsilon)
+    return (mp.exp(size / 2) - mp.exp(epsilon / 2)) ** 2 / mp.expm1(size)
+
+
+@pytest.mark.parametrize("sizes", [(0.1, 0.3), (4.0, 1.0)])
+@pytest.mark.parametrize("share", [0.1, 0.9, 0.999, 0.9999])
+def test_two_bounded_range_releases_by_quadrature_over_the_first_loss(sizes, share):
+    one, other = map(mp.mpf, sizes)
+    epsilon = share * sum(sizes)
+
+    def over_first(loss):
+        return mp.exp(loss / 2) / (4 * mp.sinh(one / 2)) * range_profile(other, epsilon - loss)
+
+    kinks = sorted({min(max(place, -one), one) for place in (-one, epsilon - other, epsilon + other, one)})
+    exact = mp.quad(over_first, kinks)
+    ledger = Ledger([BoundedRange(size) for size in sizes])
+    low, _, high = ledger.delta(epsilon)
+    assert low <= exact <= high <= low * 1.0011
+    low, _, high = ledger.epsilon(float(exact))
+    assert low <= epsilon * (1 + 1e-12)
+    assert epsilon * (1 - 1e-12) <= high
+    assert high - low <= 1.001e-4 * high

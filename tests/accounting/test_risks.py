@@ -102,6 +102,45 @@ def test_renyi_divergences_add_up():
     assert Ledger([RandomisedResponse(0.7)]).renyi(np.inf).upper == pytest.approx(0.7)
 
 
+def lattice(log_weight, shift, order):
+    """Return D_order of a law on the whole numbers from itself moved, by a sum in steps of its own far tails."""
+    x = np.arange(-4000, 4001, dtype=np.longdouble)
+    log_p, log_q = (log_weight(place) - np.logaddexp.reduce(log_weight(x)) for place in (x, x - shift))
+    loss = log_p - log_q
+    if order == 1:
+        return float((np.exp(log_p) * loss).sum())
+    if order < 1.01:
+        return float(np.log1p((np.exp(log_p) * np.expm1((order - 1) * loss)).sum()) / (order - 1))
+    return float(np.logaddexp.reduce(log_p + (order - 1) * loss) / (order - 1))
+
+
+LATTICES = {
+    "wide": (DiscreteGaussian(sigma=2.0), 3.0, lambda x: -x * x / 8),
+    "narrow": (DiscreteGaussian(sigma=0.3), 1.0, lambda x: -x * x / (2 * np.longdouble(0.3) ** 2)),
+    "laplace": (DiscreteLaplace(scale=0.7), 4.0, lambda x: -abs(x) / np.longdouble(0.7)),
+}
+
+
+@pytest.mark.parametrize("name", LATTICES)
+@pytest.mark.parametrize("order", [1.0, 1 + 1e-12, 1 + 1e-6, 1.5, 7.0, 40.5, 1000.0])
+def test_renyi_divergences_on_lattices_at_orders_near_1_and_at_large_ones(name, order):
+    noise, shift, log_weight = LATTICES[name]
+    exact = lattice(log_weight, shift, order)
+    low, _, high = Ledger([(Additive(noise, shift), 3)]).renyi(order)
+    assert low * (1 - 1e-13) <= 3 * exact <= high * (1 + 1e-13)
+    assert high - low <= 1e-9 * high
+
+
+@pytest.mark.parametrize("order", [1 + 1e-12, 1 + 1e-6])
+def test_renyi_divergences_near_order_1_have_no_errors_of_the_masses(order):
+    low, _, high = Ledger([(RandomisedResponse(12.0, 7), 5)]).renyi(order)
+    odds = np.exp(12.0)
+    assert high - low <= 1e-12 * high
+    first = 5 * 12 * (odds - 1) / (odds + 6)  # the divergence of order 1; the slope in the order is half a variance
+    assert low <= first * (1 + 7 * (order - 1))
+    assert first <= high * (1 + 1e-13)
+
+
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 6.0])
 @pytest.mark.parametrize("order", [1.0, 1 + 1e-7, 1.01, 2.0, 8.0, 64.0])
 def test_the_renyi_divergence_of_bounded_range_is_the_supremum_over_its_pairs(epsilon, order):
@@ -159,6 +198,12 @@ def test_the_least_rho_of_other_releases():
     assert tight_rho(PermuteAndFlip(1.0)) == tight_rho(Claimed(PureDP(1.0))) == pytest.approx(np.tanh(0.5))
     assert tight_rho(Additive(Gaussian(2.0), 3.0)) == pytest.approx(9 / 8)
     assert tight_rho(Additive(Laplace(2.0))) == pytest.approx(0.5 + np.exp(-0.5) - 1)
+    for sigma in (0.3, 2.0, 20.0):
+        assert tight_rho(Additive(DiscreteGaussian(sigma=sigma), 2.0)) == pytest.approx(2 / sigma**2, rel=1e-14)
+    for noise, shift, log_weight in LATTICES.values():  # below order 2, which decides for the discrete Gaussian
+        orders = (1.0, *(1 + np.geomspace(1e-5, 0.1, 8)))
+        exact = max(lattice(log_weight, shift, order) / order for order in orders)
+        assert tight_rho(Additive(noise, shift), omega=1.1) == pytest.approx(exact, rel=1e-5)
     assert tight_rho(Claimed(ZCDP(0.3))) == 0.3
     assert tight_rho(Claimed(TCDP(0.3, 4.0))) == np.inf
     assert tight_rho(Claimed(TCDP(0.3, 4.0)), omega=4.0) == 0.3

@@ -40,7 +40,7 @@ WRONG_ARGUMENTS = [
     ((right, {"n": 1, "trials": 5}), "axis trials: this name is kept"),
     ((right, {"n": 1, "where": 5}), "axis where: this name is kept"),
     ((right, {1: 1}), "1 is not an axis"),
-    ((lambda rng, x: 0.0, {"x": [1, True, "1"]}), "would have the same label"),
+    ((lambda rng, x: 0.0, {"x": [1, "1"]}), "would have the same label"),
     ((right, {"n": 1}, {"trials": 0}), "trials = 0 is not valid"),
     ((right, {"n": 1}, {"trials": 2.5}), "trials = 2.5 is not valid"),
     ((right, {"n": 1}, {"chunk": "x"}), "chunk = 'x' is not valid"),

@@ -6,10 +6,12 @@ import numpy as np
 
 from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.exact.losses.atoms import Atoms
-from tcdp_sim.exact.losses.grid_law import GridLaw
+from tcdp_sim.exact.losses.grid_law import MOST_POINTS, GridLaw, TooFine
 from tcdp_sim.privacy.least_rho import bounded_range_rho
 
 _CRUDE = 400
+_PEAK = 1e-5  # of epsilon: the losses that are taken together as the largest ones
+_NEAREST = 1e-12  # of the range: the distance from the largest loss of the last edge of a crude law
 
 
 @dataclass(frozen=True)
@@ -23,9 +25,13 @@ class RangeLoss:
     epsilon: float
 
     def crude(self) -> Atoms:
-        """Return atoms at the middle of short intervals."""
-        edges = np.linspace(-self.epsilon, self.epsilon, _CRUDE + 1)
-        return Atoms(0.5 * (edges[1:] + edges[:-1]), np.diff(self._cdf(edges)), 0.0)
+        """Return atoms at the middle of intervals, which are ever shorter towards the largest loss."""
+        below = np.union1d(np.linspace(0.0, 2.0, _CRUDE + 1), np.geomspace(_NEAREST, 2 / _CRUDE, _CRUDE // 2))
+        edges = self.epsilon * below[::-1]  # distances from the largest loss
+        mass = np.exp(-edges[1:] / 2) * -np.expm1(-(edges[:-1] - edges[1:]) / 2) / -np.expm1(-self.epsilon)
+        loss = self.epsilon - 0.5 * (edges[1:] + edges[:-1])
+        loss[0] = -self.epsilon  # nothing is below it, so that losses are raised only where that costs nothing
+        return Atoms(loss, mass, 0.0)
 
     def lost(self) -> tuple[float, float]:
         """Return 0, because every loss is finite."""
@@ -36,8 +42,10 @@ class RangeLoss:
         return self.epsilon, self.epsilon
 
     def peak(self) -> tuple[float, float]:
-        """Return 0, because no loss has a probability of its own."""
-        return self.epsilon, 0.0
+        """Return a loss close below epsilon, and the probability from there on."""
+        near = _PEAK * self.epsilon
+        mass = np.expm1(-near / 2) / np.expm1(-self.epsilon)
+        return (self.epsilon - near) * (1 - 4e-16), float(mass) * (1 - 1e-14)
 
     def lattice(self) -> None:
         """Return None, because the losses fill an interval."""
@@ -48,21 +56,26 @@ class RangeLoss:
 
     def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
         """Return the law on the grid; nothing is rare enough to be cut off."""
-        first, last = (int(np.floor((end - offset) / step)) for end in (-self.epsilon, self.epsilon))
+        low = max(floor, -self.epsilon) if floor < self.epsilon else -self.epsilon
+        first, last = (int(np.floor((end - offset) / step)) for end in (low, self.epsilon))
+        if last - first > MOST_POINTS:
+            raise TooFine
         points = offset + step * np.arange(first, last + 1)
         start, end = np.maximum(points, -self.epsilon), np.minimum(points + step, self.epsilon)
         end = np.maximum(start, end)
         # integrals of c e^(l/2) and of c e^(l/2) (1 - e^(g - l)), without cancellation
         scale = 0.5 * np.exp((points - self.epsilon) / 2) / -np.expm1(-self.epsilon)
-        low, high = (start - points) / 2, (end - points) / 2
-        mass = 2 * scale * (np.expm1(high) - np.expm1(low))
-        upper = 8 * scale * (np.sinh(high / 2) ** 2 - np.sinh(low / 2) ** 2) / -np.expm1(-step)
+        below, above = (start - points) / 2, (end - points) / 2
+        mass = 2 * scale * (np.expm1(above) - np.expm1(below))
+        upper = 8 * scale * (np.sinh(above / 2) ** 2 - np.sinh(below / 2) ** 2) / -np.expm1(-step)
         upper = np.clip(upper, 0.0, mass)
         total = np.append(mass - upper, 0.0) + np.append(0.0, upper)
-        return GridLaw(first, total, offset, step, (0.0, 0.0), (), 4e-15 * (1 + self.epsilon), step, 1e-13)
-
-    def _cdf(self, loss: np.ndarray) -> np.ndarray:
-        return np.expm1((loss + self.epsilon) / 2) / np.expm1(self.epsilon)
+        raised = float(np.exp((points[0] - self.epsilon) / 2) * np.expm1(-(points[0] + self.epsilon) / 2))
+        raised /= float(np.expm1(-self.epsilon))
+        if raised > 0:
+            total[0] += raised
+        moved = ((float(points[0]), raised),) if raised > 0 else ()
+        return GridLaw(first, total, offset, step, (0.0, 0.0), moved, 4e-15 * (1 + self.epsilon), step, 1e-13)
 
 
 def range_renyi(epsilon: float, order: float) -> Bounds:

@@ -17,7 +17,7 @@ from tcdp_sim.core.numerics import TINY, Bounds
 from tcdp_sim.exact.losses.atoms import Atoms
 
 SNAPPED = 1e-12  # relative distance from a grid point below which an atom counts as lying on it
-_MOST_POINTS = 2**24  # of one law on a grid
+MOST_POINTS = 2**24  # of one law on a grid
 
 
 class TooFine(Exception):
@@ -159,6 +159,10 @@ class AtomicLoss:
         if order == 1:
             value = float((self.mass * self.loss).sum())
             error = self.relative * float((self.mass * np.abs(self.loss)).sum()) + self.slack + 1e-15 * abs(value)
+        elif (order - 1) * float(np.abs(self.loss).max()) < 1:  # the masses sum to 1, so their errors do not count here
+            rise = self.mass * np.expm1((order - 1) * self.loss)
+            value = float(np.log1p(rise.sum())) / (order - 1)
+            error = 2 * (self.relative + 1e-15) * float(np.abs(rise).sum()) / (order - 1) + 2 * self.slack
         else:
             value = float(logsumexp((order - 1) * self.loss, b=self.mass)) / (order - 1)
             error = (self.relative + 4e-16 * (1 + abs(value) * order)) / (order - 1) + self.slack
@@ -204,7 +208,7 @@ def gathered(indices: list[Ints], masses: list[Floats]) -> tuple[int, Floats]:
     """Return the least index, and the total mass of each index from it on."""
     first = min(int(index.min()) for index in indices)
     size = max(int(index.max()) for index in indices) - first + 1
-    if size > _MOST_POINTS:
+    if size > MOST_POINTS:
         raise TooFine
     total = sum(np.bincount(index - first, mass, size) for index, mass in zip(indices, masses))
     return first, np.asarray(total, dtype=np.float64)

@@ -13,6 +13,7 @@ Ends = tuple[float, float]
 Peak = tuple[float, float]  # a loss, and a lower bound on the probability of finite losses that are no smaller
 _ROOT = 2e-3  # of the allowed width: the error of a root
 _PLACES = 9  # for the search of a root
+_NEAR_CENTRE = np.array([-16.0, -8.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # places, in 1 / theta
 _LEAST_ROOT = 4e-14  # relative
 
 
@@ -123,7 +124,8 @@ def _root(excess: Callable[[float], float], law: LossSum, width: float, end: int
     if least >= most:
         return np.inf if end else 0.0
     centre = law.loss[int(np.argmax(law.mass))]
-    places = np.unique(np.clip(np.concatenate([np.linspace(least, most, _PLACES), [centre]]), least, most))
+    near = centre + _NEAR_CENTRE / law.theta  # where the tilted law has its mass, delta falls by e over 1 / theta
+    places = np.unique(np.clip(np.concatenate([np.linspace(least, most, _PLACES), near]), least, most))
     values = [excess(place) for place in places]
     over = [i for i, value in enumerate(values) if value > 0]
     if end and not np.isfinite(values[-1]):

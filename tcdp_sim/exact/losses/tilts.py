@@ -12,7 +12,10 @@ from tcdp_sim.exact.losses.atoms import Atoms
 from tcdp_sim.exact.losses.convolved import Window
 
 _BINS_PER_SPREAD = 20  # near the mean; bins further off have a width of a 20th of the distance
-_TILTS = np.geomspace(1e-3, 3e3, 16)  # over the standard deviation of the sum
+_BINS_PER_FOLD = 8  # towards the largest loss, where the distance to it falls by e
+_NEAREST = 1e-12  # spreads
+_NEAR_MEAN = 8.0  # spreads: a largest loss so near may have a mass that matters
+_TILTS = np.geomspace(1e-3, 1e5, 20)  # over the standard deviation of the sum
 _FLATTER = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 _STEEPER = np.array([1.05, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0])
 _EQUAL = 0.05
@@ -180,7 +183,11 @@ def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
         if len(atoms.loss) < 64 or not spread > 1e-12 * abs(mean):
             return atoms.loss, np.log(atoms.mass)
         index = np.floor(_BINS_PER_SPREAD * np.arcsinh((atoms.loss - mean) / spread))
-        starts = np.flatnonzero(np.diff(index, prepend=-np.inf))
+        changes = np.diff(index, prepend=-np.inf) != 0
+        below = np.maximum(atoms.loss[-1] - atoms.loss, _NEAREST * spread) / spread
+        if atoms.loss[-1] - mean < _NEAR_MEAN * spread:
+            changes |= np.diff(np.floor(_BINS_PER_FOLD * np.log(below)), prepend=-np.inf) != 0
+        starts = np.flatnonzero(changes)
         mass = np.add.reduceat(atoms.mass, starts)
         loss = np.add.reduceat(atoms.mass * atoms.loss, starts) / np.where(mass > 0, mass, 1.0)
         kept = mass > 0

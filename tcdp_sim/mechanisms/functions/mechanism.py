@@ -16,7 +16,8 @@ import numpy as np
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
-from tcdp_sim.mechanisms.functions.calls import Call, WrongResult
+from tcdp_sim.mechanisms.functions.calls import Call
+from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.privacy import Guarantee
 
 NAME = "function"

@@ -1,0 +1,88 @@
+"""The check of the numbers that a user's function returns for some trials."""
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.mechanisms.base import Draws
+
+VALUE = "value"  # the name of a number that is returned without one
+
+
+class WrongResult(ValueError):
+    """A result of a user's function that is not one number, or one yes or no, for each trial."""
+
+
+def checked(returned: Any, trials: int) -> Draws:
+    """Return the trials by name. Raises WrongResult unless each name has one number or one yes or no for each trial."""
+    if not isinstance(returned, Mapping):
+        return {VALUE: _column(VALUE, returned, trials)}
+    if not returned:
+        raise WrongResult("no number is returned: the dict is empty")
+    return {_name(name): _column(name, values, trials) for name, values in returned.items()}
+
+
+def together(trials: list[Any]) -> Draws:
+    """Return single trials as one array for each name."""
+    if not isinstance(trials[0], Mapping):
+        return checked(trials, len(trials))
+    names = trials[0].keys()
+    for one in trials:
+        if not isinstance(one, Mapping) or one.keys() != names:
+            raise WrongResult(f"the trials return different names: {sorted(map(str, names))} and {short(one)}")
+    return checked({name: [one[name] for one in trials] for name in names}, len(trials))
+
+
+def _column(name: str, values: Any, trials: int) -> Any:
+    """Return the trials of one name as floats, or as booleans for an event. Raises WrongResult."""
+    if _is_masked(values):
+        raise WrongResult(f"{name} is a masked array; valid: numbers, such as .filled(np.nan) gives")
+    try:
+        array = np.asarray(values)
+        array = array.astype(np.float64) if array.dtype == object and all(map(_is_real, array.flat)) else array
+    except ValueError:
+        raise WrongResult(f"{name} is {kind(values)} of unequal parts; valid: one number for each trial") from None
+    except OverflowError:
+        raise WrongResult(f"{name} is too large for a float; valid: numbers up to 1e308") from None
+    if array.dtype.kind not in "biuf":
+        first = values[0] if isinstance(values, list) and len(values) else values
+        what = f"of type {array.dtype}" if isinstance(first, np.ndarray) else kind(first)
+        raise WrongResult(f"{name} is {what}; valid: numbers, or True and False")
+    if array.shape != (trials,):
+        if array.shape[:1] == (trials,):
+            raise WrongResult(f"a trial of {name} has shape {array.shape[1:]}; valid: one number for each trial")
+        shape = f"has shape {array.shape}" if array.shape else "is one number"
+        raise WrongResult(f"{name} {shape} for {trials} trials; valid: an array of shape ({trials},)")
+    return array if array.dtype == bool else array.astype(np.float64, copy=False)
+
+
+def _is_masked(values: Any) -> bool:
+    """Return True for a masked array, or a list with a masked number, whose masks numpy.asarray would ignore."""
+    if isinstance(values, list):
+        return any(one is np.ma.masked for one in values)
+    return isinstance(values, np.ma.MaskedArray)
+
+
+def _is_real(value: Any) -> bool:
+    """Return True for an integer beyond 64 bits, or a fraction; they come as objects."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _name(name: Any) -> str:
+    """Return a name of a number. Raises WrongResult unless it is text."""
+    if not isinstance(name, str) or not name.isprintable() or not name.strip() or "/" in name:
+        raise WrongResult(f"{short(name)} is no name of a number; valid: text without slashes")
+    return name
+
+
+def kind(value: Any) -> str:
+    """Return the type of a value in words."""
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def short(value: Any) -> str:
+    """Return a value in one line of at most 80 characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
