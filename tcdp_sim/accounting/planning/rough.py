@@ -28,7 +28,7 @@ def rough_delta(targets: Sequence[Target], scales: Sequence[float], epsilon: flo
     entries = merged(
         (_release(kind, size), times)
         for kind, found in sizes.items()
-        for size, times in (_joined(found) if isinstance(kind, Gaussian) else _alike(found))
+        for size, times in (_joined(found) if isinstance(kind, Noise) and kind.isotropic else _alike(found))
     )
     question = delta_question(epsilon, lambda high: high)
     return max(
