@@ -1,4 +1,4 @@
-"""The privacy loss of unequal releases together: simulated numbers beside the ledger's brackets."""
+"""Unequal releases together beside the ledger's brackets, and adaptive analysts under filters beside exact means."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,9 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.experiments.ledger.drawing import figures
-from tcdp_sim.experiments.ledger.exact_values import DELTA, EPSILON, EXACT, UNITS, delta_bracket
+from tcdp_sim.experiments.ledger import analysts, drawing
+from tcdp_sim.experiments.ledger.analysts_drawing import filters
+from tcdp_sim.experiments.ledger.exact_values import BRACKETS, DELTA, EPSILON, UNITS, delta_bracket
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
+from tcdp_sim.mechanisms.ledger import AdaptiveAnalyst, ComposedLoss
+from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
@@ -17,6 +20,9 @@ __all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
 
 NEIGHBOURS = {"add_remove": "add-remove", "substitute": "substitute"}
 FINE = 25  # points of an exact curve
+COMPARED = (*NUMBERS, "exact")
+SAME = ("list", "direction", "quantity", "at", "trials")  # equal in rows of directions that are the same
+EXACT = BRACKETS | analysts.EXACT
 
 
 def rows(cell: Cell) -> Iterator[Row]:
@@ -26,9 +32,14 @@ def rows(cell: Cell) -> Iterator[Row]:
       in nats.
     - `exact_low`, `exact_high`: the ends of the ledger's bracket.
     - `exact`: the number in the bracket that is closest to the simulated one, with which it is compared.
+
+    Cells with an analyst have the rows of `analysts.rows`.
     """
-    mechanism, labels = cell.mechanism, _labels(cell)
-    delta = cell.mean("hockey_stick")
+    mechanism = cell.mechanism
+    if isinstance(mechanism, AdaptiveAnalyst):
+        yield from analysts.rows(cell)
+        return
+    labels, delta = _labels(cell), cell.mean("hockey_stick")
     low, high = (cell.get(name + columns.EXACT, np.nan) for name in DELTA)
     interval = (*delta[:2], *np.clip(delta[2:], 0, 1).tolist())
     skewness = {"skewness": cell.skewness("hockey_stick")}
@@ -42,7 +53,7 @@ def rows(cell: Cell) -> Iterator[Row]:
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
     """Yield the exact curve of delta for each list and direction (trials = 0), over the range that is simulated."""
     lists: dict[str, list[Cell]] = {}
-    for cell in cells:
+    for cell in (cell for cell in cells if isinstance(cell.mechanism, ComposedLoss)):
         lists.setdefault(repr(_labels(cell)), []).append(cell)
     for same in lists.values():
         seen = [cell.mechanism.epsilon for cell in same]
@@ -63,17 +74,57 @@ def _compared(numbers: tuple[float, ...], low: float, high: float) -> Row:
     return dict(zip(NUMBERS, numbers)) | ends
 
 
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """Draw (a, b) the lists beside their brackets, (c) the analysts."""
+    lists, asked = _parts(table)
+    if len(lists):
+        yield from drawing.figures(lists)
+    if len(asked):
+        yield "filters", captioned(filters(asked), asked.drop(columns="rho"), "Gaussian noise, responses"), asked
+
+
+def _parts(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of lists, without those of directions that are the same, and the rows of analysts."""
+    missing = pd.Series(np.nan, table.index)
+    own = table.get("list", missing).notna()
+    lists, asked = (table[rows].dropna(axis="columns", how="all") if rows.any() else table[:0] for rows in (own, ~own))
+    return lists.drop_duplicates([key for key in SAME if key in lists]) if len(lists) else lists, asked
+
+
 def report(table: pd.DataFrame, console) -> None:
-    """Print the simulated numbers beside the brackets, and how well they agree."""
-    drawn = table[table["trials"] > 0].drop_duplicates(["list", "direction", "quantity", "at"])
+    """Print the simulated numbers beside the exact ones, and how well they agree."""
+    lists, asked = _parts(table[table["trials"] > 0])
+    if len(lists):
+        _report_lists(lists, console)
+    if len(asked):
+        _report_analysts(asked, console)
+
+
+def _report_lists(table: pd.DataFrame, console) -> None:
     for quantity, title in (("epsilon", "ε at δ (nats)"), ("delta", "δ at ε")):
-        part = drawn[drawn["quantity"] == quantity]
+        part = table[table["quantity"] == quantity]
         if len(part):
             argument = "δ" if quantity == "epsilon" else "ε"
             headings = ("list", argument, "simulated", "± MCSE", "exact, from", "to")
             texts = map(_terminal_row, part.to_dict("records"))
             console.print(terminal_table(f"Simulated {title}", headings, texts), soft_wrap=False)
-    console.print(agreement("value", *(drawn[name] for name in (*NUMBERS, "exact")), things="numbers"))
+    console.print(agreement("value", *(table[name] for name in COMPARED), things="numbers of lists"))
+
+
+def _report_analysts(table: pd.DataFrame, console) -> None:
+    headings = ("analyst", "ρ", "filter", "± MCSE", "exact", "split", "exact")
+    for quantity, title in (("answered", "Queries answered"), ("wasted", "Share of the budget that answers nothing")):
+        console.print(terminal_table(title, headings, _analyst_rows(table, quantity)), soft_wrap=False)
+    console.print(agreement("value", *(table[name] for name in COMPARED), things="numbers of analysts"))
+
+
+def _analyst_rows(table: pd.DataFrame, quantity: str) -> Iterator[list[str]]:
+    """Yield a line for each analyst and budget, under the filter and with a budget split in advance."""
+    for (name, rho), part in table.groupby(["analyst", "rho"], sort=False):
+        rows = part.set_index("quantity")
+        one, other = rows.loc[quantity], rows.loc[f"{quantity}_split"]
+        numbers = (one["simulated"], one["mcse"], one["exact"], other["simulated"], other["exact"])
+        yield [str(name), f"{rho:g}", *(f"{number:.4g}" for number in numbers)]
 
 
 def _terminal_row(row) -> list[str]:

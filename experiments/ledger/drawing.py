@@ -18,7 +18,6 @@ LOSSES = "losses in nats"
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Draw (a) delta(epsilon) of each list, (b) the simulated numbers over the exact ones."""
-    table = table.drop_duplicates(["list", "direction", "quantity", "at", "trials"])  # of directions that are the same
     profile = table[table["quantity"] == "delta"]
     yield "profiles", captioned(_profiles(profile), profile, LOSSES), profile
     drawn = table[table["trials"] > 0]

@@ -1,6 +1,6 @@
 """The exact brackets of a list of releases, by the ledger."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -81,25 +81,18 @@ def _epsilon(mechanism: ComposedLoss) -> Bounds:
     return ledger(mechanism).epsilon(mechanism.delta, EPSILON_TOLERANCE)
 
 
-def _delta_below(mechanism: ComposedLoss) -> float:
-    """Lower end of delta at the cell's epsilon."""
-    return delta_bracket(mechanism).lower
+def _end(bracket: Callable[[ComposedLoss], Bounds], end: str, meaning: str) -> Callable[[Any], float]:
+    def value(mechanism: Any) -> float:
+        return getattr(bracket(mechanism), end) if isinstance(mechanism, ComposedLoss) else np.nan
+
+    value.__doc__ = meaning
+    return value
 
 
-def _delta_above(mechanism: ComposedLoss) -> float:
-    """Upper end of delta at the cell's epsilon."""
-    return delta_bracket(mechanism).upper
-
-
-def _epsilon_below(mechanism: ComposedLoss) -> float:
-    """Lower end of epsilon at the cell's delta."""
-    return _epsilon(mechanism).lower
-
-
-def _epsilon_above(mechanism: ComposedLoss) -> float:
-    """Upper end of epsilon at the cell's delta."""
-    return _epsilon(mechanism).upper
-
-
-EXACT = dict(zip((*DELTA, *EPSILON), (_delta_below, _delta_above, _epsilon_below, _epsilon_above)))
+BRACKETS = {
+    DELTA[0]: _end(delta_bracket, "lower", "Lower end of delta at the cell's epsilon."),
+    DELTA[1]: _end(delta_bracket, "upper", "Upper end of delta at the cell's epsilon."),
+    EPSILON[0]: _end(_epsilon, "lower", "Lower end of epsilon at the cell's delta."),
+    EPSILON[1]: _end(_epsilon, "upper", "Upper end of epsilon at the cell's delta."),
+}
 UNITS = {**dict.fromkeys(DELTA, "1"), **dict.fromkeys(EPSILON, "nats")}

@@ -76,6 +76,31 @@ def test_a_list_of_ones_own(command, folder):
     assert set(rows["releases"]) == {10}
 
 
+def test_analysts_stand_beside_exact_means(ran_once, folder):
+    said = ran_once(*WORDS, "sweep.analyst=[screening,refining]", "sweep.rho=1.5", "trials=500")
+    rows = table(folder)
+    assert len(rows) == 10
+    rows = rows.set_index(["analyst", "quantity"])
+    assert (
+        rows.loc[("screening", "answered_split"), "simulated"]
+        == rows.loc[("screening", "answered_split"), "exact"]
+        == 11
+    )
+    assert rows.loc[("screening", "answered"), "exact"] == pytest.approx(72.64, abs=0.01)
+    assert rows.loc[("refining", "answered"), "exact"] > 2.5 * rows.loc[("refining", "answered_split"), "exact"]
+    assert rows.loc[("refining", "unspent"), "simulated"] == 0
+    assert ((rows["simulated"] - rows["exact"]).abs() <= 5.5 * rows["mcse"] + 1e-9).all()
+    assert contradictions.find(rows.reset_index()).empty
+    assert {path.stem for path in (folder / "figures").glob("*.png")} == {"filters"}
+    assert "Share of the budget that answers nothing" in said
+
+
+def test_the_default_study_has_lists_in_both_directions_and_analysts(command):
+    code, said, err = command("plan", "experiment=ledger")
+    assert code == 0, err
+    assert "72 cells" in said
+
+
 def test_a_mistake_is_one_line_and_exit_code_2(command):
     code, _, err = command(*WORDS, "+mechanism.lists.mine={releases: [{noise: gaussian, scale: 0}]}", "sweep.list=mine")
     assert code == 2

@@ -124,7 +124,7 @@ def test_mistakes_in_lists_are_one_line(releases, said):
         ({"list": "gaussians", "epsilon": -1.0}, "epsilon = -1"),
         ({"list": "gaussians", "delta": 1e-6, "direction": "sideways"}, "forward, backward"),
         ({"list": "black_boxes", "delta": 1e-15}, "shows everything with probability 3e-14"),
-        ({"delta": 1e-6}, "a point gives nothing"),
+        ({"delta": 1e-6}, "neither a list nor an analyst"),
     ],
 )
 def test_mistakes_in_points_are_one_line(point, said):

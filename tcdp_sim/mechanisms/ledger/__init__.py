@@ -6,20 +6,25 @@ from typing import Any
 from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.base import Law, Mechanism, Options, Point
+from tcdp_sim.mechanisms.ledger.analyst import AdaptiveAnalyst
 from tcdp_sim.mechanisms.ledger.composed import ComposedLoss
 
-MODES: dict[str, type[Mechanism]] = {"list": ComposedLoss}  # the axis that tells what a point simulates
+MODES: dict[str, type[Mechanism]] = {
+    "list": ComposedLoss,
+    "analyst": AdaptiveAnalyst,
+}  # the axis that tells what a point simulates
 
 
 class Ledger(Mechanism):
-    """The privacy loss of a list of releases.
+    """The privacy loss of a list of releases, or an adaptive analyst under a filter.
 
-    A point with `list` simulates the composed loss of a list that is fixed in advance (`ComposedLoss`).
+    A point with `list` simulates the composed loss of a list that is fixed in advance (`ComposedLoss`). One with
+    `analyst` simulates an analyst who chooses releases by earlier answers (`AdaptiveAnalyst`), whatever its list.
 
     Examples
     --------
     >>> sorted(MODES)
-    ['list']
+    ['analyst', 'list']
     """
 
     name = "ledger"
@@ -41,12 +46,12 @@ class Ledger(Mechanism):
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Mechanism:  # type: ignore[override]  # the result has the mode's class
-        return MODES["list"].build(law, counts)
+        return MODES["analyst" if "analyst" in law else "list"].build(law, counts)
 
 
 def _mode(point: Point) -> type[Mechanism]:
-    """Return what a sweep point simulates. Raises UserError unless it is one thing."""
-    given = [axis for axis in MODES if point.get(axis) is not None]
-    if len(given) != 1:
-        raise UserError(f"a point gives {' and '.join(given) or 'nothing'}; valid: one of {', '.join(MODES)}")
-    return MODES[given[0]]
+    """Return what a sweep point simulates: an analyst if it gives one, else a list. Raises UserError for neither."""
+    for axis in ("analyst", "list"):
+        if point.get(axis) is not None:
+            return MODES[axis]
+    raise UserError("a point gives neither a list nor an analyst; valid: sweep.list=... or sweep.analyst=...")

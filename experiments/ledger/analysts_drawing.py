@@ -1,0 +1,46 @@
+"""The figure of adaptive analysts: queries answered and budget wasted, under a filter and with a split budget."""
+
+import numpy as np
+
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import GREY, line_key, new_figure, plain_log_axis, points
+
+WAYS = {  # ending of a quantity -> (legend, colour, marker, dashes)
+    "": ("filter", COLOURS[2], MARKERS[2], "-"),
+    "_split": ("budget split in advance", COLOURS[3], MARKERS[3], "--"),
+}
+PANELS = {"answered": "queries answered", "wasted": "share of the budget that\nanswers nothing (%)"}
+TITLES = {
+    "screening": "screening: rough counts,\nexact ones where large",
+    "refining": "refining: ever more exact,\nuntil the sign is clear",
+    "voting": "voting: responses, until\none side leads",
+}
+
+
+def filters(table):
+    """Draw the means of every analyst against the budget, with exact values as lines."""
+    names = list(dict.fromkeys(table["analyst"]))
+    figure, grid = new_figure(2, len(names), max(2.9 * len(names), 4.6), 5.4, sharex=True)
+    for column, name in enumerate(names):
+        for row, quantity in enumerate(PANELS):
+            axes, unit = grid[row, column], 100 if quantity == "wasted" else 1
+            for ending, (label, colour, marker, dashes) in WAYS.items():
+                part = table[(table["analyst"] == name) & (table["quantity"] == quantity + ending)].sort_values("rho")
+                numbers = (unit * part[key] for key in ("simulated", "lower", "upper"))
+                points(axes, part["rho"], *numbers, color=colour, marker=marker, label=label)
+                axes.plot(part["rho"], unit * part["exact"], color=colour, linestyle=dashes, linewidth=0.9)
+            if quantity == "answered":
+                plain_log_axis(axes)
+                axes.set_title(TITLES.get(name, name))
+            else:
+                axes.set(ylim=(0, 100), xscale="log", xlabel="budget ρ (nats)")
+                ticks = np.unique(table.loc[table["analyst"] == name, "rho"])
+                axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+                axes.set_xticks([], minor=True)
+    for row, label in enumerate(PANELS.values()):
+        grid[row, 0].set_ylabel(label)
+    keys = {text: line_key(colour, marker=marker, linestyle="none") for text, colour, marker, _ in WAYS.values()}
+    keys["exact, at the budgets shown"] = line_key(GREY, linewidth=0.9)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    figure.suptitle("Adaptive analysts of the same budget (bars: 95%)", fontsize=10.5)
+    return figure
