@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "calibration": ("noise", "privacy", "exact", "releases", "accounting", "optimal"),
     # 5, 6: algorithms of several files
     "selection": ("noise", "privacy", "samplers", "calibration"),
-    "interior": ("noise", "privacy", "samplers", "calibration"),
+    "interior": ("noise", "privacy", "samplers", "calibration", "accounting"),
     "thresholds": ("noise", "privacy", "interior"),
     "prefix_sums": (),
     # 7: mechanisms, as the engine sees them

@@ -14,7 +14,7 @@ from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
 from tcdp_sim.accounting.worlds import Entries, Split, all_attained, merged, worlds
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.losses.lists import bracket, expected
+from tcdp_sim.exact.losses.lists import bracket, expected, infinite
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.losses.tilts import Crude
 
@@ -166,7 +166,7 @@ class Ledger:
         """
         alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
         fine, rough = (lambda e: self.delta(e, _FINE)), (lambda e: self.delta(e, _ROUGH))
-        return risk.tradeoff(fine, rough, _size(self), alpha)
+        return risk.tradeoff(fine, rough, _size(self), _lost(self), alpha)
 
     def advantage(self) -> Bounds:
         """Return the largest difference of true and false positive rate of an attack: the total variation distance.
@@ -367,6 +367,15 @@ def _of_pair(pair: Case, e: float) -> Bounds:
     low, high = bracket(pair[e < 0], delta_question(abs(e), lambda most: _FINEST * most))
     value = Bounds(low, 0.5 * (low + high), high)
     return value if e >= 0 else (1 - np.exp(e) * (1 - value)).clipped(float(-np.expm1(e)), 1.0)
+
+
+def _lost(ledger: Ledger) -> Bounds:
+    """Return the probability of an infinite loss in the worst case and direction."""
+    if not ledger.entries:
+        return Bounds(0.0, 0.0, 0.0)
+    upper = max(infinite(way)[1] for case in _cases(ledger, False) for way in case)
+    lower = max(infinite(way)[0] for case in _cases(ledger, True) for way in case)
+    return Bounds(min(lower, upper), upper, upper)
 
 
 def _size(ledger: Ledger) -> float:

@@ -4,7 +4,7 @@ The neighbouring relation is symmetric, so the profile H of the worse direction 
 H(e) = 1 - e^e (1 - H(-e)). Convexity of H in e^e gives bounds between the places where it is known.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import exp, expm1, inf, log, log1p
 
 import numpy as np
@@ -15,8 +15,10 @@ Profile = Callable[[float], Bounds]  # epsilon >= 0 -> delta
 _BESIDE = (-2.0, -0.7, -0.25, -0.08, 0.0, 0.08, 0.25, 0.7, 2.0)  # places around an optimum, in sizes of the loss
 _NEAR = 0.006  # distance of the ends of a chord, in sizes of the loss
 _SEARCHES = 40
+_REFINED, _NARROW = 12, 2e-5  # places that are added at most, and the aim for the distance of the ends
+_NEAR_PLACES = 1e-6  # distance of places, in sizes of the loss, at which chords have no digits left
 _ROUNDING = 4e-16
-_FARTHEST = 745.0
+_FARTHEST, _LAST = 745.0, 700.0
 
 
 def attack(profile: Profile, prior: float) -> Bounds:
@@ -25,20 +27,29 @@ def attack(profile: Profile, prior: float) -> Bounds:
     return ((1 - rare) + rare * profile(max(log1p(-rare) - log(rare), 0.0))).clipped(1 - rare, 1.0)
 
 
-def tradeoff(profile: Profile, rough: Profile, size: float, alpha: float) -> Bounds:
+def tradeoff(profile: Profile, rough: Profile, size: float, lost: Bounds, alpha: float) -> Bounds:
     """Return f(alpha) = sup over e of 1 - H(e) - e^e alpha.
 
-    Every e gives a lower end. For the upper end, chords of H through neighbouring places bound H from below. The
-    places are chosen by the rough profile and the usual size of the loss.
+    Every e gives a lower end. For the upper end, chords of H through neighbouring places bound H from below. The first
+    places are chosen by the rough profile and the usual size of the loss, and others where the bound is largest.
+
+    lost: the probability of an infinite loss, which H is at least. It decides alone at alpha = 0.
     """
     if alpha == 1:
         return Bounds(0.0, 0.0, 0.0)
+    if alpha == 0:
+        return 1 - lost
     known, near = _Known(profile), _Known(rough)
     best = _largest(lambda e: 1 - near(e).estimate - exp(e) * alpha)
-    places = [best + size * step for step in _BESIDE]
-    lower = max(_down(1 - known(e).upper - exp(e) * alpha) for e in places)
-    middle = max(1 - known(e).estimate - exp(e) * alpha for e in places)
-    return Bounds(max(lower, 0.0), middle, max(_upper(known, places, alpha), lower, 0.0)).clipped(0.0, 1 - alpha)
+    places = _finite(best + size * step for step in _BESIDE)
+    for _ in range(_REFINED):
+        lower = max(_down(known.rest(e).lower - exp(e) * alpha) for e in places)
+        upper, place = _upper(known, places, lost.lower, alpha)
+        if upper - max(lower, 0.0) <= _NARROW or min(abs(place - e) for e in places) < _NEAR_PLACES * size:
+            break
+        places = _finite([*places, min(max(place, places[0] - 2 * size), places[-1] + 2 * size)])
+    middle = max(known.rest(e).estimate - exp(e) * alpha for e in places)
+    return Bounds(max(lower, 0.0), middle, max(upper, lower, 0.0)).clipped(0.0, 1 - alpha)
 
 
 def posterior(profile: Profile, size: float, prior: float, chance: float) -> Bounds:
@@ -64,33 +75,51 @@ class _Known:
             self._values[e] = value if e >= 0 else (1 - exp(e) * (1 - value)).clipped(-expm1(e), 1.0)
         return self._values[e]
 
+    def rest(self, e: float) -> Bounds:
+        """Return 1 - H(e), with the rounding of its computation in the ends. At e < 0 it has all its digits."""
+        if e < 0:
+            value = exp(e) * (1 - self(-e))
+            return Bounds(value.lower - 4 * _ROUNDING * exp(e), value.estimate, value.upper + 4 * _ROUNDING * exp(e))
+        value = 1 - self(e)
+        return Bounds(value.lower - _ROUNDING, value.estimate, value.upper + _ROUNDING)
 
-def _upper(known: _Known, places: list[float], alpha: float) -> float:
-    """Return an upper bound of 1 - H(a) - a alpha over all a = e^e, from chords extended beyond neighbouring places."""
+
+def _finite(places: Iterable[float]) -> list[float]:
+    """Return places in ascending order, moved to where e^e is a float with all its digits."""
+    return sorted({float(min(max(place, -_LAST), _LAST)) for place in places})
+
+
+@np.errstate(over="ignore", invalid="ignore")  # lines that are not finite are left out
+def _upper(known: _Known, places: list[float], lost: float, alpha: float) -> tuple[float, float]:
+    """Return an upper bound of C(a) - a alpha over all a = e^e, with C = 1 - H, and the e of its maximum.
+
+    C is concave and rises. So it lies below chords through neighbouring places, extended beyond them.
+    """
     a = np.exp(places)
-    low, high = (np.array([known(e)[end] for e in places]) for end in (0, 2))
-    # H lies above the chord through (a[i], high) and (a[i + 1], low) extended to the right, and likewise to the left
-    right = [(a[i + 1], low[i + 1], (low[i + 1] - high[i]) / (a[i + 1] - a[i])) for i in range(len(a) - 1)]
-    left = [(a[i], low[i], (high[i + 1] - low[i]) / (a[i + 1] - a[i])) for i in range(len(a) - 1)]
-    best = -inf
-    edges = [0.0, *a, inf]
+    low, high = (np.array([known.rest(e)[end] for e in places]) for end in (0, 2))
+    # C lies below the chord through (a[i], low) and (a[i + 1], high) extended to the right, and likewise to the left
+    right = [(a[i + 1], high[i + 1], (high[i + 1] - low[i]) / (a[i + 1] - a[i])) for i in range(len(a) - 1)]
+    left = [(a[i], high[i], (low[i + 1] - high[i]) / (a[i + 1] - a[i])) for i in range(len(a) - 1)]
+    best = (-inf, 0.0)
+    edges = [0.0, *a.tolist(), inf]
     for i in range(len(edges) - 1):
-        lines = [line for line in right if line[0] <= edges[i]] + [line for line in left if line[0] >= edges[i + 1]]
-        lines += [(0.0, 1.0, -1.0), (0.0, 0.0, 0.0)]  # H >= 1 - a and H >= 0
+        lines = right[max(i - 2, 0) : max(i - 1, 0)] + left[i : i + 1]  # the nearest on each side
+        lines += [(0.0, 0.0, 1.0), (0.0, 1 - lost, 0.0)]  # C <= a and C <= 1 - lost
         best = max(best, _highest(lines, edges[i], edges[i + 1], alpha))
-    return best + 4 * _ROUNDING
+    return best[0] + 4 * _ROUNDING, log(best[1]) if best[1] > 0 else -_FARTHEST
 
 
-def _highest(lines: list[tuple[float, float, float]], start: float, end: float, alpha: float) -> float:
-    """Return the maximum over [start, end] of 1 - a alpha - max of the lines (a, height, slope)."""
-    levels = [(height - slope * a, slope) for a, height, slope in lines]
+def _highest(lines: list[tuple[float, float, float]], start: float, end: float, alpha: float) -> tuple[float, float]:
+    """Return the maximum over [start, end] of the least of the lines (a, height, slope) - a alpha, and its place."""
+    levels = [(float(height - slope * a), float(slope)) for a, height, slope in lines]
+    levels = [line for line in levels if np.isfinite(line).all()]
     places = {start} | ({end} if end < inf else set())
     for i, (level, slope) in enumerate(levels):
         for other, steeper in levels[:i]:
             if slope != steeper:
                 meet = (other - level) / (slope - steeper)
                 places |= {meet} if start < meet < end else set()
-    return max(1 - a * alpha - max(level + slope * a for level, slope in levels) for a in places)
+    return max((float(min(level + slope * a for level, slope in levels) - a * alpha), float(a)) for a in places)
 
 
 def _tail(known: _Known, e: float, width: float) -> Bounds:

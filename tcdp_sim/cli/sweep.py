@@ -29,7 +29,8 @@ or f(rng, **axes), which returns one trial. Keys:
   numerics=strict       refuse workers whose elementary functions differ in the last bits
   part=17/1000          compute one part in this process alone; `tcdp-sim finish FOLDER` publishes all parts
 
-The name is by default that of the function, and the cluster is local. The exit code is 3 if simulated numbers
+A name that an installed plug-in brings stands for FILE.py:FUNCTION. The name of the folder is by default that of the
+function, and the cluster is local. The exit code is 3 if simulated numbers
 contradict exact ones or bounds. `verify` and `replay` of the folder need function=FILE.py:FUNCTION again."""
 
 

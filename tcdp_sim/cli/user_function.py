@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.cli import overrides
-from tcdp_sim.core import registry
-from tcdp_sim.core.errors import UserError, only_keys
-from tcdp_sim.core.user_files import VALID, load
+from tcdp_sim.core import registry, user_files
+from tcdp_sim.core.errors import UserError, only_keys, suggestion
+from tcdp_sim.core.user_files import VALID
 from tcdp_sim.mechanisms.functions import UserFunction, calling, needs_code, shipped
 from tcdp_sim.mechanisms.functions.calls import KEPT, name_of
 from tcdp_sim.mechanisms.functions.returned import short
@@ -50,9 +50,13 @@ def _check_keys(function: Any, given: Mapping[str, Any]) -> None:
 
 def named(place: str) -> Any:
     """Return the function FILE.py:FUNCTION, or one that an installed plug-in brings under a name. Raises UserError."""
-    if place in registry.names("sweep"):
+    brought = registry.names("sweep")
+    if _of_plug_in(place):
         return registry.sweep(place)
-    if isinstance(found := load(place), str):  # tcdp_sim.sweep takes a text for the name of a plug-in
+    if ":" not in place and brought:
+        valid = f"{VALID}, or a function of a plug-in: {', '.join(brought)}"
+        raise UserError(f"{place!r} names no function; {valid}{suggestion(place, brought)}")
+    if isinstance(found := user_files.load(place), str):  # tcdp_sim.sweep takes a text for the name of a plug-in
         raise UserError(f"{place} is no function but a text; {VALID}")
     return found
 
@@ -62,24 +66,35 @@ def arguments(place: str, function: Any, given: Mapping[str, Any]) -> dict[str, 
     block = dict(given.get("sweep") or {})
     cluster = given.get("cluster") or "local"
     cluster = {"name": "local", **cluster} if isinstance(cluster, Mapping) else cluster
-    keys = {"results_dir": "results", "name": name_of(function)} | dict(given) | {"cluster": cluster}
+    name = place if _of_plug_in(place) else name_of(function)
+    keys = {"results_dir": "results", "name": name} | dict(given) | {"cluster": cluster}
     known = {kind: _functions(place, kind, keys.pop(kind, None)) for kind in ("exact", "bound")}
     parts = {part: block.pop(part, None) for part in PARTS}
     keys.pop("sweep", None)
     return {**with_trials(keys), **known, **parts, "axes": block}
 
 
+def _of_plug_in(place: str) -> bool:
+    return place in registry.names("sweep")
+
+
 def _functions(place: str, kind: str, given: Any) -> dict[str, Any]:
-    """Return the functions of the user's file, or the numbers, that a key names."""
+    """Return the functions, or the numbers, that a key names in the file or module of the sweep's function."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         raise UserError(f"{kind} = {given!r} is not valid; valid: {kind}.NAME=FUNCTION, a function in the same file")
-    file = place.rpartition(":")[0]
-    for name, one in given.items():
-        if isinstance(one, str) and ":" in one:
-            raise UserError(f"{kind}.{name} = {one} is not valid; valid: the name of a function in {file}, or a number")
-    return {name: load(f"{file}:{one}") if isinstance(one, str) else one for name, one in given.items()}
+    return {name: _beside(place, f"{kind}.{name}", one) if isinstance(one, str) else one for name, one in given.items()}
+
+
+def _beside(place: str, key: str, name: str) -> Any:
+    """Return what has a name in the file or module of a sweep's function. Raises UserError."""
+    file = registry.beside_sweep(place).__name__ if _of_plug_in(place) else place.rpartition(":")[0]
+    if ":" in name:
+        raise UserError(f"{key} = {name} is not valid; valid: the name of a function in {file}, or a number")
+    if _of_plug_in(place):
+        return user_files.attribute(registry.beside_sweep(place), file, name)
+    return user_files.load(f"{file}:{name}")
 
 
 @contextmanager

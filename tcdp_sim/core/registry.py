@@ -75,6 +75,22 @@ def sweep(name: str, key: str = "function") -> Any:
     return found
 
 
+def beside_sweep(name: str) -> Any:
+    """Return the module that a plug-in's function for sweeps stands in, with its exact values. Raises UserError."""
+    sweep(name)
+    return sys.modules[plug_ins("sweep")[name].entry.module]
+
+
+def name_of_sweep(module: str, name: str) -> str:
+    """Return the name of a function for sweeps that stands in this module of a plug-in, "" without one.
+
+    Nothing is imported. So an object, whose name here is that of its class, is known if it is alone in its module.
+    """
+    there = {of: plug_in.entry.attr for of, plug_in in plug_ins("sweep").items() if plug_in.entry.module == module}
+    same = [of for of, attribute in there.items() if attribute == name]
+    return same[0] if same else next(iter(there), "") if len(there) == 1 else ""
+
+
 def experiment(name: str) -> Any:
     """Return the module of an experiment: `rows`, `report`, `figures`; `plain` for one that is a yaml file alone."""
     if name in _experiments():

@@ -37,7 +37,12 @@ def load(place: str) -> Any:
         is_file = False
     if not is_file:
         raise UserError(f"{shortened(file, LONGEST)} is not a file; {VALID}")
-    found: Any = _module(path)
+    return attribute(_module(path), file, name)
+
+
+def attribute(module: ModuleType, file: str, name: str) -> Any:
+    """Return what has a dotted name in a module. Raises UserError that calls the module `file`."""
+    found: Any = module
     for part in name.split("."):
         names = [one for one, value in vars(found).items() if callable(value) and not one.startswith("_")]
         try:

@@ -47,6 +47,7 @@ CHARGES = {
     "algorithm_21": (1, 2.0),
     "algorithm_22": (1, 1.0),
 }
+TOGETHER = ("surrogate", "algorithm_21")  # several numbers move by this shift together
 SHARES = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
 
 
@@ -265,7 +266,10 @@ def ledger(
     queries, shift = CHARGES[choice("selection", selection, CHARGES)]
     return (
         exponential_step("level", budget_split.epsilon_level, accounting),
-        noise_step("node", budget_split.noise, shift, queries, checked_split(split)[1] * rho, omega, source),
+        noise_step(
+            *("node", budget_split.noise, shift, queries, checked_split(split)[1] * rho, omega, source),
+            together=selection in TOGETHER,
+        ),
         exponential_step("end", budget_split.epsilon_end, accounting),
     )
 

@@ -17,11 +17,29 @@ ACCOUNTINGS = ("paper", "tight")
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a release: its name, its guarantee and the argument for the guarantee."""
+    """A step of a release: its name, its guarantee and the argument for the guarantee.
+
+    What is known of the step beyond its guarantee allows `accounted.as_ledger` a tighter account. Neighbours substitute
+    one record.
+
+    Attributes
+    ----------
+    epsilon : float or None
+        The epsilon of an exponential mechanism (probability ~ e^(epsilon quality / 2)) on a quality of sensitivity one.
+    noise : Noise or None
+        The noise of `times` numbers, each of which moves by at most `shift`.
+    inner : tuple of Step
+        The steps that this one consists of.
+    """
 
     name: str
     guarantee: Guarantee
     source: str
+    epsilon: float | None = None
+    noise: Noise | None = None
+    shift: float = 1.0
+    times: int = 1
+    inner: tuple["Step", ...] = ()
 
 
 def rho_and_omega(guarantee: Guarantee) -> tuple[float, float]:
@@ -57,11 +75,18 @@ def exponential_rho(epsilon: float, accounting: str) -> float:
 def exponential_step(name: str, epsilon: float, accounting: str) -> Step:
     """Return the line of an exponential mechanism on a quality of sensitivity one."""
     source = "bounded range, exactly" if accounting == "tight" else "epsilon^2 / 2"
-    return Step(name, ZCDP(exponential_rho(epsilon, accounting)), source)
+    return Step(name, ZCDP(exponential_rho(epsilon, accounting)), source, epsilon=epsilon)
 
 
-def noise_step(name: str, noise: Noise, shift: float, queries: int, rho: float, omega: float, source: str) -> Step:
-    """Return the line of `queries` noisy numbers, each of which moves by at most `shift`, at rho together."""
+def noise_step(
+    name: str, noise: Noise, shift: float, queries: int, rho: float, omega: float, source: str, together: bool = False
+) -> Step:
+    """Return the line of `queries` noisy numbers, each of which moves by at most `shift`, at rho together.
+
+    If several numbers move by one shift together, the convexity of Renyi divergences in the shift bounds rho. That says
+    nothing of other divergences, so only rho is known.
+    """
     argument = f"{queries} shift{'s' if queries > 1 else ''} of {shift:g} by {source}"
     unlimited = noise.linear_in_order or np.isinf(omega)
-    return Step(name, ZCDP(rho) if unlimited else TCDP(rho, omega), argument)
+    guarantee = ZCDP(rho) if unlimited else TCDP(rho, omega)
+    return Step(name, guarantee, argument, noise=None if together else noise, shift=shift, times=queries)

@@ -151,7 +151,7 @@ class RecursivePlan:
             name, budget_split = f"tree {i}", stage.budget_split
             shifts = _shifts(i, self.variant)
             spent = stage.node_rho, rho_and_omega(self.guarantee)[1], "calibration"
-            steps.append(noise_step(f"{name} node", budget_split.noise, 1.0, shifts, *spent))
+            steps.append(noise_step(f"{name} node", budget_split.noise, 1.0, shifts, *spent, together=shifts == 1))
             end = budget_split.epsilon_end / (1 if i == 0 else NODE_PER_STEP)
             steps.append(exponential_step(f"{name} end", end, self.accounting))
         return (exponential_step("level", self.stages[-1].budget_split.epsilon_level, self.accounting), *steps)

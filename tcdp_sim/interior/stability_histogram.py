@@ -31,9 +31,9 @@ def ledger(promise: ApproxDP) -> tuple[Step, ...]:
     """Return the ledger: each step has a third of epsilon (basic composition), and the node has all of delta."""
     each = promise.epsilon / 3
     return (
-        Step("level", PureDP(each), "exponential mechanism"),
+        Step("level", PureDP(each), "exponential mechanism", epsilon=each),
         Step("node", ApproxDP(each, promise.delta), "stability histogram, Laplace noise on occupied nodes"),
-        Step("end", PureDP(each), "exponential mechanism"),
+        Step("end", PureDP(each), "exponential mechanism", epsilon=each),
     )
 
 

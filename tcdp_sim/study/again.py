@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tcdp_sim.core import registry
 from tcdp_sim.study import groups, plain_yaml, retired, study_file
 from tcdp_sim.study.compose import OWN_TABLE, composed
 
@@ -62,7 +63,8 @@ def _words_of_sweep(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield the words of a sweep over a function. They do not name its exact values and bounds, which are code."""
     function = config["mechanism"]["function"]
     yield "sweep"
-    yield f"{function['module'].replace('.', '/')}.py:{function['name']}"
+    named = registry.name_of_sweep(function["module"], function["name"])
+    yield named or f"{function['module'].replace('.', '/')}.py:{function['name']}"
     yield from (f"sweep.{key}={_written(value)}" for key, value in config["sweep"].items())
     yield from (f"also.{key}={_written(value)}" for key, value in config["also"].items())
     keys = ("trials", "chunk", "seed", "target_mcse", "share", "name")

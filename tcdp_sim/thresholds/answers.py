@@ -46,6 +46,13 @@ class Answer:
         """The guarantee of all steps together, for substitution of one record."""
         return total(self.ledger)
 
+    @property
+    def accounting(self) -> Any:
+        """The same steps as a `tcdp_sim.accounting.Ledger`, for tight brackets of epsilon, delta and attack risks."""
+        from tcdp_sim.interior.accounted import as_ledger  # imported late, because no simulation needs exact laws
+
+        return as_ledger(self.ledger)
+
 
 @renamed_arguments(beta="failure")
 @generator_moved

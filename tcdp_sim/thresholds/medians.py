@@ -38,11 +38,9 @@ class Medians:
 
         The nodes of a level hold disjoint data, and the random bits cost nothing.
         """
-        cost = self.finder.guarantee
-        lines = [Step("level 0", cost, "one changed window")]
-        for level in range(1, self.rounds):
-            lines += [Step(f"level {level}, {end}", cost, "one changed window") for end in ("old place", "new place")]
-        return tuple(lines)
+        ends = [f"level {level}, {end}" for level in range(1, self.rounds) for end in ("old place", "new place")]
+        cost, inner = self.finder.guarantee, self.finder.ledger
+        return tuple(Step(name, cost, "one changed window", inner=inner) for name in ("level 0", *ends))
 
     @property
     def error_bound(self) -> float:

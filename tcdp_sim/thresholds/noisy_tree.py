@@ -10,6 +10,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats, Ints, Objects
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior.ledger import Step
+from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import ZCDP
 
 MOST_DOMAIN = 2**62
@@ -48,7 +49,8 @@ class NoisyTree:
     @property
     def ledger(self) -> tuple[Step, ...]:
         """The ledger, with one line for each level."""
-        return tuple(Step(f"level {i}", ZCDP(1 / self.scale**2), "two shifts of 1") for i in range(self.levels))
+        cost, noise = ZCDP(1 / self.scale**2), Gaussian(self.scale)
+        return tuple(Step(f"level {i}", cost, "two shifts of 1", noise=noise, times=2) for i in range(self.levels))
 
     def work(self, places: int) -> float:
         """Return the forecast cost of one draw of `errors` at so many places, in random numbers.

@@ -30,8 +30,8 @@ class Quantiles:
     @property
     def ledger(self) -> tuple[Step, ...]:
         """The ledger, with one line for each quantile. A substitution changes a window at most once."""
-        cost = self.finder.guarantee
-        return tuple(Step(f"quantile {p:g}", cost, "window of fixed ranks, one interior point") for p in self.levels)
+        cost, inner, source = self.finder.guarantee, self.finder.ledger, "window of fixed ranks, one interior point"
+        return tuple(Step(f"quantile {p:g}", cost, source, inner=inner) for p in self.levels)
 
     def work(self, data: Records) -> float:
         """Return the forecast cost of one release, in random numbers. It is right within a factor of about 2."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import expit, logit, logsumexp, ndtr, ndtri
+from scipy.stats import binom
 
 from tcdp_sim.accounting import (
     Additive,
@@ -45,6 +46,27 @@ def test_the_trade_off_of_randomised_response_is_two_lines_and_is_never_rounded_
     assert bounds.upper >= exact - 1e-15
 
 
+def tradeoff_of_responses(epsilon, n, alpha):
+    """Return the type II error of the best test of n responses, which counts the true ones."""
+    count = np.arange(n, -1, -1)
+    hit, miss = binom.sf(count - 1, n, expit(-epsilon)), binom.cdf(count - 1, n, expit(epsilon))
+    return float(np.interp(alpha, np.append(0.0, hit), np.append(1.0, miss)))
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [(2.0, 60), (0.5, 9), (1.0, 3)])
+@pytest.mark.parametrize("alpha", [0.0, 1e-12, 1e-3, 0.1, 0.7])
+def test_both_ends_of_a_trade_off_with_corners_are_near(epsilon, n, alpha):
+    low, middle, high = Ledger([(RandomisedResponse(epsilon, 2), n)]).tradeoff(alpha)
+    inside((low, middle, high), tradeoff_of_responses(epsilon, n, alpha), 1e-14)
+    assert high - low <= 3e-5
+
+
+@pytest.mark.parametrize("release", [Additive(Gaussian(0.01)), Additive(Laplace(0.001)), RandomisedResponse(40.0)])
+def test_a_release_that_tells_nearly_all_leaves_no_errors(release):
+    assert Ledger([release]).tradeoff(1e-3).lower == 0
+    assert Ledger([release]).tradeoff(1e-3).upper < 1e-14
+
+
 def test_the_trade_off_is_its_own_inverse():
     alpha = 0.05
     beta = GAUSSIANS.tradeoff(alpha)
@@ -55,7 +77,7 @@ def test_the_trade_off_is_its_own_inverse():
 def test_the_trade_off_starts_at_one_minus_the_infinite_losses():
     assert Ledger([RandomisedResponse(2.0)]).tradeoff(0.0).estimate == pytest.approx(1.0)
     lossy = Ledger([Distributions([0.5, 0.5, 0.0], [0.4, 0.0, 0.6])], "add_remove")
-    inside(lossy.tradeoff(0.0), 0.4, 1e-3)  # the worse direction has an infinite loss of 0.6
+    inside(lossy.tradeoff(0.0), 0.4, 1e-14)  # the worse direction has an infinite loss of 0.6
 
 
 def test_advantage_and_guesses():

@@ -7,7 +7,7 @@ import pytest
 
 from tcdp_sim.core.numerics import integrate
 from tcdp_sim.exact import dominating_pairs, subsampled_hockey_stick
-from tcdp_sim.exact.losses import composed
+from tcdp_sim.exact.losses import any_pair, composed
 from tcdp_sim.exact.losses.many_integrals import integrate_each
 from tcdp_sim.exact.losses.sums import LossSum
 from tcdp_sim.noise import Gaussian
@@ -80,14 +80,15 @@ def test_what_vanishes_adds_nothing():
 
 @pytest.mark.parametrize("longest", [2**11, 2**13])
 def test_no_transform_is_longer_than_the_longest(monkeypatch, longest):
-    lengths, plain = [], composed.summed
+    lengths, plain = [], any_pair.summed
 
     def seen(atoms, offset, step, theta, releases, span, missing):
         lengths.append((span[1] - span[0]) / step)
         return plain(atoms, offset, step, theta, releases, span, missing)
 
-    monkeypatch.setattr(composed, "LONGEST", longest)
-    monkeypatch.setattr(composed, "summed", seen)
+    monkeypatch.setattr(composed, "_law", lambda pair: None)  # the method for any pair
+    monkeypatch.setattr(any_pair, "LONGEST", longest)
+    monkeypatch.setattr(any_pair, "summed", seen)
     pairs = dominating_pairs(Gaussian(1.0), 1.0, 1e-6, "poisson")
     bounds = composed.composed_profile(pairs, 1000, 1.0)
     assert max(lengths, default=0) <= longest

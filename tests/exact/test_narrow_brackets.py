@@ -5,8 +5,9 @@ import pytest
 
 from benchmarks.peers import trusted
 from tcdp_sim.exact import composed_epsilon, dominating_pairs
-from tcdp_sim.exact.losses import composed
+from tcdp_sim.exact.losses import composed, lists
 from tcdp_sim.exact.losses.atoms import cells
+from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.noise import Gaussian, Laplace
 
 DELTA = 1e-6
@@ -20,7 +21,8 @@ def pairs(noise, rate=0.01):
 @pytest.mark.parametrize(("noise", "longest"), [("gaussian", 2**18), ("laplace", 2**16)])
 def test_a_width_of_1e_4_needs_no_long_transform(noise, longest, monkeypatch):
     """A thousand releases. With cells that lie anyhow around the points of the grid it took transforms of 2^21."""
-    monkeypatch.setattr(composed, "LONGEST", longest)
+    monkeypatch.setattr(lists, "LONGEST", longest)
+    monkeypatch.setattr(composed, "any_bracket", None)  # the other method is not needed
     found = composed_epsilon(pairs(noise), 1000, DELTA, 1e-4)
     truth = getattr(trusted, f"subsampled_{noise}")(0.01, 1000, DELTA)
     assert found.lower <= truth * (1 + 1e-9)
@@ -52,16 +54,38 @@ def test_what_is_merged_is_off_its_point_by_the_square_of_the_step(noise, offset
 
 
 def test_the_pair_that_is_no_worse_is_left_early(monkeypatch):
-    asked = []
+    asked, plain = [], PairLoss.on_grid
 
-    def counted(pair, *arguments):
-        asked.append(pair)
-        return cells(pair, *arguments)
+    def counted(law, *arguments):
+        asked.append(law.pair)
+        return plain(law, *arguments)
 
-    monkeypatch.setattr(composed, "cells", counted)
+    monkeypatch.setattr(PairLoss, "on_grid", counted)
     worse, other = pairs("gaussian")
-    assert composed_epsilon([worse, other], 1000, DELTA) == composed_epsilon([worse], 1000, DELTA)
-    assert asked.count(other) == 2  # as coarsely as the tails are known, and once on a grid
-    turned = composed_epsilon([other, worse], 1000, DELTA)
-    assert turned.lower <= trusted.subsampled_gaussian(0.01, 1000, DELTA) <= turned.upper
-    assert turned.upper - turned.lower <= 1e-3
+    alone = composed_epsilon([worse], 1000, DELTA)
+    for given in ([worse, other], [other, worse]):
+        asked.clear()
+        assert composed_epsilon(given, 1000, DELTA) == alone
+        assert asked.count(other) == 1  # on a coarse grid
+    assert alone.lower <= trusted.subsampled_gaussian(0.01, 1000, DELTA) <= alone.upper
+    assert alone.upper - alone.lower <= 1e-3
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_both_methods_agree(noise, monkeypatch):
+    found = composed_epsilon(pairs(noise), 300, DELTA, 1e-4)
+    monkeypatch.setattr(composed, "_law", lambda pair: None)
+    other = composed_epsilon(pairs(noise), 300, DELTA, 1e-4)
+    assert found != other
+    assert max(found.lower, other.lower) <= min(found.upper, other.upper)
+
+
+def test_a_bracket_that_is_too_wide_is_narrowed_by_the_other_method(monkeypatch):
+    monkeypatch.setattr(composed, "_FEW_ROUNDS", 1)
+    monkeypatch.setattr(lists, "_WIDTH", 1e-4)  # so that the first step is too coarse
+    truth = trusted.subsampled_gaussian(0.01, 1000, DELTA)
+    found = composed_epsilon(pairs("gaussian"), 1000, DELTA)
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower <= 1e-3
+    monkeypatch.setattr(composed, "any_bracket", lambda *arguments: (0.0, np.inf))
+    assert np.subtract(*composed_epsilon(pairs("gaussian"), 1000, DELTA)[::-2]) > 1e-3

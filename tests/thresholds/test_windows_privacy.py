@@ -74,7 +74,7 @@ def test_every_window_that_medians_of_medians_charge_for_may_change():
             return next(cuts)
 
         guarantee = TCDP(most_rho(*said), OMEGA)
-        plan = Medians(16, 2, 0, SimpleNamespace(find=find, m=8, k=64, guarantee=guarantee))
+        plan = Medians(16, 2, 0, SimpleNamespace(find=find, m=8, k=64, guarantee=guarantee, ledger=()))
         plan.run(Records.of([*shared, new], 64), rng=np.random.default_rng(0))
     assert list(told.values()) == [[1, 1, 0], [0, 0, 1]]
     p, q = (np.einsum("i,j,k", *said[bits]).ravel() for bits in told.values())

@@ -1,39 +1,27 @@
-"""The epsilon and delta of many releases, from composed privacy losses, with bounds.
+"""The epsilon and delta of many releases of one kind, from composed privacy losses, with bounds.
 
-The loss of one release becomes atoms on a grid, once so that they reveal more than the truth and once less. The sum of
-T of them is one Fourier transform. It is taken of the law tilted by e^(theta loss). So the rounding of the transform
-and the wrapped ends are relative to the answer, and a delta of 1e-30 costs as much as one of 1e-3.
+Pairs whose loss rises or falls with the output, as it does for log-concave noise, are composed as entries of a ledger
+are (`lists.py`). Other pairs have a method of their own (`any_pair.py`), which also narrows brackets that are too wide.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, Cells, cells
-from tcdp_sim.exact.losses.sums import LossSum, dot, ever, less, more, summed, window
+from tcdp_sim.exact.losses.any_pair import Query, any_bracket, delta_query, epsilon_query
+from tcdp_sim.exact.losses.lists import bracket, expected
+from tcdp_sim.exact.losses.pair_law import PairLoss
+from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.subsampling import DominatingPair
-from tcdp_sim.exact.work import Exceeded, spend, within
+from tcdp_sim.exact.work import within
 
-Saddle = Callable[[Atoms, int], tuple[float, float, float]]  # atoms, releases -> theta, epsilon, log delta
-LONGEST = 2**22  # points of a transform
 MOST_POINTS = 25_000_000  # of all transforms of an answer: some eight seconds
 MOST_RELEASES = 10**7
-_ROUNDS = 12
-_STALLED = 0.9  # relative to the width before; above it the tilt is wrong, not the step
-_AIM = 0.7  # relative to the allowed width; widths grow about as the square of the step
-_FINER = (1 / 16, 0.7)  # range of the factor from one step to the next
-_STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over losses: steeper ones than 40, over one's spread, are of no use
-_FLATTER = (0.6, 0.75, 0.87, 0.94)
+_FEW_ROUNDS = 4  # before the other method takes over
 _CLOSE, _SMALL = 1e-3, 1e-6  # of an epsilon: the width of its bounds, relative below 1; below that absolute again
-_NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they count as infinite or are cut down
-_LEAST = 1e-306  # and no less than this in one release: floats end
-_ROUNDING = 1e-14  # relative error of a sum of equal losses
-_LEAST_SPREAD = 1e-6
-_SPARE = 15.0  # e^15 times delta times the mass outside the window is small beside delta
+_EQUAL, _TINY_EXTENT, _LARGE = 1e-9, 1e-13, 1e5  # losses that differ by less are equal; those above are very large
 
 
 @within(MOST_POINTS, "valid: fewer releases")
@@ -82,27 +70,7 @@ def composed_epsilon(
     delta = scalar("delta", delta, 0, 1)
     allowed = _allowed(tolerance)
 
-    def room(atoms: Atoms, t: int) -> float:
-        return max(delta - ever(atoms.lost, t), 1e-14 * delta)
-
-    def saddle(atoms: Atoms, t: int) -> tuple[float, float, float]:
-        log_room = np.log(room(atoms, t))
-        theta, exponent = _least(lambda theta: (t * atoms.log_moment(theta) - log_room) / theta, atoms, t)
-        return theta, exponent, log_room
-
-    def again(high: float) -> Saddle:
-        # Chernoff's bound on epsilon, far off where delta is large, gives way to the upper end found
-        def saddle(atoms: Atoms, t: int) -> tuple[float, float, float]:
-            theta, _ = _least(lambda theta: t * atoms.log_moment(theta) - theta * high, atoms, t)
-            return theta, high, np.log(room(atoms, t))
-
-        return saddle
-
-    def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
-        return (np.inf, np.inf) if delta < lost[0] else (0.0, max(most, 0.0) if lost[1] <= delta else np.inf)
-
-    query = _Query(at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), allowed)
-    return _worst(pairs, releases, query)
+    return _worst(pairs, releases, epsilon_question(delta, allowed), epsilon_query(delta, allowed))
 
 
 def _allowed(tolerance: float | None) -> Callable[[float], float]:
@@ -153,163 +121,54 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
     share = scalar("tolerance", tolerance, 0)
 
-    def saddle(atoms: Atoms, t: int) -> tuple[float, float, float]:
-        theta, exponent = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms, t)
-        return theta, epsilon, exponent
+    def allowed(high: float) -> float:
+        return share * high
 
-    def of_one(atoms: Atoms, t: int) -> float:  # one release alone, a lower bound for several
-        return atoms.lost + dot(atoms.mass, np.maximum(-np.expm1(np.minimum(epsilon - atoms.loss, 0.0)), 0.0))
-
-    def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
-        return lost[0], lost[1] if epsilon >= most else 1.0
-
-    query = _Query(
-        at_once, saddle, lambda _: saddle, of_one, lambda law, end: law.delta(epsilon)[end], lambda high: share * high
-    )
-    return _worst(pairs, releases, query)
+    return _worst(pairs, releases, delta_question(epsilon, allowed), delta_query(epsilon, allowed))
 
 
-@dataclass(frozen=True)
-class _Query:
-    """A query of the composed law.
-
-    at_once maps the probability of an infinite loss (from below and above) and the largest finite sum to the bounds
-    that follow from them alone. saddle maps atoms and releases to theta, epsilon and the log of what finite sums add to
-    delta, by Chernoff's bound. again maps the upper end found to a saddle that uses it. room maps atoms and releases to
-    a delta beside which others are small. find maps a law that reveals less (end 0) or more (end 1) to the answer.
-    allowed maps the upper end to the largest distance of the lower one.
-    """
-
-    at_once: Callable[[tuple[float, float], float], tuple[float, float]]
-    saddle: Saddle
-    again: Callable[[float], Saddle]
-    room: Callable[[Atoms, int], float]
-    find: Callable[[LossSum, int], float]
-    allowed: Callable[[float], float]
-
-    def close(self, low: float, high: float) -> bool:
-        """Return True if the ends are close enough."""
-        return high - low <= self.allowed(high)
-
-
-def _worst(pairs: Iterable[DominatingPair], releases: int, query: _Query) -> Bounds:
+def _worst(pairs: Iterable[DominatingPair], releases: int, question: Question, query: Query) -> Bounds:
     if releases != int(scalar("releases", releases, 1, MOST_RELEASES, closed=True, finite=False)):
         raise ValueError(f"releases = {releases} is not valid; valid: 1, 2, ..., {MOST_RELEASES:,}")
     pairs = tuple(pairs) if isinstance(pairs, Iterable) else ()
     if not pairs or not all(isinstance(pair, DominatingPair) for pair in pairs):
         raise ValueError("pairs are not valid; valid: one or more DominatingPair, such as dominating_pairs gives")
+    kinds = sorted(((pair, _law(pair)) for pair in pairs), key=lambda kind: _rank(kind[1], int(releases), question))
     low = high = -np.inf
-    for pair in pairs:
-        found = _bracket(pair, int(releases), query, low)
+    for pair, law in kinds:
+        found = _ends(pair, law, int(releases), question, query, low)
         low, high = max(low, found[0]), max(high, found[1])
     return Bounds(float(low), float(0.5 * (low + high)), float(high))
 
 
-def _bracket(pair: DominatingPair, releases: int, query: _Query, known: float) -> tuple[float, float]:
-    """Return the lower and upper end for one pair.
+def _law(pair: DominatingPair) -> PairLoss | None:
+    """Return the law of the loss, or None.
 
-    Ends below `known`, a lower bound by other pairs, may be far apart.
+    There is none if the loss neither rises nor falls with the output. Grids whose step is that of the sum do not fit
+    losses that are all equal or very large either.
     """
-    coarse = cells(pair, 1.0, None)
-    guide = coarse.at_nodes()
-    low, high = _at_once(coarse.lost, coarse.at_ends(), releases, query)
-    if low == high or query.close(low, high) or not len(guide.loss):
+    try:
+        law = PairLoss(pair)
+    except ValueError:
+        return None
+    least, most = law.least(), law.largest()[0]
+    return law if most - least > _EQUAL * abs(most) + _TINY_EXTENT and most < _LARGE else None
+
+
+def _rank(law: PairLoss | None, releases: int, question: Question) -> float:
+    """Return a number that is least for the pair that is probably the worst, which comes first."""
+    return -expected([(law, releases)], question) if law else np.inf
+
+
+def _ends(
+    pair: DominatingPair, law: PairLoss | None, releases: int, question: Question, query: Query, known: float
+) -> tuple[float, float]:
+    """Return the lower and upper end for one pair. Ends below `known` may be far apart."""
+    if law is None:
+        return any_bracket(pair, releases, query, known)
+    low, high = bracket([(law, releases)], question, known, _FEW_ROUNDS)
+    if question.close(low, high) or low == high or high <= known:
         return low, high
-    rare = max(_NEGLIGIBLE * query.room(guide, releases) / releases, _LEAST)
-    top, pair = guide.top(rare), pair.without_rare(rare)
-    guide = guide.without(top)
-    theta = _tilt(guide, releases, query.saddle)
-    offset, gap = _anchors(coarse)
-    step = min(np.sqrt(2e-3 / (releases * (theta + 1))), 0.3 * _spread(guide))
-    width = done = np.inf
-    for _ in range(_ROUNDS):
-        step = gap / np.ceil(gap / step) if gap else step
-        cut = cells(pair, theta, step, offset)
-        ends = cut.at_ends()
-        at_least, at_most = _at_once(cut.lost, ends, releases, query)
-        low, high = max(low, at_least), min(high, at_most)
-        if query.close(low, high) or high <= known:
-            break
-        uppers = more(ends.without(top), offset, step)
-        lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
-        spans = [window(atoms, releases, theta) for atoms in (uppers, lowers)]
-        lengths = [int((last - first) / step) for first, last in spans]
-        if max(lengths) > LONGEST:
-            step *= 2 if np.isfinite(done) else 4  # wide bounds are better than none
-            if step >= done:
-                break
-            continue
-        try:
-            spend(sum(lengths))
-        except Exceeded:
-            break
-        high = min(high, query.find(summed(uppers, offset, step, theta, releases, spans[0], 0.0), 1))
-        if high <= known:
-            break
-        low = max(low, query.find(summed(lowers, offset, step, theta, releases, spans[1], missing), 0))
-        if query.close(low, high):
-            break
-        if high - low > _STALLED * width:
-            theta = _tilt(guide, releases, query.again(high))
-        width, done = high - low, step
-        step *= _finer(width, query.allowed(high))
-    return low, high
-
-
-def _finer(width: float, allowed: float) -> float:
-    """Return the factor for the step after it gave ends this far apart."""
-    if not (np.isfinite(width) and allowed > 0):
-        return 0.5
-    return float(np.clip(np.sqrt(_AIM * allowed / width), *_FINER))
-
-
-def _at_once(lost: float, ends: Atoms, releases: int, query: _Query) -> tuple[float, float]:
-    """Return the bounds from the infinite losses and the largest finite one, without a sum.
-
-    The atoms must reveal more.
-    """
-    infinite = ever(lost, releases) * (1 - DENSITY), min(ever(ends.lost, releases) * (1 + DENSITY), 1.0)
-    most = releases * ends.loss.max(initial=-np.inf)
-    return query.at_once(infinite, max(most * (1 - _ROUNDING), most * (1 + _ROUNDING)))
-
-
-def _tilt(atoms: Atoms, releases: int, saddle: Saddle) -> float:
-    """Return the flattest tilt under which the mass outside a window is still negligible beside delta.
-
-    Chernoff's best tilt has windows that are much longer if losses have heavy tails.
-    """
-    best, epsilon, log_delta = saddle(atoms, releases)
-    for share in _FLATTER:
-        theta = share * best
-        if releases * atoms.log_moment(theta) - theta * epsilon - log_delta < _SPARE:
-            return theta
-    return best
-
-
-def _least(f: Callable[[float], float], atoms: Atoms, releases: int) -> tuple[float, float]:
-    """Return (theta, value) where a function that is unimodal in theta > 0 is least, among tilts that fit the atoms.
-
-    The flattest tilts are flat over the mean of the sum too, because delta is nearly 1 for an epsilon far below it.
-    """
-    spread = _spread(atoms)
-    ends = np.log(_STEEPNESS) - np.log([spread + releases * abs(dot(atoms.mass, atoms.loss)), spread])
-    minimum = minimize_scalar(lambda x: f(np.exp(x)), bounds=ends, method="bounded")
-    return float(np.exp(minimum.x)), float(minimum.fun)
-
-
-def _spread(atoms: Atoms) -> float:
-    """Return the standard deviation of the atoms, or a part of the mean if all losses are almost equal."""
-    mean = dot(atoms.mass, atoms.loss)
-    return max(float(np.sqrt(dot(atoms.mass, (atoms.loss - mean) ** 2))), _LEAST_SPREAD * abs(mean))
-
-
-def _anchors(coarse: Cells) -> tuple[float, float]:
-    """Return a point of the grid and the distance to another.
-
-    Losses with a probability of their own must be on the grid.
-    """
-    flat = coarse.flat()
-    apart = np.abs(flat - flat[:1]) > 1e-6 * np.abs(flat[:1])  # a loss that levels off is flat in many cells
-    if coarse.symmetric or not apart.any():
-        return 0.0, (abs(float(flat[0])) if coarse.symmetric and len(flat) else 0.0)
-    return float(flat[0]), abs(float(flat[apart][0] - flat[0]))
+    others = any_bracket(pair, releases, query, known)
+    low = max(low, others[0])
+    return low, max(low, min(high, others[1]))

@@ -28,12 +28,15 @@ _WIDTH = 0.55  # of T h^2 (theta + 1), the width of epsilon: measured
 _SPREAD = 0.3  # the coarsest step, over the standard deviation of the sum
 
 
-def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: float = -np.inf) -> Ends:
+def bracket(
+    kinds: Sequence[tuple[LossLaw, int]], question: Question, known: float = -np.inf, rounds: int | None = None
+) -> Ends:
     """Return the ends of the answer for releases of several kinds, each (law of the loss, times).
 
-    The search stops as soon as the upper end is at most `known`, a lower end of another direction.
+    The search stops after so many `rounds`, or as soon as the upper end is at most `known`, a lower end of another
+    direction.
     """
-    low, high = question.at_once(_infinite(kinds), _largest(kinds), _peak(kinds))
+    low, high = question.at_once(infinite(kinds), _largest(kinds), _peak(kinds))
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
     if low == high or question.settled or question.close(low, high) or high <= known or not _has_atoms(crude):
         return low, high
@@ -42,7 +45,7 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
     spacings = [(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice]
     step = done = np.inf
     wider = 1.0
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if rounds is None else rounds):
         place = _place(crude, question, (low, high))
         if not np.isfinite(step):
             step = _first_step(place, off_grid, question, high, known)
@@ -70,7 +73,7 @@ def bracket(kinds: Sequence[tuple[LossLaw, int]], question: Question, known: flo
 
 def expected(kinds: Sequence[tuple[LossLaw, int]], question: Question) -> float:
     """Return the expected answer. It orders directions and cases, so that the worst one is computed first."""
-    low, high = question.at_once(_infinite(kinds), _largest(kinds), _peak(kinds))
+    low, high = question.at_once(infinite(kinds), _largest(kinds), _peak(kinds))
     if low == np.inf or question.settled:
         return high
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
@@ -160,11 +163,11 @@ def _has_atoms(crude: Crude) -> bool:
     return all(len(atoms.loss) and atoms.mass.sum() > 0 for atoms, _ in crude.laws)
 
 
-def _infinite(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
+def infinite(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
     """Return the probability that some loss is infinite, from below and above."""
     ends = [law.lost() for law, _ in kinds]
     low, high = (ever([(end[i], times) for end, (_, times) in zip(ends, kinds)]) for i in (0, 1))
-    return low * (1 - 1e-15), min(high * (1 + 1e-15), 1.0)
+    return low * (1 - 1e-15) + 0.0, min(high * (1 + 1e-15), 1.0) + 0.0  # 0.0 and not -0.0
 
 
 def _largest(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:

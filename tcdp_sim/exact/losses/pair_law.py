@@ -58,7 +58,7 @@ class PairLoss:
             loss, mass = _mirrored(loss, mass, self._unseen()[0])
         kept = mass > 0
         order = np.argsort(loss[kept], kind="stable")
-        share = (1 - self._unseen()[0]) / mass.sum()
+        share = (1 - self._unseen()[0]) / max(mass.sum(), TINY)
         return Atoms(loss[kept][order], share * mass[kept][order], self._unseen()[0])
 
     def lost(self) -> tuple[float, float]:
@@ -84,6 +84,10 @@ class PairLoss:
         if all(part.levels_off for part in self._parts):
             return low, high + _LEVEL * (1 + abs(high))
         return low, max(self._supremum, high)
+
+    def least(self) -> float:
+        """Return the least finite loss, about, or the largest one if none is finite."""
+        return min(part.bottom for part in self._parts)
 
     def peak(self) -> tuple[float, float]:
         """Return the loss at which all parts have levelled off, and the probability from there on."""
@@ -219,6 +223,11 @@ class _Part:
         return float(self._ends[1][last - 1]) if last > first else -np.inf
 
     @property
+    def bottom(self) -> float:
+        first, last = self._finite
+        return float(self._ends[0][first]) if last > first else self.top
+
+    @property
     def top_error(self) -> float:
         first, last = self._finite
         return float(self._slack[last - 1]) if last > first else 0.0
@@ -249,11 +258,18 @@ class _Part:
         """
         (start, end), (_, last) = self._panels, self._finite
         if last == 0:
-            return 0.0, self.weight
+            return self.weight * self._always_infinite * (1 - DENSITY), self.weight
         known = float(self.p.sf(end[last - 1]))
         infinite = last < len(start) and self.loss(0.5 * (start[last:] + end[last:]))[0] == np.inf
         least = float(self.p.sf(start[last])) if infinite else 0.0
         return self.weight * least * (1 - DENSITY), self.weight * max(known * (1 + DENSITY), TINY)
+
+    @property
+    def _always_infinite(self) -> bool:
+        """True if Q produces nothing of what P does."""
+        x = 0.5 * (self._panels[0] + self._panels[1])
+        losses = self.loss(x)[np.isfinite(_log_density(self.p, x))]
+        return bool(len(losses)) and bool((losses == np.inf).all())
 
     def crude(self) -> tuple[Floats, Floats]:
         """Return the mean loss and the mass of every panel."""

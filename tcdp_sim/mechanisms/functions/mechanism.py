@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
@@ -220,7 +221,8 @@ def shipped(options: Options, call: Call) -> Iterator[None]:
 def needs_code(function: Mapping[str, Any]) -> str:
     """Return the message for a function that this process does not have."""
     name = f"{function['module']}:{function['name']}"
-    return f"the numbers come from the function {name}, and no folder holds code; give function=FILE.py:FUNCTION"
+    given = registry.name_of_sweep(function["module"], function["name"]) or "FILE.py:FUNCTION"
+    return f"the numbers come from the function {name}, and no folder holds code; give function={given}"
 
 
 def is_here(function: Mapping[str, Any]) -> bool:
