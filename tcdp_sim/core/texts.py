@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ROWS = 8192  # rows of a table that are converted to texts at a time
 LONGEST_LINE = 2000  # characters of a line that somebody is to read
+LONGEST_OF_A_NOTEBOOK = 500  # and of one in a notebook
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes a cell that begins so for a formula
 
 
@@ -53,8 +54,8 @@ def unmathematical(text: str) -> str:
 
 
 def in_html(lines: "Iterable[str]") -> str:
-    """Return lines for a notebook, the first one bold, with every text shown as text."""
-    first, *others = (html.escape(printable(line)) for line in lines)
+    """Return lines for a notebook, shortened, the first one bold, with every text shown as text."""
+    first, *others = (html.escape(shortened(printable(line), LONGEST_OF_A_NOTEBOOK)) for line in lines)
     return "<br>".join([f"<b>{first}</b>", *others])
 
 
