@@ -6,13 +6,12 @@ from statistics import median
 import numpy as np
 
 from benchmarks.peers.questions import KINDS
-from tcdp_sim.accounting import Additive, BoundedRange, Ledger, Sampled
-from tcdp_sim.accounting import ledger as answers
+from tcdp_sim.accounting import Additive, BoundedRange, Ledger, Sampled, brackets
 from tcdp_sim.accounting.releases import additive, blocks, sampled
 from tcdp_sim.noise import DiscreteGaussian, Gaussian, Laplace
 
 ROUNDS = 3
-CACHES = (answers._cases, answers._epsilon, additive.additive_loss, sampled._laws, blocks.block_loss)
+CACHES = (brackets.cases_of_list, brackets.least_epsilon, additive.additive_loss, sampled._laws, blocks.block_loss)
 LISTS = (  # title, relation, entries, delta, tolerance, aim
     (
         "1,000 releases of 20 sampled Gaussians",

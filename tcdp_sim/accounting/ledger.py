@@ -2,25 +2,28 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
-import numpy as np
-
 from tcdp_sim.accounting import risk
-from tcdp_sim.accounting.releases.release import RELATIONS, Case, Release
+from tcdp_sim.accounting.brackets import (
+    both_directions,
+    cases_of_list,
+    infinite_loss,
+    least_delta,
+    least_epsilon,
+    profile_of_pair,
+    size_of_losses,
+)
+from tcdp_sim.accounting.releases.release import RELATIONS, Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
-from tcdp_sim.accounting.worlds import Entries, Split, all_attained, merged, worlds
+from tcdp_sim.accounting.worlds import Entries, Split, merged
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.losses.lists import bracket, expected, infinite
-from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
-from tcdp_sim.exact.losses.tilts import Crude
 
 MOST_RELEASES = 10**7
-_FINEST, _FINE, _ROUGH = 1e-5, 1e-4, 0.02  # relative tolerances of the profile behind a risk, and of a search
-_SMALL = 1e-9  # of an epsilon: the least size to which the tolerance is relative
+_FINE, _ROUGH = 1e-4, 0.02  # relative tolerances of the profile behind a risk, and of a search
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -69,7 +72,7 @@ class Ledger:
         object.__setattr__(self, "entries", merged(_entry(item) for item in releases))
         if self.releases > MOST_RELEASES:
             raise ValueError(f"the ledger has {self.releases:,} releases; valid: at most {MOST_RELEASES:,}")
-        _cases(self, False)  # refuses a release without a pair for the relation
+        cases_of_list(self.entries, relation, False)  # refuses a release without a pair for the relation
 
     @property
     def releases(self) -> int:
@@ -97,7 +100,7 @@ class Ledger:
             If an argument is out of range.
         """
         delta, share = scalar("delta", delta, 0, 1, closed=True), scalar("tolerance", tolerance, 0)
-        return _epsilon(self, delta, share)
+        return least_epsilon(self.entries, self.relation, delta, share)
 
     def delta(self, epsilon: float, tolerance: float = 1e-3) -> Bounds:
         """Return the least delta with (epsilon, delta)-differential privacy.
@@ -120,7 +123,7 @@ class Ledger:
             If an argument is out of range.
         """
         epsilon, share = scalar("epsilon", epsilon, 0, closed=True), scalar("tolerance", tolerance, 0)
-        return _delta(self, epsilon, share)
+        return least_delta(self.entries, self.relation, epsilon, share)
 
     def renyi(self, order: float) -> Bounds:
         """Return the Renyi divergence of an order, the larger one of both directions.
@@ -166,7 +169,8 @@ class Ledger:
         """
         alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
         fine, rough = (lambda e: self.delta(e, _FINE)), (lambda e: self.delta(e, _ROUGH))
-        return risk.tradeoff(fine, rough, _size(self), _lost(self), alpha)
+        size, lost = size_of_losses(self.entries, self.relation), infinite_loss(self.entries, self.relation)
+        return risk.tradeoff(fine, rough, size, lost, alpha)
 
     def advantage(self) -> Bounds:
         """Return the largest difference of true and false positive rate of an attack: the total variation distance.
@@ -223,8 +227,10 @@ class Ledger:
             If an argument is out of range.
         """
         prior, chance = scalar("prior", prior, 0, 1), scalar("chance", chance, 0, 1)
-        pairs = [pair for case in _cases(self, False) for pair in _pairs(case)] if self.entries else []
-        found = [risk.posterior(partial(_of_pair, pair), _size(self), prior, chance) for pair in pairs]
+        cases = cases_of_list(self.entries, self.relation, False) if self.entries else ()
+        pairs = [pair for case in cases for pair in both_directions(case)]
+        size = size_of_losses(self.entries, self.relation)
+        found = [risk.posterior(partial(profile_of_pair, pair), size, prior, chance) for pair in pairs]
         known = found or [Bounds(prior, prior, prior)]
         return Bounds(*(max(bounds[end] for bounds in known) for end in range(3)))
 
@@ -322,7 +328,7 @@ def _ledger(entries: Iterable[Any], relation: str | None) -> Ledger:
     object.__setattr__(ledger, "entries", merged(entries))
     if ledger.releases > MOST_RELEASES:
         raise ValueError(f"the ledger has {ledger.releases:,} releases; valid: at most {MOST_RELEASES:,}")
-    _cases(ledger, False)
+    cases_of_list(ledger.entries, relation, False)
     return ledger
 
 
@@ -342,49 +348,6 @@ def _count(item: Any) -> int:
     return sum(times * _count(inner) for block in item.blocks for inner, times in block)
 
 
-@lru_cache(maxsize=64)
-def _cases(ledger: Ledger, attained: bool) -> tuple[Case, ...]:
-    return tuple(worlds(ledger.entries, ledger.relation, attained))
-
-
-@lru_cache(maxsize=256)
-def _epsilon(ledger: Ledger, delta: float, share: float) -> Bounds:
-    return _answer(ledger, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
-
-
-@lru_cache(maxsize=1024)
-def _delta(ledger: Ledger, epsilon: float, share: float) -> Bounds:
-    return _answer(ledger, delta_question(epsilon, lambda high: share * high))
-
-
-def _pairs(case: Case) -> tuple[Case, ...]:
-    """Return the case in both directions, or in one if they are the same."""
-    return (case,) if case.forward is case.backward else (case, Case(case.backward, case.forward))
-
-
-def _of_pair(pair: Case, e: float) -> Bounds:
-    """Return H(e) of the forward direction of a composed pair, at any e."""
-    low, high = bracket(pair[e < 0], delta_question(abs(e), lambda most: _FINEST * most))
-    value = Bounds(low, 0.5 * (low + high), high)
-    return value if e >= 0 else (1 - np.exp(e) * (1 - value)).clipped(float(-np.expm1(e)), 1.0)
-
-
-def _lost(ledger: Ledger) -> Bounds:
-    """Return the probability of an infinite loss in the worst case and direction."""
-    if not ledger.entries:
-        return Bounds(0.0, 0.0, 0.0)
-    upper = max(infinite(way)[1] for case in _cases(ledger, False) for way in case)
-    lower = max(infinite(way)[0] for case in _cases(ledger, True) for way in case)
-    return Bounds(min(lower, upper), upper, upper)
-
-
-def _size(ledger: Ledger) -> float:
-    """Return the root mean square of the sum of losses in the largest case, at least 1e-9."""
-    cases = _cases(ledger, False) if ledger.entries else ()
-    sums = [Crude(tuple((law.crude(), times) for law, times in case.forward)).cumulants(0.0) for case in cases]
-    return max([1e-9, *(float(np.hypot(mean, np.sqrt(square))) for _, mean, square in sums)])
-
-
 def _table(ledger: Ledger) -> tuple[list[tuple[str, ...]], str]:
     """Return the rows of the printed table, and its last line."""
 
@@ -393,31 +356,8 @@ def _table(ledger: Ledger) -> tuple[list[tuple[str, ...]], str]:
 
     def laws(entry: tuple[Any, int]) -> Any:
         item, times = entry
-        return [(law, n * times) for law, n in _cases(_ledger([(item, 1)], ledger.relation), False)[0].forward]
+        return [(law, n * times) for law, n in cases_of_list(((item, 1),), ledger.relation, False)[0].forward]
 
     total = rounded_up(ledger.epsilon(DELTA, 1e-3).upper)
     where = f" under {ledger.relation}" if ledger.relation else ""
     return table_rows(ledger.entries, alone, laws), f"{ledger.releases:,} releases: ({total}, {DELTA:g})-DP{where}"
-
-
-def _answer(ledger: Ledger, question: Question) -> Bounds:
-    """Return the bracket of the worst composed pair."""
-    if not ledger.entries:
-        return Bounds(0.0, 0.0, 0.0)
-    low, high = _worst(_cases(ledger, False), question)
-    if not all_attained(ledger.entries, ledger.relation):
-        low = min(_worst(_cases(ledger, True), question)[0], high)
-    middle = high if high == np.inf else 0.5 * (low + high)
-    return Bounds(low, middle, high)
-
-
-def _worst(cases: tuple[Case, ...], question: Question) -> tuple[float, float]:
-    """Return the larger lower end and the larger upper end of all cases and directions, the likely worst one first."""
-    ways = [way for case in cases for way in ((case.forward,) if case.forward is case.backward else case)]
-    if len(ways) > 1:
-        ways.sort(key=lambda way: -expected(way, question))
-    low = high = -np.inf
-    for way in ways:
-        found = bracket(way, question, low)
-        low, high = max(low, found[0]), max(high, found[1])
-    return float(low), float(high)
