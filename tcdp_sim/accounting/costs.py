@@ -14,7 +14,6 @@ from tcdp_sim.accounting.releases.release import RELATIONS, Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.rho import tight_rho
 from tcdp_sim.core.errors import choice, scalar, whole
-from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.privacy.definitions import Guarantee
 from tcdp_sim.privacy.spending import Costs, Terms, float_units, units
 
@@ -83,8 +82,6 @@ class Prices:
     def _divergence(self, release: Release, order: float) -> float:
         if order == inf and isinstance(release, _PURE):
             return release.epsilon
-        if isinstance(release, Additive):  # by a closed form where there is one
-            return renyi_divergence(release.noise, release.sensitivity, order).upper
         return float(total_renyi(((release, 1),), self.relation, order).upper)
 
     def _rho(self, release: Release) -> float:

@@ -10,6 +10,8 @@ Measure = Callable[[float, float], Bounds]  # factor, relative tolerance -> the 
 BESIDE = 2e-6  # relative distance of the smaller factor at which the measure exceeds its bound
 CLOSE = 2e-7  # relative distance of the factor and the least one
 _ROUGH, _LEAST = 1e-4, 1e-9  # relative tolerances of a measure
+_MOST_SECANTS = 12
+_NOISY = 1e-3  # relative distance of factors whose measures give a slope
 _MOST_LOG = 60.0  # largest log of a factor that the search tries
 _USUAL_LOG = 7.0  # most factors are smaller
 
@@ -23,19 +25,44 @@ class Found(NamedTuple):
 
 
 def least_factor(
-    at: Measure, allowed: float, need_room: Callable[[], None] = lambda: None, close: float = CLOSE
+    at: Measure,
+    allowed: float,
+    need_room: Callable[[], None] = lambda: None,
+    close: float = CLOSE,
+    guess: Callable[[float], float] | None = None,
 ) -> Found:
     """Return a factor whose measure is at most `allowed` by its upper end, the least one if the measure falls.
 
     It is larger than the least one by about `close`, relative.
 
-    `need_room` raises the error for a list that no factor helps. It is called for unusually large factors. Raises
-    ValueError if no factor is found.
+    `need_room` raises the error for a list that no factor helps. It is called for unusually large factors. `guess` is a
+    cheap estimate of the measure, for the search. Raises ValueError if no factor is found.
     """
-    factor, slope = _root(at, allowed, need_room)
+    if guess is None:
+        factor, slope = _root(at, allowed, need_room)
+    else:
+        estimate = guess
+        factor, slope = _root(lambda factor, _: Bounds(*3 * (estimate(factor),)), allowed, need_room)
+        factor, slope = _improved(at, allowed, factor, slope)
     tolerance = max(min(close * slope, _ROUGH), _LEAST)
     factor = _polished(at, allowed, factor, slope, tolerance, close)
-    return Found(factor, at(factor, tolerance), at(factor * (1 - BESIDE), tolerance))
+    beside = max(tolerance, min(0.3 * BESIDE * slope, _ROUGH))  # enough to tell the measures apart
+    return Found(factor, at(factor, tolerance), at(factor * (1 - BESIDE), beside))
+
+
+def _improved(at: Measure, allowed: float, factor: float, slope: float) -> tuple[float, float]:
+    """Return a factor and a slope that are better than those of an estimate of the measure, by a secant step."""
+    before = None
+    for _ in range(_MOST_SECANTS):
+        excess = log(max(at(factor, _ROUGH).upper, 1e-320)) - log(allowed)
+        if before is not None and abs(log(factor / before[0])) > _NOISY:
+            found = (before[1] - excess) / log(factor / before[0])
+            slope = min(max(found, 0.3 * slope), 3 * slope)
+        before = factor, excess
+        factor *= exp(min(max(excess / slope, -0.5), 0.5))
+        if abs(excess) < 30 * _ROUGH:
+            break
+    return factor, slope
 
 
 def _root(at: Measure, allowed: float, need_room: Callable[[], None]) -> tuple[float, float]:
@@ -68,12 +95,13 @@ def _root(at: Measure, allowed: float, need_room: Callable[[], None]) -> tuple[f
 
 def _polished(at: Measure, allowed: float, factor: float, slope: float, tolerance: float, close: float) -> float:
     """Return a factor whose upper end is at most `allowed`, by Newton steps in the logs and small steps upwards."""
+    aim = log(allowed) - 0.05 * close * slope
     for _ in range(6):
         value = at(factor, tolerance).upper
-        move = (log(max(value, 1e-320)) - log(allowed)) / slope
+        move = (log(max(value, 1e-320)) - aim) / slope
+        if value <= allowed and abs(move) < 0.2 * close:
+            return factor
         factor *= exp(min(max(move, -0.5), 0.5))
-        if abs(move) < 0.2 * close:
-            break
     for attempt in range(60):
         if at(factor, tolerance).upper <= allowed:
             return factor

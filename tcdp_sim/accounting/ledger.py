@@ -168,6 +168,8 @@ class Ledger:
         Dong, Roth, Su (2022), https://arxiv.org/abs/1905.02383
         """
         alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
+        if not self.entries:
+            return Bounds(1 - alpha, 1 - alpha, 1 - alpha)
         fine, rough = (lambda e: self.delta(e, _FINE)), (lambda e: self.delta(e, _ROUGH))
         size, lost = size_of_losses(self.entries, self.relation), infinite_loss(self.entries, self.relation)
         return risk.tradeoff(fine, rough, size, lost, alpha)

@@ -21,12 +21,20 @@ def total_renyi(entries: Entries, relation: str | None, order: float) -> Bounds:
 
 def _list(releases: tuple[tuple[Release, int], ...], relation: str | None, order: float) -> Bounds:
     """Return the bracket for a list without splits."""
-    plain = [(release, times) for release, times in releases if not is_renyi(release)]
-    lower, upper = (_composed(plain, relation, order, attained) for attained in (True, False))
+    noisy = _answers(releases, order)
+    plain = [(release, times) for release, times in releases if not is_renyi(release) and type(release) is not Additive]
+    lower, upper = (noisy + _composed(plain, relation, order, attained) for attained in (True, False))
     total = renyi_total(releases)
     if total is not None:
         upper = upper + _claimed(total, order)
     return Bounds(min(lower.lower, upper.upper), upper.estimate, upper.upper)
+
+
+def _answers(releases: Iterable[tuple[Release, int]], order: float) -> Bounds:
+    """Return the sum for answers plus noise, whose divergence may have a closed form. It is that of both directions."""
+    found = [(release, times) for release, times in releases if type(release) is Additive]
+    bounds = (renyi_divergence(each.noise, each.sensitivity, order) * times for each, times in found)
+    return sum(bounds, _NOTHING)
 
 
 def _claimed(total: Renyi, order: float) -> float:

@@ -48,6 +48,8 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
       2 - s) / (s cosh s - sinh s). For larger k an order above 1 decides, or omega if it is smaller.
     - Laplace and discrete Laplace noise: the Kullback-Leibler divergence. For Laplace noise it is e + exp(-e) - 1 with
       e = sensitivity / scale.
+    - Gaussian and discrete Gaussian noise: sensitivity^2 / 2 sigma^2. Discrete noise attains it at whole orders, and
+      no order exceeds it (Canonne, Kamath, Steinke 2020). Below omega = 2 the search of the next line is used for it.
     - Other additive noise: the maximum over a grid of orders and around the best of them. That no other order is worse
       is verified numerically and not proved.
 
@@ -56,6 +58,7 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
     References
     ----------
     Bun, Steinke (2016), https://arxiv.org/abs/1605.02065
+    Canonne, Kamath, Steinke (2020), Proposition 5, https://arxiv.org/abs/2004.00010
     Harrison, Manurangsi (2025), https://arxiv.org/abs/2510.25746, for bounded range at omega = inf
 
     Examples

@@ -6,7 +6,10 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
-from tcdp_sim.accounting import CountTarget, DeviationTarget, QuantileTarget, SelectionTarget, plan_budget
+from tcdp_sim.accounting import CountTarget, DeviationTarget, Ledger, QuantileTarget, SelectionTarget, plan_budget
+from tcdp_sim.accounting.least_factor import least_factor
+from tcdp_sim.accounting.planning.rough import rough_delta
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.selection.success import required_gap, selection_failure
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
 
@@ -263,3 +266,27 @@ def test_a_plan_prints_a_table():
 def test_refusals_name_the_value(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("wrong", [0.3, 1.0, 40.0])
+def test_a_wrong_guess_leads_to_the_same_factor(wrong):
+    """The measure c / factor^3 is at most 1e-6 from (1e6 c)^(1/3) on. Its lower end proves it of smaller factors."""
+
+    def at(factor, tolerance):
+        value = 5.0 / factor**3
+        return Bounds(value * (1 - tolerance), value, value * (1 + tolerance))
+
+    found = least_factor(at, 1e-6, guess=lambda factor: wrong * 5.0 / factor**2.5)
+    assert found.spent.upper <= 1e-6 < found.below.lower
+    assert found.factor == pytest.approx(5e6 ** (1 / 3), rel=5e-7)
+
+
+def test_estimates_are_near_the_truth():
+    """They show where to search, so a factor of 2 in delta is near."""
+    targets = [
+        *(CountTarget(noise=noise) for noise in ("gaussian", "laplace", "discrete_gaussian", "discrete_laplace")),
+        *(SelectionTarget(k=10), DeviationTarget(noise="laplace", coordinates=2)),
+    ]
+    scales = [5.0 + i for i in range(len(targets))]
+    exact = Ledger(target.release_at(scale) for target, scale in zip(targets, scales)).delta(0.5).estimate
+    assert 0.5 < rough_delta(targets, scales, 0.5) / exact < 2

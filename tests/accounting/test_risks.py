@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import expit, logit, logsumexp, ndtr, ndtri
 from scipy.stats import binom
 
 from tcdp_sim.accounting import (
@@ -175,6 +175,23 @@ def test_the_renyi_divergence_of_bounded_range_is_the_supremum_over_its_pairs(ep
     low, _, high = Ledger([BoundedRange(epsilon)]).renyi(order)
     assert low <= values.max() * (1 + 1e-6) + 1e-16 / max(order - 1, 1e-7)
     assert values.max() * (1 - 1e-6) <= high + 1e-16 / max(order - 1, 1e-7)
+
+
+@pytest.mark.parametrize("order", [2.0, 32.0, 300.0, 10_000.0])
+def test_far_tails_of_discrete_noise_count_at_high_orders(order):
+    """D = order / (2 sigma^2) at whole orders. The divergence of high orders lies where masses are below all floats."""
+    low, _, high = Ledger([(Additive(DiscreteGaussian(2.0)), 3)]).renyi(order)
+    assert low <= 3 * order / 8 <= high <= (1 + 1e-9) * low
+    assert Ledger([Additive(DiscreteGaussian(2.0))]).renyi(np.inf).lower == np.inf
+    laplace = Ledger([Additive(DiscreteLaplace(3.0))]).renyi(order)
+    assert laplace.lower <= log_moment(1 / 3, order) / (order - 1) <= laplace.upper < 1 / 3
+
+
+def log_moment(t, order):
+    """Return log E[(p / q)^(order - 1)] of discrete Laplace noise, by the sum over points; p(0) is tanh(t / 2)."""
+    points = np.arange(-400, 400)
+    loss = t * (np.abs(points - 1) - np.abs(points))
+    return float(logsumexp((order - 1) * loss - t * np.abs(points)) + np.log(np.tanh(t / 2)))
 
 
 def sup_of_renyi(p, q, omega=np.inf):

@@ -4,10 +4,14 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
 from tcdp_sim.accounting.joined import joined
 from tcdp_sim.accounting.ledger import Ledger
 from tcdp_sim.accounting.planning.costs import RHO, at_order_one, cost, least_rho
+from tcdp_sim.accounting.planning.rough import rough_delta
 from tcdp_sim.accounting.planning.targets import Target
+from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
@@ -19,12 +23,13 @@ _ROUNDING, _MARGIN = 1e-13, 1e-9
 class Measured(NamedTuple):
     """A measure of planned releases: its value at given scales, its bound, and the order whose costs add up to it.
 
-    The order is None for (epsilon, delta), whose costs do not add up.
+    The order is None for (epsilon, delta), whose costs do not add up. There is then a cheap estimate for a search.
     """
 
     of: Callable[[Sequence[Target], Sequence[float], float], Bounds]
     allowed: float
     order: float | None
+    guess: Callable[[Sequence[Target], Sequence[float]], float] | None = None
 
 
 def measured_by(budget: Guarantee) -> Measured:
@@ -34,7 +39,10 @@ def measured_by(budget: Guarantee) -> Measured:
             scalar("delta", delta, 0, 1)
             scalar("epsilon", epsilon, 0, closed=True)
             return Measured(
-                lambda targets, scales, share: short_ledger(targets, scales).delta(epsilon, share), delta, None
+                lambda targets, scales, share: exact_delta(short_ledger(targets, scales), epsilon, share),
+                delta,
+                None,
+                lambda targets, scales: rough_delta(targets, scales, epsilon),
             )
         case PureDP(epsilon=epsilon):
             return Measured(_largest_loss, scalar("epsilon", epsilon, 0), inf)
@@ -46,6 +54,16 @@ def measured_by(budget: Guarantee) -> Measured:
 def short_ledger(targets: Sequence[Target], scales: Sequence[float]) -> Ledger:
     """Return a ledger equivalent to the planned releases, with few entries."""
     return Ledger(joined(target.release_at(scale) for target, scale in zip(targets, scales)))
+
+
+def exact_delta(ledger: Ledger, epsilon: float, share: float) -> Bounds:
+    """Return a bracket of delta, by the closed form if there is one for a single release."""
+    release, times = ledger.entries[0]
+    if len(ledger.entries) == times == 1 and isinstance(release, Additive) and not release.noise.is_discrete:
+        closed = release.noise.closed_hockey_stick(release.sensitivity, np.array([epsilon]))
+        if closed is not None:
+            return Bounds(*(float(end[0]) for end in closed))
+    return ledger.delta(epsilon, share)
 
 
 def _rho(targets: Sequence[Target], scales: Sequence[float], tolerance: float) -> Bounds:

@@ -1,6 +1,6 @@
 """From errors to noise, and to the least budget or to the best split of a given one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import inf, isfinite
 from typing import Any
@@ -20,6 +20,7 @@ OBJECTIVES = {"ratio": 1, "error": 1, "variance": 2}  # with the power of the sc
 MOST_TARGETS = 10_000
 _LATTICE = "stationary, not certified (noise on a lattice)"
 _STEPS = 60
+_LARGE = 1e3  # ratio at which errors on a lattice are nearly proportional to the scale
 _NEAR = 2e-5  # relative distance of a common factor and the least one, where no lower bound is known
 
 
@@ -158,11 +159,18 @@ def _equal_ratios(targets: Sequence[Target], budget: Guarantee, measured: Measur
 
     if not all(target.is_smooth for target in targets):
         return _ratios_on_lattices(targets, errors, budget, measured)
-    found = least_factor(at, measured.allowed)
+    found = least_factor(at, measured.allowed, guess=_guess(targets, scales_at, measured))
     scales = scales_at(found.factor)
     value = max(target.error_at(scale) / error for target, scale, error in zip(targets, scales, errors))
     proved = found.below.lower > measured.allowed
     return scales, value, value * (1 - 3e-6) if proved else None, CERTIFIED if proved else "stationary, not certified"
+
+
+def _guess(
+    targets: Sequence[Target], scales_at: Callable[[float], list[float]], measured: Measured
+) -> Callable[[float], float] | None:
+    estimate = measured.guess
+    return None if estimate is None else lambda factor: estimate(targets, scales_at(factor))
 
 
 def _ratios_on_lattices(
@@ -177,14 +185,16 @@ def _ratios_on_lattices(
             return None
         return scales if measured.of(targets, scales, 1e-4).upper <= measured.allowed else None
 
-    low = high = 1.0
+    low = high = _rough_ratio(targets, errors, measured)
     close = 1e-3 if measured.order is None else 1e-7
+    step = 1.01
     while (scales := fits(high)) is None:
-        high *= 2
+        high, step = high * step, step**2
         if high > 1e15:
             raise ValueError(f"no noise meets {budget}; valid: a larger budget, or fewer releases")
+    step = 1.01
     while fits(low) is not None:
-        low /= 2
+        low, step = low / step, step**2
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
         if high - low < close * high or not low < middle < high:
@@ -194,6 +204,19 @@ def _ratios_on_lattices(
     value = max(target.error_at(scale) / error for target, scale, error in zip(targets, scales, errors))
     proved = measured.order == RHO and _monotone(targets, True)
     return scales, value, min(low, value) if proved else None, CERTIFIED if proved else _LATTICE
+
+
+def _rough_ratio(targets: Sequence[Target], errors: Sequence[float], measured: Measured) -> float:
+    """Return the ratio at which noise without a lattice would meet the budget, and 1 if none is found."""
+    if measured.guess is None:
+        return 1.0
+    unit = [target.scale_for(_LARGE * error) / _LARGE for target, error in zip(targets, errors)]
+    guess = _guess(targets, lambda ratio: [ratio * each for each in unit], measured)
+    assert guess is not None
+    try:
+        return least_factor(lambda ratio, _: Bounds(*3 * (guess(ratio),)), measured.allowed, close=_NEAR).factor
+    except ValueError:
+        return 1.0
 
 
 def _least_sum(targets: Sequence[Target], budget: Guarantee, measured: Measured, objective: str) -> Answer:
@@ -210,10 +233,15 @@ def _least_sum(targets: Sequence[Target], budget: Guarantee, measured: Measured,
         split = renyi_split(targets, budget, goal)
     else:
         split = best_split(targets, allowed, goal, order)
+
+    def scales_at(factor: float) -> list[float]:
+        return [factor * scale for scale in split.scales]
+
     fitted = least_factor(
-        lambda factor, tolerance: measured.of(targets, [factor * scale for scale in split.scales], tolerance),
+        lambda factor, tolerance: measured.of(targets, scales_at(factor), tolerance),
         allowed,
         close=CLOSE if order is not None or reduced is not None else _NEAR,
+        guess=_guess(targets, scales_at, measured),
     )
     scales = [fitted.factor * scale for scale in split.scales]
     value = sum(goal.of(target, scale) for target, scale in zip(targets, scales))

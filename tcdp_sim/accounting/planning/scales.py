@@ -25,11 +25,14 @@ def unit_noise(family: str, step: float, scale: float) -> Noise:
     return noise
 
 
-def largest_scale(error_at: Callable[[float], float], error: float, step: float) -> float:
-    """Return the largest scale at which a step function of the scale is at most `error`, by bisection.
+def largest_scale(
+    error_at: Callable[[float], float], error: float, step: float, excess: Callable[[float], float]
+) -> float:
+    """Return the largest scale at which a step function of the scale is at most `error`.
 
-    The tails of discrete noises grow with the scale, so the error does not fall. Raises ValueError if no scale has so
-    small an error.
+    The tails of discrete noises grow with the scale, so the error does not fall. `excess` is a continuous function of
+    the scale that rises through 0 at the answer. It is confirmed by the errors beside, and else bisection decides.
+    Raises ValueError if no scale has so small an error.
     """
     low = high = error
     while error_at(low) > error:
@@ -40,6 +43,13 @@ def largest_scale(error_at: Callable[[float], float], error: float, step: float)
         high *= 2
         if not isfinite(high):
             raise ValueError(f"every scale has an error of at most {error:g}; valid: a smaller error")
+    if excess(low) < 0 < excess(high):
+        from scipy.optimize import brentq  # imported late, as in `core.numerics.root`
+
+        near = brentq(excess, low, high, rtol=_RELATIVE / 10, xtol=1e-300)
+        beside = near * (1 - 0.4 * _RELATIVE), near * (1 + 0.4 * _RELATIVE)
+        if error_at(beside[0]) <= error < error_at(beside[1]):
+            low, high = beside
     while high - low > _RELATIVE * high:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if error_at(middle) <= error else (low, middle)

@@ -200,7 +200,12 @@ class QuantileTarget(AdditiveTarget):
         """Return the error in ranks at a scale."""
         if not self._searches:
             return self.sensitivity * scale * _gap(self.mechanism, float(self.k), self.failure)
-        return float(self.given_noise(scale).isf(-expm1(log1p(-self.failure) / self.counts)))
+        return float(self.given_noise(scale).isf(self.tail))
+
+    @property
+    def tail(self) -> float:
+        """The probability of a larger error of one count of the search."""
+        return -expm1(log1p(-self.failure) / self.counts)
 
     @property
     def copies(self) -> int:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import floor, log
 from typing import Any
 
 from tcdp_sim.accounting.planning.scales import largest_scale, unit_noise
@@ -129,14 +130,44 @@ class AdditiveTarget(Target):
 
     def scale_for(self, error: float) -> float:
         """Return the largest scale, by proportion, or for discrete noise by a search."""
+        alike = replace(self, name="", weight=1.0)
         if self.is_smooth:
-            return error / _unit_error(replace(self, name="", weight=1.0)) * DOWN
-        return largest_scale(self.error_at, error, self.step)
+            return error / _unit_error(alike) * DOWN
+        return _largest_scale(alike, error if self.tail is None else _point_below(error, self.step), error)
+
+    @property
+    def tail(self) -> float | None:
+        """The probability beyond the error, if it is a quantile of the noise."""
+        return None
 
 
 @lru_cache(maxsize=4096)
 def _unit_error(target: Any) -> float:
     return float(target.error_at(1.0))
+
+
+def _point_below(error: float, step: float) -> float:
+    """Return the last point of the lattice that is not above an error. Quantiles are such points."""
+    steps = floor(error / step)
+    return float(next(point for point in (step * (steps + 1), step * steps, step * (steps - 1)) if point <= error))
+
+
+def _largest_scale(target: Any, point: float, error: float) -> float:
+    if point <= 0:
+        raise ValueError(f"no discrete noise has an error of {error:g}; valid: an error of at least {target.step:g}")
+    return _scale_at_point(target, point)
+
+
+@lru_cache(maxsize=8192)
+def _scale_at_point(target: Any, point: float) -> float:
+    tail = target.tail
+
+    def excess(scale: float) -> float:
+        if tail is None:
+            return float(target.error_at(scale) - point)
+        return float(target.given_noise(scale).logsf(point)) - log(tail)
+
+    return largest_scale(target.error_at, point, target.step, excess)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +228,12 @@ class CountTarget(AdditiveTarget):
 
     def error_at(self, scale: float) -> float:
         """Return the quantile of the largest of k absolute errors."""
-        return float(LargestError(self.k, self.level)(self.given_noise(scale)))
+        return float(self.given_noise(scale).isf(self.tail))
+
+    @property
+    def tail(self) -> float:
+        """The probability of an error to one side beyond the quantile."""
+        return 0.5 * LargestError(self.k, self.level).tail
 
 
 @dataclass(frozen=True, kw_only=True)

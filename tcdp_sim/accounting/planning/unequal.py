@@ -7,6 +7,7 @@ from typing import Any
 from tcdp_sim.accounting.least_factor import BESIDE, least_factor
 from tcdp_sim.accounting.ledger import Ledger
 from tcdp_sim.accounting.planning.costs import RHO, class_of
+from tcdp_sim.accounting.planning.measures import exact_delta
 from tcdp_sim.accounting.planning.separable import Objective, Split, best_split
 from tcdp_sim.accounting.planning.targets import Target
 from tcdp_sim.accounting.releases.additive import Additive
@@ -25,7 +26,7 @@ def gaussian_budget(targets: Sequence[Target], budget: Any) -> tuple[float, floa
     if classes or noise_class is None or not noise_class.isotropic or noise_class.parameters() != ("scale",):
         return None
     found = least_factor(
-        lambda factor, tolerance: Ledger([Additive(noise_class(factor))]).delta(budget.epsilon, tolerance), budget.delta
+        lambda factor, share: exact_delta(Ledger([Additive(noise_class(factor))]), budget.epsilon, share), budget.delta
     )
     return 0.5 / found.factor**2, 0.5 / (found.factor * (1 - BESIDE)) ** 2
 

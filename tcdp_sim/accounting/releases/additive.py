@@ -10,10 +10,11 @@ from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.grid_law import LossLaw
+from tcdp_sim.exact.losses.laplace_law import LaplaceLoss
 from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.subsampling import DominatingPair
-from tcdp_sim.noise import Gaussian, Noise
+from tcdp_sim.noise import Gaussian, Laplace, Noise
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ def additive_loss(noise: Noise, shift: float) -> LossLaw:
     if noise.is_discrete:
         return of_lattice(noise, shift)
     noise.need_log_concave(f"account for {noise!r}")
+    if type(noise) is Laplace:
+        return LaplaceLoss(shift / float(noise.scale))
     return PairLoss(DominatingPair(((1.0, Mixture(noise, (shift,)), Mixture(noise)),)))
 
 

@@ -177,7 +177,7 @@ class AtomicLoss:
         if not kept.any():
             kept = ~gone
             low = np.zeros_like(gone)
-        index, share, near = _placed(self.loss[kept], step, offset)
+        index, share, near = placed(self.loss[kept], step, offset)
         moved = np.abs(offset + step * index - self.loss[kept])[near].max(initial=0.0)
         upper = self.mass[kept] * share
         first, mass = gathered([index, index + 1], [self.mass[kept] - upper, upper])
@@ -193,7 +193,7 @@ class AtomicLoss:
         )
 
 
-def _placed(loss: Floats, step: float, offset: float) -> tuple[Ints, Floats, Bools]:
+def placed(loss: Floats, step: float, offset: float) -> tuple[Ints, Floats, Bools]:
     """Return the grid point below each loss, the share of the point above, and True for losses on the grid."""
     place = (loss - offset) / step
     nearest = np.rint(place)

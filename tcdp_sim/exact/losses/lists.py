@@ -120,8 +120,7 @@ def _round(
     window, length = place.crude.window(place.epsilon, place.log_delta, step, float(margin))
     if not length / step < LONGEST:
         raise TooFine
-    points = next_fast_len(int(np.ceil(length / step)) + 8, real=True)
-    points += points % 2
+    points = 2 * next_fast_len(int(np.ceil(0.5 * length / step)) + 4, real=True)  # even, and a product of small primes
     spend(points * len(kinds))
     rare = max(_RARE * np.exp(place.log_delta) / total, _LEAST_RARE)
     laws = []
