@@ -133,7 +133,7 @@ class _Tilted:
         self.total = float(weight.sum())
         self.cumulative = np.cumsum(weight) / self.total
         self.log_weight = log(self.total / chance.sum()) + top - exponent
-        self.expected = float(np.minimum(self.ratio, min(most, _LARGE)) @ weight / self.total)
+        self.mean_ratio = float(np.minimum(self.ratio, min(most, _LARGE)) @ weight / self.total)
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return ratios and their log weights."""
@@ -153,8 +153,8 @@ def _tilt(sigma: float, steps: int, with_record: int, part: float, direction: st
     most = max(goal - steps, exp(min(3 * s, 200.0))) if direction == "adding" else np.inf  # usual ratios are below
 
     def excess(theta: float) -> float:
-        raised = _Tilted(s, s, theta, most).expected if with_record else 0.0
-        return with_record * raised + (steps - with_record) * _Tilted(s, 0.0, theta, most).expected - goal
+        raised = _Tilted(s, s, theta, most).mean_ratio if with_record else 0.0
+        return with_record * raised + (steps - with_record) * _Tilted(s, 0.0, theta, most).mean_ratio - goal
 
     if direction == "adding":
         end = _STEEPEST / most

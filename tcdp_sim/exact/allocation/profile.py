@@ -88,8 +88,10 @@ def allocation_epsilon(
 
     Parameters
     ----------
-    sigma, steps
-        As for `allocation_profile`.
+    sigma : float
+        The standard deviation of the noise, over the largest length of a record's vector, from 0.3 to 100.
+    steps : int
+        The number t of steps, from 2 to 10^6.
     delta : float
         delta, from 1e-9 to below 1. For smaller values the rounding errors of the transform are too large.
     tolerance : float
@@ -109,7 +111,7 @@ def allocation_epsilon(
 
     References
     ----------
-    See `allocation_profile`.
+    Those of `allocation_profile`.
 
     Examples
     --------
@@ -168,7 +170,7 @@ def _ends(law: Sums, epsilon: float, direction: str = "both") -> tuple[float, fl
     """Return the ends of delta in one direction, or of the larger one."""
     ways = [getattr(law, way)(epsilon) for way in DIRECTIONS[1:] if direction in (way, "both")]
     low, high = (max(way[end] for way in ways) for end in (0, 1))
-    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    return float(min(max(low, 0.0), 1.0)), float(min(max(high, 0.0), 1.0))
 
 
 def _crossing(law: Sums, direction: str, end: int, delta: float, low: float, high: float, close: float) -> float:
