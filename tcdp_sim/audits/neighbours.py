@@ -26,6 +26,12 @@ class Neighbours:
         The pairs. An audit looks at both directions of each, and passes the inputs on as they are.
     relation : str
         What neighbours may differ in, for the first line of a report.
+
+    Examples
+    --------
+    >>> from tcdp_sim.audits import Neighbours
+    >>> Neighbours((([1, 2], [1, 3]),), "the last record replaced").relation
+    'the last record replaced'
     """
 
     pairs: tuple[tuple[Any, Any], ...]
