@@ -14,8 +14,9 @@ import pandas as pd
 import xarray as xr
 
 from tcdp_sim import results
-from tcdp_sim.audits import AuditReport, arguments
+from tcdp_sim.audits import arguments
 from tcdp_sim.audits import run as audits
+from tcdp_sim.audits.report import AuditReport
 from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.texts import in_html
