@@ -12,6 +12,7 @@ PACKAGES = (  # in the order in which a reader meets them; other packages have n
     *(
         "prefix_sums",
         "partition_selection",
+        "quantiles",
         "accounting",
         "releases",
         "mechanisms",
