@@ -6,6 +6,7 @@ from tcdp_sim.prefix_sums.limits import least_root_mean_square
 from tcdp_sim.prefix_sums.optimum import Optimum
 from tcdp_sim.prefix_sums.square_root import SquareRoot
 from tcdp_sim.prefix_sums.tree import Tree
+from tcdp_sim.prefix_sums.weighted_square_root import WeightedSquareRoot
 from tcdp_sim.prefix_sums.weighted_tree import WeightedTree, best_shares, noisy_levels
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Optimum",
     "SquareRoot",
     "Tree",
+    "WeightedSquareRoot",
     "WeightedTree",
     "best_shares",
     "least_root_mean_square",
