@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tcdp_sim.audits.events import Event
 from tcdp_sim.report import plots
 
 if TYPE_CHECKING:
@@ -36,8 +35,8 @@ def _tail(axes, report: Any, scores: Any, upper: bool) -> None:
         below = np.cumsum(cells)[:-1]
         shares = (total - below if upper else below) / total
         axes.step(scores.edges, np.where(shares > 0, shares, np.nan), color=colour, linestyle=linestyle, label=label)
-    event = report.holds
-    if isinstance(event, Event) and event.upper == upper:
+    event = report.holds.event if report.holds else None
+    if event is not None and event.upper == upper:
         low, high = axes.get_xlim()
         ends = (event.threshold, max(high, event.threshold)) if upper else (min(low, event.threshold), event.threshold)
         axes.axvspan(*ends, color=plots.WRONG if report.refuted else plots.GREY, alpha=0.15, label="event")

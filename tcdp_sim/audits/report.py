@@ -1,5 +1,6 @@
 """The report of an audit, for people and for programs."""
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.audits.events import Event
+from tcdp_sim.audits.outputs import alike
+from tcdp_sim.core.arrays import Bools, Floats, Ints
 from tcdp_sim.core.texts import in_html
 from tcdp_sim.privacy import Guarantee
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MOST_RECORDS, MOST_LETTERS = 12, 60  # of an input that a printed report shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +31,18 @@ class Scores:
     edges: Floats
     first: Ints
     second: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Holds:
+    """An event of outputs as the mechanism gives them."""
+
+    event: Event
+    read: Callable[[Any], Any]
+
+    def __call__(self, outputs: Any) -> Bools:
+        """Return a boolean for each of the outputs, shape (trials,)."""
+        return self.event(self.read(alike(outputs, len(outputs))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +61,8 @@ class AuditReport:
         Outputs of each input that the bound is computed from.
     seed : int
         The seed of all random streams.
+    relation : str
+        What neighbouring inputs may differ in, in words.
     drawn : int
         Outputs of each input in all stages together.
     resumed : int
@@ -94,6 +113,7 @@ class AuditReport:
     level: float
     trials: int
     seed: int
+    relation: str
     drawn: int
     resumed: int
     reproducible: bool
@@ -123,8 +143,8 @@ class AuditReport:
 
     @property
     def verdict(self) -> str:
-        """One line that says refuted, not refuted or no claim, with the numbers."""
-        shown = f"{self.measure} >= {self.bound:.6g} at level {self.level:g}"
+        """One line that says refuted, not refuted or no claim, with the numbers and the relation."""
+        shown = f"{self.measure} >= {self.bound:.6g} at level {self.level:g} ({self._ground})"
         if self.claim is None:
             return f"no claim: {shown}"
         if self.refuted:
@@ -132,10 +152,16 @@ class AuditReport:
         least = f"; {self.violation:.4g} or more would have been found" if np.isfinite(self.violation) else ""
         return f"{self.claim} is not refuted: {shown}{least}"
 
+    @property
+    def _ground(self) -> str:
+        """The relation of neighbours, and that calls were interleaved where the outputs depend on other things too."""
+        turns = "" if self.reproducible else "; calls in turn, since outputs depend on more than input and rng"
+        return f"neighbours: {self.relation}{turns}"
+
     def __str__(self) -> str:
         lines = [self.verdict]
         if self.pair is not None:
-            data, other = (np.array2string(np.asarray(side), threshold=12, precision=6) for side in self.pair)
+            data, other = (_short(side) for side in self.pair)
             lines.append(f"pair {self.pair_index}: {data} and {other}")
             lines.append(f"event: {self.event}; likelier under the {self.toward}")
             lines.append(self._sample)
@@ -153,7 +179,7 @@ class AuditReport:
 
     def about(self) -> dict[str, Any]:
         """Return the content of `audit.json`: plain data, NaN as None, infinities and bytes as text."""
-        sides = None if self.pair is None else [_as_json(np.asarray(side).tolist()) for side in self.pair]
+        sides = None if self.pair is None else [_input_as_json(side) for side in self.pair]
         plain = {name: _as_json(getattr(self, name)) for name in _PLAIN}
         return {**plain, "claim": str(self.claim) if self.claim else None, "verdict": self.verdict, "pair": sides}
 
@@ -162,6 +188,18 @@ class AuditReport:
         from tcdp_sim.audits.drawing import figure
 
         return figure(self)
+
+
+def _short(data: Any) -> str:
+    """Return an input in one line or, for a frame, in a few."""
+    if isinstance(data, np.ndarray):
+        return np.array2string(data, threshold=12, precision=6)
+    if hasattr(data, "iloc"):
+        return f"{type(data).__name__} of {len(data)} rows"
+    short = reprlib.Repr()
+    short.maxlist = short.maxtuple = short.maxset = short.maxdict = MOST_RECORDS
+    short.maxstring = short.maxother = MOST_LETTERS
+    return short.repr(data)
 
 
 def _as_json(value: Any) -> Any:
@@ -175,8 +213,19 @@ def _as_json(value: Any) -> Any:
     return value
 
 
+def _input_as_json(data: Any) -> Any:
+    """Return an input as JSON can hold it: arrays and lists of numbers or texts as lists, others in words."""
+    if isinstance(data, np.ndarray | np.generic | list | tuple | bytes | str):
+        listed = np.asarray(data, dtype=object if isinstance(data, list | tuple) else None).tolist()
+        flat = listed if isinstance(listed, list) else [listed]
+        if all(isinstance(each, list | str | bytes | int | float | None) for each in flat):
+            return _as_json(listed)
+    return _short(data)
+
+
 _PLAIN: tuple[str, ...] = (
     "measure",
+    "relation",
     "bound",
     "refuted",
     "violation",
