@@ -49,8 +49,8 @@ MAY_IMPORT = {
     # 5, 6: algorithms of several files
     "selection": ("noise", "privacy", "samplers", "calibration"),
     "interior": ("noise", "privacy", "samplers", "calibration", "accounting"),
-    "thresholds": ("noise", "privacy", "interior"),
     "prefix_sums": (),
+    "thresholds": ("noise", "privacy", "interior", "prefix_sums"),
     "partition_selection": ("noise", "privacy", "calibration", "accounting"),
     "quantiles": ("privacy", "noise", "calibration", "accounting", "interior", "thresholds", "prefix_sums"),
     # 7: mechanisms, as the engine sees them
