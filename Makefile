@@ -8,7 +8,7 @@ STATES ?= 200
 # Neighbouring tests run in one process, so a fixture that they share is made once.
 WORKERS := -n auto --dist worksteal
 
-.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery null-audits torture blackout clean
+.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery museum null-audits torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -53,6 +53,9 @@ doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public n
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)
+
+museum: $(STAMP) # shipped privacy bugs and their repaired versions, audited; ARGS="--page docs/museum.md" writes the page
+	PYTHONPATH=examples/museum $(BIN)/python -m museum $(ARGS)
 
 null-audits: $(STAMP) # true claims of 23 mechanisms, audited again and again; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery.nulls $(ARGS)

@@ -1,0 +1,83 @@
+"""The page of results: a table of bugs, and the event that shows each of them."""
+
+from collections.abc import Iterable
+
+from museum.exhibit import Exhibit
+from museum.running import Outcome
+
+HEAD = """# The museum of privacy bugs
+
+Each row of this page is a privacy bug that was shipped. An audit finds it again from outputs alone. The same audit
+does not refute the repaired version. The code is in [examples/museum](../examples/museum). One command makes the page
+and its figure:
+
+    make museum ARGS="--page docs/museum.md"
+
+| column | meaning |
+| --- | --- |
+| exhibit | its name, with links to the threads that describe the bug |
+| version | the version that has the bug, as the thread states it |
+| code | own: the library's own code runs; anew: its law is written anew from the thread's description |
+| claim | what the library claims for the neighbours of the next column |
+| shown | the lower confidence bound of the audit of the broken version, at level {broken:g} |
+| repaired | the bound of the same audit of the repaired version, at level {repaired:g} (and its claim if it differs) |
+| CPU s | seconds of processor time of both audits, with all outputs that they drew, on a busy machine |
+
+Each level holds for one audit. No claim of a repaired version is refuted unless the table says so.
+"""
+
+FIGURE = """
+![Power against type I error for each exhibit](museum.png)
+
+Each panel has the power of tests that tell the two inputs apart, against their type I error. No test of a mechanism
+that keeps its claim reaches the grey region. The lines are proved: each has lower ends of the power at upper ends of
+the error, and all points of a line hold together. The point is the event of the list below, with its intervals.
+"""
+COLUMNS = ("exhibit", "version", "code", "neighbours", "claim", "shown", "repaired", "CPU s")
+
+
+def page(shown: Iterable[tuple[Exhibit, dict[str, Outcome]]], left_out: Iterable[str]) -> str:
+    """Return the page in markdown. `left_out` has a line for each exhibit whose library is missing."""
+    shown = list(shown)
+    levels = {which: shown[0][1][which].level for which in ("broken", "repaired")}
+    lines = [HEAD.format(**levels), _line(COLUMNS), _line(["---"] * len(COLUMNS))]
+    lines += [_line(_cells(exhibit, outcomes)) for exhibit, outcomes in shown]
+    lines += [FIGURE, "## The bugs", ""]
+    lines += [_entry(exhibit, outcomes["broken"]) for exhibit, outcomes in shown]
+    return "\n".join([*lines, *left_out]) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(exhibit: Exhibit, outcomes: dict[str, Outcome]) -> list[str]:
+    broken, repaired = outcomes["broken"], outcomes["repaired"]
+    other = f" ({repaired.claim})" if repaired.claim != broken.claim else ""
+    return [
+        f"{exhibit.name}: {exhibit.links}",
+        exhibit.version,
+        "anew" if exhibit.ours else "own",
+        exhibit.neighbours.relation,
+        broken.claim,
+        _shown(broken) + ("" if broken.refuted else ", not refuted"),
+        _shown(repaired) + other + (", refuted" if repaired.refuted else ""),
+        f"{broken.cpu + repaired.cpu:.1f}",
+    ]
+
+
+def _shown(outcome: Outcome) -> str:
+    symbol = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}[outcome.measure.split()[0]]
+    return f"{symbol} ≥ {outcome.bound:.3g}"
+
+
+def _entry(exhibit: Exhibit, broken: Outcome) -> str:
+    return f"- **{exhibit.name}**: {exhibit.says} Repaired: {exhibit.repair}. {_found(broken)}"
+
+
+def _found(broken: Outcome) -> str:
+    """Return the event with its hits, or the moment, in a sentence."""
+    if min(broken.hits) == broken.trials:
+        return f"Shown by the {broken.event}, from {broken.trials:,} outputs of each input."
+    first, second = broken.hits
+    return f"Event: `{broken.event}`, {first:,} and {second:,} times in {broken.trials:,} outputs of each input."
