@@ -5,13 +5,14 @@ seed. OpenDP has no seed, so its tests fail by chance with this probability, and
 """
 
 import sys
+from importlib.util import find_spec
 from math import exp, log
 
 import numpy as np
 import pytest
 from museum import __main__ as command
 from museum.exhibit import Exhibit
-from museum.exhibits import exhibits, federated, google, opendp, smartnoise
+from museum.exhibits import diffprivlib, exhibits, federated, google, opendp, smartnoise
 from museum.page import page
 from museum.running import audit, kept, outcome
 from scipy import stats
@@ -107,6 +108,14 @@ class TestLibraries:
     def test_opendp_declares_the_amplified_epsilon(self):
         pytest.importorskip("opendp")
         assert opendp.QUERIES * opendp._amplified_sum().map(2) == pytest.approx(opendp.AMPLIFIED.epsilon, rel=1e-9)
+
+    def test_a_record_decides_whether_diffprivlib_raises(self):
+        if find_spec("diffprivlib") is None:
+            pytest.skip("diffprivlib is not installed")
+        fives, and_one = diffprivlib.FIVES.pairs[0]
+        with pytest.raises(RuntimeError, match="candidate"), np.errstate(all="ignore"):
+            diffprivlib.quantile(fives, rng(1))
+        assert 0 <= diffprivlib.quantile(and_one, rng(1)) <= 10
 
     def test_the_accountants_of_google_differ(self):
         """The distance of the sums is 2 standard deviations: the exact epsilon at delta = 0.01."""

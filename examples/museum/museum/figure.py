@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 COLUMNS = 4
 LEAST = 1e-5  # of both axes
-SERIES = {"broken": ("#D55E00", "-", "broken: proved"), "repaired": ("#0072B2", "--", "repaired: proved")}
+SERIES = {
+    "broken": ("#D55E00", "-", "proved of the broken version"),
+    "repaired": ("#0072B2", "--", "proved of the repaired version"),
+}
 
 
 def figure(shown: list[tuple[Exhibit, dict[str, Outcome]]]) -> "Figure":
@@ -31,7 +34,8 @@ def figure(shown: list[tuple[Exhibit, dict[str, Outcome]]]) -> "Figure":
             axes.set_ylabel("power")
         for axes in grid.flat[max(len(shown) - COLUMNS, 0) : len(shown)]:
             axes.set_xlabel("type I error")
-        drawn.legend(*grid.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels())}
+        drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
         drawn.suptitle("Tests of outputs beat what the broken versions claim, and never what the repaired ones claim")
     return drawn
 
@@ -43,9 +47,15 @@ def _panel(axes: "Axes", exhibit: Exhibit, outcomes: dict[str, Outcome]) -> None
     if limit is not None:
         more = "more than the claim allows"
         axes.fill_between(alpha, limit.power(alpha), 1, color=plots.GREY, alpha=0.25, lw=0, label=more)
+    if exhibit.repaired_claim is not None:
+        limit = tradeoff.curve(exhibit.repaired_claim)
+        axes.plot(alpha, limit.power(alpha), color=plots.DARK, linestyle=":", lw=1, label="limit of the repaired claim")
     for which, (colour, dashes, label) in SERIES.items():
         each = outcomes[which]
-        axes.plot(each.type_one, each.power, color=colour, linestyle=dashes, lw=1.3, label=label)
+        if each.type_one:
+            errors = alpha[alpha >= min(each.type_one)]
+            powers = np.interp(errors, each.type_one, each.power)  # a coin may choose between two tests
+            axes.plot(errors, powers, color=colour, linestyle=dashes, lw=1.3, label=label)
     broken = outcomes["broken"]
     if min(broken.hits) < broken.trials:
         _event(axes, broken)

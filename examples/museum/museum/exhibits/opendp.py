@@ -172,7 +172,7 @@ EXHIBITS = [
         "The declared sensitivity of make_sum_of_squared_deviations leaves out that the mean is rounded, and "
         "a rounded mean moves every deviation.",
         "the same function on values without the offset 2^50", deviations, shifted_deviations, PureDP(1.0), LEVEL,
-        needs="opendp",
+        trials=5000, needs="opendp",
     ),
     Exhibit(
         "opendp_max_length", ("opendp/opendp/issues/2945",), "0.16.0", True,
