@@ -26,6 +26,7 @@ from tcdp_sim.quantiles import (
     Line,
     Method,
     Recursive,
+    Slices,
     TreeSearch,
     even_levels,
 )
@@ -39,7 +40,7 @@ SELECTIONS: dict[str, type[Any]] = {  # methods with one epsilon
     "joint": Joint,
     "above_threshold": AboveThreshold,
 }
-METHODS = (*SELECTIONS, "tree_search", *FACTORISATIONS, "interior_points")
+METHODS = (*SELECTIONS, "slices", "tree_search", *FACTORISATIONS, "interior_points")
 USES_OMEGA = ("tree_search", "tree_2", "least_squares_2", "least_squares_16", "interior_points")
 LEAST_LOG2_K, MOST_LOG2_K = 8, 64
 MOST_RECORDS = 10**7
@@ -124,6 +125,8 @@ class Quantiles(Mechanism):
             return law | {"epsilon": found.epsilon}
         if method == "interior_points":
             return law
+        if method == "slices":
+            return law | {"half": Slices.of(even_levels(m), relation, _guarantee(law), line).half}
         if method == "tree_search":
             tree = TreeSearch.of(even_levels(m), relation, _guarantee(law), line)
             return law | {"depth": tree.depth} | _noise(tree.noise)
@@ -140,6 +143,8 @@ class Quantiles(Mechanism):
         made: Method
         if method in SELECTIONS:
             made = SELECTIONS[method](*given, law["epsilon"])
+        elif method == "slices":
+            made = Slices(*given, int(law["half"]))
         elif method == "interior_points":
             made = InteriorPoints(*given, line.n, line.k)
             made.check(line)
