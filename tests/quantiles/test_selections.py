@@ -74,7 +74,11 @@ def test_joint_selections_have_the_weights_of_all_tuples_of_gaps(epsilon):
         volume = prod(line.gaps[list(gaps)]) / prod(factorial(gaps.count(i)) for i in set(gaps))
         counts = np.diff([0, *gaps, 5])
         weights[gaps] = volume * np.exp(-method.eta * np.abs(counts - 5 * shares).sum())
-    drawn = method.draw_gaps(np.log(np.maximum(line.gaps, 1e-300)), 40_000, rng=np.random.default_rng(3))
+    rng, logs = np.random.default_rng(3), np.log(np.maximum(line.gaps, 1e-300))
+    parts = [
+        method.draw_gaps(logs, trials, rng=rng) for trials in (39_900, *range(1, 12), 34)
+    ]  # 6 is the number of gaps
+    drawn = np.concatenate(parts)
     total = sum(weights.values())
     possible = [gaps for gaps, weight in weights.items() if weight > 1e-4 * total]
     seen = [int((drawn == gaps).all(axis=1).sum()) for gaps in possible]
@@ -82,6 +86,15 @@ def test_joint_selections_have_the_weights_of_all_tuples_of_gaps(epsilon):
     rest = 40_000 - sum(seen), 40_000 - expected.sum()
     assert chisquare([*seen, rest[0]], [*expected, rest[1]]).pvalue > 1e-6
     assert not (drawn == 3).any()  # the empty gap between equal records
+
+
+def test_numbers_of_trials_and_gaps_may_be_equal():
+    """Trials on as many gaps as there are trials have the law of any others."""
+    line, method = Line([2.0, 3.0, 4.0, 5.0, 6.0], 8, "reals"), Joint.of(even_levels(4), "substitute", PureDP(4.0))
+    rng = np.random.default_rng(9)
+    few = np.concatenate([method.sample(line, 6, rng=rng) for _ in range(1000)])
+    many = method.sample(line, 6000, rng=rng)
+    assert np.abs(few.mean(axis=0) - many.mean(axis=0)).max() < 5.5 * 8 / np.sqrt(12 * 3000)
 
 
 def test_outputs_of_joint_selections_are_uniform_in_their_gaps():

@@ -9,7 +9,7 @@ from scipy.stats import ks_2samp
 
 from tcdp_sim.noise import DiscreteLaplace
 from tcdp_sim.privacy import ApproxDP
-from tcdp_sim.quantiles import Line, Slices
+from tcdp_sim.quantiles import Line, Slices, even_levels
 from tcdp_sim.quantiles.slices import largest_noise
 
 ALIKE = 1e-6  # least p-value of a Kolmogorov-Smirnov test
@@ -102,6 +102,8 @@ def test_a_substitution_changes_two_records_of_all_slices(x, moved):
 
 def test_the_noise_pays_for_two_paths():
     method = Slices((0.2, 0.4, 0.6, 0.8), "substitute", ApproxDP(1.0, 1e-6), 5)
-    assert method.tree.levels == 2
+    assert method.tree.levels == 1  # four numbers that are added up have less variance than a binary tree of two levels
+    deep = Slices(even_levels(99), "substitute", ApproxDP(1.0, 1e-6), 5)
+    assert (deep.tree.branching, deep.tree.levels) == (10, 2)
     assert 2 * method.tree.levels / method.noise.scale == pytest.approx(0.5)  # two paths, each node moves by one
     assert 2 * 2 * method.eta == pytest.approx(0.5)  # two selections, with a range of 2 eta
