@@ -27,10 +27,10 @@ Place = tuple[Ints, Floats]
 class Slices(Method):
     """SliceQuantiles: a quantile is the private median of a slice of records around a noisy rank.
 
-    A tree with discrete Laplace noise in every node gives correlated noise for all ranks, as for running counts. The 2 h
-    + 1 records around a noisy rank are its slice. An exponential mechanism selects from each slice, in the order of
-    `Recursive`, between the outputs on both sides. Records on integers are first moved to uniform places within their
-    units, because records must be distinct. With many equal reals the method fails.
+    A tree with discrete Laplace noise in every node gives correlated noise for all ranks, as for running counts. A
+    slice consists of the h records on either side of a noisy rank and the one between. An exponential mechanism selects
+    from each slice, in the order of `Recursive`, between the outputs on both sides. Records on integers are first moved
+    to uniform places within their units, because records must be distinct. With many equal reals the method fails.
 
     Privacy, by a proof of ours. Substitution of x by x' > x moves the records between them by one rank. If slices are
     disjoint, moving the noise of the slices between x and x' by one gives them the same records. That changes the tree
