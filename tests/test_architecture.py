@@ -49,13 +49,14 @@ MAY_IMPORT = {
     # 5, 6: algorithms of several files
     "selection": ("noise", "privacy", "samplers", "calibration"),
     "interior": ("noise", "privacy", "samplers", "calibration", "accounting"),
-    "thresholds": ("noise", "privacy", "interior"),
     "prefix_sums": (),
+    "thresholds": ("noise", "privacy", "interior", "prefix_sums"),
+    "partition_selection": ("noise", "privacy", "calibration", "accounting"),
     "quantiles": ("privacy", "noise", "calibration", "accounting", "interior", "thresholds", "prefix_sums"),
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
         *("noise", "privacy", "data", "samplers", "bounds", "releases", "calibration", "optimal", "selection"),
-        *("interior", "thresholds", "prefix_sums", "quantiles", "accounting"),
+        *("interior", "thresholds", "prefix_sums", "partition_selection", "quantiles", "accounting"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("summaries", "data", "mechanisms"),
@@ -69,7 +70,7 @@ MAY_IMPORT = {
     "experiments": (
         *("noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration", "optimal"),
         *("selection", "interior", "thresholds", "prefix_sums", "quantiles", "mechanisms", "statistics", "store"),
-        *("audits", "results", "accounting"),
+        *("audits", "results", "accounting", "partition_selection"),
     ),
     "papers": (  # experiments/papers: claims, their judge, their page
         *("noise", "privacy", "data", "report", "exact", "bounds", "releases", "calibration", "optimal", "selection"),
@@ -79,7 +80,7 @@ MAY_IMPORT = {
     "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
     "cli": (
         *("privacy", "accounting", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine"),
-        *("results", "papers", "sweeps", "api"),
+        *("results", "papers", "sweeps", "audits", "api"),
     ),
     "__main__": ("cli",),
 }
