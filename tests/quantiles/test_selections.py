@@ -216,9 +216,29 @@ def test_losses_of_recursions_stay_within_epsilon(relation):
     assert worst > 0.25
 
 
-def test_the_range_of_a_round_of_a_recursion_keeps_rho():
+def test_a_record_that_changes_sides_costs_a_whole_round():
+    """Given the median, one node loses a record and another one gets it: their losses together have the range."""
+    method = Recursive.of((0.25, 0.5, 0.75), "substitute", PureDP(1.0))
+    rest = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 7.2]
+    outputs = [(a, 4.1, b) for a in np.linspace(0.05, 4.05, 25) for b in np.linspace(4.15, 7.95, 25)]
+    densities = [[recursion_density(sorted([*rest, x]), 8, z, method) for z in outputs] for x in (0.5, 7.6)]
+    assert 0.45 < loss_range(zip(*densities)) <= 0.5 + 1e-12
+
+
+@pytest.mark.parametrize("levels", [(0.2, 0.5, 0.9), (0.1, 0.3, 0.4, 0.8)])
+def test_rounds_of_recursions_under_pure_privacy(levels):
+    method = Recursive.of(levels, "substitute", PureDP(1.0))
+    for round_, nodes in enumerate(method.nodes):
+        for node in nodes:
+            most = max(node.share, 1 - node.share)
+            ranges = 2 * method.eta(node) * (2 * most if round_ else 1)  # of two nodes, or of the first one
+            assert ranges == pytest.approx(1.0 / method.rounds)
+
+
+@pytest.mark.parametrize("levels", [(0.1, 0.5, 0.6), (0.25, 0.5, 0.75)])
+def test_the_range_of_a_round_of_a_recursion_keeps_rho(levels):
     rho = 0.3
-    method = Recursive.of((0.1, 0.5, 0.6), "substitute", ZCDP(rho))
+    method = Recursive.of(levels, "substitute", ZCDP(rho))
     for nodes in method.nodes:
         for node in nodes:
             eta, most = method.eta(node), max(node.share, 1 - node.share)
