@@ -82,6 +82,11 @@ class Target(ABC):
         """True if the error is proportional to the scale."""
         return True
 
+    @property
+    def jump(self) -> float | None:
+        """The distance of the errors that are possible, None if every error is."""
+        return None
+
 
 @dataclass(frozen=True)
 class AdditiveTarget(Target):
@@ -134,6 +139,11 @@ class AdditiveTarget(Target):
         if self.is_smooth:
             return error / _unit_error(alike) * DOWN
         return _largest_scale(alike, error if self.tail is None else _point_below(error, self.step), error)
+
+    @property
+    def jump(self) -> float | None:
+        """The step of discrete noise if the error is a quantile of it."""
+        return None if self.is_smooth or self.tail is None else self.step
 
     @property
     def tail(self) -> float | None:
