@@ -4,8 +4,7 @@ The law is cut into strips of equal probability at its own quantiles. Below the 
 ones contains a rectangle up to the density at the outer edge. The edges are so close that the rectangle is nearly all
 of the strip. One uniform draw chooses the strip, the rectangle or the rest, and the place in the rectangle. The rest is
 on average less than a hundredth of the strip, and is drawn by rejection. Strips in which rejection takes long are drawn
-by inversion. Those are the outermost ones, with their tails to the end of the floats, and those that contain a high step
-of the density.
+by inversion: the outermost ones, with their tails to the end of the floats, and those with a high step of the density.
 """
 
 from collections.abc import Callable

@@ -267,6 +267,9 @@ def test_a_plan_prints_a_table():
     assert lines[0].split() == ["release", "error", "bound", "deviation", "noise", "times", "rho", "share"]
     assert lines[1].startswith("<counties>")
     assert "certified" in lines[-1]
+    assert "gaussian scale 3.57191" in lines[1]
+    assert plan.attack.upper == pytest.approx(plan.ledger.attack(0.5).upper, rel=2e-3)
+    assert f"at most {100 * plan.attack.upper:.1f}"[:-1] in lines[-2]
     assert "&lt;counties&gt;" in plan._repr_html_()
     assert plan.ledger.releases == 2
     assert sum(row.share for row in plan.rows) == pytest.approx(1)

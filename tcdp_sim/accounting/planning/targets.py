@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import floor, log
-from typing import Any
+from typing import Any, ClassVar
 
 from tcdp_sim.accounting.planning.scales import largest_scale, unit_noise
 from tcdp_sim.accounting.releases.additive import Additive
@@ -38,6 +38,7 @@ class Target(ABC):
     True
     """
 
+    kind: ClassVar[str] = ""  # of error, in two words
     name: str
     weight: float
     sensitivity: float
@@ -217,6 +218,7 @@ class CountTarget(AdditiveTarget):
     3.57191
     """
 
+    kind = "largest error"
     largest_error: float | None = None
     k: float = 1
     level: float = 0.95
@@ -279,6 +281,7 @@ class DeviationTarget(AdditiveTarget):
     1.414214
     """
 
+    kind = "standard deviation"
     deviation: float | None = None
 
     def __post_init__(self) -> None:
