@@ -37,10 +37,11 @@ MAY_IMPORT = {
     "summaries": (),
     "data": (),
     "report": ("summaries",),
+    "candidates": (),
     # 3: drawing | exact laws, each other's oracle
     "samplers": ("noise",),
     "releases": ("noise", "privacy"),
-    "exact": ("noise", "privacy", "releases"),
+    "exact": ("noise", "privacy", "releases", "candidates"),
     "bounds": ("noise", "privacy"),
     "accounting": ("noise", "privacy", "exact"),
     # 4: the noise that meets a guarantee
@@ -54,7 +55,7 @@ MAY_IMPORT = {
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
         *("noise", "privacy", "data", "samplers", "bounds", "releases", "calibration", "optimal", "selection"),
-        *("interior", "thresholds", "prefix_sums", "accounting"),
+        *("interior", "thresholds", "prefix_sums", "accounting", "candidates"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("summaries", "data", "mechanisms"),
@@ -68,7 +69,7 @@ MAY_IMPORT = {
     "experiments": (
         *("noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration", "optimal"),
         *("selection", "interior", "thresholds", "prefix_sums", "mechanisms", "statistics", "store", "audits"),
-        *("results", "accounting"),
+        *("results", "accounting", "candidates"),
     ),
     "papers": (  # experiments/papers: claims, their judge, their page
         *("noise", "privacy", "data", "report", "exact", "bounds", "releases", "calibration", "optimal", "selection"),
