@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 KILLS ?= 1000
 STATES ?= 200
 
-.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery torture blackout clean
+.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery null-audits torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -51,6 +51,9 @@ doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public n
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)
+
+null-audits: $(STAMP) # true claims of 23 mechanisms, audited again and again; ARGS="--help" says what can be chosen
+	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery.nulls $(ARGS)
 
 torture: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python -m torture --kills $(KILLS) $(ARGS)

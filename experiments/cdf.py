@@ -22,6 +22,7 @@ NAMES = {
     "each_bin": "noise in each bin",
     "each_prefix": "noise in each prefix sum",
     "square_root": "square-root factorisation",
+    "weighted_square_root": "weighted square root",
     "optimal": "optimal factorisation",
 }
 KINDS = {"tree": "{}-ary tree", "least_squares": "{}-ary tree, least squares", "weighted": "{}-ary tree, weighted"}
@@ -87,7 +88,12 @@ def _terminal_row(row) -> list[str]:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw errors against k, a figure for each neighbouring relation."""
+    """Draw errors against k for each neighbouring relation, and errors of other noises over those of Gaussian noise."""
+    gaussian = table[table["root_mean_square_limit"].notna()]
+    others = _beside_gaussian(table, gaussian)
+    if len(others):
+        yield "noises", captioned(_noises_figure(others), others, "errors in counts"), others
+    table = gaussian if len(gaussian) else table
     named = table.assign(series=[_label(row, table) for row in table.to_dict("records")])
     styles = series_styles((label, "") for label in named["series"].unique())
     for (relation, rho), part in named.groupby(["neighbours", "rho"], sort=False):
@@ -130,6 +136,59 @@ def _figure(part, styles):
     return figure
 
 
+def _beside_gaussian(table, gaussian):
+    """Return the rows with other noise that have a row with Gaussian noise at the same point, as ratios to it."""
+    same = ["method", "rho", "neighbours", "k"]
+    numbers = ("root_mean_square", "root_mean_square_exact", "largest_error_q95")
+    known = gaussian.drop_duplicates(same).set_index(same)[
+        [*numbers, "largest_error_q95_lower", "largest_error_q95_upper"]
+    ]
+    others = table[table["root_mean_square_limit"].isna()]
+    found = others.join(known.add_suffix("_gaussian"), on=same, how="inner")
+    for name in numbers:
+        found[f"{name}_ratio"] = found[name] / found[f"{name}_gaussian"]
+    half = [
+        (found[f"largest_error_q95_upper{end}"] - found[f"largest_error_q95_lower{end}"])
+        / (2 * found[f"largest_error_q95{end}"])
+        for end in ("", "_gaussian")
+    ]
+    return found.assign(largest_error_q95_ratio_half=np.hypot(*half) * found["largest_error_q95_ratio"])
+
+
+def _noises_figure(part):
+    figure, grid = new_figure(1, 2, 9.6, 4.0, sharey=True)
+    methods = list(dict.fromkeys(part["method"]))
+    part = part.assign(series=[f"{row['noise_label']}, {_scaled_omega(row)}" for row in part.to_dict("records")])
+    styles = series_styles((label, "") for label in part["series"].unique())
+    for number, (label, cells) in enumerate(part.groupby("series", sort=False)):
+        place = [methods.index(method) + 0.13 * (number - 1.5) for method in cells["method"]]
+        marks = marks_of(styles[label])
+        ratio = cells["root_mean_square_exact_ratio"]
+        points(grid[0][0], place, ratio, ratio, ratio, **marks)
+        largest, half = cells["largest_error_q95_ratio"], cells["largest_error_q95_ratio_half"]
+        points(grid[0][1], place, largest, largest - half, largest + half, **marks)
+    for axes, title in zip(grid[0], ("root mean square error (exact)", "largest error, 95% quantile (simulated)")):
+        axes.axhline(1.0, **LIMIT)
+        axes.set_xticks(range(len(methods)), [_short(method) for method in methods])
+        axes.set(title=title)
+    grid[0][0].set_ylabel("error over that of Gaussian noise")
+    keys = {label: styles[label] | {"linestyle": "none"} for label in part["series"].unique()}
+    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=2)
+    least = part["root_mean_square_exact_ratio"].min()
+    best = "no noise here beats Gaussian noise" if least >= 1 else f"at best {least:.3f} of Gaussian noise"
+    figure.suptitle(f"Prefix sums of k = {part['k'].iloc[0]:,} bins at equal ρ: {best} (bars: 95%)", fontsize=11)
+    return figure
+
+
+def _scaled_omega(row) -> str:
+    return f"ω√ρ = {row['omega'] * np.sqrt(row['rho']):.3g}"
+
+
+def _short(method) -> str:
+    """Return a name for a tick of an axis, on two lines."""
+    return _named(method).replace(", ", "\n").replace(" factorisation", "").replace(" square root", "\nsquare root")
+
+
 def _finding(part) -> str:
     """Return the title: the best method at the largest k."""
     last = part[part["k"] == part["k"].max()]
@@ -141,7 +200,13 @@ def _finding(part) -> str:
 
 def _label(row, table) -> str:
     """Return the name of a method, with its noise if there are several."""
-    kind, _, branching = row["method"].rpartition("_")
-    name = NAMES.get(row["method"]) or KINDS[kind].format({"2": "bin"}.get(branching, f"{branching}-"))
-    name = name.replace("--ary", "-ary").replace("bin-ary", "binary")
+    name = _named(row["method"])
     return name if table["noise"].nunique() == 1 else f"{name}, {row['noise_label']}"
+
+
+def _named(method) -> str:
+    """Return the name of a method for the reader."""
+    if method in NAMES:
+        return NAMES[method]
+    kind, _, branching = method.rpartition("_")
+    return KINDS[kind].format({"2": "bin"}.get(branching, f"{branching}-")).replace("--", "-").replace("bin-", "bin")

@@ -14,15 +14,15 @@ import pandas as pd
 import xarray as xr
 
 from tcdp_sim import results
-from tcdp_sim.audits import AuditReport, arguments
+from tcdp_sim.audits import arguments
 from tcdp_sim.audits import run as audits
+from tcdp_sim.audits.report import AuditReport
 from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.texts import in_html
 from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.mechanisms import Mechanism
-from tcdp_sim.privacy import Guarantee
 from tcdp_sim.report.terminal import Terminal
 from tcdp_sim.results import published
 from tcdp_sim.store.exact_values import known_exactly
@@ -372,17 +372,20 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
 def audit(
     mechanism: Callable[..., Any],
     *,
-    pairs: Any = None,
-    claim: Guarantee | None = None,
-    trials: float = 1_000_000,
+    neighbours: Any = None,
+    claim: Any = None,
+    trials: float | None = None,
+    seconds: float | None = None,
     level: float = 0.95,
     seed: int = 0,
     cluster: str | Mapping[str, Any] = "serial",
     name: str | None = None,
     results_dir: str | Path = "results",
-    sensitivity: float | None = 1.0,
+    errors: str = "output",
     learn: bool = True,
     bits: bool = False,
+    pairs: Any = None,
+    sensitivity: float | None = 1.0,
 ) -> AuditReport:
     """Audit a privacy claim of a mechanism from its outputs.
 
@@ -392,17 +395,21 @@ def audit(
     Parameters
     ----------
     mechanism : callable
-        A function (data, rng, trials) that returns outputs of shape (trials, ...), numbers or labels. All of its
-        randomness must come from rng. A function (data, rng) returns one output and is called once for each trial. If
-        the function has a method `log_likelihood_ratio(outputs, data, other)`, in nats, the audit uses it.
-    pairs : list of (data, other), or int, optional
-        Pairs of neighbours, or a number d of answers: then the pairs are `audits.answer_pairs(d)`. The default is d =
-        1.
+        A function (data, rng, trials) that returns `trials` outputs: an array of shape (trials, ...), or a list of
+        objects. A function (data, rng) returns one output and is called once for each trial. Outputs may be numbers,
+        labels, None, or lists, tuples, sets, dicts and frames of these. All randomness must come from rng. If the
+        function has a method `log_likelihood_ratio(outputs, data, other)`, in nats, the audit uses it.
+    neighbours : Neighbours or list of (data, other), optional
+        The neighbouring inputs: `audits.records(data)` for a real data set, `audits.answers(d)` for vectors of d
+        answers to queries, or pairs of your own. The mechanism gets them as they are. The default is `answers(1)`.
     claim : Guarantee, optional
-        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee. Without a claim the report bounds epsilon.
-    trials : float
-        Number of outputs of each of the two inputs that the bound is computed from. The choice of the event takes half
-        as many more.
+        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or an `accounting.Ledger`, which
+        claims its trade-off curve. Without a claim the report bounds epsilon.
+    trials : float, optional
+        Number of outputs of each of the two inputs that the bound is computed from, by default a million. The choice of
+        the event takes half as many more.
+    seconds : float, optional
+        The time that the audit may take, instead of `trials`: a first look at the mechanism's speed sets the number.
     level : float
         Confidence level of the report, in (0, 1).
     seed : int
@@ -413,14 +420,17 @@ def audit(
         If given, the counts are kept in results_dir/name. The same call resumes there. A changed source starts anew.
     results_dir : str or Path
         The folder that holds the folders of audits and runs.
-    sensitivity : float or None
-        The largest difference between corresponding entries of two neighbours. Pass None for another neighbouring
-        relation.
+    errors : {"output", "raise"}
+        If "output", an exception that the mechanism raises counts as an output, because it may tell the inputs apart.
+        If "raise", it ends the audit.
     learn : bool
         If True, also try scores that scikit-learn finds, provided it is installed (pip install "tcdp_sim[audit]").
     bits : bool
         If True, also try the lowest bits of floating-point outputs. They betray the input of a textbook sampler whose
         claim holds only for real numbers.
+    pairs, sensitivity : optional
+        The old form of `neighbours`, for one more release: a list of pairs or a number of answers, whose entries differ
+        by at most `sensitivity`.
 
     Returns
     -------
@@ -442,10 +452,14 @@ def audit(
     >>> from tcdp_sim.privacy import PureDP
     >>> def laplace(data, rng, trials):
     ...     return data[0] + rng.laplace(scale=0.5, size=trials)
-    >>> audit(laplace, claim=PureDP(1.0), trials=4000, learn=False)  # doctest: +SKIP
+    >>> report = audit(laplace, claim=PureDP(1.0), trials=4000, learn=False)
+    >>> report.refuted
+    True
     """
     user_files.check_not_importing("an audit")
-    given = (mechanism, pairs, claim, trials, level, seed, sensitivity, learn, bits, name, results_dir)
+    if pairs is not None:
+        neighbours = arguments.from_pairs(neighbours, pairs, sensitivity)
+    given = (mechanism, neighbours, claim, trials, seconds, level, seed, errors, learn, bits, name, results_dir)
     return audits.run(arguments.checked(*given), cluster, _tell)
 
 

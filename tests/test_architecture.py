@@ -50,12 +50,15 @@ MAY_IMPORT = {
     # 5, 6: algorithms of several files
     "selection": ("noise", "privacy", "samplers", "calibration"),
     "interior": ("noise", "privacy", "samplers", "calibration", "accounting"),
-    "thresholds": ("noise", "privacy", "interior"),
     "prefix_sums": (),
+    "thresholds": ("noise", "privacy", "interior", "prefix_sums"),
+    "partition_selection": ("noise", "privacy", "calibration", "accounting"),
+    "quantiles": ("privacy", "noise", "calibration", "accounting", "interior", "thresholds", "prefix_sums"),
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
         *("noise", "privacy", "data", "samplers", "bounds", "releases", "calibration", "optimal", "selection"),
-        *("interior", "thresholds", "prefix_sums", "accounting", "candidates"),
+        *("interior", "thresholds", "prefix_sums", "partition_selection", "quantiles", "accounting"),
+        "candidates",
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("summaries", "data", "mechanisms"),
@@ -68,8 +71,8 @@ MAY_IMPORT = {
     # 11: faces
     "experiments": (
         *("noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration", "optimal"),
-        *("selection", "interior", "thresholds", "prefix_sums", "mechanisms", "statistics", "store", "audits"),
-        *("results", "accounting", "candidates"),
+        *("selection", "interior", "thresholds", "prefix_sums", "quantiles", "mechanisms", "statistics", "store"),
+        *("audits", "results", "accounting", "partition_selection", "candidates"),
     ),
     "papers": (  # experiments/papers: claims, their judge, their page
         *("noise", "privacy", "data", "report", "exact", "bounds", "releases", "calibration", "optimal", "selection"),
@@ -112,7 +115,7 @@ ONLY_IN = {
     "sklearn": {"audits.learnt"},
     "subprocess": {"store.provenance", "engine.clusters"},
 }
-SIMULATE = ("mechanisms", "samplers", "selection", "thresholds")  # rooms that never name an exact law
+SIMULATE = ("mechanisms", "samplers", "selection", "thresholds", "quantiles")  # rooms that never name an exact law
 LAWS = ("interior", "thresholds")  # rooms in which exact laws stand, in modules that say so
 FORBIDDEN = {"pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib", "random", "imp", "runpy"}
 

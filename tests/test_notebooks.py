@@ -59,7 +59,7 @@ def test_an_audit_has_its_verdict_and_a_short_pair():
     data = np.arange(5000.0)
     pair = data, data + np.eye(1, 5000)[0]
     given = {"trials": 2000, "learn": False, "sensitivity": None}
-    report = tcdp_sim.audit(noisy, pairs=[pair], claim=PureDP(1.0), **given)
+    report = tcdp_sim.audit(noisy, neighbours=[pair], claim=PureDP(1.0), **given)
     shown = report._repr_html_()
     assert len(shown) < 1000
     assert "epsilon &gt;= " in shown
@@ -69,7 +69,7 @@ def test_an_audit_has_its_verdict_and_a_short_pair():
 
 
 def test_an_audit_of_long_texts_is_short_and_shows_them_as_text():
-    report = tcdp_sim.audit(letters, pairs=[(STRANGE, "z" * 10**5)], trials=2000, learn=False, sensitivity=None)
+    report = tcdp_sim.audit(letters, neighbours=[(STRANGE, "z" * 10**5)], trials=2000, learn=False, sensitivity=None)
     shown = report._repr_html_()
     assert len(shown) < 1500
     assert TEXT_OF_IT in shown

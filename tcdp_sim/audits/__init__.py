@@ -1,7 +1,43 @@
-"""Audits of privacy claims: lower confidence bounds from a mechanism's outputs alone."""
+"""Audits of privacy claims: lower confidence bounds from a mechanism's outputs alone.
 
-from tcdp_sim.audits.ledgers import LedgerMechanism
-from tcdp_sim.audits.pairs import answer_pairs
-from tcdp_sim.audits.report import AuditReport
+A name is imported when it is used, so that the plug-in for pytest loads nothing else.
+"""
 
-__all__ = ["AuditReport", "LedgerMechanism", "answer_pairs"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tcdp_sim.audits.asserted import assert_private
+    from tcdp_sim.audits.ledgers import LedgerMechanism
+    from tcdp_sim.audits.neighbours import Neighbours, answers, records
+    from tcdp_sim.audits.pairs import answer_pairs
+    from tcdp_sim.audits.report import AuditReport
+    from tcdp_sim.audits.tradeoff import GaussianDP
+
+_HOMES = {
+    "AuditReport": "report",
+    "GaussianDP": "tradeoff",
+    "LedgerMechanism": "ledgers",
+    "Neighbours": "neighbours",
+    "answer_pairs": "pairs",
+    "answers": "neighbours",
+    "assert_private": "asserted",
+    "records": "neighbours",
+}
+
+__all__ = [
+    "AuditReport",
+    "GaussianDP",
+    "LedgerMechanism",
+    "Neighbours",
+    "answer_pairs",
+    "answers",
+    "assert_private",
+    "records",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

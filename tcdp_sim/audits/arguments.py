@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits import claims, pairs
+from tcdp_sim.audits import claims, neighbours, pairs
 from tcdp_sim.audits.claims import Measure
+from tcdp_sim.audits.outputs import Caught, OneByOne
 from tcdp_sim.audits.sampling import Pair
 from tcdp_sim.core.errors import UserError, real, whole
 from tcdp_sim.privacy import Guarantee
 
 LEAST, MOST = 100, 10**12
+TRIALS = 1_000_000
 MAX_SEED = 2**128
 
 
@@ -36,13 +39,20 @@ class Scoring:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """The checked arguments of an audit."""
+    """The checked arguments of an audit.
 
+    `mechanism` is what the user gave, `sampler` draws outputs of it. `seconds` is the time that decides the number of
+    trials, or None.
+    """
+
+    mechanism: Any
     sampler: Callable[..., Any]
     pairs: list[Pair]
+    relation: str
     claim: Guarantee | None
     measure: Measure
     trials: int
+    seconds: float | None
     level: float
     seed: int
     scoring: Scoring
@@ -56,12 +66,13 @@ class Audit:
 
 def checked(
     mechanism: Any,
-    given: Any,
+    neighbouring: Any,
     claim: Any,
     trials: Any,
+    seconds: Any,
     level: Any,
     seed: Any,
-    sensitivity: Any,
+    errors: Any,
     learn: bool,
     bits: bool,
     name: str | None,
@@ -70,17 +81,40 @@ def checked(
     """Return the arguments of `tcdp_sim.audit` after checking them. Raises UserError."""
     if not callable(mechanism):
         raise UserError(f"{mechanism!r} is not a mechanism; valid: a function mechanism(data, rng, trials) -> outputs")
+    if trials is not None and seconds is not None:
+        raise UserError("trials and seconds are both given; valid: one of them")
+    if errors not in ("output", "raise"):
+        raise UserError(f"errors = {errors!r} is not valid; valid: 'output', 'raise'")
     try:
-        trials, seed = whole("trials", trials, LEAST, MOST), whole("seed", seed, 0, MAX_SEED - 1)
+        seconds = None if seconds is None else real("seconds", seconds, 0)
+        trials = whole("trials", TRIALS if trials is None else trials, LEAST, MOST)
+        seed = whole("seed", seed, 0, MAX_SEED - 1)
         level = real("level", level, 0, 1)
-        sensitivity = None if sensitivity is None else real("sensitivity", sensitivity, 0)
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
     folder = None if name is None else Path(results_dir) / _folder_name(name)
     scoring = Scoring(getattr(mechanism, "log_likelihood_ratio", None), bool(learn), bool(bits))
-    measure = claims.measure(claim)
-    listed = pairs.checked(given, sensitivity)
-    return Audit(vectorised(mechanism), listed, claim, measure, trials, level, seed, scoring, folder)
+    measure, chosen = claims.measure(claim), neighbours.given(neighbouring)
+    return Audit(
+        mechanism, sampler(mechanism, errors == "output"), pairs.listed(chosen.pairs), chosen.relation, claim, measure,
+        trials, seconds, level, seed, scoring, folder,
+    )  # fmt: skip
+
+
+def from_pairs(neighbouring: Any, given: Any, sensitivity: Any) -> neighbours.Neighbours:
+    """Return what the old arguments `pairs` and `sensitivity` meant, with a warning. Raises UserError."""
+    if neighbouring is not None:
+        raise UserError("neighbours and pairs are both given; valid: neighbours alone")
+    if sensitivity is not None:
+        try:
+            sensitivity = real("sensitivity", sensitivity, 0)
+        except ValueError as mistake:
+            raise UserError(str(mistake)) from None
+    count = isinstance(given, int)
+    new = f"tcdp_sim.audits.answers({given})" if count else "[(data, other), ...]"
+    warnings.warn(f"the argument pairs= of audit() is now neighbours={new}", DeprecationWarning, stacklevel=3)
+    found = tuple(pairs.as_arrays(given, sensitivity))
+    return neighbours.Neighbours(found, neighbours.answers(given).relation if count else "pairs as given")
 
 
 def _folder_name(name: Any) -> str:
@@ -90,8 +124,8 @@ def _folder_name(name: Any) -> str:
     return name
 
 
-def vectorised(mechanism: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the mechanism in the form (data, rng, trials) -> outputs.
+def sampler(mechanism: Callable[..., Any], catches: bool = False) -> Callable[..., Any]:
+    """Return the mechanism in the form (data, rng, trials) -> outputs; `catches` makes its exceptions outputs.
 
     A function of two arguments, (data, rng) -> one output, is called once for each trial. A parameter named `trials`
     gets the number of trials wherever it stands. Raises UserError if a third parameter of another name has a default,
@@ -100,7 +134,15 @@ def vectorised(mechanism: Callable[..., Any]) -> Callable[..., Any]:
     try:
         parameters = list(inspect.signature(mechanism).parameters.values())
     except (ValueError, TypeError):
-        return mechanism
+        return Caught(mechanism) if catches else mechanism
+    vectorised = _vectorised(mechanism, parameters)
+    if vectorised is None:
+        return OneByOne(mechanism, catches)
+    return Caught(vectorised) if catches else vectorised
+
+
+def _vectorised(mechanism: Callable[..., Any], parameters: list[inspect.Parameter]) -> Callable[..., Any] | None:
+    """Return the mechanism as (data, rng, trials) -> outputs, or None if it gives one output. Raises UserError."""
     named = [each for each in parameters if each.name == "trials"]
     if named:
         return partial(_by_name, mechanism) if named[0].kind is named[0].KEYWORD_ONLY else mechanism
@@ -108,12 +150,8 @@ def vectorised(mechanism: Callable[..., Any]) -> Callable[..., Any]:
     if len(placed) > 2 and placed[2].default is not inspect.Parameter.empty:
         message = f"the mechanism's third parameter {placed[2].name!r} has a default, so it may be the number of trials"
         raise UserError(f"{message} or a setting; valid: (data, rng, trials) or (data, rng)")
-    return partial(_one_by_one, mechanism) if len(placed) == 2 else mechanism
+    return None if len(placed) == 2 else mechanism
 
 
 def _by_name(mechanism: Callable[..., Any], data: Any, rng: np.random.Generator, trials: int) -> Any:
     return mechanism(data, rng, trials=trials)
-
-
-def _one_by_one(mechanism: Callable[..., Any], data: Any, rng: np.random.Generator, trials: int) -> Any:
-    return np.array([mechanism(data, rng) for _ in range(trials)])

@@ -1,13 +1,13 @@
 """The scores to try on a pair of inputs, built from a pilot's outputs and from counts of their features."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits import features
+from tcdp_sim.audits import features, outputs
 from tcdp_sim.audits.sampling import Counted, Counts, Pair
-from tcdp_sim.audits.scores import Additive, Atoms, Column, OfTexts, Score
+from tcdp_sim.audits.scores import Additive, Atoms, Column, Score
 from tcdp_sim.audits.tables import log_ratio, merged
 from tcdp_sim.core.arrays import Floats, Ints
 
@@ -17,34 +17,20 @@ COLUMNS_TRIED = 3  # the most informative columns are also tried as scores by th
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """A small sample of outputs of both inputs."""
+    """A small sample of outputs of both inputs.
+
+    `names` has the words and the opposite of each column, for outputs that a reader has turned into columns.
+    """
 
     pair: Pair
     outputs: tuple[Any, Any]
+    names: tuple[tuple[str, str], ...] | None = None
 
     @property
     def matrices(self) -> tuple[Floats, Floats]:
         """The outputs of both inputs as floats of shape (trials, d)."""
         first, second = self.outputs
         return features.as_matrix(first), features.as_matrix(second)
-
-    def of_texts(self, counted: Counted) -> Counted:
-        """Return `counted`, adapted to labels of the pilot's length if outputs are texts."""
-        dtype = self.outputs[0].dtype
-        return replace(counted, columns=OfTexts(counted.columns, dtype.str)) if dtype.kind in "US" else counted
-
-    def scores_of_texts(self, made: list[Score]) -> list[Score]:
-        """Return the scores, adapted to labels of the pilot's length if outputs are texts."""
-        dtype = self.outputs[0].dtype
-        return [OfTexts(each, dtype.str, each.words) for each in made] if dtype.kind in "US" else made
-
-
-def alike(first: Any, second: Any) -> tuple[Any, Any]:
-    """Return the outputs of both inputs with a common dtype if they are texts."""
-    if first.dtype.kind not in "US":
-        return first, second
-    dtype = np.result_type(first, second)
-    return first.astype(dtype), second.astype(dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +59,9 @@ def of_pilot(pilot: Pilot, bits: bool) -> Features:
     Columns that may be pooled share their edges. `bits` adds the lowest bits of numbers.
     """
     both = np.concatenate(pilot.matrices)
-    kinds = features.kinds_of(both, bits)
+    kinds = ("value",) if pilot.names else features.kinds_of(both, bits)
     edges = tuple(_edges(kind, features.KINDS[kind](both)) for kind in kinds)
-    return Features(kinds, edges, tuple(_atoms(both, _classes(pilot.pair, both.shape[1]))))
+    return Features(kinds, edges, tuple(_atoms(both, _classes(pilot, both.shape[1]), pilot)))
 
 
 def _edges(kind: str, columns: Floats) -> tuple[Floats, ...]:
@@ -87,23 +73,32 @@ def _edges(kind: str, columns: Floats) -> tuple[Floats, ...]:
 
 def _alike(columns: Floats) -> bool:
     """Return True if the columns have similar ranges, so that one set of edges serves all."""
-    low, high = np.quantile(columns, [0.05, 0.95], axis=0)
+    low, high = np.quantile(columns, [0.05, 0.95], axis=0, method="lower")
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        return False
     return bool(low.max() - low.min() <= 0.25 * (high.max() - low.min()))
 
 
-def _classes(pair: Pair, columns: int) -> Ints | None:
+def _classes(pilot: Pilot, columns: int) -> Ints | None:
     """Return the class of each entry; entries with equal values in both inputs share one.
 
     The result is None unless outputs have one number for each entry.
     """
-    data, other = np.ravel(pair.data), np.ravel(pair.other)
-    if data.size != columns or other.size != columns or data.dtype.kind not in "biuf":
+    data, other = (_numbers(side) for side in (pilot.pair.data, pilot.pair.other))
+    if pilot.names or data.size != columns or other.size != columns:
         return None
     _, classes = np.unique(np.stack([data, other]), axis=1, return_inverse=True)
     return np.ravel(classes)
 
 
-def _atoms(both: Floats, classes: Ints | None) -> list[Atoms]:
+def _numbers(data: Any) -> Floats:
+    """Return the numbers of an input in one row, none if it is no array, list or tuple of numbers."""
+    regular = isinstance(data, np.ndarray) or outputs.regular([data])
+    row = np.ravel(np.asarray(data)) if regular else np.zeros(0)
+    return row.astype(np.float64) if row.dtype.kind in "biuf" else np.zeros(0)
+
+
+def _atoms(both: Floats, classes: Ints | None, pilot: Pilot) -> list[Atoms]:
     """Return atoms for all combinations of whole values, and for combinations of sums within classes."""
     if not np.isfinite(both).all() or (both != np.floor(both)).any():
         return []
@@ -117,7 +112,10 @@ def _atoms(both: Floats, classes: Ints | None) -> list[Atoms]:
         low, width = sums.min(axis=1), np.ptp(sums, axis=1) + 1
         if np.prod(width) <= MOST_ATOMS and np.abs(low).max() < 2**52:
             zeros = np.zeros(int(np.prod(width)))
-            found.append(Atoms(groups, low.astype(np.int64), width.astype(np.int64), zeros, f"log ratio of {words}"))
+            names = tuple(_named(pilot, "value", column) for column in own.tolist()) if groups is own else ()
+            found.append(
+                Atoms(groups, low.astype(np.int64), width.astype(np.int64), zeros, f"log ratio of {words}", names)
+            )
     return found
 
 
@@ -126,7 +124,7 @@ def plain(pilot: Pilot) -> list[Score]:
     columns = pilot.matrices[0].shape[1]
     kinds = [("value", column) for column in range(min(columns, features.MOST_COLUMNS))]
     kinds += [("sum", 0)] if columns > 1 else []
-    return [Column(kind, column, features.named(kind, column, columns)) for kind, column in kinds]
+    return [_column(pilot, kind, column) for kind, column in kinds if kind == "value" or not pilot.names]
 
 
 def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
@@ -138,18 +136,29 @@ def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
     for kind, edges in zip(found.kinds, found.edges):
         own = slice(start, start + len(edges))
         start += len(edges)
-        made += _additive(kind, edges, first[own], second[own], _classes(pilot.pair, columns))
+        names = tuple(_named(pilot, kind, column) for column in range(len(edges)))
+        made += _additive(kind, edges, first[own], second[own], _classes(pilot, columns), names)
         for column, (one, other) in enumerate(zip(first[own], second[own])):
-            singles.append(
-                (_largest_log_ratio(one, other), Column(kind, column, features.named(kind, column, columns)))
-            )
+            singles.append((_largest_log_ratio(one, other), _column(pilot, kind, column)))
     singles.sort(key=lambda item: -item[0])
     for atoms, one, other in zip(found.atoms, first[start:], second[start:]):
-        made.append(Atoms(atoms.classes, atoms.low, atoms.width, log_ratio(one, other), atoms.words))
+        made.append(Atoms(atoms.classes, atoms.low, atoms.width, log_ratio(one, other), atoms.words, atoms.names))
     return made + [column for _, column in singles[:COLUMNS_TRIED]]
 
 
-def _additive(kind: str, edges, first, second, classes: Ints | None) -> list[Score]:
+def _column(pilot: Pilot, kind: str, column: int) -> Column:
+    """Return one column of a kind of features as a score."""
+    return Column(kind, column, *_named(pilot, kind, column))
+
+
+def _named(pilot: Pilot, kind: str, column: int) -> tuple[str, str]:
+    """Return a column in words, with its opposite if it is a yes or no, else an empty text."""
+    if pilot.names:
+        return pilot.names[column]
+    return features.named(kind, column, pilot.matrices[0].shape[1]), ""
+
+
+def _additive(kind: str, edges, first, second, classes: Ints | None, names) -> list[Score]:
     """Return additive scores: separate steps for each column, steps shared within classes, steps shared by all."""
     columns = np.arange(len(edges))
     groupings = [("", columns)]
@@ -164,7 +173,9 @@ def _additive(kind: str, edges, first, second, classes: Ints | None) -> list[Sco
         steps = [of_group[group] for group in groups.tolist()]
         parts = f"sum of steps of each {kind}{words}" if len(edges) > 1 else f"step function of the {kind}"
         if any(len(edge) for edge, _ in steps):
-            made.append(Additive(kind, tuple(edge for edge, _ in steps), tuple(step for _, step in steps), parts))
+            made.append(
+                Additive(kind, tuple(edge for edge, _ in steps), tuple(step for _, step in steps), parts, names)
+            )
     return made
 
 

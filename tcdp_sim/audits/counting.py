@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.audits import sampling
 from tcdp_sim.audits.kept import Kept, Nothing
-from tcdp_sim.audits.sampling import Counted, Counts, Done, Pair, Task
+from tcdp_sim.audits.sampling import Counted, Counts, Done, Drawing, Pair, Task
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.identity import digest
 from tcdp_sim.engine import interrupts
@@ -41,6 +41,10 @@ class Changed(Exception):
     """A stored chunk differs from the mechanism's present outputs although source and settings are the same."""
 
 
+class Unsteady(Exception):
+    """The mechanism's outputs depend on more than its input and its rng."""
+
+
 class Counting:
     """The counter of one mechanism's outputs, known by its `identity`.
 
@@ -51,9 +55,9 @@ class Counting:
     - resumed: how many of them were stored already.
     """
 
-    def __init__(self, executor: Executor, kept: Kept | Nothing, sampler: Any, identity: Any, seed: int) -> None:
+    def __init__(self, executor: Executor, kept: Kept | Nothing, drawing: Drawing, identity: Any, seed: int) -> None:
         self._executor, self._kept = executor, kept
-        self._sampler, self._identity, self._seed = sampler, identity, seed
+        self.drawing, self._identity, self._seed = drawing, identity, seed
         self._seconds_per_trial = 0.0
         self.drawn = self.resumed = 0
         self._checked: set[int] = set()  # pairs with a stored chunk that was drawn again
@@ -63,15 +67,16 @@ class Counting:
     ) -> Counts:
         """Return the counts of `trials` outputs of each input: a function of these arguments, mechanism and seed.
 
-        Raises Changed if a stored chunk is not reproduced, UserError if the mechanism fails.
+        Raises Changed if a stored chunk is not reproduced, Unsteady if outputs depend on more than input and rng, and
+        UserError if the mechanism fails.
         """
         streams = stage_streams(stage, pair)
-        key = digest([self._identity, streams, self._seed, counted]) if isinstance(self._kept, Kept) else ""
+        key = self._key(streams, counted) if isinstance(self._kept, Kept) else ""
         chunks = [(index, min(CHUNK, trials - start)) for index, start in enumerate(range(0, trials, CHUNK))]
         stored = {chunk: self._kept.get(key, *chunk) for chunk in chunks}
         done = {chunk: found for chunk, found in stored.items() if found is not None and _fits(found, counted)}
         if done and pair.index not in self._checked:
-            self._check(Task(stage, self._sampler, pair, counted, self._seed, streams, (min(done, key=_size),)), done)
+            self._check(Task(stage, self.drawing, pair, counted, self._seed, streams, (min(done, key=_size),)), done)
         missing = [chunk for chunk in chunks if chunk not in done]
         self.drawn += trials
         self.resumed += sum(size for _, size in done)
@@ -85,6 +90,10 @@ class Counting:
                     line.advance([counts for _, counts in arrived.chunks])
         return sampling.merged([done[chunk] for chunk in chunks])
 
+    def _key(self, streams: tuple[str, str], counted: Counted) -> str:
+        """Return the key of a stage's chunks in the journal."""
+        return digest([self._identity, streams, self._seed, counted, repr(self.drawing.read)])
+
     def _check(self, task: Task, done: dict[tuple[int, int], Counts]) -> None:
         """Draw the single chunk of a task again. Raises Changed unless its counts equal the stored ones."""
         (arrived,) = self._executor.results(iter([task]), sampling.run)
@@ -93,7 +102,9 @@ class Counting:
         self._checked.add(task.pair.index)
 
     def _keep(self, arrived: Done, key: str, done: dict[tuple[int, int], Counts]) -> None:
-        """Store the chunks that arrived. Raises UserError if the mechanism failed."""
+        """Store the chunks that arrived. Raises UserError if the mechanism failed, Unsteady if they mean nothing."""
+        if not arrived.steady:
+            raise Unsteady
         for chunk, counts in arrived.chunks:
             self._kept.add(key, chunk, counts)
             done[(chunk, counts.trials)] = counts
@@ -110,7 +121,7 @@ class Counting:
             fair = (len(missing) - at) / (2 * self._executor.workers)
             size = max(1, int(min(worth, fair)))
             chunks = tuple(missing[at : at + size])
-            yield Task(stage, self._sampler, pair, counted, self._seed, streams, chunks)
+            yield Task(stage, self.drawing, pair, counted, self._seed, streams, chunks)
             at += size
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits import binomial, odds
+from tcdp_sim.audits import binomial, odds, wording
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.scores import LikelihoodRatio, Score
 from tcdp_sim.core.arrays import Bools, Floats, Ints
@@ -57,7 +57,7 @@ class Event:
     @property
     def words(self) -> str:
         """The event in words."""
-        return f"{self.score.words} {'>=' if self.upper else '<'} {self.threshold:.10g}"
+        return wording.event(self.score, self.threshold, self.upper)
 
     def hits_of_rarer(self, seen: Thresholds) -> int:
         """Return the hits of the input that makes the event rarer; the threshold must be one of `seen`."""

@@ -69,7 +69,7 @@ def _steps(first: Floats, second: Floats, steps: Additive) -> Score:
     heights = [np.zeros(1)] * len(steps.edges)
     for column, start, size in zip(used, starts, sizes):
         heights[column] = weights[start : start + size]
-    return Additive(steps.kind, steps.edges, tuple(heights), "logistic regression on steps of each value")
+    return Additive(steps.kind, steps.edges, tuple(heights), "logistic regression on steps of each value", steps.names)
 
 
 def _tree(first: Floats, second: Floats) -> Score:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim.audits.data_sets import digestible
 from tcdp_sim.audits.sampling import Pair
 from tcdp_sim.core.errors import UserError, whole
 from tcdp_sim.core.identity import digest
@@ -65,21 +66,36 @@ def answer_pairs(d: int, one: bool = False) -> list[tuple[Any, Any]]:
     return [*pairs, (half.astype(np.float64), (~half).astype(np.float64))]
 
 
-def checked(given: Any, sensitivity: float | None) -> list[Pair]:
-    """Return the pairs to audit.
+def listed(pairs: Sequence[tuple[Any, Any]]) -> list[Pair]:
+    """Return pairs of inputs of any kind, with their streams. Raises UserError for two equal inputs."""
+    return [_listed(index, data, other) for index, (data, other) in enumerate(pairs)]
 
-    `given` is a number of answers, None for one answer, or a list of pairs (data, other). Raises UserError for an
-    invalid pair and for two equal inputs. Unless `sensitivity` is None, it is also raised for numeric inputs of
+
+def _listed(index: int, data: Any, other: Any) -> Pair:
+    """Return one pair. Inputs without a digest get the streams of their place in the list."""
+    try:
+        sides, known = [digestible(data), digestible(other)], True
+    except TypeError:
+        sides, known = [index, 0], False
+    if known and digest(sides[0]) == digest(sides[1]):
+        raise UserError(f"pair {index}: both inputs are equal; valid: two that differ")
+    return Pair(data, other, index, digest(["pair", *sides]), known)
+
+
+def as_arrays(given: Any, sensitivity: float | None) -> list[tuple[Any, Any]]:
+    """Return what the old argument `pairs` meant: pairs of arrays, from a number of answers or a list.
+
+    Raises UserError for an invalid pair. Unless `sensitivity` is None, it is also raised for numeric inputs of
     different shapes or with an entry that differs by more than `sensitivity`.
     """
-    if given is None or isinstance(given, int):
-        given = answer_pairs(1 if given is None else given)
+    if isinstance(given, int):
+        given = answer_pairs(given)
     if not isinstance(given, Sequence) or isinstance(given, str) or not len(given):
         raise UserError("pairs is not valid; valid: a list of pairs (data, other), or the number of answers")
     return [_pair(index, pair, sensitivity) for index, pair in enumerate(given)]
 
 
-def _pair(index: int, pair: Any, sensitivity: float | None) -> Pair:
+def _pair(index: int, pair: Any, sensitivity: float | None) -> tuple[Any, Any]:
     """Return one checked pair with read-only arrays. Raises UserError."""
     if not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
         raise UserError(f"pair {index} is not valid; valid: two inputs (data, other)")
@@ -96,7 +112,7 @@ def _pair(index: int, pair: Any, sensitivity: float | None) -> Pair:
         _check_neighbours(index, data, other, sensitivity)
     for side in (data, other):
         side.setflags(write=False)
-    return Pair(data, other, index, digest(["pair", data, other]))
+    return data, other
 
 
 def _check_neighbours(index: int, data: Any, other: Any, sensitivity: float) -> None:

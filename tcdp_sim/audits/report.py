@@ -1,5 +1,6 @@
 """The report of an audit, for people and for programs."""
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.accounting import Ledger
+from tcdp_sim.audits import tradeoff
+from tcdp_sim.audits.events import Event
+from tcdp_sim.audits.outputs import alike
+from tcdp_sim.audits.tradeoff import GaussianDP
+from tcdp_sim.core.arrays import Bools, Floats, Ints
 from tcdp_sim.core.texts import in_html
 from tcdp_sim.privacy import Guarantee
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MOST_RECORDS, MOST_LETTERS = 12, 60  # of an input that a printed report shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +37,18 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
+class Holds:
+    """An event of outputs as the mechanism gives them."""
+
+    event: Event
+    read: Callable[[Any], Any]
+
+    def __call__(self, outputs: Any) -> Bools:
+        """Return a boolean for each of the outputs, shape (trials,)."""
+        return self.event(self.read(alike(outputs, len(outputs))))
+
+
+@dataclass(frozen=True, eq=False)
 class AuditReport:
     """The result of an audit, correct at confidence level `level` for everything the audit has tried.
 
@@ -36,14 +56,16 @@ class AuditReport:
     ----------
     measure : str
         The bounded number in words, such as "epsilon at delta = 1e-05".
-    claim : Guarantee or None
-        The claimed guarantee.
+    claim : Guarantee, GaussianDP, Ledger or None
+        The claimed guarantee, or a ledger whose trade-off curve is claimed.
     level : float
         The confidence level, in (0, 1).
     trials : int
         Outputs of each input that the bound is computed from.
     seed : int
         The seed of all random streams.
+    relation : str
+        What neighbouring inputs may differ in, in words.
     drawn : int
         Outputs of each input in all stages together.
     resumed : int
@@ -90,10 +112,11 @@ class AuditReport:
     """
 
     measure: str
-    claim: Guarantee | None
+    claim: Guarantee | GaussianDP | Ledger | None
     level: float
     trials: int
     seed: int
+    relation: str
     drawn: int
     resumed: int
     reproducible: bool
@@ -123,19 +146,43 @@ class AuditReport:
 
     @property
     def verdict(self) -> str:
-        """One line that says refuted, not refuted or no claim, with the numbers."""
-        shown = f"{self.measure} >= {self.bound:.6g} at level {self.level:g}"
+        """One line that says refuted, not refuted or no claim, with the numbers and the relation."""
+        shown = f"{self.measure} >= {self.bound:.6g} at level {self.level:g} ({self._ground})"
         if self.claim is None:
             return f"no claim: {shown}"
         if self.refuted:
-            return f"{self.claim} is refuted: {shown}"
+            return f"{self._claimed} is refuted: {shown}"
         least = f"; {self.violation:.4g} or more would have been found" if np.isfinite(self.violation) else ""
-        return f"{self.claim} is not refuted: {shown}{least}"
+        return f"{self._claimed} is not refuted: {shown}{least}"
+
+    @property
+    def _claimed(self) -> str:
+        return "the ledger's trade-off curve" if isinstance(self.claim, Ledger) else str(self.claim)
+
+    @property
+    def tradeoff(self) -> "tradeoff.TradeOff | None":
+        """The empirical trade-off curve of the chosen score with simultaneous bands; None without a score."""
+        if self.scores is None:
+            return None
+        counts = self.scores.first, self.scores.second
+        return tradeoff.of_counts(*(counts if self._favours_first else counts[::-1]), 1 - self.level)
+
+    @property
+    def _favours_first(self) -> bool:
+        """True if large scores are likelier under the first input."""
+        upper = self.holds.event.upper if isinstance(self.holds, Holds) else True
+        return (self.toward == "first") == upper
+
+    @property
+    def _ground(self) -> str:
+        """The relation of neighbours, and that calls were interleaved where the outputs depend on other things too."""
+        turns = "" if self.reproducible else "; calls in turn, since outputs depend on more than input and rng"
+        return f"neighbours: {self.relation}{turns}"
 
     def __str__(self) -> str:
         lines = [self.verdict]
         if self.pair is not None:
-            data, other = (np.array2string(np.asarray(side), threshold=12, precision=6) for side in self.pair)
+            data, other = (_short(side) for side in self.pair)
             lines.append(f"pair {self.pair_index}: {data} and {other}")
             lines.append(f"event: {self.event}; likelier under the {self.toward}")
             lines.append(self._sample)
@@ -153,15 +200,27 @@ class AuditReport:
 
     def about(self) -> dict[str, Any]:
         """Return the content of `audit.json`: plain data, NaN as None, infinities and bytes as text."""
-        sides = None if self.pair is None else [_as_json(np.asarray(side).tolist()) for side in self.pair]
+        sides = None if self.pair is None else [_input_as_json(side) for side in self.pair]
         plain = {name: _as_json(getattr(self, name)) for name in _PLAIN}
-        return {**plain, "claim": str(self.claim) if self.claim else None, "verdict": self.verdict, "pair": sides}
+        return {**plain, "claim": self._claimed if self.claim else None, "verdict": self.verdict, "pair": sides}
 
     def figure(self) -> "Figure":
         """Return a matplotlib figure of the scores under both inputs, with the event shaded."""
         from tcdp_sim.audits.drawing import figure
 
         return figure(self)
+
+
+def _short(data: Any) -> str:
+    """Return an input in one line or, for a frame, in a few."""
+    if isinstance(data, np.ndarray):
+        return np.array2string(data, threshold=12, precision=6)
+    if hasattr(data, "iloc"):
+        return f"{type(data).__name__} of {len(data)} rows"
+    short = reprlib.Repr()
+    short.maxlist = short.maxtuple = short.maxset = short.maxdict = MOST_RECORDS
+    short.maxstring = short.maxother = MOST_LETTERS
+    return short.repr(data)
 
 
 def _as_json(value: Any) -> Any:
@@ -175,8 +234,19 @@ def _as_json(value: Any) -> Any:
     return value
 
 
+def _input_as_json(data: Any) -> Any:
+    """Return an input as JSON can hold it: arrays and lists of numbers or texts as lists, others in words."""
+    if isinstance(data, np.ndarray | np.generic | list | tuple | bytes | str):
+        listed = np.asarray(data, dtype=object if isinstance(data, list | tuple) else None).tolist()
+        flat = listed if isinstance(listed, list) else [listed]
+        if all(isinstance(each, list | str | bytes | int | float | None) for each in flat):
+            return _as_json(listed)
+    return _short(data)
+
+
 _PLAIN: tuple[str, ...] = (
     "measure",
+    "relation",
     "bound",
     "refuted",
     "violation",

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits import claims, events, kept, moments, sampling
+from tcdp_sim.audits import claims, events, kept, moments, outputs, pace, sampling
 from tcdp_sim.audits.arguments import Audit
-from tcdp_sim.audits.counting import Changed, Counting, stage_streams
+from tcdp_sim.audits.counting import Changed, Counting, Unsteady, stage_streams
 from tcdp_sim.audits.events import Event
-from tcdp_sim.audits.report import AuditReport, Scores
-from tcdp_sim.audits.sampling import Counts
+from tcdp_sim.audits.report import AuditReport, Holds, Scores
+from tcdp_sim.audits.sampling import Counts, Drawing
 from tcdp_sim.audits.search import Chosen, search, sizes
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.identity import identity
 from tcdp_sim.core.log import Tell
+from tcdp_sim.core.streams import generator
 from tcdp_sim.engine import clusters
-from tcdp_sim.engine.schedule import Executor
 
 NOT_REPRODUCIBLE = (
     "a mechanism that is not a function of its rng: every worker would copy the mechanism's own generator and repeat it"
@@ -27,45 +27,64 @@ CHANGED = (
     "library has changed): the kept counts are discarded and drawn again"
 )
 OTHER = "the counts in this folder belong to another mechanism, source, seed or size: none of them is used"
+INTERLEAVED = (
+    "the outputs depend on more than the input and rng (such as the number of calls, the time, or a generator of its "
+    "own): the two inputs are drawn in turn, one call for each output; not reproducible"
+)
 CHECKED = 50  # outputs that are drawn twice to test reproducibility
 
 
 def run(audit: Audit, cluster: str | Mapping[str, Any], tell: Tell) -> AuditReport:
     """Run an audit on a cluster and return its report; `tell` gets every notice. Raises UserError."""
     spec = {"name": cluster} if isinstance(cluster, str) else dict(cluster)
-    clusters.worker_count(spec)
-    reproducible, known = _reproducible(audit), identity(audit.sampler)
-    if not reproducible and spec["name"] != "serial":
+    workers = clusters.worker_count(spec)
+    known = identity(audit.mechanism) if all(pair.known for pair in audit.pairs) else None
+    steady = _reproducible(audit)
+    if audit.seconds is not None:
+        audit = pace.paced(audit, audit.seconds, workers if spec["name"] != "serial" else 1)
+    if steady:
+        try:
+            return _run(audit, spec, known, tell, interleaved=False)
+        except Unsteady:
+            tell("two calls with one input and one random stream gave different outputs: the audit begins again")
+    if spec["name"] != "serial":
         raise UserError(f"cluster = {spec['name']!r} is not valid for {NOT_REPRODUCIBLE}; valid: cluster='serial'")
-    notes = tuple(_notes(audit, reproducible, known is not None))
+    return _run(audit, spec, known, tell, interleaved=True)
+
+
+def _run(audit: Audit, spec: dict[str, Any], known: Any, tell: Tell, interleaved: bool) -> AuditReport:
+    """Run an audit whose calls are interleaved or not, and return its report. Raises Unsteady."""
+    notes = tuple(_notes(audit, not interleaved, known is not None))
     for line in notes:
         tell(line)
-    resumes = audit.folder if reproducible and known is not None else None
+    resumes = audit.folder if known is not None and not interleaved else None
+    drawing = Drawing(audit.sampler, np.asarray, interleaved)
     with kept.opened(resumes) as journal, clusters.connect(spec, tell=tell) as executor:
         notes += tuple(said := list(_damages(journal)))
         for line in said:
             tell(line)
+        counting = Counting(executor, journal, drawing, known, audit.seed)
         try:
-            counting, found, counts = _counted(audit, executor, journal, known)
+            found, counts = _counted(audit, counting)
         except Changed:
             journal.discard()
             notes += (CHANGED,)
             tell(CHANGED)
-            counting, found, counts = _counted(audit, executor, journal, known)
+            counting = Counting(executor, journal, drawing, known, audit.seed)
+            found, counts = _counted(audit, counting)
         if journal.before and not counting.resumed and CHANGED not in notes:
             notes += (OTHER,)
             tell(OTHER)
-    report = _report(audit, found, counts, counting, reproducible, notes)
+    report = _report(audit, found, counts, counting, notes)
     if audit.folder is not None:
         kept.write_report(audit.folder, report.about())
     return report
 
 
-def _counted(audit: Audit, executor: Executor, journal: Any, known: Any) -> tuple[Counting, Chosen | None, Any]:
-    """Return the counting driver, the chosen test and the test's counts (None without a test)."""
-    counting = Counting(executor, journal, audit.sampler, known, audit.seed)
+def _counted(audit: Audit, counting: Counting) -> tuple[Chosen | None, Any]:
+    """Return the chosen test and its counts (None without a test)."""
     found = search(counting, audit)
-    return counting, found, None if found is None else _bounding(counting, audit, found)
+    return found, None if found is None else _bounding(counting, audit, found)
 
 
 def _damages(journal: Any) -> Iterator[str]:
@@ -79,20 +98,24 @@ def _notes(audit: Audit, reproducible: bool, known: bool) -> Iterator[str]:
     if line := claims.warning(audit.measure, audit.trials, audit.doubt):
         yield line
     if not reproducible:
-        yield "the mechanism is not a function of its rng: the same seed gives other outputs; not reproducible"
+        yield INTERLEAVED
     if not known and audit.folder is not None:
         yield "the mechanism cannot be identified (no name or source, or not only plain data): nothing is resumed"
 
 
 def _reproducible(audit: Audit) -> bool:
-    """Return True if two calls of the mechanism with the same random stream give the same outputs."""
+    """Return True if calls with the same input and random stream give the same outputs, whatever came between them."""
     pair = audit.pairs[0]
     stream = stage_streams("again", pair)[0]
+    found, inputs = [], sampling.fingerprint(pair)
     try:
-        twice = [next(sampling.drawn(audit.sampler, pair.data, stream, audit.seed, 0, CHECKED)) for _ in range(2)]
+        for data in (pair.data, pair.other, pair.data):
+            found.append(outputs.called(audit.sampler, data, generator(audit.seed, stream, 0), CHECKED))
     except Exception as problem:  # a mechanism may raise anything
         raise UserError(f"the mechanism cannot be audited: pair 0, pilot: {sampling.said(problem)}") from None
-    return twice[0].tobytes() == twice[1].tobytes()
+    if sampling.fingerprint(pair) != inputs:
+        raise UserError(f"the mechanism cannot be audited: {sampling.MUTATES}")
+    return outputs.same(found[0], found[2])
 
 
 def _bounding(counting: Counting, audit: Audit, found: Chosen) -> Counts:
@@ -136,10 +159,12 @@ def _violation(audit: Audit, found: Chosen, counts: Counts) -> float:
     return audit.measure.claimed + estimate - moments.shown(audit.measure, found.test, _cells(counts), audit.doubt)
 
 
-def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counting, reproducible, notes) -> AuditReport:
+def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counting, notes) -> AuditReport:
+    """Return the report on the chosen test, or on the lack of one."""
     report = AuditReport(
-        audit.measure.words, audit.claim, audit.level, audit.trials, audit.seed,
-        drawn=counting.drawn, resumed=counting.resumed, reproducible=reproducible, notes=notes, folder=audit.folder,
+        audit.measure.words, audit.claim, audit.level, audit.trials, audit.seed, relation=audit.relation,
+        drawn=counting.drawn, resumed=counting.resumed, reproducible=not counting.drawing.interleaved, notes=notes,
+        folder=audit.folder,
     )  # fmt: skip
     if found is None or counts is None:
         planned = sizes(audit.trials, len(audit.pairs))
@@ -149,7 +174,8 @@ def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counti
     event = test if isinstance(test, Event) else None
     return replace(
         report, bound=bound, refuted=bound > audit.measure.claimed, violation=_violation(audit, found, counts),
-        pair=(found.pair.data, found.pair.other), pair_index=found.pair.index, event=test.words, holds=event,
+        pair=(found.pair.data, found.pair.other), pair_index=found.pair.index, event=test.words,
+        holds=Holds(event, counting.drawing.read) if event else None,
         toward="first" if test.first else "second", counts=_cells(counts),
         hits=_hits(event, counts) if event else (counts.trials, counts.trials),
         scores=Scores(test.score.words, found.edges, seen[0][0], seen[1][0]),

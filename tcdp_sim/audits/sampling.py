@@ -1,28 +1,38 @@
 """The work of a worker: draw outputs of a mechanism on two inputs and send back counts only. All functions are pure."""
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tcdp_sim.audits.data_sets import digestible
+from tcdp_sim.audits.outputs import called, same
 from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.identity import digest
 from tcdp_sim.core.streams import generator
 
 BLOCK = 20_000  # outputs drawn at a time, so that they fit the cache
+PROBE = 10  # outputs of each input that a task draws twice, at its beginning and at its end
+MUTATES = "it changes its input; valid: a mechanism that works on a copy"
+PROBED = digest(["audit", "probe"])  # the name of their stream
 Sampler = Callable[[Any, np.random.Generator, int], Any]
+Read = Callable[[Any], Any]  # from outputs as they were drawn to an array of numbers or texts
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two neighbouring inputs, with their place in the list and a digest (64 hex digits) that names their streams."""
+    """Two neighbouring inputs, with their place in the list and a digest (64 hex digits) that names their streams.
+
+    The digest tells inputs apart only if `known`. Otherwise they hold objects that have no digest.
+    """
 
     data: Any
     other: Any
     index: int
     stream: str
+    known: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +50,25 @@ class Counted:
 
 
 @dataclass(frozen=True, eq=False)
+class Drawing:
+    """The way outputs are drawn.
+
+    - sampler: the mechanism as (data, rng, trials) -> outputs.
+    - read: the function from these outputs to numbers or texts.
+    - interleaved: True if each output gets a call of its own, and the two inputs take turns in random order.
+    """
+
+    sampler: Sampler
+    read: Read
+    interleaved: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Task:
     """Chunks of a stage, as pairs (index, trials), with the stream names of the first and the second input."""
 
     stage: str
-    sampler: Sampler
+    drawing: Drawing
     pair: Pair
     counted: Counted
     seed: int
@@ -69,28 +93,58 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """The result of a task: finished chunks with their counts, the time taken, and an error if a chunk failed."""
+    """The result of a task: finished chunks with their counts, the time taken, and an error if a chunk failed.
+
+    `steady` is False if the same input and random stream gave other outputs at the end than at the beginning.
+    """
 
     chunks: tuple[tuple[int, Counts], ...]
     seconds: float
     error: str = ""
+    steady: bool = True
 
 
 def run(task: Task) -> Done:
     """Draw and count the outputs of a task.
 
-    An exception of the mechanism, or outputs of a wrong form, are returned as one line.
+    An exception of the mechanism, or outputs of a wrong form, are returned as one line. So is a change of the inputs.
     """
     started = time.perf_counter()
     counts: list[tuple[int, Counts]] = []
-    error = ""
-    for chunk, trials in task.chunks:
-        try:
+    error, steady = "", True
+    place = f"pair {task.pair.index}"
+    try:
+        inputs, first = fingerprint(task.pair), _probe(task, task.drawing.interleaved)
+        for chunk, trials in task.chunks:
+            place = f"pair {task.pair.index}, chunk {chunk}"
             counts.append((chunk, _chunk(task, chunk, trials)))
-        except Exception as problem:  # a mechanism may raise anything
-            error = f"pair {task.pair.index}, chunk {chunk}: {said(problem)}"
-            break
-    return Done(tuple(counts), time.perf_counter() - started, error)
+        steady = all(map(same, first, _probe(task, task.drawing.interleaved, swapped=True)))
+        if fingerprint(task.pair) != inputs:
+            raise ValueError(MUTATES)
+    except Exception as problem:  # a mechanism may raise anything
+        error = f"{place}: {said(problem)}"
+    return Done(tuple(counts), time.perf_counter() - started, error, steady)
+
+
+def _probe(task: Task, interleaved: bool, swapped: bool = False) -> list[Any]:
+    """Return PROBE outputs of each input from one fixed stream, none if the calls are interleaved.
+
+    `swapped` draws those of the second input first. A mechanism that is a function of its input and rng does not care.
+    """
+    sides = [task.pair.data, task.pair.other]
+    if interleaved:
+        return []
+    order = (1, 0) if swapped else (0, 1)
+    drawn = {side: called(task.drawing.sampler, sides[side], generator(0, PROBED, side), PROBE) for side in order}
+    return [drawn[0], drawn[1]]
+
+
+def fingerprint(pair: Pair) -> str:
+    """Return a text that changes if a mechanism changes its inputs, as far as these can be read."""
+    try:
+        return digest([digestible(pair.data), digestible(pair.other)])
+    except TypeError:
+        return repr((pair.data, pair.other))
 
 
 def said(problem: BaseException) -> str:
@@ -100,24 +154,32 @@ def said(problem: BaseException) -> str:
 
 def _chunk(task: Task, chunk: int, trials: int) -> Counts:
     """Return the counts of one chunk."""
-    sides = []
-    for data, stream in zip((task.pair.data, task.pair.other), task.streams):
-        sides.append(_counted(drawn(task.sampler, data, stream, task.seed, chunk, trials), task.counted))
-    (cells, low, high), (other_cells, other_low, other_high) = sides
-    return Counts(trials, (cells, other_cells), (low, other_low), (high, other_high))
+    sides = _Side(task.counted), _Side(task.counted)
+    for blocks in drawn(task.drawing, task.pair, task.streams, task.seed, chunk, trials):
+        for side, outputs in zip(sides, blocks):
+            side.add(outputs)
+    one, other = sides
+    return Counts(trials, (one.cells, other.cells), (one.low, other.low), (one.high, other.high))
 
 
-def _counted(blocks: Iterator[Any], counted: Counted) -> tuple[list[Ints], list[Floats], list[Floats]]:
-    """Return the cell counts, the least and the largest numbers of each column."""
-    cells = [np.zeros(len(edges) + 1, np.int64) for edges in counted.edges]
-    ends: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))] * len(cells)
-    for outputs in blocks:
+class _Side:
+    """The cell counts, the least and the largest numbers of each column, for one input."""
+
+    def __init__(self, counted: Counted) -> None:
+        self._counted = counted
+        self.cells = [np.zeros(len(edges) + 1, np.int64) for edges in counted.edges]
+        self.low: list[Floats] = [np.zeros(0)] * len(self.cells)
+        self.high: list[Floats] = [np.zeros(0)] * len(self.cells)
+
+    def add(self, outputs: Any) -> None:
+        """Count one block of outputs."""
+        counted = self._counted
         for index, (numbers, edges) in enumerate(zip(counted.columns(outputs).T, counted.edges)):
             if len(edges) > 1 or counted.extremes:
                 numbers = np.sort(numbers)
-                ends[index] = _extremes(numbers, ends[index], counted.extremes)
-            cells[index] += in_cells(numbers, edges)
-    return cells, [low for low, _ in ends], [high for _, high in ends]
+                ends = self.low[index], self.high[index]
+                self.low[index], self.high[index] = _extremes(numbers, ends, counted.extremes)
+            self.cells[index] += in_cells(numbers, edges)
 
 
 def in_cells(numbers: Floats, edges: Floats) -> Ints:
@@ -144,25 +206,35 @@ def _extremes(ordered: Floats, ends: tuple[Floats, Floats], m: int) -> tuple[Flo
     return np.sort(np.concatenate([low, ordered[:m]]))[:m], np.sort(np.concatenate([high, ordered[-m:]]))[-m:]
 
 
-def drawn(sampler: Sampler, data: Any, stream: str, seed: int, chunk: int, trials: int) -> Iterator[Any]:
-    """Yield the outputs of a chunk, one block at a time. Raises ValueError for outputs of a wrong form."""
-    rng = generator(seed, stream, chunk)
+def drawn(
+    drawing: Drawing, pair: Pair, streams: tuple[str, str], seed: int, chunk: int, trials: int
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the outputs of both inputs of a chunk, read, one block at a time. Raises ValueError for a wrong form."""
+    for first, second in drawn_raw(drawing, pair, streams, seed, chunk, trials):
+        yield drawing.read(first), drawing.read(second)
+
+
+def drawn_raw(
+    drawing: Drawing, pair: Pair, streams: tuple[str, str], seed: int, chunk: int, trials: int
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the outputs of both inputs of a chunk as they were drawn, one block at a time."""
+    one, other = (generator(seed, stream, chunk) for stream in streams)
+    order = generator(seed, digest(["order", *streams]), chunk)
     for start in range(0, trials, BLOCK):
         size = min(BLOCK, trials - start)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings of the user's mechanism do not concern the audit
-            outputs = np.asarray(sampler(data, rng, size))
-        yield checked(outputs, size)
+        if drawing.interleaved:
+            yield _in_turn(drawing.sampler, pair, one, other, order.random(size) < 0.5)
+        else:
+            yield called(drawing.sampler, pair.data, one, size), called(drawing.sampler, pair.other, other, size)
 
 
-def checked(outputs: Any, trials: int) -> Any:
-    """Return the outputs; raise ValueError unless there is one for each trial, a number or text, and none is NaN."""
-    if outputs.ndim < 1 or len(outputs) != trials or outputs.size == 0:
-        raise ValueError(f"outputs have shape {outputs.shape}; valid: ({trials}, ...), one for each trial")
-    if outputs.dtype.kind not in "biufUS":
-        raise ValueError(f"outputs are of type {outputs.dtype}; valid: numbers, booleans, texts")
-    if outputs.dtype.kind == "f" and np.isnan(outputs).any():
-        raise ValueError("an output is NaN; valid: numbers and +-inf")
+def _in_turn(sampler: Sampler, pair: Pair, one: Any, other: Any, first: Any) -> tuple[list[Any], list[Any]]:
+    """Return outputs of both inputs that were drawn in turn, one call each; `first` says who goes first."""
+    outputs: tuple[list[Any], list[Any]] = ([], [])
+    for goes_first in first.tolist():
+        for side in (0, 1) if goes_first else (1, 0):
+            data, rng = ((pair.data, one), (pair.other, other))[side]
+            outputs[side].append(called(sampler, data, rng, 1)[0])
     return outputs
 
 

@@ -46,27 +46,13 @@ class LikelihoodRatio:
 
 
 @dataclass(frozen=True, eq=False)
-class OfTexts:
-    """A function of labels, cut to the length of the pilot's longest so that all have equally many numbers.
-
-    `dtype` is numpy's name for texts of this length.
-    """
-
-    function: Callable[[Any], Floats]
-    dtype: str
-    words: str = ""
-
-    def __call__(self, outputs: Any) -> Floats:
-        return self.function(np.asarray(outputs).astype(self.dtype))
-
-
-@dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a kind of features (`features.KINDS`)."""
+    """One column of a kind of features (`features.KINDS`); a column of yes and no has an opposite in words."""
 
     kind: str
     column: int
     words: str
+    opposite: str = ""
 
     def __call__(self, outputs: Any) -> Floats:
         x = features.as_matrix(outputs)
@@ -83,12 +69,14 @@ class Additive:
 
     - edges: the ascending edges of each column; a column without edges contributes a constant.
     - steps: the heights in the cells of each column, one more than its edges.
+    - names: the words of each column, and their opposite for a column of yes and no.
     """
 
     kind: str
     edges: tuple[Floats, ...]
     steps: tuple[Floats, ...]
     words: str
+    names: tuple[tuple[str, str], ...] = ()
 
     def __call__(self, outputs: Any) -> Floats:
         x = features.KINDS[self.kind](features.as_matrix(outputs))
@@ -110,6 +98,7 @@ class Atoms:
     - classes: the sum that each column contributes to, shape (d,).
     - low, width: the least value and the number of values of each sum.
     - ratios: the log likelihood ratio of each code, in nats.
+    - names: the words of each column, and their opposite for a column of yes and no; none for sums of several.
     """
 
     classes: Ints
@@ -117,6 +106,7 @@ class Atoms:
     width: Ints
     ratios: Floats
     words: str
+    names: tuple[tuple[str, str], ...] = ()
 
     def codes(self, outputs: Any) -> Ints:
         """Return the code of each output; combinations outside the pilot's range are clipped to an existing code."""

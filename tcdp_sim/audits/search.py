@@ -5,24 +5,26 @@ stage has its own random streams, so the sample for the bound is independent of 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits import candidates, events, learnt, moments, sampling, thresholds
+from tcdp_sim.audits import candidates, events, layout, learnt, moments, outputs, sampling, thresholds
 from tcdp_sim.audits.arguments import Audit, Scoring
 from tcdp_sim.audits.candidates import Pilot
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.counting import Counting, stage_streams
 from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.moments import Moment
-from tcdp_sim.audits.sampling import Counted, Counts, Pair, drawn, said
+from tcdp_sim.audits.reading import Reader, Regular
+from tcdp_sim.audits.sampling import Counted, Counts, Pair, drawn_raw, said
 from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Score
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
 
 PILOTS = 400_000  # outputs of each input that the driver holds in memory, over all pairs
+LEAST_PILOT = 500  # outputs of a pilot, or an eighth of the trials if that is less
 PAIRS_KEPT = 3  # pairs that remain after ranking
 SCORES_RANKED = 2  # scores of a pair that its rank is computed from
 SCORES_KEPT = 5  # scores of a pair that remain after the pilot
@@ -33,6 +35,7 @@ GROWTH = 3  # a forecast is trusted up to this multiple of its sample's size, be
 AT_ONCE = 1_000_000  # outputs for the choice before it is known how rare the event is
 EXTREMES = 64  # extreme scores kept from each chunk, as thresholds of events that the pilot has not seen
 CLEARLY = 1.1, 3.0  # a score beats the likelihood ratio if it shows 1.1 times as much, or 3 standard errors more
+CLEAR = 1.02  # a yes or no is preferred to a sum of several that shows 2% more
 ENOUGH = 3000  # hits of the rarer input beyond which more outputs cannot improve the choice
 ONE_SIGMA = 0.32  # doubt when candidates are compared: one standard error on each side, beside the allowance for luck
 
@@ -60,7 +63,8 @@ class Sizes:
 
 def sizes(trials: int, pairs: int) -> Sizes:
     """Return the size of each stage if the bound gets `trials` outputs; the others together get about half as many."""
-    pilot = int(np.clip(trials // 50, min(500, trials), np.clip(PILOTS // pairs, 20_000, 200_000)))
+    least = min(LEAST_PILOT, max(trials // 8, 50))
+    pilot = int(np.clip(trials // 50, least, np.clip(PILOTS // pairs, 20_000, 200_000)))
     at_once = max(min(trials // 3, max(trials // 10, AT_ONCE)), pilot)
     return Sizes(
         pilot,
@@ -71,6 +75,14 @@ def sizes(trials: int, pairs: int) -> Sizes:
         max(trials // 3 - at_once, 0),
         trials,
     )
+
+
+def outputs_needed(trials: int, pairs: int) -> int:
+    """Return how many outputs of each input all stages need at most, if the bound gets `trials` outputs."""
+    planned, kept = sizes(trials, pairs), min(pairs, PAIRS_KEPT)
+    ranked = pairs * planned.rank if pairs > PAIRS_KEPT else 0
+    searched = kept * (planned.tables + planned.compare) + FINAL_PAIRS * planned.choose + planned.further
+    return pairs * planned.pilot + ranked + searched + planned.bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +127,12 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
     The result is None if all outputs that could choose one are the same.
     """
     planned, one = sizes(audit.trials, len(audit.pairs)), audit.measure
-    pilots = [_pilot(audit.sampler, pair, planned.pilot, audit.seed) for pair in audit.pairs]
+    pilots = _pilots(counting, audit, planned.pilot)
     found: list[Candidate] = []
     for pilot in _ranked(counting, pilots, planned.rank, audit):
         own = _best(_own(pilot, audit.scoring), pilot, one, 1)
         made = _from_pilot(pilot, audit.scoring.bits) if own else _scores(counting, pilot, planned.tables, audit)
-        tried = pilot.scores_of_texts(made)
-        found += own + _best(tried, pilot, one, OTHERS_KEPT if own else SCORES_KEPT)
+        found += own + _best(made, pilot, one, OTHERS_KEPT if own else SCORES_KEPT)
     found = found or [each for pilot in pilots for each in _of_rare_outputs(pilot, audit.scoring, one)]
     if len(found) > 1:
         found = _compared(counting, found, one, planned.compare, "compare")
@@ -149,23 +160,51 @@ def _preference(candidate: Candidate) -> tuple[float, float]:
     shown, apart = candidate.worth
     if isinstance(candidate.score, LikelihoodRatio):
         return shown * CLEARLY[0], apart + CLEARLY[1]
-    return shown, apart
+    return shown * _clarity(candidate.score), apart
 
 
-def _pilot(sampler: Any, pair: Pair, trials: int, seed: int) -> Pilot:
-    """Draw the pilot of a pair in this process. Raises UserError if the mechanism fails or its outputs do not fit."""
-    sides = []
-    for data, stream in zip((pair.data, pair.other), stage_streams("pilot", pair)):
-        try:
-            sides.append(np.concatenate(list(drawn(sampler, data, stream, seed, 0, trials))))
-        except Exception as problem:  # a mechanism may raise anything
-            raise UserError(f"the mechanism cannot be audited: pair {pair.index}, pilot: {said(problem)}") from None
-    if sides[0].shape[1:] != sides[1].shape[1:]:
-        shapes = f"{sides[0].shape[1:]} and {sides[1].shape[1:]}"
-        raise UserError(f"pair {pair.index}: outputs of the two inputs have shapes {shapes}; valid: the same shape")
-    if len({side.dtype.kind in "US" for side in sides}) > 1:
-        raise UserError(f"pair {pair.index}: one input gives texts and the other numbers; valid: the same kind")
-    return Pilot(pair, candidates.alike(sides[0], sides[1]))
+def _clarity(score: Score) -> float:
+    """Return the factor by which a score is preferred because people understand its events."""
+    return CLEAR if isinstance(score, Column) and score.opposite else 1.0
+
+
+def _pilots(counting: Counting, audit: Audit, trials: int) -> list[Pilot]:
+    """Draw the pilots of all pairs in this process, and fix how outputs are read. Raises UserError.
+
+    A mechanism that fails for every input has no outputs, so its error ends the audit.
+    """
+    raw = [_raw_pilot(counting, pair, trials, audit.seed) for pair in audit.pairs]
+    sides = [side for pair in raw for side in pair]
+    failed = [output for side in sides for output in side if isinstance(output, outputs.Raised)]
+    if failed and len(failed) == sum(map(len, sides)):
+        message = f"{failed[0].name}: {failed[0].message}"
+        raise UserError(f"the mechanism cannot be audited: it raises an exception for every input ({message})")
+    try:
+        read = _reading(sides)
+    except ValueError as problem:
+        raise UserError(f"the outputs cannot be read: {problem}") from None
+    counting.drawing = replace(counting.drawing, read=read)
+    names = tuple((each.words, each.opposite) for each in read.questions) if isinstance(read, Reader) else None
+    return [Pilot(pair, (read(one), read(other)), names) for pair, (one, other) in zip(audit.pairs, raw)]
+
+
+def _reading(sides: list[Any]) -> Reader | Regular:
+    """Return the function that reads outputs like these as numbers or texts. Raises ValueError."""
+    if layout.needed(sides):
+        return layout.reader([output for side in sides for output in side])
+    dtype = np.result_type(*sides) if sides[0].dtype.kind in "US" else sides[0].dtype
+    return Regular(sides[0].shape[1:], dtype.str)
+
+
+def _raw_pilot(counting: Counting, pair: Pair, trials: int, seed: int) -> tuple[Any, Any]:
+    """Return the pilot's outputs of both inputs as they were drawn. Raises UserError if the mechanism fails."""
+    streams = stage_streams("pilot", pair)
+    try:
+        blocks = list(drawn_raw(counting.drawing, pair, streams, seed, 0, trials))
+    except Exception as problem:  # a mechanism may raise anything
+        raise UserError(f"the mechanism cannot be audited: pair {pair.index}, pilot: {said(problem)}") from None
+    first, second = (outputs.joined([block[side] for block in blocks]) for side in (0, 1))
+    return first, second
 
 
 def _ranked(counting: Counting, pilots: list[Pilot], trials: int, audit: Audit) -> list[Pilot]:
@@ -183,17 +222,17 @@ def _ranked(counting: Counting, pilots: list[Pilot], trials: int, audit: Audit) 
 
 def _promising(pilot: Pilot, one: Measure, scoring: Scoring) -> list[Candidate]:
     """Return the likelihood ratio, or else scores made from one half of the pilot that do best on the other half."""
-    if scoring.likelihood_ratio is not None:
+    if scoring.likelihood_ratio is not None and not pilot.names:
         return _best(_own(pilot, scoring), pilot, one, 1)
-    made, kept = (Pilot(pilot.pair, tuple(side[part::2] for side in pilot.outputs)) for part in (0, 1))
+    made, kept = (replace(pilot, outputs=tuple(side[part::2] for side in pilot.outputs)) for part in (0, 1))
     tried = [score for score in _from_pilot(made, scoring.bits) if not isinstance(score, Column)]
-    return _best(pilot.scores_of_texts(tried), kept, one, SCORES_RANKED)
+    return _best(tried, kept, one, SCORES_RANKED)
 
 
 def _own(pilot: Pilot, scoring: Scoring) -> list[Score]:
-    """Return the mechanism's own likelihood ratio as a list, empty if it has none."""
+    """Return the mechanism's own likelihood ratio as a list, empty if it has none or outputs are not alike."""
     function = scoring.likelihood_ratio
-    return [] if function is None else [LikelihoodRatio(function, pilot.pair.data, pilot.pair.other)]
+    return [] if function is None or pilot.names else [LikelihoodRatio(function, pilot.pair.data, pilot.pair.other)]
 
 
 def _from_pilot(pilot: Pilot, bits: bool) -> list[Score]:
@@ -206,7 +245,7 @@ def _from_pilot(pilot: Pilot, bits: bool) -> list[Score]:
 def _scores(counting: Counting, pilot: Pilot, trials: int, audit: Audit) -> list[Score]:
     """Return scores made from the counts of a larger sample, with learnt ones where they may help."""
     scoring, found = audit.scoring, candidates.of_pilot(pilot, audit.scoring.bits)
-    counts = counting.count("tables", pilot.pair, pilot.of_texts(found.counted), trials)
+    counts = counting.count("tables", pilot.pair, found.counted, trials)
     made = candidates.scores(pilot, found, counts)
     complete = any(isinstance(score, Atoms) and len(score.ratios) * 20 <= trials for score in made)
     several = pilot.matrices[0].shape[1] > 1
@@ -227,7 +266,7 @@ def _of_rare_outputs(pilot: Pilot, scoring: Scoring, one: Measure) -> list[Candi
 
     The extremes of larger samples may give them thresholds.
     """
-    tried = _own(pilot, scoring) + pilot.scores_of_texts(candidates.plain(pilot))
+    tried = _own(pilot, scoring) + candidates.plain(pilot)
     return [_candidate(score, pilot, one) for score in tried]
 
 
@@ -271,7 +310,9 @@ def _chosen(
     """
     trusted = min(GROWTH * planned.choose, planned.bound)
     finals = _finals(counting, finalists, planned.choose)
-    final, counts = max(finals, key=lambda each: _test(one, each[0], each[1], trusted, doubt)[0])
+    final, counts = max(
+        finals, key=lambda each: _test(one, each[0], each[1], trusted, doubt)[0] * _clarity(each[0].score)
+    )
     test = _test(one, final, counts, planned.bound, doubt)[1]
     if planned.further and not _seen_enough(test, final, counts):
         counted = Counted(Stack((final.score,)), (final.edges,), EXTREMES)

@@ -5,6 +5,7 @@ from tcdp_sim.calibration.candidates import MOST_COORDINATES
 from tcdp_sim.calibration.families import METHODS, calibrate, equal_privacy
 from tcdp_sim.calibration.records import calibrate_records
 from tcdp_sim.calibration.smooth import calibrate_smooth, standard_deviation
+from tcdp_sim.calibration.unequal_moves import calibrate_unequal
 from tcdp_sim.core.renamed import renamed
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE, LargestError, spec_objective
@@ -19,6 +20,7 @@ __all__ = [
     "calibrate",
     "calibrate_records",
     "calibrate_smooth",
+    "calibrate_unequal",
     "equal_privacy",
     "spec_objective",
     "standard_deviation",

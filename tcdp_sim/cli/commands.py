@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tcdp_sim.cli import budget, cheat_sheet, completion, help_text, reproduce, sweep
+from tcdp_sim.cli import audit, budget, cheat_sheet, completion, help_text, reproduce, sweep
 from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import UserError, suggestion
@@ -181,6 +181,13 @@ def _sweep(console, words) -> int:
         return sweep.main(console, words)
 
 
+def _audit(console, words) -> int:
+    with importing():
+        from tcdp_sim.core import user_files  # noqa: F401 (so that no signal interrupts its import)
+    with working():
+        return audit.main(console, words)
+
+
 def _list(console, folder=None) -> None:
     with importing():
         from tcdp_sim.cli import listing
@@ -224,6 +231,12 @@ COMMANDS = {
         ("FILE.py:FUNCTION [KEY=VALUE ...]",),
         "simulate a function of your own file on its axes, and draw it",
         details=sweep.HELP,
+    ),
+    "audit": Command(
+        _audit,
+        ("FILE.py:FUNCTION [KEY=VALUE ...]",),
+        "audit the privacy claim of a function in your own file",
+        details=audit.HELP,
     ),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
     "script": Command(

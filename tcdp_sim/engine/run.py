@@ -20,10 +20,11 @@ from tcdp_sim.engine.simulate import Done
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.mechanisms import Mechanism, UserFunction
 from tcdp_sim.mechanisms.functions import needs_code
-from tcdp_sim.store import certificate, provenance, publication, table
+from tcdp_sim.store import certificate, provenance, publication, table, zarr_tree
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, open_run
+from tcdp_sim.store.zarr_tree import Seen
 from tcdp_sim.study import groups
 from tcdp_sim.study import study as studies
 from tcdp_sim.study.packed_cells import Cell
@@ -44,23 +45,24 @@ def prepare(settings: Settings) -> Study:
     return studies.prepare(settings)
 
 
-def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES) -> int:
+def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES, seen: Seen | None = None) -> int:
     """Simulate the missing chunks, publish the snapshot, and return how many cells failed.
 
-    `exact_values` are those of the experiment, published with the snapshot. A KeyboardInterrupt says what is stored.
-    Raises Failure at the first error of a chunk unless on_error=continue.
+    `exact_values` are those of the experiment, published with the snapshot. `seen` gets the published table, unless it
+    is large or was published before. A KeyboardInterrupt says what is stored. Raises Failure at the first error of a
+    chunk unless on_error=continue.
     """
     run = open_run(study)
     try:
         with run.lock(), log.kept(study.folder):
             for line in study.notes:
                 tell(line)
-            return _execute(study, run, tell, exact_values)
+            return _execute(study, run, tell, exact_values, seen)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
 
 
-def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> int:
+def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen: Seen | None) -> int:
     """Run a study whose folder is locked."""
     s, cells = study.settings, study.plan.laws
     look_over(study, run, tell)
@@ -79,7 +81,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
         run.need_place()
         kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
     run.need_place()
-    publish(study, run, wanted, exact_values, kept)
+    publish(study, run, wanted, exact_values, kept, seen=seen)
     run.need_place()
     return len(failed)
 
@@ -108,17 +110,20 @@ def publish(
     exact_values: ExactValues,
     kept: ExactRecords | None,
     lacking: Sequence[str] = (),
+    seen: Seen | None = None,
 ) -> None:
     """Publish snapshot and certificate unless the same bytes are published already.
 
-    `lacking` holds the ids of cells whose exact values are published as NaN, because they are not computed yet.
+    `lacking` holds the ids of cells whose exact values are published as NaN, because they are not computed yet. `seen`
+    is that of `execute`.
     """
     attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.noises))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     made_of = publication.table_digest(study, exact_values, attributes, counted, lacking)
     if publication.stands(study, run, wanted, made_of):
         return
-    run.publish(_table(study, run, wanted, exact_values, kept, attributes, counted))
+    blocks = _table(study, run, wanted, exact_values, kept, attributes, counted)
+    run.publish(zarr_tree.watched(blocks, seen) if seen else blocks)
     certificate.write(study, run, wanted)
     publication.write(run.folder, made_of)
 

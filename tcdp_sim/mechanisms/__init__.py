@@ -20,6 +20,7 @@ from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.mechanisms.private_candidates import PrivateCandidates
+from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.thresholds import Thresholds
@@ -75,6 +76,7 @@ __all__ = [
     "PerRecordSum",
     "PrivacyLoss",
     "PrivateCandidates",
+    "Quantiles",
     "SmoothSensitivity",
     "Subsampled",
     "Thresholds",

@@ -28,6 +28,7 @@ from tcdp_sim.prefix_sums import (
     Optimum,
     SquareRoot,
     Tree,
+    WeightedSquareRoot,
     WeightedTree,
     best_shares,
     noisy_levels,
@@ -40,6 +41,7 @@ PLAIN: dict[str, Callable[[int, str], Factorisation]] = {
     "each_bin": EachBin,
     "each_prefix": EachPrefix,
     "square_root": SquareRoot,
+    "weighted_square_root": WeightedSquareRoot,
     "optimal": Optimum,
 }
 TREES = ("tree", "least_squares", "weighted")  # followed by a branching, such as tree_2
@@ -55,7 +57,8 @@ class Cdf(Mechanism):
     ----------
     noise : Noise
         The noise in counts. If it is isotropic, it is for sensitivity 1 and is multiplied by the sensitivity of the
-        factorisation. Every other noise is calibrated to the rows that neighbours move by one.
+        factorisation. Every other noise is calibrated to the moves of the rows of R: to those that move by one, or by
+        `calibrate_unequal`.
     promise : Guarantee
         The guarantee of the release.
     factorisation : Factorisation
@@ -111,12 +114,7 @@ class Cdf(Mechanism):
         k, method = whole("k", point["k"], 2, MOST_BINS), str(point["method"])
         relation = choice("neighbours", point["neighbours"], RELATIONS)
         shares = _shares(method, k, relation)
-        shifts = _factorisation(method, k, relation, shares).unit_shifts
-        isotropic = noise_axes.is_isotropic(point["noise"])
-        if not (isotropic or shifts):
-            family = point["noise"]["family"]
-            raise ValueError(f"noise = {family} is not valid for method={method}, which moves rows by unequal amounts")
-        noise = noise_axes.noise_law(point["noise"], point, coordinates=1 if isotropic else int(shifts or 1))
+        noise = _noise_law(method, point, _factorisation(method, k, relation, shares))
         law = {"mechanism": cls.name, "version": cls.version, **noise, "method": method, "k": k, "neighbours": relation}
         return law | ({"shares": list(shares)} if shares else {})
 
@@ -162,6 +160,20 @@ class Cdf(Mechanism):
         self.noise.fill(out=z, rng=rng)
         error = self._factor * self.factorisation.errors(z)
         return {"largest_error": np.abs(error).max(axis=1), "mean_square_error": np.square(error).mean(axis=1)}
+
+
+def _noise_law(method: str, point: Point, factorisation: Factorisation) -> dict[str, Any]:
+    """Return the noise of a point: for sensitivity 1 if it is isotropic, else for the moves of the rows of R."""
+    spec, shifts = point["noise"], factorisation.unit_shifts
+    if noise_axes.is_isotropic(spec):
+        return noise_axes.noise_law(spec, point)
+    if shifts:
+        return noise_axes.noise_law(spec, point, coordinates=shifts)
+    try:
+        moves = (factorisation.largest_move, factorisation.sensitivity, factorisation.noises)
+        return noise_axes.unequal_noise_law(spec, point, *moves)
+    except ValueError as error:
+        raise ValueError(f"method={method} moves rows of R by unequal amounts: {error}") from None
 
 
 def _branching(method: str) -> tuple[str, int]:

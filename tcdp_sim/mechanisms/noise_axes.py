@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
+from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy, spec_objective
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS
@@ -77,6 +77,21 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
     noise_class: type[Noise] = registry.noise(spec["family"])
     asked = (*wanted.items(),), spec["calibration"], coordinates, spec_objective(spec, k), step(spec)
     return {"noise": named(spec), "parameters": parameters(_noise_for(noise_class, *asked)), "target": wanted}
+
+
+def unequal_noise_law(
+    spec: Spec, point: Point, largest: float, distance: float, coordinates: int, k: float = 1
+) -> dict[str, Any]:
+    """Return the same for a query whose coordinates move by unequal amounts, as `calibrate_unequal` takes them.
+
+    Raises ValueError for a noise that is calibrated by a theorem, or to another guarantee than TCDP.
+    """
+    wanted = target(spec["family"], depends_on(spec), point)
+    promise = registry.noise(spec["family"]).equal_privacy(**wanted)
+    if spec["calibration"] != "tight":
+        raise ValueError(f"calibration {spec['calibration']} of {spec['family']} is for equal moves; valid: tight")
+    found = calibrate_unequal(spec["family"], promise, largest, distance, coordinates, spec_objective(spec, k))
+    return {"noise": named(spec), "parameters": parameters(found.noise), "target": wanted}
 
 
 @lru_cache(maxsize=KEPT, typed=True)  # all cells along an axis such as k share one noise

@@ -4,8 +4,10 @@ from tcdp_sim.prefix_sums.direct import EachBin, EachPrefix
 from tcdp_sim.prefix_sums.factorisation import MOST_BINS, RELATIONS, Factorisation
 from tcdp_sim.prefix_sums.limits import least_root_mean_square
 from tcdp_sim.prefix_sums.optimum import Optimum
+from tcdp_sim.prefix_sums.sparse_square_root import SparseSquareRoot
 from tcdp_sim.prefix_sums.square_root import SquareRoot
 from tcdp_sim.prefix_sums.tree import Tree
+from tcdp_sim.prefix_sums.weighted_square_root import WeightedSquareRoot
 from tcdp_sim.prefix_sums.weighted_tree import WeightedTree, best_shares, noisy_levels
 
 __all__ = [
@@ -15,8 +17,10 @@ __all__ = [
     "EachPrefix",
     "Factorisation",
     "Optimum",
+    "SparseSquareRoot",
     "SquareRoot",
     "Tree",
+    "WeightedSquareRoot",
     "WeightedTree",
     "best_shares",
     "least_root_mean_square",

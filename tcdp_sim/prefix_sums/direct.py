@@ -42,6 +42,10 @@ class EachBin(Factorisation):
     def sensitivity(self) -> float:
         return sqrt(self.unit_shifts)
 
+    @property
+    def largest_move(self) -> float:
+        return 1.0
+
     def variances(self) -> Floats:
         return np.arange(1.0, self.k + 1)
 
@@ -81,6 +85,10 @@ class EachPrefix(Factorisation):
     @property
     def sensitivity(self) -> float:
         return sqrt(self.unit_shifts)
+
+    @property
+    def largest_move(self) -> float:
+        return 1.0
 
     def variances(self) -> Floats:
         variances = np.ones(self.k)

@@ -46,6 +46,11 @@ class Factorisation(ABC):
     def sensitivity(self) -> float:
         """The largest Euclidean distance of R counts between neighbours, rounded up, in counts."""
 
+    @property
+    @abstractmethod
+    def largest_move(self) -> float:
+        """The largest change of a single row of R counts between neighbours, rounded up, in counts."""
+
     @abstractmethod
     def variances(self) -> Floats:
         """Return the variance of each prefix sum for noise of variance 1, shape (k,)."""

@@ -70,6 +70,10 @@ class Optimum(Factorisation):
         return sqrt(columns.max()) * (1 + 1e-13 * self.k)
 
     @property
+    def largest_move(self) -> float:
+        return float(np.abs(self.factors[1]).max()) * (1 + 1e-13 * self.k)
+
+    @property
     def root_mean_square(self) -> tuple[float, float]:
         """The root mean square error of the best factorisation and of this one, for noise of variance 1 a unit."""
         return self.factors[2], sqrt(self.variances().mean()) * self.sensitivity

@@ -13,6 +13,11 @@ from tcdp_sim.prefix_sums.factorisation import Factorisation
 EPS = 2.0**-52
 
 
+def square_root_coefficients(k: int) -> Floats:
+    """Return binom(2i, i) / 4^i for i from 0 to k - 1, shape (k,)."""
+    return np.cumprod(np.concatenate([[1.0], 1 - 0.5 / np.arange(1.0, k)]))
+
+
 @dataclass(frozen=True)
 class SquareRoot(Factorisation):
     """L = R = the square root of the matrix of prefix sums, a lower-triangular Toeplitz matrix.
@@ -48,8 +53,12 @@ class SquareRoot(Factorisation):
     @cached_property
     def coefficients(self) -> Floats:
         """The first column of the square root, shape (k,). The relative rounding error is below k 2^-52."""
-        i = np.arange(1.0, self.k)
-        return np.cumprod(np.concatenate([[1.0], 1 - 0.5 / i]))
+        return square_root_coefficients(self.k)
+
+    @property
+    def largest_move(self) -> float:
+        """The diagonal of the square root is 1, and no other entry or difference of entries is larger."""
+        return 1.0
 
     @cached_property
     def sensitivity(self) -> float:

@@ -66,6 +66,10 @@ class Tree(Factorisation):
     def sensitivity(self) -> float:
         return sqrt(self.unit_shifts)
 
+    @property
+    def largest_move(self) -> float:
+        return 1.0
+
     def variances(self) -> Floats:
         """Return the number of nodes that make up each prefix: the digits of its length in base `branching`."""
         left, count = np.arange(1, self.k + 1), np.zeros(self.k)

@@ -77,6 +77,10 @@ class WeightedTree(Factorisation):
         paths = 1 if self.relation == "add-remove" else 2
         return sqrt(paths * sum(self._precisions)) * (1 + 100 * EPS)
 
+    @property
+    def largest_move(self) -> float:
+        return sqrt(max(self._precisions)) * (1 + 100 * EPS)
+
     @cached_property
     def _precisions(self) -> tuple[float, ...]:
         """The inverse of the variance of each level's noise, from the leaves upwards; their mean is 1."""

@@ -132,12 +132,35 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
         flat = xr.open_zarr(tree, consolidated=False, chunks={} if compute_later else None)
         if not {"axes", "seed"} <= set(flat.attrs) or "cell" not in flat.sizes:
             raise ValueError("it is not a table of cells")
-    about = path.parent / "provenance.json"
+        flat = flat[sorted(map(str, flat.data_vars))]  # zarr lists them in any order
+    return with_provenance(flat, path.parent)
+
+
+def with_provenance(flat: xr.Dataset, folder: Path) -> xr.Dataset:
+    """Return a table with the provenance of its run as an attribute. A changed provenance.json gives a warning.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells.
+    folder : Path
+        The folder of the run.
+
+    Returns
+    -------
+    xarray.Dataset
+        The same table, with the attribute `provenance` if the folder has a provenance.json.
+
+    Examples
+    --------
+    >>> with_provenance(flat, Path("results/small")).attrs["provenance"]  # doctest: +SKIP
+    """
+    about = folder / "provenance.json"
     if not about.is_file():
         return flat
     text = about.read_bytes()
     if digests.is_broken(text):  # a warning is enough, because the numbers are sound
-        warnings.warn(f"{about} is damaged; {MEND}", stacklevel=2)
+        warnings.warn(f"{about} is damaged; {MEND}", stacklevel=3)
     return flat.assign_attrs(provenance=text.decode("utf-8", "replace"))
 
 

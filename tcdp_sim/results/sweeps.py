@@ -15,6 +15,10 @@ from tcdp_sim.summaries.summary import Distribution
 
 OF_STUDIES = ("data_counts", "data_start", "data_size", "warned", "failed")
 OF_A_MEAN = (*columns.INTERVAL, columns.EXACT, columns.BOUND)
+OF_A_NUMBER = (  # the endings of a number's columns, in the order of the results
+    *(*OF_A_MEAN, columns.COUNT, columns.DEVIATION, columns.LEAST, columns.MOST, columns.NONFINITE, *columns.INFINITE),
+    *(columns.quantile("") + end for end in columns.INTERVAL),
+)
 Columns = Mapping[str, tuple[Any, Any, Mapping[str, Any]]]  # name -> (dimensions, values, attributes)
 
 
@@ -69,7 +73,8 @@ def of_run(flat: xr.Dataset) -> xr.Dataset:
     """
     named = flat.drop_vars([name for name in flat.data_vars if str(name).endswith("_histogram_bins")])
     data = shown(columns_of(named), columns.QUANTILES.tolist(), _observables(flat))
-    found = labelled(data, points_of(flat), flat.attrs)
+    events = [name.removesuffix(columns.COUNT) for name in data if name.endswith(columns.COUNT)]
+    found = labelled(in_order(data, [*_observables(flat), *events]), points_of(flat), flat.attrs)
     return found.assign_coords(quantile=flat["quantile"].values) if "quantile" in found.dims else found
 
 
@@ -103,6 +108,13 @@ def shown(
     renamed = {columns.mean(name) + end: name + end for name in names for end in OF_A_MEAN}
     kept = {name: value for name, value in data.items() if not _is_inner(name, value[0], names) and np.size(value[1])}
     return {renamed.get(name, name): value for name, value in kept.items()}
+
+
+def in_order(data: Columns, numbers: Iterable[str]) -> dict[str, tuple[Any, Any, Any]]:
+    """Return the columns of a result, number by number; columns of no number come first."""
+    order = (number + ending for number in numbers for ending in OF_A_NUMBER)
+    places = {name: place for place, name in enumerate(order)}
+    return dict(sorted(data.items(), key=lambda column: places.get(column[0], -1)))
 
 
 def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:

@@ -11,7 +11,6 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.store import certificate, journal
 from tcdp_sim.store.exact_values import ExactValues
@@ -37,7 +37,7 @@ def code_digest(values: ExactValues) -> str:
 
     It covers their source, this package, the libraries, and all files of the plug-ins.
     """
-    libraries = {name: version(name) for name in ("numpy", "scipy")}
+    libraries = {name: version_of(name) for name in ("numpy", "scipy")}
     packages = {name.partition(".")[0] for name in values.modules} | registry.plug_in_packages()
     foreign = {name: _sources(name) for name in packages - {"tcdp_sim"}}
     return _digest_of([values.code, certificate.code(), libraries, registry.distributions(), foreign])

@@ -5,7 +5,8 @@ import platform
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from importlib import metadata, resources
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 from tcdp_sim.core import registry
+from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.version import __version__
 from tcdp_sim.store import digests
@@ -42,9 +44,9 @@ def record(
         "machine": platform.machine(),
         "processor": _processor(),
         "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in LIBRARIES} | {"tcdp_sim": __version__},
+        "versions": {name: version_of(name) for name in LIBRARIES} | {"tcdp_sim": __version__},
         "numerics_fingerprint": fingerprint(),
-        "git": _git(),
+        "git": dict(_git(*(str(resources.files(package)) for package in digests.PACKAGES))),
         "blas": _blas(),
         "config": config,
         "config_in_order": json.dumps(config),  # sealed JSON is sorted, and the order of the cells follows the config
@@ -110,6 +112,7 @@ def _blas() -> list[dict[str, Any]]:
     return [{key: one.get(key) for key in ("internal_api", "version", "num_threads")} for one in libraries]
 
 
+@cache
 def _processor() -> str:
     """Return the processor's name."""
     try:
@@ -119,9 +122,12 @@ def _processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
 
 
-def _git() -> dict[str, Any]:
-    """Return the commit of the source tree and whether it is dirty, if the package runs from one."""
-    folders = [str(resources.files(package)) for package in digests.PACKAGES]
+@cache
+def _git(*folders: str) -> Mapping[str, Any]:
+    """Return the commit of the source tree with these folders, and whether it is dirty, if the package runs from one.
+
+    Git is asked once, because this process keeps the code that it has loaded.
+    """
 
     def ask(*words):
         command = ["git", "-C", folders[0], *words]

@@ -9,11 +9,11 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core import registry
+from tcdp_sim.core.libraries import version_of
 from tcdp_sim.store import certificate, digests, journal, snapshot
 from tcdp_sim.store.digests import DIGITS
 from tcdp_sim.store.exact_records import digest as exact_digest
@@ -40,7 +40,7 @@ def table_digest(
         "attributes": dict(attributes),
         "problems": sorted([*key, count] for key, count in problems.items()),
         "exact": [exact_digest(exact_values), exact_values.names()],
-        "libraries": {name: metadata.version(name) for name in LIBRARIES} | {"python": platform.python_version()},
+        "libraries": {name: version_of(name) for name in LIBRARIES} | {"python": platform.python_version()},
         **({"lacking": list(lacking)} if lacking else {}),
     }
     return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=DIGITS // 2).hexdigest()

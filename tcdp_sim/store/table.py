@@ -31,6 +31,7 @@ Source = Callable[[Sequence[str]], Summaries]
 BLOCK = 1024  # cells whose summaries are in memory at a time
 _NAN4 = (np.nan,) * 4
 _ENDS = ("lower", "upper")
+_law_text = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every law
 _MOMENTS = (
     *("mean", "Monte Carlo standard error of the mean"),
     *(f"{end} end of the mean's normal {CONFIDENCE:.0%} interval (NaN if all trials are equal)" for end in _ENDS),
@@ -202,7 +203,7 @@ def _coordinates(cells, numeric):
         "id": [cell.id for cell in cells],
         "guarantee": [cell.guarantee for cell in cells],
         "noise_law": [cell.noise for cell in cells],
-        "law": [json.dumps(cell.law, sort_keys=True) for cell in cells],
+        "law": [_law_text(cell.law) for cell in cells],
     }
     out |= {name: ("cell", np.array(column, dtype=object)) for name, column in texts.items()}
     out["quantile"] = ("quantile", QUANTILES)

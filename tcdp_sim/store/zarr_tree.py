@@ -5,7 +5,7 @@ its first dimension. Rows are collected until they fill a chunk, so no chunk is 
 read as NaN, zero or "".
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ CELLS = 8192  # rows in a chunk of a variable along `cell`, in a table of severa
 ENTRIES = 2**20  # the same for variables with entries of their own, such as the bins of histograms
 SMALL = 2**25  # bytes of a table of several blocks that is written by way of memory, at most
 Place = Path | MemoryStore
+Seen = Callable[[xr.Dataset], None]  # a function that gets a table
 CODEC = (ZstdCodec(level=3, checksum=True),)
 
 
@@ -46,6 +47,19 @@ def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
     else:
         _write_blocks(store, _handed_over(first))
     _put(files, folder)
+
+
+def watched(blocks: Iterable[xr.Dataset], seen: Seen) -> Iterator[xr.Dataset]:
+    """Yield the blocks of a table. `seen` gets all its rows at the end, unless it is large or its blocks differ."""
+    kept: list[xr.Dataset] = []
+    size = 0
+    for block in blocks:
+        size += block.nbytes
+        kept = [*kept, block] if size < SMALL else []
+        yield block
+    whole = _joined(kept) if kept else None
+    if whole is not None:
+        seen(whole)
 
 
 def _write_whole(place: Place, table: xr.Dataset, rows: dict[str, int]) -> None:

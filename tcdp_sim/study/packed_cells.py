@@ -14,6 +14,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats, Ints
 
 PACK = 256  # cells per pack; to read one cell, its whole pack is unpacked
+RECENT = 8  # unpacked packs that are kept, so that a small study is unpacked once
 ID_BYTES = 32
 
 
@@ -78,7 +79,7 @@ class Cells(Sequence[Cell]):
         self._ids = ids
         self._work = work
         self._rows = rows
-        self._last: tuple[int, list[Cell]] = (-1, [])
+        self._recent: dict[int, list[Cell]] = {}
 
     def __len__(self) -> int:
         return len(self._work) if self._rows is None else len(self._rows)
@@ -103,12 +104,16 @@ class Cells(Sequence[Cell]):
     def _at(self, place: int) -> Cell:
         row = place if self._rows is None else int(self._rows[place])
         pack, within = divmod(row, PACK)
-        if self._last[0] != pack:
-            self._last = (
-                pack,
-                _unpacked(self._packs[pack], self._ids[pack * PACK * ID_BYTES : (pack + 1) * PACK * ID_BYTES]),
-            )
-        return self._last[1][within]
+        found = self._recent.get(pack)
+        return (self._unpack(pack) if found is None else found)[within]
+
+    def _unpack(self, pack: int) -> list[Cell]:
+        """Return the cells of a pack, and keep them in place of the pack that was unpacked first."""
+        if len(self._recent) == RECENT:
+            del self._recent[next(iter(self._recent))]
+        ids = self._ids[pack * PACK * ID_BYTES : (pack + 1) * PACK * ID_BYTES]
+        found = self._recent[pack] = _unpacked(self._packs[pack], ids)
+        return found
 
     @property
     def work(self) -> Floats:

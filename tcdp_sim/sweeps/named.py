@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import xarray as xr
 
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
@@ -15,6 +17,7 @@ from tcdp_sim.engine.simulate import Batch, Task, one_chunk
 from tcdp_sim.mechanisms.functions import at, shipped
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.mechanisms.functions.returned import WrongResult
+from tcdp_sim.results.open import open_cells, with_provenance
 from tcdp_sim.store import recorded
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
@@ -38,10 +41,21 @@ CHANGED = (
 )
 
 
-def run(sweep: Sweep, repeats: bool, tell: Tell) -> tuple[Settings, str]:
-    """Run or resume a sweep in its folder, and publish it. Raises UserError or Failure.
+class Kept(NamedTuple):
+    """A sweep that has been run in its folder.
 
-    Return its settings, and a line about the cells that errors left without numbers ("" if there are none).
+    - settings: its settings.
+    - failed: a line about the cells that errors left without numbers, "" if there are none.
+    - flat: the table of cells as published; its columns may be on the disk still.
+    """
+
+    settings: Settings
+    failed: str
+    flat: xr.Dataset
+
+
+def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
+    """Run or resume a sweep in its folder, and publish it. Raises UserError or Failure.
 
     `repeats` says whether the function's numbers follow from its generator.
     """
@@ -53,15 +67,17 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> tuple[Settings, str]:
         for line in _told_of_others(study, sweep):
             tell(line)
     values = known.of_sweep(sweep, study)
+    published: list[xr.Dataset] = []
     with shipped(sweep.options, sweep.call):
         try:
-            failed = execute(study, tell, values)
+            failed = execute(study, tell, values, published.append)
         except Failure as problem:
             raise _named_after_cell(study, problem) from problem
+    flat = with_provenance(published[0], study.folder) if published else open_cells(study.folder, compute_later=False)
     if not failed:
-        return study.settings, ""
+        return Kept(study.settings, "", flat)
     left = f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)"
-    return study.settings, f"{left}, the first: {_first_error(study)}"
+    return Kept(study.settings, f"{left}, the first: {_first_error(study)}", flat)
 
 
 def _named_after_cell(study: Study, problem: Failure) -> Exception:

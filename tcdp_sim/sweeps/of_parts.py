@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.store import part_values
@@ -93,7 +93,7 @@ def _unchanged(sweep: Sweep, study: Study, stored: Values) -> Iterator[tuple[str
 
 def made_with() -> dict[str, str]:
     """Return what values depend on beside their function: libraries, and the machine's elementary functions."""
-    return {name: version(name) for name in ("numpy", "scipy", "tcdp_sim")} | {"numerics": fingerprint()}
+    return {name: version_of(name) for name in ("numpy", "scipy", "tcdp_sim")} | {"numerics": fingerprint()}
 
 
 def _row(sweep: Sweep, cell: Cell) -> Floats:

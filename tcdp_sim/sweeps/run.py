@@ -15,7 +15,6 @@ from tcdp_sim.core.log import Tell
 from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms.functions.calls import name_of
-from tcdp_sim.results import open_cells
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
 from tcdp_sim.study.settings import Settings
@@ -41,10 +40,10 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """
     sweep, repeats = prepared(sweep, partial(warnings.warn, stacklevel=4))
     if sweep.folder is not None:
-        _, failed = named.run(sweep, repeats, tell)
-        if failed:
-            warnings.warn(failed, stacklevel=3)  # the caller of tcdp_sim.sweep
-        return in_folder(sweep, tell)
+        found = named.run(sweep, repeats, tell)
+        if found.failed:
+            warnings.warn(found.failed, stacklevel=3)  # the caller of tcdp_sim.sweep
+        return _in_folder(sweep, found.flat.load(), tell)
     for line in notes(sweep):
         tell(line)
     return in_memory(sweep, tell)
@@ -62,11 +61,10 @@ def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> tuple[Settings, s
     if part is not None:
         return named.part(*prepared(alone(sweep), warning), part, tell), ""
     sweep, repeats = prepared(sweep, warning)
-    settings, failed = named.run(sweep, repeats, tell)
-    flat = open_cells(settings.folder, compute_later=False)
-    counted = [name for name in flat.data_vars if name == "trials" or str(name).endswith(columns.NONFINITE)]
-    _tell_of_lost(sweep, results.columns_of(flat[counted].load()), results.points_of(flat), tell)
-    return settings, failed
+    found = named.run(sweep, repeats, tell)
+    counted = [name for name in found.flat.data_vars if name == "trials" or str(name).endswith(columns.NONFINITE)]
+    _tell_of_lost(sweep, results.columns_of(found.flat[counted].load()), list(sweep.points.values()), tell)
+    return found.settings, found.failed
 
 
 def alone(sweep: Sweep) -> Sweep:
@@ -74,12 +72,10 @@ def alone(sweep: Sweep) -> Sweep:
     return replace(sweep, cluster={"name": "serial"})
 
 
-def in_folder(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
-    """Return the published results of a sweep, as `in_memory` does."""
-    assert sweep.folder is not None
-    flat = open_cells(sweep.folder, compute_later=False).load()
-    data, points = results.columns_of(flat), results.points_of(flat)
-    return _labelled(sweep, data, points, flat.attrs | attributes(sweep), tell)
+def _in_folder(sweep: Sweep, flat: xr.Dataset, tell: Tell) -> tuple[xr.Dataset, int, str]:
+    """Return the results of a sweep, as `in_memory` does, from its published table."""
+    points = list(sweep.points.values())
+    return _labelled(sweep, results.columns_of(flat), points, flat.attrs | attributes(sweep), tell)
 
 
 def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
@@ -97,7 +93,8 @@ def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
 def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> tuple[xr.Dataset, int, str]:
     _tell_of_lost(sweep, data, points, tell)
     contradicted, line = exact.compared(sweep, data, points)
-    found = results.labelled(results.shown(data, sweep.levels), points, about)
+    ordered = results.in_order(results.shown(data, sweep.levels), (*sweep.observables, *sweep.events))
+    found = results.labelled(ordered, points, about)
     return found.assign_coords(quantile=list(sweep.levels)) if "quantile" in found.dims else found, contradicted, line
 
 

@@ -27,7 +27,7 @@ def test_a_true_claim_of_low_orders_is_not_refuted_by_higher_ones():
     orders = np.linspace(1.0001, 1.2, 2000)
     assert all((divergence(orders, *pair) / orders).max() < 0.055 for pair in ((0.01, 1e-4), (1e-4, 0.01)))
     assert divergence(2.0, 0.01, 1e-4) / 2 > 6 * 0.055
-    given = {"pairs": audited.ONE, "trials": 50_000, "level": 0.999, "learn": False}
+    given = {"neighbours": audited.ONE, "trials": 50_000, "level": 0.999, "learn": False}
     assert not tcdp_sim.audit(rare, claim=TCDP(0.055, 1.2), **given).refuted
     assert tcdp_sim.audit(rare, claim=TCDP(0.055, 4.0), **given).refuted
 
@@ -39,14 +39,15 @@ def test_no_order_of_a_claim_is_above_its_omega(omega):
 
 
 @pytest.mark.parametrize("other", [[0.0, 9.0], [9.0, 0.0], [1.0, -2.0]])
-def test_inputs_of_which_a_single_entry_is_too_far_are_no_neighbours(other):
-    with pytest.raises(UserError, match=rf"an entry differs by {max(map(abs, other)):g}, .*; valid: at most 1"):
+def test_old_pairs_of_which_a_single_entry_is_too_far_are_no_neighbours(other):
+    wrong = pytest.raises(UserError, match=rf"an entry differs by {max(map(abs, other)):g}, .*; valid: at most 1")
+    with pytest.warns(DeprecationWarning, match=r"pairs= of audit\(\) is now neighbours=\[\(data, other"), wrong:
         tcdp_sim.audit(audited.laplace, pairs=[(np.zeros(2), np.array(other))], trials=1000)
 
 
 def test_another_seed_in_the_same_folder_is_another_sample(tmp_path):
     """Each seed finds in the folder what it finds without one; of a yes and a no all look at the same events."""
-    given = {"pairs": audited.ONE, "claim": PureDP(1.0), "trials": 2000, "learn": False}
+    given = {"neighbours": audited.ONE, "claim": PureDP(1.0), "trials": 2000, "learn": False}
     kept = [tcdp_sim.audit(audited.response, **given, seed=s, name="seeds", results_dir=tmp_path) for s in range(3)]
     fresh = [tcdp_sim.audit(audited.response, **given, seed=s) for s in range(3)]
     assert [(one.bound, one.hits) for one in kept] == [(one.bound, one.hits) for one in fresh]

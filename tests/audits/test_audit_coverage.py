@@ -31,7 +31,7 @@ NULLS = {
 
 def refuted(name):
     mechanism, pairs, claim, trials = NULLS[name]
-    given = {"pairs": pairs, "claim": claim, "trials": trials, "level": LEVEL, "learn": False}
+    given = {"neighbours": pairs, "claim": claim, "trials": trials, "level": LEVEL, "learn": False}
     return sum(tcdp_sim.audit(mechanism, **given, seed=seed).refuted for seed in range(AUDITS))
 
 
@@ -42,7 +42,7 @@ def test_true_claims_are_seldom_refuted(name):
 
 
 def refuted_of_ten():
-    given = {"pairs": audited.ONE, "claim": PureDP(0.3), "trials": 2000, "level": LEVEL, "learn": False}
+    given = {"neighbours": audited.ONE, "claim": PureDP(0.3), "trials": 2000, "level": LEVEL, "learn": False}
     return sum(tcdp_sim.audit(audited.one_of_many, **given, seed=seed).refuted for seed in range(10))
 
 
@@ -72,7 +72,7 @@ def test_a_split_that_is_forgotten_is_caught(monkeypatch):
 def test_counts_that_are_swapped_are_caught(monkeypatch):
     """The wrong input's hits: what is broken is not found any more."""
     _, pairs, claim, _ = NULLS["laplace"]
-    assert tcdp_sim.audit(audited.half_laplace, pairs=pairs, claim=claim, trials=20_000).refuted
+    assert tcdp_sim.audit(audited.half_laplace, neighbours=pairs, claim=claim, trials=20_000).refuted
     right = run._hits
     monkeypatch.setattr(run, "_hits", lambda event, counts: right(event, counts)[::-1])
-    assert not tcdp_sim.audit(audited.half_laplace, pairs=pairs, claim=claim, trials=20_000).refuted
+    assert not tcdp_sim.audit(audited.half_laplace, neighbours=pairs, claim=claim, trials=20_000).refuted

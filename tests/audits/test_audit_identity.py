@@ -42,7 +42,7 @@ def module(tmp_path):
 
 def test_an_object_that_a_function_carries_is_not_mistaken_for_another(tmp_path):
     """log(0.9 / 0.1) = 2.2 first; then a mechanism of the same name with log(0.6 / 0.4) = 0.41, for which 1 holds."""
-    given = {"pairs": audited.ONE, "claim": PureDP(1.0), "trials": 5000, "name": "flips", "results_dir": tmp_path}
+    given = {"neighbours": audited.ONE, "claim": PureDP(1.0), "trials": 5000, "name": "flips", "results_dir": tmp_path}
     assert tcdp_sim.audit(audited.called_by_its_name(audited.Flip(0.9)), **given).refuted
     report = tcdp_sim.audit(audited.called_by_its_name(audited.Flip(0.6)), **given)
     assert (report.refuted, report.resumed) == (False, 0)

@@ -49,7 +49,7 @@ def claim(epsilon, delta):
 def audited(ledger, guarantee, planted=None):
     """Audit the releases of a ledger, or of another one that is planted, at a guarantee."""
     mechanism = LedgerMechanism(planted or ledger)
-    return tcdp_sim.audit(mechanism, pairs=mechanism.pairs, claim=guarantee, **GIVEN)
+    return tcdp_sim.audit(mechanism, neighbours=mechanism.pairs, claim=guarantee, **GIVEN)
 
 
 @pytest.mark.parametrize("name", LEDGERS)

@@ -6,12 +6,12 @@ import pytest
 from scipy import stats
 
 import tcdp_sim
-from tcdp_sim.audits import answer_pairs, features, learnt, pairs, sampling, search, thresholds
+from tcdp_sim.audits import answer_pairs, answers, counting, features, learnt, pairs, sampling, search, thresholds
 from tcdp_sim.audits.sampling import Counted, Pair, Task
 from tcdp_sim.audits.scores import Column, LikelihoodRatio, Linear
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
 
-AUDIT = {"pairs": audited.ONE, "trials": 200_000, "level": 0.9}
+AUDIT = {"neighbours": audited.ONE, "trials": 200_000, "level": 0.9}
 
 
 def test_a_true_epsilon_is_nearly_reached_and_the_event_is_the_best():
@@ -31,7 +31,7 @@ def test_a_true_epsilon_is_nearly_reached_and_the_event_is_the_best():
     ("mechanism", "given", "claim", "least"),
     [
         (audited.half_laplace, audited.ONE, PureDP(1.0), 1.9),
-        (audited.noisy_max_value, 4, PureDP(1.0), 2.0),
+        (audited.noisy_max_value, answers(4), PureDP(1.0), 2.0),
         (audited.shared_noise, answer_pairs(2, one=True), PureDP(2.0), 5.0),
         (audited.labels, audited.ONE, PureDP(1.0), 1.07),
         (audited.one_at_a_time, audited.ONE, PureDP(0.5), 0.8),
@@ -41,7 +41,7 @@ def test_a_true_epsilon_is_nearly_reached_and_the_event_is_the_best():
 )
 def test_broken_claims_are_refuted(mechanism, given, claim, least):
     trials = 20_000 if mechanism is audited.one_at_a_time else 200_000
-    report = tcdp_sim.audit(mechanism, pairs=given, claim=claim, trials=trials)
+    report = tcdp_sim.audit(mechanism, neighbours=given, claim=claim, trials=trials)
     assert report.refuted
     assert report.bound > least
     assert "is refuted" in report.verdict
@@ -61,7 +61,7 @@ def test_renyi_claims_are_refuted_and_true_ones_are_not(claim):
 
 def test_the_mechanisms_own_likelihood_ratio_is_used():
     """Both coordinates change: its sum is the best score, and 2 is the truth."""
-    report = tcdp_sim.audit(audited.Known(1.0), pairs=[(np.zeros(2), np.ones(2))], trials=200_000)
+    report = tcdp_sim.audit(audited.Known(1.0), neighbours=[(np.zeros(2), np.ones(2))], trials=200_000)
     assert 1.9 < report.epsilon <= 2.0
     assert "log likelihood ratio" in report.event or "steps" in report.event
 
@@ -98,9 +98,11 @@ def seldom_among_several(data, rng, trials):
 def test_outputs_that_no_pilot_has_seen_are_found(mechanism, answer):
     """About 20 of 200,000 against none; below the usual output and above it, and in the last of several pairs."""
     given = [*[(np.ones(2), np.array([value, 1.0])) for value in (0.0, 2.0)], (np.ones(2), np.array([1.0, answer]))]
-    pilots = [search._pilot(mechanism, pair, 4000, 0) for pair in pairs.checked(given, 1.0)]
-    assert not any(side.any() for pilot in pilots for side in pilot.outputs)
-    report = tcdp_sim.audit(mechanism, **{**AUDIT, "pairs": given}, claim=PureDP(0.1))
+    streams = [counting.stage_streams("pilot", pair) for pair in pairs.listed(given)]
+    drawing = sampling.Drawing(mechanism, np.asarray)
+    for pair, names in zip(pairs.listed(given), streams):
+        assert not any(side.any() for sides in sampling.drawn(drawing, pair, names, 0, 0, 4000) for side in sides)
+    report = tcdp_sim.audit(mechanism, **{**AUDIT, "neighbours": given}, claim=PureDP(0.1))
     assert report.refuted
     assert report.pair_index == 2
     assert report.toward == "second"
@@ -119,7 +121,7 @@ class NothingToSay:
 
 
 def test_a_likelihood_ratio_that_never_differs_does_not_hide_rare_outputs():
-    given = {**AUDIT, "pairs": [(np.ones(1), np.array([2.0]))], "seed": 1}
+    given = {**AUDIT, "neighbours": [(np.ones(1), np.array([2.0]))], "seed": 1}
     assert tcdp_sim.audit(NothingToSay(), **given, claim=PureDP(0.1)).refuted
 
 
@@ -131,7 +133,7 @@ def coin_of_the_last(data, rng, trials):
 def test_the_pair_that_tells_is_found_among_many():
     """One of ten pairs, epsilon 0.02: 20,000 outputs cannot say which, 100,000 can (4.5 standard errors)."""
     given = [(np.ones(10), np.where(np.arange(10) == i, 2.0, 1.0)) for i in range(10)]
-    report = tcdp_sim.audit(coin_of_the_last, pairs=given, claim=PureDP(0.01), trials=4_000_000)
+    report = tcdp_sim.audit(coin_of_the_last, neighbours=given, claim=PureDP(0.01), trials=4_000_000)
     assert report.pair_index == 9
     assert report.refuted
 
@@ -154,7 +156,8 @@ def test_columns_that_are_counted_together_are_those_counted_alone():
 
     def counts(*numbers):
         counted = Counted(search.Stack(tuple(columns[i] for i in numbers)), tuple(edges[i] for i in numbers), 5)
-        task = Task("s", audited.laplace, pair, counted, 3, ("1" * 64, "2" * 64), ((0, 500), (1, 500)))
+        drawing = sampling.Drawing(audited.laplace, np.asarray)
+        task = Task("s", drawing, pair, counted, 3, ("1" * 64, "2" * 64), ((0, 500), (1, 500)))
         return sampling.merged([part for _, part in sampling.run(task).chunks])
 
     for number in (0, 1):
@@ -171,7 +174,7 @@ def test_a_column_that_is_always_the_same_leaves_room_for_others():
     def mechanism(data, rng, trials):
         return np.hstack([np.zeros((trials, 3)), rng.normal(size=(trials, 1))])
 
-    report = tcdp_sim.audit(mechanism, pairs=audited.ONE, trials=2000, learn=False)
+    report = tcdp_sim.audit(mechanism, neighbours=audited.ONE, trials=2000, learn=False)
     assert "the same" not in report.event
 
 
@@ -189,7 +192,7 @@ def test_learnt_scores_find_what_lies_in_no_single_column():
         common = rng.normal(scale=50, size=trials)
         return np.stack([2 * common + rng.normal(size=trials) + data[0], common], axis=1)
 
-    given = {"pairs": audited.ONE, "trials": 100_000, "claim": PureDP(1.0)}
+    given = {"neighbours": audited.ONE, "trials": 100_000, "claim": PureDP(1.0)}
     assert tcdp_sim.audit(tilted, **given).bound > 1.1
     assert tcdp_sim.audit(tilted, **given, learn=False).bound < 0.1
 
@@ -209,19 +212,23 @@ def test_extremes_extend_the_thresholds_exactly():
     pair = Pair(np.zeros(1), np.ones(1), 0, "0" * 64)
     edges = (np.array([-1.0, 0.0, 2.0]),)
     streams = ("1" * 64, "2" * 64)
-    drawn = [
-        np.concatenate(
-            [np.concatenate(list(sampling.drawn(audited.laplace, data, stream, 3, chunk, 3000))) for chunk in (0, 1)]
-        )
-        for data, stream in ((pair.data, "1" * 64), (pair.other, "2" * 64))
-    ]
+    drawing = sampling.Drawing(audited.laplace, np.asarray)
+    blocks = [block for chunk in (0, 1) for block in sampling.drawn(drawing, pair, streams, 3, chunk, 3000)]
+    drawn = [np.concatenate([block[side] for block in blocks]) for side in (0, 1)]
     counted = Counted(search.Stack((Column("value", 0, ""),)), edges, 20)
-    done = sampling.run(Task("s", audited.laplace, pair, counted, 3, streams, ((0, 3000), (1, 3000))))
+    done = sampling.run(Task("s", drawing, pair, counted, 3, streams, ((0, 3000), (1, 3000))))
     seen = thresholds.of_counts(sampling.merged([counts for _, counts in done.chunks]), 0, edges[0])
     assert len(seen.values) > 20
     assert np.all(np.diff(seen.values) > 0)
     for side, hits in zip(drawn, (seen.first, seen.second)):
         assert [np.count_nonzero(side >= value) for value in seen.values] == hits.tolist()
+
+
+def recounted(outputs, counted):
+    side = sampling._Side(counted)
+    for block in np.split(outputs, 5):
+        side.add(block)
+    return side
 
 
 @pytest.mark.parametrize("common", [0.0, 4.0, 7.0])
@@ -231,8 +238,8 @@ def test_extremes_with_equals_that_are_left_out_are_no_thresholds(common):
     sides = [np.where(rng.random(5000) < 0.004, rng.integers(0, 8, 5000), common) for _ in range(2)]
     for edges in (np.zeros(0), np.array([3.5])):
         counted = Counted(search.Stack((Column("value", 0, ""),)), (edges,), 20)
-        (cells, low, high), other = (sampling._counted(iter(np.split(side, 5)), counted) for side in sides)
-        counts = sampling.Counts(5000, (cells, other[0]), (low, other[1]), (high, other[2]))
+        one, other = (recounted(side, counted) for side in sides)
+        counts = sampling.Counts(5000, (one.cells, other.cells), (one.low, other.low), (one.high, other.high))
         seen = thresholds.of_counts(counts, 0, edges)
         assert np.all(np.diff(seen.values) > 0)
         assert len(seen.values) >= 3
@@ -242,17 +249,17 @@ def test_extremes_with_equals_that_are_left_out_are_no_thresholds(common):
 
 def test_generated_pairs_are_neighbours_and_have_both_directions():
     for one in (True, False):
-        found = pairs.checked(answer_pairs(6, one), 1.0)
+        found = pairs.listed(answer_pairs(6, one))
         assert len(found) == (2 if one else 9)
     assert len(answer_pairs(1)) == 2
-    report = tcdp_sim.audit(audited.laplace, pairs=None, trials=20_000)
+    report = tcdp_sim.audit(audited.laplace, neighbours=None, trials=20_000)
     assert report.epsilon > 0.8
 
 
 def test_figures_show_the_event():
     report = tcdp_sim.audit(audited.half_laplace, **AUDIT, claim=PureDP(1.0))
     figure = report.figure()
-    assert len(figure.axes) == 2
+    assert len(figure.axes) == 3
     labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert {"first input", "second input"} <= set(labels)
     shaded = [patch for axes in figure.axes for patch in axes.patches]
@@ -265,7 +272,7 @@ def test_false_alarms_of_the_gaussian_null_at_a_large_sample():
     """One audit at a million outputs of a true claim; the chance of a refutation is 1e-6."""
     truth = float(stats.norm.cdf(0.5 - 1.0) - np.e * stats.norm.cdf(-0.5 - 1.0))
     report = tcdp_sim.audit(
-        audited.gaussian, pairs=audited.ONE, trials=10**6, level=1 - 1e-6, claim=ApproxDP(1.0, truth)
+        audited.gaussian, neighbours=audited.ONE, trials=10**6, level=1 - 1e-6, claim=ApproxDP(1.0, truth)
     )
     assert not report.refuted
     assert report.epsilon > 0.95

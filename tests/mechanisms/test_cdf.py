@@ -16,7 +16,16 @@ from tcdp_sim.prefix_sums import RELATIONS, EachPrefix, WeightedTree
 from tcdp_sim.privacy import ZCDP
 from tcdp_sim.study import groups
 
-METHODS = ("each_bin", "each_prefix", "square_root", "tree_2", "tree_3", "least_squares_4", "weighted_2")
+METHODS = (
+    "each_bin",
+    "each_prefix",
+    "square_root",
+    "weighted_square_root",
+    "tree_2",
+    "tree_3",
+    "least_squares_4",
+    "weighted_2",
+)
 POINT = {"rho": 0.1, "omega": 4.0, "delta": 1e-6, "neighbours": "substitute", "k": 30}
 
 
@@ -61,6 +70,16 @@ def test_other_noise_is_calibrated_to_the_rows_that_move():
     assert tree.thresholds == {}
 
 
+@pytest.mark.parametrize("method", ["square_root", "weighted_2"])
+def test_tight_noise_for_unequal_moves_is_simulated(method):
+    mechanism = built(method, "sinh_squared_tight")
+    drawn = mechanism.simulate(np.random.default_rng(3), 20_000)["mean_square_error"]
+    truth = experiment.EXACT["mean_square_error_mean"](mechanism)
+    assert abs(drawn.mean() - truth) <= 5.5 * drawn.std() / np.sqrt(len(drawn))
+    gaussian = experiment.EXACT["mean_square_error_mean"](built(method))
+    assert gaussian < truth < 1.5 * gaussian
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_radius_holds_and_is_exact_for_independent_errors(method):
     mechanism = built(method)
@@ -96,8 +115,8 @@ def test_blocks_of_trials_are_independent():
         ("square_root", {"k": 1e9}, r"k = 1e\+09 is not valid; valid: a whole number from 2 to 4e06"),
         ("square_root", {"neighbours": "delete"}, "neighbours = delete is not known|neighbours = 'delete'"),
         ("optimal", {}, "neighbours = substitute is not valid for method=optimal"),
-        ("square_root", {"noise": "laplace"}, "noise = laplace is not valid for method=square_root"),
-        ("weighted_2", {"noise": "laplace"}, "noise = laplace is not valid for method=weighted_2"),
+        ("square_root", {"noise": "laplace"}, "method=square_root moves rows of R by unequal amounts: .* valid: tight"),
+        ("weighted_2", {"noise": "sinh_normal"}, "method=weighted_2 moves rows of R by unequal amounts"),
     ],
 )
 def test_mistakes_are_one_line(method, more, message):

@@ -9,7 +9,20 @@ from typing import Any
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 PACKAGES = (  # in the order in which a reader meets them; other packages have no public names
     *("", "privacy", "noise", "calibration", "optimal", "exact", "bounds", "selection", "interior", "thresholds"),
-    *("prefix_sums", "accounting", "releases", "mechanisms", "samplers", "data", "statistics", "results", "audits"),
+    *(
+        "prefix_sums",
+        "candidates",
+        "partition_selection",
+        "quantiles",
+        "accounting",
+        "releases",
+        "mechanisms",
+        "samplers",
+        "data",
+        "statistics",
+        "results",
+        "audits",
+    ),
 )
 HEAD = """# Public names
 

@@ -116,8 +116,8 @@ def other_label(monkeypatch):
 
 
 def other_library(monkeypatch):
-    real = publication.metadata.version
-    monkeypatch.setattr(publication.metadata, "version", lambda name: "0" if name == "xarray" else real(name))
+    real = publication.version_of
+    monkeypatch.setattr(publication, "version_of", lambda name: "0" if name == "xarray" else real(name))
 
 
 def other_exact_function(monkeypatch):

@@ -156,6 +156,12 @@ def test_provenance_of_a_source_tree_and_of_none(tmp_path, monkeypatch):
     assert provenance.record(tmp_path, {})["git"] == {"commit": None, "dirty": None}
 
 
+def test_git_is_asked_once(tmp_path, monkeypatch):
+    first = provenance.record(tmp_path, {})["git"]
+    monkeypatch.setattr(provenance.subprocess, "run", None)
+    assert provenance.record(tmp_path, {})["git"] == first
+
+
 def test_provenance_says_what_a_reader_asks(tiny, folder):
     assert tiny("sweep.k=10", "sweep.noise=gaussian", "seed=12")[0] == 0
     about = json.loads((folder / "provenance.json").read_text("utf-8"))

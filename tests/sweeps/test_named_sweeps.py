@@ -15,7 +15,7 @@ import pytest
 import tcdp_sim
 from tcdp_sim import UserError
 from tcdp_sim.results import open_cells, published
-from tcdp_sim.store import table
+from tcdp_sim.store import table, zarr_tree
 from tcdp_sim.store.digests import tree_digest
 
 CODE = """
@@ -49,6 +49,10 @@ def largest(rng, trials, n):
     return {"value": rng.random((trials, n)).max(axis=1), "half": rng.random(trials) < 0.5}
 
 
+def sometimes_infinite(rng, trials, n):
+    return {"value": np.where(rng.random(trials) < 0.2, np.inf, n), "a": rng.random(trials) < 0.5}
+
+
 def bits(folder):
     """The digest of the published numbers."""
     return tree_digest((folder / "results.zarr").resolve())
@@ -71,12 +75,25 @@ def test_a_folder_has_the_numbers_of_a_sweep_in_memory(folder):
     alone = tcdp_sim.sweep(largest, {"n": [1, 4]}, **asked)
     kept = tcdp_sim.sweep(largest, {"n": [1, 4]}, name="kept", results_dir=folder, **asked)
     opened = tcdp_sim.open_results(folder / "kept")
-    assert set(alone.variables) == set(kept.variables) == set(opened.variables)
+    assert [*alone.variables] == [*kept.variables] == [*opened.variables]
     for name in alone.variables:
         np.testing.assert_array_equal(alone[name], kept[name])
         np.testing.assert_array_equal(alone[name], opened[name])
         assert alone[name].dims == kept[name].dims
     assert opened["n"].dtype == np.int64
+
+
+@pytest.mark.parametrize("function", [largest, sometimes_infinite])
+def test_results_read_from_the_disk_are_those_of_the_first_call(folder, monkeypatch, function):
+    """The first call returns the table that it has published, unless that is large; the second one reads it."""
+    asked = {"axes": {"n": [1, 4]}, "trials": 30, "chunk": 10, "share": "n", "bound": {"value": lambda n: n + 0.5}}
+    first, again = (tcdp_sim.sweep(function, name="kept", results_dir=folder, **asked) for _ in range(2))
+    monkeypatch.setattr(zarr_tree, "SMALL", 0)
+    large = tcdp_sim.sweep(function, name="large", results_dir=folder, **asked)
+    for other in (again, large):
+        assert [*other.variables] == [*first.variables]
+        assert other.attrs.keys() == first.attrs.keys()
+        assert other.drop_attrs(deep=False).identical(first.drop_attrs(deep=False))
 
 
 @pytest.mark.parametrize("function", ["vectorised", "single"])

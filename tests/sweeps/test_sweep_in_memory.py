@@ -1,10 +1,13 @@
 """tcdp_sim.sweep without a folder: its numbers against closed forms and scipy, and its bits against the usual way."""
 
+import json
 import warnings
 
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import tcdp_sim
@@ -304,3 +307,13 @@ def test_a_frame_of_events_has_one_row_for_each_cell(name, tmp_path):
     assert set(found.to_dataframe()) == {"trials", "all", "all_mcse", "all_lower", "all_upper", "all_count"}
     assert len(found.to_dataframe()) == 3
     assert set(found.coords) == set(found.dims) == {"n"}
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+VALUES = PLAIN | st.lists(PLAIN, max_size=2)
+
+
+@given(st.dictionaries(st.text(max_size=2), VALUES, max_size=3))
+@settings(max_examples=50)
+def test_the_text_of_a_point_is_sorted_json(point):
+    assert exact.point_text(point) == json.dumps(point, sort_keys=True)

@@ -26,7 +26,7 @@ def audited(row: Row, trials: int, level: float, seed: int, workers: int, ratios
     name = f"gallery_{row.name}_{'ratios' if ratios else 'outputs'}"
     start, cpu = perf_counter(), _cpu_seconds()
     report = tcdp_sim.audit(
-        mechanism, pairs=row.pairs, claim=row.claim, trials=trials, level=level, seed=seed, cluster=cluster,
+        mechanism, neighbours=row.pairs, claim=row.claim, trials=trials, level=level, seed=seed, cluster=cluster,
         name=name, results_dir=results, bits=row.bits,
     )  # fmt: skip
     outcome = Outcome(

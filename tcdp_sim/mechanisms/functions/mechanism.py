@@ -5,9 +5,11 @@ has been put into `shipped` there: the driver has the function itself, and worke
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -22,7 +24,7 @@ from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.privacy import Guarantee
 
 NAME = "function"
-_encoded = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every point
+_encoded = json.JSONEncoder(sort_keys=True).encode
 _SHIPPED: "dict[tuple[Any, ...], tuple[Call, type[UserFunction]]]" = {}  # the functions that this process has
 
 
@@ -155,7 +157,19 @@ def point_text(point: Point) -> str:
     >>> point_text({"n": 3, "kind": (True, None)})
     '{"kind": [true, null], "n": 3}'
     """
-    return _encoded(point)
+    texts = [
+        f"{encode_basestring_ascii(axis)}: {_TEXTS.get(type(value), _encoded)(value)}"
+        for axis, value in sorted(point.items())
+    ]
+    return f"{{{', '.join(texts)}}}"
+
+
+def _of_float(value: float) -> str:
+    return repr(value) if isfinite(value) else _encoded(value)
+
+
+# the JSON of the most frequent values, because an encoder takes three times as long for every point
+_TEXTS: Mapping[type, Callable[[Any], str]] = {float: _of_float, int: repr, str: encode_basestring_ascii}
 
 
 def at(law: Law) -> dict[str, Any]:

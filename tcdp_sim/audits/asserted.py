@@ -1,0 +1,102 @@
+"""The assertion that a mechanism keeps its claim, for tests: it fails if two independent audits refute the claim."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tcdp_sim.audits import arguments, run
+from tcdp_sim.audits.report import AuditReport
+from tcdp_sim.core.errors import whole
+from tcdp_sim.core.log import Tell
+from tcdp_sim.privacy import Guarantee
+
+SECOND = 1 << 64  # added to the seed of the second audit, so that no random stream is used twice
+
+
+def assert_private(
+    mechanism: Callable[..., Any],
+    claim: Guarantee,
+    *,
+    neighbours: Any,
+    seconds: float = 20.0,
+    level: float = 0.999,
+    seed: int = 0,
+    tell: Tell = lambda _: None,
+) -> AuditReport:
+    """Raise AssertionError if two independent audits refute the privacy claim of a mechanism.
+
+    In pytest, use the fixture of the same name, which the package brings. Each audit errs with a probability of at most
+    1 - level, so a true claim fails with a probability of at most (1 - level)^2: 1e-6 by default.
+
+    Parameters
+    ----------
+    mechanism : callable
+        A function (data, rng, trials) or (data, rng), as for `tcdp_sim.audit`.
+    claim : Guarantee
+        The guarantee that the mechanism claims.
+    neighbours : Neighbours or list of (data, other)
+        The neighbouring inputs, as for `tcdp_sim.audit`.
+    seconds : float
+        The time of the first audit. A second one of the same length follows only if the first refutes the claim.
+    level : float
+        The confidence level of each audit, in (0, 1).
+    seed : int
+        Seed of the random numbers, from 0 to 2^64 - 1. Another seed draws other outputs.
+    tell : callable
+        Receives each notice of the audits as a line.
+
+    Returns
+    -------
+    AuditReport
+        The report of the audit that did not refute the claim.
+
+    Raises
+    ------
+    AssertionError
+        If both audits refute the claim, with the event, the counts, and a script that repeats the audit.
+    UserError
+        If an argument is not valid.
+
+    Examples
+    --------
+    >>> from tcdp_sim.audits import assert_private, records
+    >>> from tcdp_sim.privacy import PureDP
+    >>> def count(data, rng, trials):
+    ...     return len(data) + rng.laplace(0, 1, trials)
+    >>> report = assert_private(count, PureDP(1.0), neighbours=records([1, 2, 3]), seconds=0.2)
+    >>> report.refuted
+    False
+    """
+    seed = whole("seed", seed, 0, SECOND - 1)
+    reports = []
+    for each in (seed, seed + SECOND):
+        given = (mechanism, neighbours, claim, None, seconds, level, each, "output", True, False, None, "results")
+        report = run.run(arguments.checked(*given), "serial", tell)
+        if not report.refuted:
+            return report
+        reports.append(report)
+    raise AssertionError(failure(mechanism, *reports))
+
+
+def failure(mechanism: Callable[..., Any], first: AuditReport, second: AuditReport) -> str:
+    """Return the message of a failed assertion: both reports, and a script that repeats the first audit."""
+    both = f"two independent audits refute the claim (false alarm: at most {(1 - first.level) ** 2:.0e})"
+    again = f"the second audit: {second.verdict}"
+    return "\n".join([both, str(first), again, "", "to see it again:", "", *script(mechanism, first)])
+
+
+def script(mechanism: Callable[..., Any], report: AuditReport) -> list[str]:
+    """Return the lines of a script that repeats an audit on the pair of inputs that told, and counts the event."""
+    name = getattr(mechanism, "__name__", type(mechanism).__name__)
+    module = getattr(mechanism, "__module__", "__main__")
+    data, other = report.pair if report.pair is not None else (None, None)
+    given = f"claim={report.claim!r}, trials={report.trials}, level={report.level}, seed={report.seed}"
+    return [
+        "    import tcdp_sim",
+        "    from numpy import array",
+        "    from tcdp_sim.privacy import *",
+        f"    from {module} import {name} as mechanism",
+        f"    data = {data!r}",
+        f"    other = {other!r}",
+        f"    report = tcdp_sim.audit(mechanism, neighbours=[(data, other)], {given})",
+        "    print(report)",
+    ]

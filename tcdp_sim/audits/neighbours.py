@@ -1,0 +1,151 @@
+"""Neighbouring inputs in words: answers that move, records added, removed or replaced, or pairs of the user's own."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.audits import data_sets
+from tcdp_sim.audits.pairs import answer_pairs
+from tcdp_sim.core.errors import UserError, real
+
+RELATIONS = {
+    "add_remove": (data_sets.add_remove, "one record added or removed"),
+    "substitute": (data_sets.substitute, "one record replaced"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Pairs of neighbouring inputs with their relation in words.
+
+    Attributes
+    ----------
+    pairs : tuple of (data, other)
+        The pairs. An audit looks at both directions of each, and passes the inputs on as they are.
+    relation : str
+        What neighbours may differ in, for the first line of a report.
+
+    Examples
+    --------
+    >>> from tcdp_sim.audits import Neighbours
+    >>> Neighbours((([1, 2], [1, 3]),), "the last record replaced").relation
+    'the last record replaced'
+    """
+
+    pairs: tuple[tuple[Any, Any], ...]
+    relation: str
+
+
+def answers(d: int, sensitivity: float = 1.0, *, one: bool = False) -> Neighbours:
+    """Return neighbours that are vectors of answers to queries, of which all may move.
+
+    Use it for a mechanism whose input is a vector of exact answers, such as counts. The patterns are those of StatDP
+    (Ding et al. 2018), as `answer_pairs` lists them.
+
+    Parameters
+    ----------
+    d : int
+        Number of answers, from 1 to 10,000.
+    sensitivity : float
+        The largest change of an answer between neighbours, positive.
+    one : bool
+        True if only a single answer may move, as for the bins of a histogram.
+
+    Returns
+    -------
+    Neighbours
+        Two pairs if `one` is true or d is 1, else nine.
+
+    Raises
+    ------
+    UserError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Ding, Wang, Wang, Zhang, Kifer (2018), Detecting Violations of Differential Privacy, arXiv:1805.10277
+
+    Examples
+    --------
+    >>> from tcdp_sim.audits import answers
+    >>> answers(1, 5.0).relation
+    'one answer moves by up to 5'
+    >>> [(data.tolist(), other.tolist()) for data, other in answers(1, 5.0).pairs]
+    [([5.0], [0.0]), ([5.0], [10.0])]
+    """
+    try:
+        sensitivity = real("sensitivity", sensitivity, 0)
+    except ValueError as mistake:
+        raise UserError(str(mistake)) from None
+    pairs = tuple((sensitivity * data, sensitivity * other) for data, other in answer_pairs(d, one))
+    who = "one answer moves" if one or d == 1 else f"all {d} answers move"
+    for side in (side for pair in pairs for side in pair):
+        side.setflags(write=False)
+    return Neighbours(pairs, f"{who} by up to {sensitivity:g}")
+
+
+def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | None = None) -> Neighbours:
+    """Return neighbours of a real data set.
+
+    At most four records are removed, and at most four added (or replaced by four others): the least, the largest, the
+    rarest and the most frequent ones. The mechanism gets each data set in the kind of container that you give.
+
+    Parameters
+    ----------
+    data : list, tuple, array, set, string, pandas.Series or pandas.DataFrame
+        The records. Those of an array are its rows, those of a string its letters.
+    relation : {"add_remove", "substitute"}
+        What neighbours differ in: one record that only one of them has, or one record that has another value.
+    domain : iterable of records, optional
+        Records that a person could have. The least and the largest possible ones tell most. Records of a frame are
+        dicts or tuples. By default the records of `data` are used.
+
+    Returns
+    -------
+    Neighbours
+        The pairs of the data and each neighbour.
+
+    Raises
+    ------
+    UserError
+        If the data are of another kind, if a record of the domain does not fit, or if there is no neighbour.
+
+    Examples
+    --------
+    >>> from tcdp_sim.audits import records
+    >>> found = records([20, 30], domain=[0, 99])
+    >>> found.relation
+    'one record added or removed'
+    >>> [other for data, other in found.pairs]
+    [[30], [20], [20, 30, 0], [20, 30, 99]]
+    >>> [other for data, other in records("ab", "substitute", domain=["c"]).pairs]
+    ['cb', 'ac']
+    """
+    if relation not in RELATIONS:
+        raise UserError(f"relation = {relation!r} is not valid; valid: 'add_remove', 'substitute'")
+    data_sets.size(data)
+    generate, words = RELATIONS[relation]
+    pairs = tuple(generate(data, domain))
+    if not pairs:
+        hint = "give a domain of possible records" if domain is None else "give a domain with other records"
+        raise UserError(f"records() finds no neighbour of these data; {hint}")
+    return Neighbours(pairs, words)
+
+
+def given(neighbours: Any) -> Neighbours:
+    """Return what `neighbours=` of an audit means. Raises UserError, for a bare number with both spellings."""
+    if neighbours is None:
+        return answers(1)
+    if isinstance(neighbours, Neighbours):
+        return neighbours
+    if isinstance(neighbours, int | float | np.number):
+        spellings = f"answers({neighbours}) for {neighbours} answers that move, records(data) for a data set"
+        raise UserError(f"neighbours = {neighbours} is not clear; valid: {spellings} (both in tcdp_sim.audits)")
+    if not isinstance(neighbours, Sequence) or isinstance(neighbours, str) or not len(neighbours):
+        raise UserError("neighbours is not valid; valid: answers(d), records(data), or a list of pairs (data, other)")
+    for index, pair in enumerate(neighbours):
+        if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str) or len(pair) != 2:
+            raise UserError(f"pair {index} is not valid; valid: two inputs (data, other)")
+    return Neighbours(tuple((pair[0], pair[1]) for pair in neighbours), "pairs as given")

@@ -1,0 +1,10 @@
+"""The versions of installed packages, each read once in a process."""
+
+from functools import cache
+from importlib import metadata
+
+
+@cache
+def version_of(package: str) -> str:
+    """Return the version of an installed package."""
+    return metadata.version(package)

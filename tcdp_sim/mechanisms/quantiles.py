@@ -1,0 +1,235 @@
+"""Many quantiles of records on a line, by one of several methods at equal privacy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.core.errors import UserError, choice, scalar, whole
+from tcdp_sim.data.line_shapes import SHAPES, line_shape
+from tcdp_sim.data.ordered import ordered_records
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import DELTA, OMEGA_FORMS, POSITIVE, TCDP_TARGET, scaled_omega
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.prefix_sums import MOST_BINS
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.quantiles import (
+    AboveThreshold,
+    FromPrefixSums,
+    Independent,
+    InteriorPoints,
+    Joint,
+    Line,
+    Method,
+    Recursive,
+    TreeSearch,
+    even_levels,
+)
+from tcdp_sim.quantiles.from_prefix_sums import FACTORISATIONS
+from tcdp_sim.quantiles.line import KINDS
+from tcdp_sim.quantiles.method import MOST_QUANTILES, RELATIONS
+
+SELECTIONS: dict[str, type[Any]] = {  # methods with one epsilon
+    "independent": Independent,
+    "recursive": Recursive,
+    "joint": Joint,
+    "above_threshold": AboveThreshold,
+}
+METHODS = (*SELECTIONS, "tree_search", *FACTORISATIONS, "interior_points")
+USES_OMEGA = ("tree_search", "tree_2", "least_squares_2", "least_squares_16", "interior_points")
+LEAST_LOG2_K, MOST_LOG2_K = 8, 64
+MOST_RECORDS = 10**7
+TILE = 2**22  # outputs kept at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Quantiles(Mechanism):
+    """The m quantiles of levels 1/(m + 1), ..., m/(m + 1) of records on [0, k), by a method of `tcdp_sim.quantiles`.
+
+    Parameters
+    ----------
+    method : Method
+        The method with its guarantee.
+    line : Line
+        The records.
+    alpha : float
+        A trial is a success if all rank errors are at most alpha n, in (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> from tcdp_sim.quantiles import Line, Recursive
+    >>> line = Line(np.arange(1000) + 0.5, 1024, "reals")
+    >>> mechanism = Quantiles(Recursive.of((0.25, 0.5, 0.75), "substitute", ZCDP(0.5)), line, 0.05)
+    >>> float(mechanism.simulate(np.random.default_rng(0), 100)["largest_rank_error"].max()) < 50
+    True
+    """
+
+    method: Method
+    line: Line
+    alpha: float
+
+    name = "quantiles"
+    version = 1
+    axes = declared(
+        Axis("method", "method that releases the quantiles", "", ", ".join(METHODS), "text"),
+        Axis("m", "number of quantiles", "1", f"a whole number from 1 to {MOST_QUANTILES}", "whole"),
+        Axis("n", "number of records, for made-up ones", "1", f"a whole number from 1 to {MOST_RECORDS:,}", "whole"),
+        Axis("log2_k", "log2 of the length of the domain", "1", f"{LEAST_LOG2_K} to {MOST_LOG2_K}", "whole"),
+        Axis("domain", "elements of the domain", "", ", ".join(KINDS), "text"),
+        Axis("records", "records", "", f"{', '.join(SHAPES)}, or a name in mechanism.records", "text"),
+        Axis("neighbours", "neighbouring relation", "", ", ".join(RELATIONS), "text"),
+        *TCDP_TARGET,
+        Axis("epsilon", "parameter of pure DP, or with delta of (epsilon, delta)-DP; replaces rho", "nats", POSITIVE),
+        DELTA,
+    )
+    required = ("method", "m", "records", "neighbours")
+    options = ("alpha", "bins", "records")
+    observables = MappingProxyType(
+        {
+            "mean_rank_error": Observable("records", "rank error, mean over all quantiles", 0),
+            "largest_rank_error": Observable("records", "rank error, largest over all quantiles", 0),
+            "mean_value_error": Observable("units", "distance from the true quantile, mean over all quantiles", 0),
+        }
+    )
+    events = MappingProxyType({"success": "all rank errors are at most alpha n"})
+    neighbours = f"of the axis neighbours: {' or '.join(RELATIONS)}"
+
+    @classmethod
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        made_up = point["records"] in SHAPES
+        if point.get("epsilon") is not None:
+            privacy: tuple[str, ...] = ("epsilon", *(("delta",) if point.get("delta") is not None else ()))
+        else:
+            privacy = ("rho", *(OMEGA_FORMS if point["method"] in USES_OMEGA else ()))
+        line = ("records", *(("n", "log2_k", "domain") if made_up else ()))
+        return ("method", "m", *line, "neighbours", *privacy)
+
+    @classmethod
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
+        method, m = choice("method", point["method"], METHODS), whole("m", point["m"], 1, MOST_QUANTILES)
+        relation = choice("neighbours", point["neighbours"], RELATIONS)
+        records = _records_law(point, options["records"])
+        law: dict[str, Any] = {"mechanism": cls.name, "version": cls.version, "method": method, "m": m}
+        law |= {"neighbours": relation, "target": _target(point)} | records
+        law |= {"alpha": scalar("mechanism.alpha", options["alpha"], 0, 1)}
+        line = _line(law)
+        if method in SELECTIONS:
+            found = SELECTIONS[method].of(even_levels(m), relation, _guarantee(law))
+            return law | {"epsilon": found.epsilon}
+        if method == "interior_points":
+            return law
+        if method == "tree_search":
+            tree = TreeSearch.of(even_levels(m), relation, _guarantee(law), line)
+            return law | {"depth": tree.depth} | _noise(tree.noise)
+        bins = min(whole("mechanism.bins", options["bins"], 2, MOST_BINS), line.k)
+        if bins & (bins - 1):
+            raise ValueError(f"mechanism.bins = {bins} is not valid; valid: a power of 2")
+        sums = FromPrefixSums.of(even_levels(m), relation, _guarantee(law), method, bins)
+        return law | {"bins": bins} | _noise(sums.noise)
+
+    @classmethod
+    def build(cls, law: Law, counts: Any) -> Self:
+        method, line = law["method"], _line(law)
+        given = even_levels(int(law["m"])), law["neighbours"], _guarantee(law)
+        made: Method
+        if method in SELECTIONS:
+            made = SELECTIONS[method](*given, law["epsilon"])
+        elif method == "interior_points":
+            made = InteriorPoints(*given, line.n, line.k)
+            made.check(line)
+        else:
+            noise = noise_axes.built(law["noise"]["family"], law["noise"]["parameters"])
+            made = (
+                TreeSearch(*given, int(law["depth"]), noise)
+                if method == "tree_search"
+                else FromPrefixSums(*given, method, int(law["bins"]), noise)
+            )
+        return cls(made, line, float(law["alpha"]))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.method.guarantee
+
+    @property
+    def work(self) -> float:
+        return self.method.work(self.line) + 20 * self.method.m
+
+    @cached_property
+    def levels(self) -> Any:
+        """The levels of the quantiles, shape (m,)."""
+        return np.array(self.method.levels)
+
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
+        size = max(TILE // self.method.m, 1)
+        parts = [self._draw(rng, min(size, trials - done)) for done in range(0, trials, size)]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _draw(self, rng: np.random.Generator, trials: int) -> Draws:
+        outputs = self.method.sample(self.line, trials, rng=rng)
+        errors = self.line.rank_errors(outputs, self.levels)
+        largest = errors.max(axis=1)
+        return {
+            "mean_rank_error": errors.mean(axis=1),
+            "largest_rank_error": largest,
+            "mean_value_error": self.line.value_errors(outputs, self.levels).mean(axis=1),
+            "success": largest <= self.alpha * self.line.n,
+        }
+
+
+def _target(point: Point) -> dict[str, float]:
+    """Return the privacy parameters of a point: epsilon, epsilon and delta, rho, or rho and omega."""
+    epsilon, rho, delta = (point.get(name) for name in ("epsilon", "rho", "delta"))
+    if epsilon is None and rho is None:
+        raise ValueError("the sweep gives neither rho nor epsilon; valid: one of them")
+    if epsilon is not None:
+        target = {"epsilon": scalar("epsilon", epsilon, 0)}
+        return target | ({"delta": scalar("delta", delta, 0, 1)} if delta is not None else {})
+    omega = point.get("omega") if point.get("omega") is not None else scaled_omega(point)
+    if omega is None or point["method"] not in USES_OMEGA:
+        return {"rho": scalar("rho", rho, 0)}
+    return {"rho": scalar("rho", rho, 0), "omega": scalar("omega", omega, 1)}
+
+
+def _guarantee(law: Law) -> Guarantee:
+    target = law["target"]
+    if "epsilon" in target:
+        return ApproxDP(**target) if "delta" in target else PureDP(**target)
+    return TCDP(**target) if "omega" in target else ZCDP(**target)
+
+
+def _noise(noise: Any) -> dict[str, Any]:
+    return {"noise": {"family": noise.family, "parameters": noise_axes.parameters(noise)}}
+
+
+def _records_law(point: Point, tables: Any) -> dict[str, Any]:
+    """Return the description of the records: a shape and its size, or the values of a table and their numbers."""
+    name = point["records"]
+    if name not in SHAPES:
+        if not isinstance(tables, Mapping):
+            raise UserError(f"mechanism.records = {tables!r} is not valid; valid: a mapping from names to data sources")
+        known = choice("records", name, (*SHAPES, *tables))
+        if not isinstance(tables[known], Mapping):
+            raise UserError(f"mechanism.records.{known} = {tables[known]!r} is not valid; valid: file or path, column")
+        values, times, log2_k, done = ordered_records(known, tables[known])
+        texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, times))}  # ids need every digit
+        return {"records": known, "domain": "integers", "log2_k": log2_k} | ({"unfit": done} if done else {}) | texts
+    for axis in ("n", "log2_k", "domain"):
+        if point.get(axis) is None:
+            raise ValueError(f"records = {name} needs {axis}, which the sweep does not give")
+    log2_k = whole("log2_k", point["log2_k"], LEAST_LOG2_K, MOST_LOG2_K)
+    n = whole("n", point["n"], 1, MOST_RECORDS)
+    return {"records": name, "domain": choice("domain", point["domain"], KINDS), "log2_k": log2_k, "n": n}
+
+
+def _line(law: Law) -> Line:
+    k, kind = 2 ** int(law["log2_k"]), law["domain"]
+    if "values" in law:
+        values, times = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
+        return Line(np.repeat(np.array(values, dtype=np.uint64), times), k, kind)
+    return Line(line_shape(law["records"], int(law["n"]), k), k, kind)

@@ -1,0 +1,166 @@
+"""The fixture of the plug-in for pytest, in a project of its own, and the command `tcdp-sim audit`."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import audited
+import numpy as np
+import pytest
+
+import tcdp_sim
+from tcdp_sim.audits import assert_private, records, written
+from tcdp_sim.cli import audit as command
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
+from tcdp_sim.report.terminal import Terminal
+
+EXAMPLE = Path(__file__).parents[2] / "examples/audit_in_ci/test_privacy.py"
+
+
+def test_a_fresh_project_has_the_fixture_and_one_red_test(tmp_path):
+    """The failure shows event, counts and a script; the script runs and refutes the claim again."""
+    shutil.copy(EXAMPLE, tmp_path)
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLE.name],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "1 failed, 2 passed" in ran.stdout
+    said = [line.removeprefix("E").strip() for line in ran.stdout.splitlines() if line.startswith("E")]
+    assert said[0].endswith("two independent audits refute the claim (false alarm: at most 1e-06)")
+    assert any(line.startswith("1-DP is refuted: epsilon >= ") for line in said)
+    assert any(line.startswith("event: output ") for line in said)
+    assert any(line.startswith("hits: ") for line in said)
+    script = said[said.index("import tcdp_sim") :]
+    script = script[: script.index("print(report)") + 1]
+    assert len(script) <= 10
+    again = subprocess.run(
+        [sys.executable, "-c", "\n".join(script)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "1-DP is refuted" in again.stdout, again.stderr
+
+
+def test_the_plug_in_loads_nothing_heavy():
+    code = (
+        "import sys, pytest; before = set(sys.modules); import tcdp_sim.audits.pytest_plugin; "
+        "new = {name.split('.')[0] for name in set(sys.modules) - before}; "
+        "print(sorted(new & {'numpy', 'scipy', 'pandas', 'xarray', 'dask', 'matplotlib', 'rich', 'zarr'}))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_one_refutation_is_not_enough(monkeypatch):
+    """An audit that errs only once does not fail a test; two seeds of one mechanism share no random stream."""
+    seen = []
+    right = tcdp_sim.audits.asserted.run.run
+
+    def first_errs(audit, cluster, tell):
+        report = right(audit, cluster, tell)
+        seen.append(audit.seed)
+        object.__setattr__(report, "refuted", len(seen) == 1)
+        return report
+
+    monkeypatch.setattr("tcdp_sim.audits.asserted.run.run", first_errs)
+    assert_private(audited.laplace, PureDP(1.0), neighbours=audited.ONE, seconds=0.1, seed=5)
+    assert seen == [5, 5 + 2**64]
+
+
+def test_a_broken_claim_fails_twice():
+    with pytest.raises(AssertionError, match="two independent audits refute the claim") as told:
+        assert_private(audited.half_laplace, PureDP(1.0), neighbours=audited.ONE, seconds=0.3)
+    assert "from audited import half_laplace as mechanism" in str(told.value)
+
+
+CLAIMS = {
+    "PureDP(1)": PureDP(1.0),
+    "ApproxDP(1, 1e-6)": ApproxDP(1.0, 1e-6),
+    "ApproxDP(epsilon=1, delta=1e-6)": ApproxDP(1.0, 1e-6),
+    " ZCDP( 0.5 ) ": ZCDP(0.5),
+    "TCDP(0.1, 5)": TCDP(0.1, 5.0),
+    "RDP(2, 0.5)": RDP(2.0, 0.5),
+}
+
+
+@pytest.mark.parametrize("text", CLAIMS)
+def test_claims_are_parsed(text):
+    assert written.claim(text) == CLAIMS[text]
+
+
+def test_neighbours_are_parsed():
+    assert [other for _, other in written.neighbours("records([1, 2], domain=[9])").pairs] == [[2], [1], [1, 2, 9]]
+    assert written.neighbours("answers(2, 5.0)").relation == "all 2 answers move by up to 5"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("__import__('os').getcwd()", "cannot be read; valid: PureDP"),
+        ("PureDP(__import__('os').getpid())", "cannot be read; valid: PureDP"),
+        ("(lambda: 1)()", "cannot be read"),
+        ("PureDp(1)", "did you mean PureDP"),
+        ("PureDP(-1)", "epsilon = -1 is not valid"),
+        ("PureDP(1, 2)", "too many positional arguments"),
+        ("ApproxDP(1)", "missing a required argument: 'delta'"),
+        ("1", "cannot be read"),
+        ("(" * 5000, "cannot be read"),
+    ],
+)
+def test_texts_that_are_no_claims_are_one_line_and_never_run(text, message):
+    with pytest.raises(UserError, match=message) as told:
+        written.claim(text)
+    assert "\n" not in str(told.value)
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"mine_{tmp_path.name}.py").write_text(
+        "def count(data, rng, trials):\n    return len(data) + rng.laplace(0, 1, trials)\n\n\n"
+        "def half(data, rng):\n    return {'n': len(data) + rng.laplace(0, 0.5)}\n\n\n"
+        "PAIRS = [([1, 2], [1])]\n"
+    )
+    return f"mine_{tmp_path.name}.py"
+
+
+def test_the_command_says_so_by_its_exit_code(file, capsys):
+    console = Terminal(highlight=False, soft_wrap=True)
+    given = ["--neighbours", "records([1, 2])", "--trials", "5000", "claim=PureDP(1)"]
+    assert command.main(console, [f"{file}:count", *given]) == 0
+    assert "1-DP is not refuted" in capsys.readouterr().out
+    wrong = [f"{file}:half", "neighbours=PAIRS", "trials=5e3", "--claim=PureDP(1)", "--json"]
+    assert command.main(console, wrong) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["refuted"]
+    assert report["event"].startswith("output['n'] ")
+    assert report["pair"] == [[1, 2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "audit needs one function; valid: FILE.py:FUNCTION"),
+        (["mine.py:f", "level"], "audit needs one function"),
+        (["mine.py:f", "--level"], "--level needs a value"),
+        (["mine.py:f", "levels=1"], "did you mean level"),
+        (["nowhere.py:f"], "nowhere.py is not a file"),
+        (["FILE:count", "level=high"], "level = high is not valid; valid: a number"),
+        (["FILE:count", "bits=perhaps"], "bits = perhaps is not valid; valid: true, false"),
+        (["FILE:count", "neighbours=5"], "neighbours = 5 cannot be read"),
+        (["FILE:count", "neighbours=NONE"], "has no function 'NONE'"),
+        (["FILE:count", "trials=1e4", "seconds=3"], "trials and seconds are both given"),
+    ],
+)
+def test_mistakes_in_the_command_are_one_line(file, words, message):
+    with pytest.raises(UserError, match=message) as told:
+        command.main(None, [word.replace("FILE", file) for word in words])
+    assert "\n" not in str(told.value)
+
+
+def test_records_of_arrays_can_be_written_in_the_script():
+    report = tcdp_sim.audit(audited.half_laplace, neighbours=records(np.ones(2), domain=[0.0]), trials=500)
+    lines = tcdp_sim.audits.asserted.script(audited.half_laplace, report)
+    assert any(line.strip().startswith("data = array(") for line in lines)
