@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from tcdp_sim.candidates import LAWS, theorem_renyi, tries_of, worst_renyi
+from tcdp_sim.candidates import LAWS, gaussian_renyi, theorem_renyi, tries_of
 from tcdp_sim.exact import (
     best_candidate_probabilities,
     divergence_in_worst_order,
@@ -102,7 +102,7 @@ def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
                 unit, shift = order * RUN, float(np.sqrt(2 * RUN))
                 values = {
                     "theorem": theorem_renyi(order, shift, tries) / unit,
-                    "tight": worst_renyi(order, shift, tries).upper / unit,
+                    "tight": gaussian_renyi(order, shift, tries).upper / unit,
                     "attained": divergence_in_worst_order(order, first, second, tries) / unit,
                 }
                 yield {"kind": "divergence", "method": law, "tries": mean, "order": order, "trials": 0} | values

@@ -48,7 +48,7 @@ def largest_loss(epsilon: float, tries: Tries) -> float:
     --------
     >>> from tcdp_sim.candidates import tries_of
     >>> round(largest_loss(1.0, tries_of("geometric", 10.0)), 3)
-    2.592
+    2.591
     """
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
     worse = 1 / (1 + exp(-epsilon))
@@ -91,7 +91,7 @@ def pure_renyi(order: float, epsilon: float) -> float:
     Examples
     --------
     >>> round(pure_renyi(2.0, 0.1), 5), 2 * 0.1**2 / 2
-    (0.01115, 0.010000000000000002)
+    (0.01112, 0.010000000000000002)
     """
     order, epsilon = scalar("order", order, 1), scalar("epsilon", epsilon, 0, closed=True)
     if order * epsilon > 700:

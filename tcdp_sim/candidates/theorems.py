@@ -50,7 +50,7 @@ def theorem_renyi(order: float, shift: float, tries: Tries) -> float:
     --------
     >>> from tcdp_sim.candidates import tries_of
     >>> round(theorem_renyi(2.0, 0.1, tries_of("geometric", 10.0)), 3)
-    0.635
+    0.639
     """
     order, shift = scalar("order", order, 1), scalar("shift", shift, 0)
     rho = 0.5 * shift**2

@@ -11,7 +11,7 @@ import pytest
 from scipy import integrate, optimize
 from scipy.special import ndtr, ndtri
 
-from tcdp_sim.candidates import NegativeBinomialTries, PoissonTries, tries_of, worst_renyi
+from tcdp_sim.candidates import NegativeBinomialTries, PoissonTries, gaussian_renyi, tries_of
 from tcdp_sim.exact import divergence_in_worst_order, divergence_of_best, divergence_of_candidates
 
 LAWS = {
@@ -36,7 +36,7 @@ def gaussian_outputs(shift, ends):
 @pytest.mark.parametrize("tries", [LAWS["poisson"], LAWS["many"]], ids=["poisson", "many"])
 @pytest.mark.parametrize(("shift", "order"), [(0.02, 1.05), (0.1, 2.0), (0.1, 20.0), (0.7, 3.0), (2.0, 1.5)])
 def test_a_fine_run_attains_the_supremum_of_poisson_tries(tries, shift, order):
-    found = worst_renyi(order, shift, tries)
+    found = gaussian_renyi(order, shift, tries)
     first, second = gaussian_outputs(shift, np.linspace(-7.5, 7.5 + order * shift, 6001))
     attained = divergence_in_worst_order(order, first, second, tries)
     assert found.lower * (1 - 2e-3) < attained < found.upper
@@ -49,7 +49,7 @@ def test_no_order_of_six_outputs_exceeds_the_bound(name, order):
     shift = 0.3
     ends = ndtri(np.array([0.002, 0.05, 0.5, 0.93, 0.996])) + 0.5 * shift
     first, second = gaussian_outputs(shift, ends)
-    most = worst_renyi(order, shift, LAWS[name]).upper
+    most = gaussian_renyi(order, shift, LAWS[name]).upper
     found = [
         divergence_of_best(order, first[list(p)], second[list(p)], LAWS[name]) for p in permutations(range(len(first)))
     ]
@@ -61,7 +61,7 @@ def test_no_order_of_six_outputs_exceeds_the_bound(name, order):
 def test_candidates_with_gaussian_scores_stay_below(name):
     rng = np.random.default_rng(3)
     shift, order = 0.2, 3.0
-    most = worst_renyi(order, shift, LAWS[name]).upper
+    most = gaussian_renyi(order, shift, LAWS[name]).upper
     for k in (1, 2, 5, 20):
         for spread in (0.0, 1.0, 5.0):
             scores = spread * rng.standard_normal(k)
@@ -83,7 +83,7 @@ def test_at_order_1_it_is_the_mean_of_the_largest_cost(mean, shift):
         return ndtr(low / shift - 0.5 * shift) + ndtr(0.5 * shift - high / shift)
 
     truth = integrate.quad(lambda x: 2 * x * -np.expm1(-mean * tail(x * x)), 1e-9, 12 * shift, limit=200)[0]
-    found = worst_renyi(1.0001, shift, PoissonTries(mean))
+    found = gaussian_renyi(1.0001, shift, PoissonTries(mean))
     assert found.lower < truth * (1 + 1e-3)
     assert truth < found.upper
 
@@ -91,16 +91,16 @@ def test_at_order_1_it_is_the_mean_of_the_largest_cost(mean, shift):
 def test_very_few_tries_cost_what_one_run_does_times_their_number():
     mean, order, shift = 1e-5, 3.0, 0.8
     once = np.expm1(0.5 * order * (order - 1) * shift**2)
-    found = worst_renyi(order, shift, PoissonTries(mean))
+    found = gaussian_renyi(order, shift, PoissonTries(mean))
     assert found.estimate == pytest.approx(np.log1p(mean * once) / (order - 1), rel=1e-3)
 
 
 def test_the_bracket_narrows_and_huge_divergences_are_unbounded():
-    wide, narrow = (worst_renyi(2.0, 0.1, LAWS["poisson"], cells) for cells in (400, 6000))
+    wide, narrow = (gaussian_renyi(2.0, 0.1, LAWS["poisson"], cells) for cells in (400, 6000))
     assert wide.lower < narrow.lower < narrow.upper < wide.upper
     assert narrow.upper / narrow.lower < 1.01
-    assert worst_renyi(50.0, 1.0, LAWS["poisson"]).upper == np.inf
-    assert worst_renyi(16.0, 0.5, LAWS["geometric"]).upper == np.inf
+    assert gaussian_renyi(50.0, 1.0, LAWS["poisson"]).upper == np.inf
+    assert gaussian_renyi(16.0, 0.5, LAWS["geometric"]).upper == np.inf
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,4 @@ def test_the_bracket_narrows_and_huge_divergences_are_unbounded():
 def test_mistakes_are_one_line(arguments, message):
     order, shift, *cells = arguments
     with pytest.raises(ValueError, match=message):
-        worst_renyi(order, shift, LAWS["poisson"], *cells)
+        gaussian_renyi(order, shift, LAWS["poisson"], *cells)

@@ -9,11 +9,11 @@ from scipy.stats import norm
 
 from tcdp_sim.candidates import (
     PoissonTries,
+    gaussian_renyi,
     largest_shift,
     least_rho,
     theorem_renyi,
     tries_of,
-    worst_renyi,
 )
 from tcdp_sim.exact import divergence_in_worst_order
 
@@ -98,7 +98,7 @@ def test_our_bound_takes_a_twentieth_of_the_noise_or_less():
 def test_rho_is_found_between_the_orders_of_the_grid():
     tries, shift, omega = PoissonTries(300.0), 0.2, 9.0
     found = least_rho(shift, tries, omega)
-    dense = max(worst_renyi(float(a), shift, tries).upper / a for a in np.linspace(1.001, omega, 120))
+    dense = max(gaussian_renyi(float(a), shift, tries).upper / a for a in np.linspace(1.001, omega, 120))
     assert dense * (1 - 2e-3) <= found < 1.04 * dense
 
 

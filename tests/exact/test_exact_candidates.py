@@ -71,7 +71,8 @@ def test_the_best_candidate_has_the_probability_of_its_definition(name):
     numbers = np.array([number(name, n) for n in range(90)])
 
     def density(y, u):
-        slope = np.polynomial.polynomial.polyval(stats.norm.cdf((y - scores) / scale).mean(), numbers[1:] * range(1, 90))
+        worse = stats.norm.cdf((y - scores) / scale).mean()
+        slope = np.polynomial.polynomial.polyval(worse, numbers[1:] * range(1, 90))
         return stats.norm.pdf((y - u) / scale) / scale / 3 * slope
 
     for j, u in enumerate(scores):
