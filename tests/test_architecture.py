@@ -82,7 +82,7 @@ MAY_IMPORT = {
     "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
     "cli": (
         *("privacy", "accounting", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine"),
-        *("results", "papers", "sweeps", "api"),
+        *("results", "papers", "sweeps", "audits", "api"),
     ),
     "__main__": ("cli",),
 }
