@@ -5,6 +5,8 @@ STAMP := $(VENV)/.installed
 
 KILLS ?= 1000
 STATES ?= 200
+# Neighbouring tests run in one process, so a fixture that they share is made once.
+WORKERS := -n auto --dist worksteal
 
 .PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery null-audits torture blackout clean
 
@@ -14,10 +16,10 @@ run: $(STAMP)
 test: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 
 test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
-	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+	$(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)
 
 test-processors: $(STAMP) # the numerical tests as on other processors, one kind after the other
 	.ci/processors
