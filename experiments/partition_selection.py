@@ -1,6 +1,7 @@
 """Private sets of keys: how many keys and which share of the records each method releases, simulated and exact."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -77,15 +78,15 @@ def rows(cell: Cell) -> Row:
     row |= {"keys_in_data": len(mechanism.counts), "records_in_data": int(mechanism.counts.sum())}
     row["records_for_half"] = mechanism.curve.records_needed(0.5)
     row["threshold"] = mechanism.curve.threshold if isinstance(mechanism.curve, ThresholdCurve) else np.nan
-    row["series"] = NAMES.get(row["method"]) or f"threshold, {_noise_name(mechanism)}"
+    row["series"] = NAMES.get(row["method"]) or f"threshold, {_noise_name(mechanism.curve)}"
     return row
 
 
-def _noise_name(mechanism: PartitionSelection) -> str:
+def _noise_name(curve: ThresholdCurve) -> str:
     """Return the name of the noise of a threshold; with the comparison where it matters."""
-    noise = mechanism.curve.noise
+    noise = curve.noise
     name = noise.family.replace("_", " ").replace("gaussian", "Gaussian").replace("laplace", "Laplace")
-    return f"{name} noise" + (f" ({mechanism.curve.comparison})" if noise.is_discrete else "")
+    return f"{name} noise" + (f" ({curve.comparison})" if noise.is_discrete else "")
 
 
 def report(table: pd.DataFrame, console) -> None:
@@ -115,7 +116,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         yield f"keys_{data}_by_{by}{ending}", captioned(figure, part, "keys"), part.drop(columns="series")
 
 
-def _sweeps(table: pd.DataFrame) -> Iterator[tuple[tuple[str, str, float], pd.DataFrame]]:
+def _sweeps(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, str, float], pd.DataFrame]]:
     """Yield the rows of each data set along one axis: several keys a person, epsilon, or rho at one omega."""
     for data, own in table.groupby("data", sort=False):
         approximate, concentrated = own[own["epsilon"].notna()], own[own["epsilon"].isna()]

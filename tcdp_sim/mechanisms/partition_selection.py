@@ -177,10 +177,10 @@ class PartitionSelection(Mechanism):
             noisy += self.counts
             threshold = self.curve.threshold
             passed = noisy > threshold if self.curve.comparison == ">" else noisy >= threshold
-            return passed.sum(axis=1).astype(np.float64), passed @ self.counts.astype(np.float64)
+            return np.asarray(passed @ np.ones(len(self.counts))), np.asarray(passed @ self.counts.astype(np.float64))
         values, times = self.classes
         released = rng.binomial(times, self.curve.released(values), size=(trials, len(values)))
-        return released.sum(axis=1).astype(np.float64), released @ values.astype(np.float64)
+        return np.asarray(released @ np.ones(len(values))), np.asarray(released @ values.astype(np.float64))
 
 
 def _given(point: Point, name: str) -> Any:

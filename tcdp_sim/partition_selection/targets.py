@@ -18,7 +18,7 @@ profile of j new keys and m old ones is no larger in either direction, since the
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from math import exp, expm1, inf, log1p
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -297,14 +297,14 @@ def _noise(family: str, guarantee: Guarantee, keys: int, per_key: int, method: s
     """Return the noise of a family for the counts of all keys of a person."""
     from tcdp_sim.calibration import calibrate
 
-    given = {"sensitivity": float(per_key), "coordinates": keys}
+    given: dict[str, Any] = {"sensitivity": float(per_key), "coordinates": keys, "step": step}
     isotropic = registry.noise(family, "family").isotropic
     exact_in_all = keys <= 2 or method == "paper" or isotropic or not isinstance(guarantee, ApproxDP)
     if exact_in_all:
-        return calibrate(family, guarantee, method=method, step=step, **given).noise
+        return calibrate(family, guarantee, method=method, **given).noise
     from tcdp_sim.accounting import Additive  # the ledger has the profile of any number of coordinates
 
-    start = calibrate(family, guarantee, method="paper", step=step, **given).noise
+    start = calibrate(family, guarantee, method="paper", **given).noise
     found = calibrate(guarantee=guarantee, releases=[(Additive(start, float(per_key)), keys)]).noise
     assert isinstance(found, Noise)
     return found
