@@ -5,8 +5,10 @@ STAMP := $(VENV)/.installed
 
 KILLS ?= 1000
 STATES ?= 200
+# Neighbouring tests run in one process, so a fixture that they share is made once.
+WORKERS := -n auto --dist worksteal
 
-.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery torture blackout clean
+.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery null-audits torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -14,10 +16,10 @@ run: $(STAMP)
 test: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 
 test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
-	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+	$(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)
 
 test-processors: $(STAMP) # the numerical tests as on other processors, one kind after the other
 	.ci/processors
@@ -51,6 +53,9 @@ doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public n
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)
+
+null-audits: $(STAMP) # true claims of 23 mechanisms, audited again and again; ARGS="--help" says what can be chosen
+	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery.nulls $(ARGS)
 
 torture: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python -m torture --kills $(KILLS) $(ARGS)

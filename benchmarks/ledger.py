@@ -11,7 +11,10 @@ from tcdp_sim.accounting.releases import additive, blocks, sampled
 from tcdp_sim.noise import DiscreteGaussian, Gaussian, Laplace
 
 ROUNDS = 3
-CACHES = (brackets.cases_of_list, brackets.least_epsilon, additive.additive_loss, sampled._laws, blocks.block_loss)
+CACHES = (
+    *(brackets.cases_of_list, brackets.least_epsilon, brackets.least_delta),
+    *(additive.additive_loss, sampled._laws, blocks.block_loss),
+)
 LISTS = (  # title, relation, entries, delta, tolerance, aim
     (
         "1,000 releases of 20 sampled Gaussians",

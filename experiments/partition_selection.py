@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from tcdp_sim.mechanisms import PartitionSelection
 from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
@@ -16,7 +17,8 @@ from tcdp_sim.store import columns
 
 KEYS, RECORDS = columns.mean("keys"), columns.mean("records")
 TARGET = ("epsilon", "rho", "omega", "delta")
-AXES = {"rho": "ρ (nats)", "epsilon": "ε (nats)", "keys_per_person": "largest number of keys of a person"}
+PERSON = "keys_per_person"
+AXES = {"rho": "ρ (nats)", "epsilon": "ε (nats)", PERSON: "largest number of keys of a person"}
 NAMES = {
     "optimal_dp": "optimum under (ε, δ)-DP",
     "optimal_rdp": "optimum under Rényi DP",
@@ -71,7 +73,7 @@ def rows(cell: Cell) -> Row:
     """
     mechanism = cell.mechanism
     row = cell.only("method", "noise", "data") | {name: cell.law["target"].get(name, np.nan) for name in TARGET}
-    row |= {"keys_per_person": cell.law["keys"], "records_per_key": mechanism.curve.per_key}
+    row |= {PERSON: cell.law["keys"], "records_per_key": mechanism.curve.per_key}
     row |= cell.only("guarantee", "trials")
     row |= cell.numbers(KEYS, "keys", endings=columns.WITH_EXACT)
     row |= cell.numbers(RECORDS, "records", endings=columns.WITH_EXACT)
@@ -91,7 +93,7 @@ def _noise_name(curve: ThresholdCurve) -> str:
 
 def report(table: pd.DataFrame, console) -> None:
     """Print the keys and the share of the records for each target, and how well simulated and exact values agree."""
-    for (data, guarantee, keys), part in table.groupby(["data", "guarantee", "keys_per_person"], sort=False):
+    for (data, guarantee, keys), part in table.groupby(["data", "guarantee", PERSON], sort=False):
         person = "" if keys == 1 else f", {keys:g} keys a person"
         title = f"{data}: {part['keys_in_data'].iloc[0]:,} keys, {guarantee}{person}"
         headings = ("method", "keys", "± MCSE", "exact", "share of records", "records for 1/2")
@@ -120,9 +122,9 @@ def _sweeps(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, str, float], pd.Da
     """Yield the rows of each data set along one axis: several keys a person, epsilon, or rho at one omega."""
     for data, own in table.groupby("data", sort=False):
         approximate, concentrated = own[own["epsilon"].notna()], own[own["epsilon"].isna()]
-        if approximate["keys_per_person"].nunique() > 1:
+        if approximate[PERSON].nunique() > 1:
             yield (
-                (data, "keys_per_person", np.inf),
+                (data, PERSON, np.inf),
                 approximate[approximate["epsilon"] == approximate["epsilon"].iloc[0]],
             )
         elif len(approximate):
@@ -147,6 +149,9 @@ def _figure(part, by, styles):
         axes.set_xlabel(AXES[by])
     plain_log_axis(half)
     half.set_yscale("log")
+    half.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    half.yaxis.set_major_formatter(ScalarFormatter())
+    half.yaxis.set_minor_formatter(NullFormatter())
     total = part["keys_in_data"].iloc[0]
     keys.set(ylabel="keys", title=f"released keys, of {total:,}", ylim=(0, None))
     records.set(ylabel="percent of the records", title="records of released keys", ylim=(0, 101))
@@ -167,8 +172,7 @@ def _finding(part, by) -> str:
     place = places[len(places) // 2]
     here = part[part[by] == place].sort_values("keys_exact", ascending=False, kind="stable")
     best, others = here.iloc[0], here[here["method"] == "threshold"]
-    name = {"rho": "ρ", "epsilon": "ε"}.get(by, "keys a person")
-    where = f"{best['data']} at {name} = {place:.3g}"
+    where = f"{best['data']} under {best['guarantee']}" + (f", {place:g} keys a person" if by == PERSON else "")
     if others.empty or best["method"] == "threshold":
         return f"{where}: {best['keys_exact']:,.0f} keys by the {best['series']}"
     other = others.iloc[0]

@@ -23,7 +23,6 @@ from tcdp_sim.core.texts import in_html
 from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.mechanisms import Mechanism
-from tcdp_sim.privacy import Guarantee
 from tcdp_sim.report.terminal import Terminal
 from tcdp_sim.results import published
 from tcdp_sim.store.exact_values import known_exactly
@@ -374,7 +373,7 @@ def audit(
     mechanism: Callable[..., Any],
     *,
     neighbours: Any = None,
-    claim: Guarantee | None = None,
+    claim: Any = None,
     trials: float | None = None,
     seconds: float | None = None,
     level: float = 0.95,
@@ -404,7 +403,8 @@ def audit(
         The neighbouring inputs: `audits.records(data)` for a real data set, `audits.answers(d)` for vectors of d
         answers to queries, or pairs of your own. The mechanism gets them as they are. The default is `answers(1)`.
     claim : Guarantee, optional
-        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee. Without a claim the report bounds epsilon.
+        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or an `accounting.Ledger`, which
+        claims its trade-off curve. Without a claim the report bounds epsilon.
     trials : float, optional
         Number of outputs of each of the two inputs that the bound is computed from, by default a million. The choice of
         the event takes half as many more.

@@ -11,6 +11,7 @@ import pytest
 from absl import logging as absl_logging  # comes with dp_accounting
 from fast_cases import mark_slow
 from hypothesis import settings
+from shares import Share
 
 # Its handler closes the stream it has, which is pytest's own, when Hydra sets up logging: give it one it leaves alone.
 absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
@@ -32,9 +33,26 @@ def pytest_collection_finish():
     gc.set_threshold(*THRESHOLDS)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--share", metavar="K/N", help="run the K-th of N shares: tests/references/shares.py")
+    parser.addoption("--whole", metavar="FILE", action="append", default=[], help="a test file that is in every share")
+
+
+def pytest_configure(config):
+    try:
+        Share.parse(config.option.share or "1/1")
+    except ValueError as wrong:
+        raise pytest.UsageError(str(wrong)) from None
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     mark_slow(items)
+    if config.option.share:
+        share = Share.parse(config.option.share)
+        kept = {item for item in items if share.has(item.nodeid, config.option.whole)}
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
 
 
 @pytest.fixture

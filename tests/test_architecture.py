@@ -37,10 +37,11 @@ MAY_IMPORT = {
     "summaries": (),
     "data": (),
     "report": ("summaries",),
+    "candidates": (),
     # 3: drawing | exact laws, each other's oracle
     "samplers": ("noise",),
     "releases": ("noise", "privacy"),
-    "exact": ("noise", "privacy", "releases"),
+    "exact": ("noise", "privacy", "releases", "candidates"),
     "bounds": ("noise", "privacy"),
     "accounting": ("noise", "privacy", "exact"),
     # 4: the noise that meets a guarantee
@@ -49,14 +50,15 @@ MAY_IMPORT = {
     # 5, 6: algorithms of several files
     "selection": ("noise", "privacy", "samplers", "calibration"),
     "interior": ("noise", "privacy", "samplers", "calibration", "accounting"),
-    "thresholds": ("noise", "privacy", "interior"),
     "prefix_sums": (),
+    "thresholds": ("noise", "privacy", "interior", "prefix_sums"),
     "partition_selection": ("noise", "privacy", "calibration", "accounting"),
     "quantiles": ("privacy", "noise", "calibration", "accounting", "interior", "thresholds", "prefix_sums"),
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
         *("noise", "privacy", "data", "samplers", "bounds", "releases", "calibration", "optimal", "selection"),
         *("interior", "thresholds", "prefix_sums", "partition_selection", "quantiles", "accounting"),
+        "candidates",
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("summaries", "data", "mechanisms"),
@@ -70,7 +72,7 @@ MAY_IMPORT = {
     "experiments": (
         *("noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration", "optimal"),
         *("selection", "interior", "thresholds", "prefix_sums", "quantiles", "mechanisms", "statistics", "store"),
-        *("audits", "results", "accounting", "partition_selection"),
+        *("audits", "results", "accounting", "partition_selection", "candidates"),
     ),
     "papers": (  # experiments/papers: claims, their judge, their page
         *("noise", "privacy", "data", "report", "exact", "bounds", "releases", "calibration", "optimal", "selection"),
@@ -80,7 +82,7 @@ MAY_IMPORT = {
     "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
     "cli": (
         *("privacy", "accounting", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine"),
-        *("results", "papers", "sweeps", "api"),
+        *("results", "papers", "sweeps", "audits", "api"),
     ),
     "__main__": ("cli",),
 }

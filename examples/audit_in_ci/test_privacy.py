@@ -22,12 +22,12 @@ def mean(ages, rng):
 
 
 def test_count(assert_private):
-    assert_private(count, PureDP(0.5), neighbours=records(AGES), seconds=1)
+    assert_private(count, PureDP(0.5), neighbours=records(AGES), seconds=0.5)
 
 
 def test_noisy_max(assert_private):
-    assert_private(noisy_max, ApproxDP(1.0, 1e-6), neighbours=answers(3), seconds=1)
+    assert_private(noisy_max, ApproxDP(1.0, 1e-6), neighbours=answers(3), seconds=0.5)
 
 
 def test_mean(assert_private):
-    assert_private(mean, PureDP(1.0), neighbours=records(AGES, domain=[0, 400]), seconds=1)
+    assert_private(mean, PureDP(1.0), neighbours=records(AGES, domain=[0, 400]), seconds=0.5)

@@ -6,6 +6,7 @@ from math import isnan
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.experiments.thresholds import break_even
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS
 from tcdp_sim.report.looks import COLOURS, MARKERS
@@ -16,7 +17,7 @@ from tcdp_sim.store import columns
 
 __all__ = ["BOUND", "EXACT", "figures", "report", "rows"]
 
-UNIT = "errors in records"
+UNIT = "errors in records; trees and searches have Gaussian noise at their exact ρ"
 BAND = (0.05, 0.5, 0.95)
 SHOWN = ("median_rank_error", "median_value_error", "sup_error", "sup_error_share")
 LABELS = {
@@ -25,6 +26,7 @@ LABELS = {
     "median": "T3: one window around the median (tCDP)",
     "tree_2": "noisy binary tree (zCDP), error at the records only",
     "tree_16": "noisy 16-ary tree (zCDP), error at the records only",
+    "square_root": "square-root factorisation (zCDP), error at the records only",
     "binary_search": "noisy binary search (zCDP)",
 }
 
@@ -33,8 +35,8 @@ def rows(cell: Cell) -> Row:
     """Return one row: mean errors with MCSE and 95% quantiles, exact means, the proved bound, the private CDF's band.
 
     - `median_rank_error_exact`, `cdf_at_q50_exact`: exact means, where they are known (`compared.EXACT`).
-    - `sup_error`: the largest error over all j, in records. It is a lower bound for trees, which are evaluated only at
-      the data and their predecessors.
+    - `sup_error`: the largest error over all j, in records. It is a lower bound for trees and the square root, which
+      are evaluated only at the data and their predecessors.
     - value_at_qNN, true_at_qNN: the true quantile of level NN%, and the true CDF there.
     - cdf_at_qNN_q05 to cdf_at_qNN_q95: quantiles of the private CDF there, as shares of n.
     """
@@ -74,7 +76,7 @@ def report(table: pd.DataFrame, console) -> None:
             console.print(_verdict(part))
         for line in (*first["left_out"].splitlines(), *_too_few(part)):
             console.print(line)
-    for line in lines(table):
+    for line in (*break_even.lines(table), *lines(table)):
         console.print(line)
 
 
@@ -110,9 +112,9 @@ def _verdict(part, name=str) -> str:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw (a) the private CDF over the true one, (b) errors against rho or n, (c) medians against n.
+    """Draw (a) the private CDF over the true one, (b) errors against rho or n, (c) medians against n, (d) break-even.
 
-    Figures (a) and (b) are drawn for each data set.
+    Figures (a) and (b) are drawn for each data set. Figure (d) has the errors of a CDF against the size of the domain.
     """
     curves, looks = table[table["sup_error"].notna()], _looks(table)
     for records, part in curves.groupby("records", sort=False):
@@ -121,6 +123,9 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         yield f"cdf_{records}", captioned(_cdf(least, looks), least, UNIT), least
         if part["rho"].nunique() > 1:
             yield f"error_{records}", captioned(_error(part, looks), part, UNIT), part
+    for name, part in break_even.families(table):
+        figure = break_even.figure(part, {method: looks[method] | {"label": _label(method)} for method in looks})
+        yield f"break_even_{name}", captioned(figure, part, UNIT), part
     medians = table[table["sup_error"].isna()]
     if medians["n"].nunique() > 1:
         yield "medians", captioned(_medians(medians, looks), medians, UNIT), medians
@@ -163,7 +168,7 @@ def _cdf(part, looks):
     for axes in grid[count:]:
         axes.set_axis_off()
     for axes, row in zip(grid, part.to_dict("records")):
-        places, truth = ([row[f"{what}_at_q{round(100 * p):02d}"] for p in LEVELS] for what in ("value", "true"))
+        places, truth = ([float(row[f"{what}_at_q{round(100 * p):02d}"]) for p in LEVELS] for what in ("value", "true"))
         low, middle, high = (
             [row[f"cdf_at_q{round(100 * p):02d}_q{round(100 * level):02d}"] for p in LEVELS] for level in BAND
         )

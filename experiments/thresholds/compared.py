@@ -5,6 +5,7 @@ import pandas as pd
 
 from tcdp_sim.interior.records_needed import FAILURE
 from tcdp_sim.mechanisms import Thresholds
+from tcdp_sim.mechanisms.thresholds import LINEAR
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import UNSEEN
 from tcdp_sim.thresholds.exact_rank_search import mean_rank_error
@@ -25,10 +26,10 @@ def _rank_error(mechanism: Thresholds) -> float:
 
 
 def _cdf_at_the_median(mechanism: Thresholds) -> float:
-    """The true CDF at the true median, which is the mean of a noisy tree's; of no other method it is known."""
+    """The true CDF at the true median, which is the mean of a tree's and of the square root's; NaN for others."""
     records = mechanism.records
-    trees = mechanism.method.startswith("tree_")
-    return records.ranks([records.quantile(0.5)])[0] / records.n if trees else np.nan
+    linear = mechanism.method in LINEAR
+    return records.ranks([records.quantile(0.5)])[0] / records.n if linear else np.nan
 
 
 def _exceeds_claim(mechanism: Thresholds) -> float:
@@ -61,7 +62,11 @@ def interval(mean: float, mcse: float, n: int, trials: int) -> dict[str, float]:
 def lines(table: pd.DataFrame) -> list[str]:
     """Return lines on the values that are compared with exact or proved ones, and on those that are not."""
     sentences = []
-    for name, what in ((MIDDLE, "the trees' CDF at the median"), ("median_rank_error", "the rank error of the search")):
+    compared = {
+        MIDDLE: "the CDF of trees and square root at the median",
+        "median_rank_error": "the rank error of the search",
+    }
+    for name, what in compared.items():
         if count := int(table[f"{name}_exact"].notna().sum()):
             sentences.append(f"Compared with its exact mean: {what}, in {count} of {len(table)} cells.")
     bounded = table[table["sup_error_bound"].notna()].to_dict("records")

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from tcdp_sim.accounting.releases.release import Case
-from tcdp_sim.accounting.worlds import Entries, all_attained, worlds
+from tcdp_sim.accounting.worlds import Entries, all_attained, has_loose_pairs, worlds
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.lists import bracket, expected, infinite
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
@@ -24,13 +24,23 @@ def cases_of_list(entries: Entries, relation: str | None, attained: bool) -> tup
 @lru_cache(maxsize=256)
 def least_epsilon(entries: Entries, relation: str | None, delta: float, share: float) -> Bounds:
     """Return the least epsilon >= 0 at a delta, to a relative tolerance."""
-    return _answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
+    found = _answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
+    if not has_loose_pairs(entries, relation):
+        return found
+    from tcdp_sim.accounting.by_renyi import renyi_epsilon  # imported late, as few lists need it
+
+    return _at_most(found, renyi_epsilon(entries, relation, delta))
 
 
 @lru_cache(maxsize=1024)
 def least_delta(entries: Entries, relation: str | None, epsilon: float, share: float) -> Bounds:
     """Return the least delta at an epsilon >= 0, to a relative tolerance."""
-    return _answer(entries, relation, delta_question(epsilon, lambda high: share * high))
+    found = _answer(entries, relation, delta_question(epsilon, lambda high: share * high))
+    if not has_loose_pairs(entries, relation):
+        return found
+    from tcdp_sim.accounting.by_renyi import renyi_delta
+
+    return _at_most(found, renyi_delta(entries, relation, epsilon))
 
 
 def both_directions(case: Case) -> tuple[Case, ...]:
@@ -59,6 +69,14 @@ def size_of_losses(entries: Entries, relation: str | None) -> float:
     cases = cases_of_list(entries, relation, False) if entries else ()
     sums = [Crude(tuple((law.crude(), times) for law, times in case.forward)).cumulants(0.0) for case in cases]
     return max([1e-9, *(float(np.hypot(mean, np.sqrt(square))) for _, mean, square in sums)])
+
+
+def _at_most(bounds: Bounds, upper: float) -> Bounds:
+    """Return the bracket with another upper end, if that is smaller."""
+    if upper >= bounds.upper:
+        return bounds
+    lower = min(bounds.lower, upper)
+    return Bounds(lower, 0.5 * (lower + upper), upper)
 
 
 def _answer(entries: Entries, relation: str | None, question: Question) -> Bounds:

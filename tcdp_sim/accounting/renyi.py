@@ -6,8 +6,8 @@ from math import inf
 
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.claimed import Renyi, is_renyi
-from tcdp_sim.accounting.releases.release import Laws, Release
-from tcdp_sim.accounting.worlds import Entries, cases_of, flat, renyi_total
+from tcdp_sim.accounting.releases.release import Case, Laws, Release
+from tcdp_sim.accounting.worlds import Entries, flat, renyi_total
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 
@@ -48,9 +48,14 @@ def _composed(plain: list[tuple[Release, int]], relation: str | None, order: flo
     additive = [(release, times) for release, times in plain if isinstance(release, Additive)]
     others = [(release, times) for release, times in plain if not isinstance(release, Additive)]
     known = sum((additive_renyi(release, order) * times for release, times in additive), _NOTHING)
-    choices = [[(case, times) for case in cases_of(release, relation, 1, attained)] for release, times in others]
+    choices = [[(case, times) for case in _cases(release, relation, attained)] for release, times in others]
     sums = (_sum(((case[way], times) for case, times in parts), order) for parts in product(*choices) for way in (0, 1))
     return known + _worst(sums)
+
+
+def _cases(release: Release, relation: str | None, attained: bool) -> tuple[Case, ...]:
+    """Return the cases of one release. Laws of a class have the largest divergence of its pairs at each order."""
+    return (release.attained_last(relation, 1) if attained else None) or release.cases(relation, 1)
 
 
 def additive_renyi(release: Additive, order: float) -> Bounds:

@@ -4,9 +4,10 @@ A ledger of several cases is composed in each of them, in both directions. The w
 worst case or direction of every single release first would be sound, but larger than the truth.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import combinations, cycle, islice, product
-from math import prod
+from math import inf, prod
 
 from tcdp_sim.accounting.releases.additive import gaussian_case, gaussian_ratio
 from tcdp_sim.accounting.releases.claimed import (
@@ -19,6 +20,7 @@ from tcdp_sim.accounting.releases.claimed import (
     tests_cases,
 )
 from tcdp_sim.accounting.releases.release import Case, Laws, Release
+from tcdp_sim.privacy.definitions import Guarantee
 
 MOST_WORLDS, FEW_WORLDS = 512, 16
 Entry = tuple["Release | Split", int]
@@ -100,13 +102,23 @@ def _combined(choices: list[tuple[Case, ...]], attained: bool) -> Iterator[tuple
 
 
 def all_attained(entries: Entries, relation: str | None) -> bool:
-    """Return True if the dominating pairs of all releases are attained."""
-    return all(
-        release.attained(relation, times) is None
-        for releases in flat(entries, relation)
-        for release, times in releases
-        if not isinstance(release, Claimed) or not is_renyi(release)
-    ) and not any(is_renyi(release) for releases in flat(entries, relation) for release, _ in releases)
+    """Return True if the dominating pairs of all releases are attained, one of them by a choice after the others."""
+    return all(_is_attained(releases, relation) for releases in flat(entries, relation))
+
+
+def has_loose_pairs(entries: Entries, relation: str | None) -> bool:
+    """Return True if the list has several pairs of classes, of which only one at a time is attained."""
+    lists = flat(entries, relation)
+    return any(sum(release.class_pairs(times) for release, times in releases) > 1 for releases in lists)
+
+
+def _is_attained(releases: tuple[tuple[Release, int], ...], relation: str | None) -> bool:
+    chosen = [(release, times) for release, times in releases if release.attained(relation, times) is not None]
+    return not chosen or (len(chosen) == 1 and _is_attained_last(*chosen[0], relation))
+
+
+def _is_attained_last(release: Release, times: int, relation: str | None) -> bool:
+    return not is_renyi(release) and release.attained_last(relation, times) is release.cases(relation, times)
 
 
 def _choices(releases: tuple[tuple[Release, int], ...], relation: str | None, attained: bool) -> list[tuple[Case, ...]]:
@@ -115,27 +127,49 @@ def _choices(releases: tuple[tuple[Release, int], ...], relation: str | None, at
     Gaussian releases are added up first, and so are black boxes with bounds on Renyi divergences.
     """
     others = [(release, times) for release, times in releases if not is_renyi(release)]
-    total = renyi_total(releases)
+    claims = _claims(releases)
     ratios = [(gaussian_ratio(release), times) for release, times in others]
-    choices = [
-        cases_of(release, relation, times, attained)
-        for (release, times), (ratio, _) in zip(others, ratios)
-        if ratio is None
-    ]
+    plain = [entry for entry, (ratio, _) in zip(others, ratios) if ratio is None]
     gaussian = [(ratio, times) for ratio, times in ratios if ratio is not None]
-    if gaussian:
-        choices.append((gaussian_case(gaussian),))
-    if total is not None:
-        cases = class_cases if not attained else example_cases if others else tests_cases
-        choices.append(cases(total))
-    return choices
+    choices: list[tuple[Case, ...]] = [(gaussian_case(gaussian),)] if gaussian else []
+    if attained:
+        return choices + _attained(plain, claims, relation)
+    choices += [release.cases(relation, times) for release, times in plain]
+    return [*choices, class_cases(added(claims))] if claims else choices
+
+
+def _attained(
+    plain: Iterable[tuple[Release, int]], claims: list[tuple[Guarantee, int]], relation: str | None
+) -> list[tuple[Case, ...]]:
+    """Return the cases that each release attains. The one with the largest mean of its loss is chosen last."""
+    found: list[tuple[tuple[Case, ...], Callable[[], tuple[Case, ...] | None] | None]] = []
+    for release, times in plain:
+        cases = release.attained(relation, times)
+        last = None if cases is None else partial(release.attained_last, relation, times)
+        found.append((cases or release.cases(relation, times), last))
+    if claims:
+        found.append((example_cases(claims), partial(tests_cases, claims)))
+    sizes = [_mean(cases) if last else -inf for cases, last in found]
+    largest = sizes.index(max(sizes)) if sizes else 0
+    return [(last() if last and i == largest else None) or cases for i, (cases, last) in enumerate(found)]
+
+
+def _mean(cases: tuple[Case, ...]) -> float:
+    """Return the mean of the loss in the first case."""
+    crude = [(law.crude(), times) for law, times in cases[0].forward]
+    return float(sum(times * (atoms.mass * atoms.loss).sum() for atoms, times in crude))
+
+
+def _claims(releases: Iterable[tuple[Release, int]]) -> list[tuple[Guarantee, int]]:
+    """Return the guarantees of all black boxes with bounds on Renyi divergences, with their numbers."""
+    return [
+        (release.guarantee, times) for release, times in releases if isinstance(release, Claimed) and is_renyi(release)
+    ]
 
 
 def renyi_total(releases: Iterable[tuple[Release, int]]) -> Renyi | None:
     """Return the bound of all black boxes with Renyi divergences together, or None if there are none."""
-    claims = [
-        (release.guarantee, times) for release, times in releases if isinstance(release, Claimed) and is_renyi(release)
-    ]
+    claims = _claims(releases)
     return added(claims) if claims else None
 
 

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from tcdp_sim.audits.neighbours import Neighbours, answers, records
     from tcdp_sim.audits.pairs import answer_pairs
     from tcdp_sim.audits.report import AuditReport
+    from tcdp_sim.audits.tradeoff import GaussianDP
 
 _HOMES = {
     "AuditReport": "report",
+    "GaussianDP": "tradeoff",
     "LedgerMechanism": "ledgers",
     "Neighbours": "neighbours",
     "answer_pairs": "pairs",
@@ -23,7 +25,16 @@ _HOMES = {
     "records": "neighbours",
 }
 
-__all__ = ["AuditReport", "LedgerMechanism", "Neighbours", "answer_pairs", "answers", "assert_private", "records"]
+__all__ = [
+    "AuditReport",
+    "GaussianDP",
+    "LedgerMechanism",
+    "Neighbours",
+    "answer_pairs",
+    "answers",
+    "assert_private",
+    "records",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,15 +6,20 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
+from tcdp_sim.accounting import Ledger
+from tcdp_sim.audits import tradeoff
 from tcdp_sim.audits.binomial import lower_probability, upper_probability
+from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
 
 ORDERS = 24
 HIGHEST_ORDER = 256.0  # the largest order tried: moments of higher orders depend on a few outputs
 ROUNDING = 4e-16  # relative error of a logarithm of a sum, for each unit of the summands' logs
+OFTEN = 0.6  # an event that is commoner under both inputs is judged by its complement, whose forecasts are better
 LOWEST_EXCESS = 0.02  # the smallest order tried exceeds 1 by this much
 
 
@@ -22,12 +27,13 @@ LOWEST_EXCESS = 0.02  # the smallest order tried exceeds 1 by this much
 class Measure:
     """A number of a pair of output laws that a claim bounds, with the claimed value.
 
-    - quantity: "epsilon", "rho" or "divergence".
+    - quantity: "epsilon", "rho", "divergence", "mu" or "power".
     - words: the name of the number in messages.
     - claimed: the claimed upper bound in nats, inf without a claim.
     - delta: the delta at which epsilon is measured.
     - orders: the Renyi orders, empty for epsilon.
     - intercept: xi of a claim D_order <= xi + rho order.
+    - power: the largest power of a test that a claimed trade-off curve allows, at a type I error.
     """
 
     quantity: str
@@ -36,11 +42,12 @@ class Measure:
     delta: float = 0.0
     orders: tuple[float, ...] = ()
     intercept: float = 0.0
+    power: Callable[[Any], Floats] | None = None
 
     @property
     def of_ratio(self) -> bool:
         """True if an event's bound depends only on the ratio of its two probabilities, as for pure DP."""
-        return self.delta == 0 and not self.orders
+        return self.quantity == "epsilon" and self.delta == 0
 
     def of_event(self, likely, rare) -> Floats:
         """Return the value that an event with these two probabilities implies, elementwise.
@@ -49,6 +56,10 @@ class Measure:
         """
         likely, rare = np.broadcast_arrays(np.asarray(likely, np.float64), np.asarray(rare, np.float64))
         with np.errstate(divide="ignore", invalid="ignore"):
+            if self.power is not None:
+                return np.where(likely > rare, likely - self.power(rare), -inf)
+            if self.quantity == "mu":
+                return np.where((likely > rare) & (rare < OFTEN), ndtri(likely) - ndtri(rare), -inf)
             if not self.orders:
                 shown = np.log((likely - self.delta) / rare)
                 return np.where(likely > self.delta, shown, -inf)
@@ -72,12 +83,17 @@ def _two_cells(order: float, likely: Floats, rare: Floats) -> Floats:
     return (np.logaddexp(heads, tails) - ROUNDING * np.nan_to_num(size, posinf=0.0)) / (order - 1)
 
 
-def measure(claim: Guarantee | None) -> Measure:
+def measure(claim: Any) -> Measure:
     """Return the number to measure for a claim: epsilon at delta = 0 without one.
 
-    Raises UserError for a guarantee of another kind.
+    A ledger is a claim of its trade-off curve. Raises UserError for a guarantee of another kind.
     """
     match claim:
+        case GaussianDP(mu=mu):
+            return Measure("mu", "mu of Gaussian DP", mu)
+        case Ledger():
+            allowed = tradeoff.of_ledger(claim)
+            return Measure("power", "power beyond the claimed trade-off curve", 0.0, power=allowed.power)
         case None:
             return Measure("epsilon", "epsilon")
         case PureDP(epsilon=epsilon):
@@ -94,7 +110,9 @@ def measure(claim: Guarantee | None) -> Measure:
         case TCDP(rho=rho, omega=omega):
             words = "rho of zCDP" if omega == inf else f"rho of tCDP up to omega = {omega:g}"
             return Measure("rho", words, rho, 0.0, _orders(omega))
-    raise UserError(f"claim = {claim!r} cannot be audited; valid: PureDP, ApproxDP, RDP, ZCDP, TCDP or None")
+    raise UserError(
+        f"claim = {claim!r} cannot be audited; valid: PureDP, ApproxDP, RDP, ZCDP, TCDP, GaussianDP, a Ledger, None"
+    )
 
 
 def _orders(highest: float) -> tuple[float, ...]:

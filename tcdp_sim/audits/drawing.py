@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tcdp_sim.audits import tradeoff
 from tcdp_sim.report import plots
 
 if TYPE_CHECKING:
@@ -14,16 +15,35 @@ COLOURS = ("#1F77B4", "#D1761A")
 
 
 def figure(report: Any) -> "Figure":
-    """Draw an `AuditReport`: P[score < t] and P[score >= t] under both inputs on log axes, with the event shaded."""
+    """Draw an `AuditReport`: the tails of the score under both inputs, with the event shaded, and the trade-off."""
     with plots.style():
-        drawn, grid = plots.new_figure(1, 2, 7.6, 3.6, sharey=True)
+        drawn, grid = plots.new_figure(1, 3, 11.4, 3.6)
         if report.scores is not None:
             for axes, upper in zip(grid[0], (False, True)):
                 _tail(axes, report, report.scores, upper)
             grid[0, 0].set_ylabel("share of the outputs")
+            grid[0, 1].sharey(grid[0, 0])
+            _tradeoff(grid[0, 2], report)
             drawn.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
         drawn.suptitle(report.verdict, fontsize=9.5)
     return drawn
+
+
+def _tradeoff(axes, report: Any) -> None:
+    """Draw the empirical trade-off curve with its bands, and the curve that the claim allows."""
+    found, allowed = report.tradeoff, tradeoff.curve(report.claim)
+    axes.fill_between(found.alpha_upper, found.beta_lower, found.beta_upper, color=plots.GREY, alpha=0.3, lw=0)
+    axes.plot(found.alpha, found.beta, color="black", lw=1)
+    middle = int(np.argmin(np.abs(found.alpha - found.beta)))
+    axes.annotate(
+        "seen", (found.alpha[middle], found.beta[middle]), (-6, -6), textcoords="offset points", ha="right", va="top"
+    )
+    if allowed is not None:
+        alpha = np.concatenate([np.geomspace(1e-6, 0.01, 100), np.linspace(0.01, 1, 200)])
+        axes.plot(alpha, 1 - allowed.power(alpha), color=plots.WRONG, linestyle="--", lw=1)
+        place = (0.3, 1 - float(allowed.power(0.3)))
+        axes.annotate("least claimed", place, (6, 6), textcoords="offset points", color=plots.WRONG)
+    axes.set(xlabel="type I error", ylabel="type II error", xlim=(0, 1), ylim=(0, 1))
 
 
 def _tail(axes, report: Any, scores: Any, upper: bool) -> None:

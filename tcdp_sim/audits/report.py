@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tcdp_sim.accounting import Ledger
+from tcdp_sim.audits import tradeoff
 from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.outputs import alike
+from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.arrays import Bools, Floats, Ints
 from tcdp_sim.core.texts import in_html
 from tcdp_sim.privacy import Guarantee
@@ -53,8 +56,8 @@ class AuditReport:
     ----------
     measure : str
         The bounded number in words, such as "epsilon at delta = 1e-05".
-    claim : Guarantee or None
-        The claimed guarantee.
+    claim : Guarantee, GaussianDP, Ledger or None
+        The claimed guarantee, or a ledger whose trade-off curve is claimed.
     level : float
         The confidence level, in (0, 1).
     trials : int
@@ -109,7 +112,7 @@ class AuditReport:
     """
 
     measure: str
-    claim: Guarantee | None
+    claim: Guarantee | GaussianDP | Ledger | None
     level: float
     trials: int
     seed: int
@@ -148,9 +151,27 @@ class AuditReport:
         if self.claim is None:
             return f"no claim: {shown}"
         if self.refuted:
-            return f"{self.claim} is refuted: {shown}"
+            return f"{self._claimed} is refuted: {shown}"
         least = f"; {self.violation:.4g} or more would have been found" if np.isfinite(self.violation) else ""
-        return f"{self.claim} is not refuted: {shown}{least}"
+        return f"{self._claimed} is not refuted: {shown}{least}"
+
+    @property
+    def _claimed(self) -> str:
+        return "the ledger's trade-off curve" if isinstance(self.claim, Ledger) else str(self.claim)
+
+    @property
+    def tradeoff(self) -> "tradeoff.TradeOff | None":
+        """The empirical trade-off curve of the chosen score with simultaneous bands; None without a score."""
+        if self.scores is None:
+            return None
+        counts = self.scores.first, self.scores.second
+        return tradeoff.of_counts(*(counts if self._favours_first else counts[::-1]), 1 - self.level)
+
+    @property
+    def _favours_first(self) -> bool:
+        """True if large scores are likelier under the first input."""
+        upper = self.holds.event.upper if isinstance(self.holds, Holds) else True
+        return (self.toward == "first") == upper
 
     @property
     def _ground(self) -> str:
@@ -181,7 +202,7 @@ class AuditReport:
         """Return the content of `audit.json`: plain data, NaN as None, infinities and bytes as text."""
         sides = None if self.pair is None else [_input_as_json(side) for side in self.pair]
         plain = {name: _as_json(getattr(self, name)) for name in _PLAIN}
-        return {**plain, "claim": str(self.claim) if self.claim else None, "verdict": self.verdict, "pair": sides}
+        return {**plain, "claim": self._claimed if self.claim else None, "verdict": self.verdict, "pair": sides}
 
     def figure(self) -> "Figure":
         """Return a matplotlib figure of the scores under both inputs, with the event shaded."""

@@ -6,23 +6,27 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tcdp_sim.audits.neighbours import Neighbours, answers, records
+from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
-CLAIMS: Mapping[str, Callable[..., Guarantee]] = {
+CLAIMS: Mapping[str, Callable[..., Guarantee | GaussianDP]] = {
     "PureDP": PureDP,
     "ApproxDP": ApproxDP,
     "ZCDP": ZCDP,
     "TCDP": TCDP,
     "RDP": RDP,
+    "GaussianDP": GaussianDP,
 }
 NEIGHBOURS: Mapping[str, Callable[..., Neighbours]] = {"records": records, "answers": answers}
 
 
-def claim(text: str) -> Guarantee:
+def claim(text: str) -> Guarantee | GaussianDP:
     """Return the guarantee that a text such as `PureDP(1)` names. Raises UserError."""
-    valid = "PureDP(epsilon), ApproxDP(epsilon, delta), ZCDP(rho), TCDP(rho, omega), RDP(order, epsilon)"
-    found: Guarantee = _called("claim", text, CLAIMS, valid)
+    valid = (
+        "PureDP(epsilon), ApproxDP(epsilon, delta), ZCDP(rho), TCDP(rho, omega), RDP(order, epsilon), GaussianDP(mu)"
+    )
+    found: Guarantee | GaussianDP = _called("claim", text, CLAIMS, valid)
     return found
 
 

@@ -34,13 +34,13 @@ SECONDS = 20.0
 
 def main(console: "Console", words: Sequence[str]) -> int:
     """Audit a function and print the report. Return 1 if the claim is refuted, else 0. Raises UserError."""
-    import tcdp_sim
+    from tcdp_sim import api
     from tcdp_sim.core.user_files import load
 
     place, given, as_json = _read(words)
     mechanism = load(place)
     settings = _settings(place, given)
-    report = tcdp_sim.audit(mechanism, **settings)
+    report = api.audit(mechanism, **settings)
     if as_json:
         console.print(json.dumps(report.about(), indent=1), markup=False)
     else:

@@ -16,6 +16,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.user_files import follows_sweep
 from tcdp_sim.study import groups, retired
 from tcdp_sim.study.compose import CONFIG, NO_KEYS, our_configs, split
 
@@ -199,7 +200,7 @@ def _no_such_option(text: str) -> str:
 def _unreadable(word: str) -> str:
     key, equals, value = word.partition("=")
     if not (key and equals):
-        return f"{word!r} cannot be read; valid: KEY=VALUE, see --help"
+        return follows_sweep(word) or f"{word!r} cannot be read; valid: KEY=VALUE, see --help"
     if value[:1] in ("[", "{"):
         return f"{word} cannot be read; close every bracket and quote what is text: \"sweep.where=['k > 1', 'k < 9']\""
     quoted = value.strip("'\"").replace("\\", "\\\\").replace("'", "\\'")

@@ -1,5 +1,6 @@
 """The one file of Python code that a user names on the command line: `FILE.py:FUNCTION`."""
 
+import re
 import sys
 import traceback
 from importlib.machinery import PathFinder
@@ -52,6 +53,13 @@ def attribute(module: ModuleType, file: str, name: str) -> Any:
             near = suggestion(part, names)
             raise UserError(f"{file} has no function {part!r}; its functions: {listed}{near}") from None
     return found
+
+
+def follows_sweep(word: str) -> str:
+    """Return the message for FILE.py:FUNCTION in the place of another word, "" for a word of another form."""
+    if not re.fullmatch(r".*\.py:\w+", word):
+        return ""
+    return f"{word} is a function, which follows the word sweep, as in `tcdp-sim sweep {word} sweep.n=10`"
 
 
 def check_not_importing(what: str) -> None:

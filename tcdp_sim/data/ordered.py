@@ -10,17 +10,19 @@ from tcdp_sim.data.domains import NULLS, OUTSIDE, as_integer
 from tcdp_sim.data.readers import chosen_rows
 
 KEYS = ("file", "path", "column", "count", "only", "from", "log2_k", "finer", "outside", "nulls")
-MOST_LOG2_K = 60
+MOST_LOG2_K = 60  # but for callers that know larger domains
 
 
-def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list[int], int, dict[str, int]]:
+def ordered_records(
+    name: str, spec: Mapping[str, Any], most: int = MOST_LOG2_K
+) -> tuple[list[int], list[int], int, dict[str, int]]:
     """Return the records of a specification: distinct values ascending, their frequencies, log2_k, and records changed.
 
     The last value counts "dropped" and "clipped" records and "empty" rows, if there were any. Raises UserError in one
     line.
 
     The records come from `file` (one of the package's samples) or `path` (a CSV or Parquet file). The domain is
-    declared and never read off the data: 2^log2_k units beginning at `from` (default 0).
+    declared and never read off the data: 2^log2_k units beginning at `from` (default 0). log2_k is at most `most`.
 
     - column: the column of whole numbers.
     - count (optional): a column of counts.
@@ -32,7 +34,7 @@ def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list
     where = f"records {name}"
     only_keys(where, spec, KEYS)
     low = whole(f"{where}: from", spec.get("from", 0), -(2**53), 2**53)
-    log2_k = whole(f"{where}: log2_k", given(where, spec, "log2_k", "1 to 60"), 1, MOST_LOG2_K)
+    log2_k = whole(f"{where}: log2_k", given(where, spec, "log2_k", f"1 to {most}"), 1, most)
     finer = whole(f"{where}: finer", spec.get("finer", 0), 0, log2_k - 1)
     outside = choice(f"{where}: outside", spec.get("outside", "error"), OUTSIDE)
     times, empty = _counted(where, spec)

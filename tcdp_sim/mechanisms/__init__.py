@@ -20,6 +20,7 @@ from tcdp_sim.mechanisms.partition_selection import PartitionSelection
 from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
+from tcdp_sim.mechanisms.private_candidates import PrivateCandidates
 from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.mechanisms.subsampled import Subsampled
@@ -76,6 +77,7 @@ __all__ = [
     "PerRecordLoss",
     "PerRecordSum",
     "PrivacyLoss",
+    "PrivateCandidates",
     "Quantiles",
     "SmoothSensitivity",
     "Subsampled",

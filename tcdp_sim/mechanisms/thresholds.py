@@ -21,6 +21,7 @@ from tcdp_sim.thresholds.medians import plan_medians
 from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_rank, search_work
 from tcdp_sim.thresholds.quantiles import plan_quantiles
 from tcdp_sim.thresholds.records import Records
+from tcdp_sim.thresholds.square_root import SquareRootCdf
 from tcdp_sim.thresholds.step_cdf import StepCdf
 from tcdp_sim.thresholds.windows import plan_windows
 
@@ -33,8 +34,11 @@ METHODS = {  # name -> True if the method uses interior points
     "median": True,
     "tree_2": False,
     "tree_16": False,
+    "square_root": False,
     "binary_search": False,
 }
+LINEAR = ("tree_2", "tree_16", "square_root")  # those whose errors do not depend on the records
+MOST_LOG2_K = 500  # of the domain; trees and the binary search go to 2^62
 BASELINE_VERSION = 3  # of the methods without interior points, whose exponential mechanisms version 4 accounts exactly
 
 
@@ -48,7 +52,7 @@ class Thresholds(Mechanism):
     ----------
     method : str
         "windows" (algorithm T1), "medians_h" (T2 with h rounds), "deciles" or "median" (T3), "tree_b" (a noisy b-ary
-        tree) or "binary_search" (for the median).
+        tree), "square_root" (the square-root factorisation of prefix sums) or "binary_search" (for the median).
     promise : TCDP or ZCDP
         The guarantee of the release.
     records : Records
@@ -96,7 +100,7 @@ class Thresholds(Mechanism):
     options = ("records", "beta", "most_windows")
     observables = MappingProxyType(
         {
-            "sup_error": Observable("records", "largest error of the CDF, over all j (trees: over the records)"),
+            "sup_error": Observable("records", "largest error of the CDF, over all j (zCDP: over the records)"),
             "sup_error_share": Observable("1", "the same as a share of n"),
             "median_rank_error": Observable("records", "by how many records the private median misses the middle rank"),
             "median_value_error": Observable(
@@ -141,7 +145,7 @@ class Thresholds(Mechanism):
             raise ValueError(
                 f"mechanism.records.{name} = {known[name]!r} is not valid; valid: file or path, column, ..."
             )
-        values, times, log2_k, done = ordered_records(name, known[name])
+        values, times, log2_k, done = ordered_records(name, known[name], MOST_LOG2_K)
         law |= {"unfit": done} if done else {}
         texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, times))}  # ids need every digit
         if method == "windows":
@@ -175,7 +179,7 @@ class Thresholds(Mechanism):
     def work(self) -> float:
         if self.method == "binary_search":
             return search_work(self.records.k)
-        if self.method.startswith("tree_"):
+        if self.method in LINEAR:
             return float(self.plan.work(len(self._places)))
         return float(self.plan.work(self.records))
 
@@ -192,6 +196,8 @@ class Thresholds(Mechanism):
             return plan_quantiles(DECILES if self.method == "deciles" else (0.5,), n, k, self.promise, **rest)
         if self.method.startswith("tree_"):
             return NoisyTree(k, self.promise.rho, int(self.method.removeprefix("tree_")))
+        if self.method == "square_root":
+            return SquareRootCdf(k, self.promise.rho)
         return None
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
@@ -199,8 +205,8 @@ class Thresholds(Mechanism):
         if self.method == "binary_search":
             medians = search_rank(self.records.sorted, rank, self.records.k, self.promise.rho, trials, rng=rng)
             return self._median_errors(medians, rank)
-        if self.method.startswith("tree_"):
-            return self._trees(rng, trials, rank)
+        if self.method in LINEAR:
+            return self._linear(rng, trials, rank)
         runs = [self.plan.run(self.records, rng=rng) for _ in range(trials)]
         out = self._median_errors([run.quantile(0.5) for run in runs], rank)
         return out if self.method == "median" else out | self._cdf_errors(runs)
@@ -219,13 +225,13 @@ class Thresholds(Mechanism):
 
     @cached_property
     def _places(self) -> Ints | Objects:
-        """The elements at which a tree's CDF is evaluated.
+        """The elements at which the CDF of a tree or a factorisation is evaluated.
 
         F changes at no other element, so the largest error is at one of these.
         """
         return np.unique(np.concatenate([self.records.values, np.maximum(self.records.values - 1, 0)]))
 
-    def _trees(self, rng: np.random.Generator, trials: int, rank: int) -> Draws:
+    def _linear(self, rng: np.random.Generator, trials: int, rank: int) -> Draws:
         places = self._places
         truth = self.records.ranks(places)
         watched = np.searchsorted(places, [self.records.quantile(p) for p in LEVELS])

@@ -4,6 +4,7 @@ from tcdp_sim.prefix_sums.direct import EachBin, EachPrefix
 from tcdp_sim.prefix_sums.factorisation import MOST_BINS, RELATIONS, Factorisation
 from tcdp_sim.prefix_sums.limits import least_root_mean_square
 from tcdp_sim.prefix_sums.optimum import Optimum
+from tcdp_sim.prefix_sums.sparse_square_root import SparseSquareRoot
 from tcdp_sim.prefix_sums.square_root import SquareRoot
 from tcdp_sim.prefix_sums.tree import Tree
 from tcdp_sim.prefix_sums.weighted_square_root import WeightedSquareRoot
@@ -16,6 +17,7 @@ __all__ = [
     "EachPrefix",
     "Factorisation",
     "Optimum",
+    "SparseSquareRoot",
     "SquareRoot",
     "Tree",
     "WeightedSquareRoot",

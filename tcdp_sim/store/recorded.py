@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.user_files import follows_sweep
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import HEAD
@@ -34,6 +35,8 @@ def run_folder(path: str | Path) -> Path:
     """Return the same folder as `folder_of`. Raises UserError if it holds no run."""
     folder = folder_of(path)
     if not (folder / "run.json").is_file():
+        if is_function := follows_sweep(str(path)):
+            raise UserError(is_function)
         raise UserError(f"{folder} holds no run; give the folder of one: `tcdp-sim list` shows those in results")
     return folder
 

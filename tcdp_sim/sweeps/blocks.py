@@ -1,6 +1,6 @@
 """Validation of the blocks of a sweep: its axes and their values, its points, and further blocks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,11 @@ def _values(axis: Any, values: Any) -> Any:
         raise UserError(f"axis {axis} has {size:,} values; valid: at most {MOST_VALUES:,}")
     if isinstance(values, np.ma.MaskedArray):
         raise UserError(f"axis {axis} is a masked array; valid: numbers, such as .compressed() gives")
-    values = listed(values)
+    given, values = values, listed(values)
     if isinstance(values, list | tuple):
+        if not values:
+            read = " (an iterator gives its values once)" if isinstance(given, Iterator) else ""
+            raise UserError(f"axis {axis} is empty{read}; give at least one value")
         return [plain(f"axis {axis}", value) for value in values]
     return values if isinstance(values, Mapping) else plain(f"axis {axis}", values)
 

@@ -259,7 +259,7 @@ def test_generated_pairs_are_neighbours_and_have_both_directions():
 def test_figures_show_the_event():
     report = tcdp_sim.audit(audited.half_laplace, **AUDIT, claim=PureDP(1.0))
     figure = report.figure()
-    assert len(figure.axes) == 2
+    assert len(figure.axes) == 3
     labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert {"first input", "second input"} <= set(labels)
     shaded = [patch for axes in figure.axes for patch in axes.patches]

@@ -146,6 +146,8 @@ MISTAKES = [
     ("status", "status takes RUN, not nothing"),
     ("status a b", "status takes RUN, not a b"),
     ("status nowhere", "nowhere holds no run"),
+    ("run my_file.py:f", "my_file.py:f is a function, which follows the word sweep"),
+    ("script slurm my_file.py:f parts=3", "my_file.py:f is a function, which follows the word sweep"),
     ("draw nowhere", "nowhere holds no results"),
     ("diff results/mine", "diff takes RUN FOLDER"),
     ("diff results/mine nowhere", "nowhere holds no results"),

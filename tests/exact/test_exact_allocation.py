@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from tcdp_sim.exact import allocation_epsilon, allocation_profile
+from tcdp_sim.exact.allocation.profile import one_large_ratio
 from tcdp_sim.exact.allocation.step import spread
 
 
@@ -50,6 +51,32 @@ def test_two_and_three_steps_by_quadrature(sigma, steps, epsilon):
         found = allocation_profile(sigma, steps, epsilon, tolerance, direction)
         assert found.lower - 2e-12 <= truth <= found.upper + 2e-12
         assert found.upper - found.lower <= tolerance * found.upper + 1e-11
+
+
+@pytest.mark.parametrize(("sigma", "steps", "epsilon"), [*CASES, (0.3, 2, 24.3), (0.3, 2, 20.0)])
+def test_one_large_ratio_is_a_lower_end_and_close_for_little_noise(sigma, steps, epsilon):
+    """For sigma = .3 the truth is the closed form of one step at the strike that remains after the other's mean."""
+    truth = adding(sigma, steps, epsilon)
+    found = one_large_ratio(sigma, steps, epsilon)
+    assert found <= truth * (1 + 1e-7)
+    assert found >= truth * (0.99 if sigma < 0.5 else 0.3)
+
+
+def test_little_noise_has_narrow_brackets():
+    """Quadrature at the ends: a record in one of two steps, where one ratio decides."""
+    found = allocation_epsilon(0.3, 2, 1e-9, 0.1)
+    assert found.upper - found.lower < 0.1
+    assert adding(0.3, 2, found.upper) <= 1e-9 * (1 + 1e-6)
+    assert adding(0.3, 2, found.lower) >= 1e-9 * (1 - 1e-6)
+    many = allocation_epsilon(0.5, 1000, 1e-6, 0.1)
+    assert many.upper - many.lower < 0.1
+
+
+def test_a_large_delta_needs_no_epsilon():
+    """The advantage of a single step of sigma = 1 is 2 Phi(1/2) - 1 = .383, and nothing is above delta = .999."""
+    for delta in (0.39, 0.999999999):
+        assert allocation_epsilon(1.0, 100, delta) == (0.0, 0.0, 0.0)
+    assert allocation_epsilon(1.0, 2, 0.01).lower > 0
 
 
 def test_the_larger_direction_counts():

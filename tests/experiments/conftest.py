@@ -1,9 +1,12 @@
 """What the tests of experiments share."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
+
+from tcdp_sim.results import published
 
 
 @pytest.fixture
@@ -16,3 +19,23 @@ def figures_are_drawn(figures, monkeypatch, request):
     """Every study that is run here is drawn and laid out, but the files of its figures are empty, which is faster."""
     if "files_of_figures" not in request.fixturenames:
         monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: Path(path).touch())
+
+
+@pytest.fixture
+def table_of_command(command, monkeypatch):
+    """table_of_command(*words) -> the table that the command line makes of a study and draws: it is not made twice."""
+    made = []
+
+    def read(*words):
+        made.append(whole(*words))
+        return replace(made[-1], table=made[-1].table.copy())
+
+    whole = published.read
+    monkeypatch.setattr(published, "read", read)
+
+    def run(*words):
+        code, _, err = command(*words)
+        assert code == 0, err
+        return made[-1].table
+
+    return run

@@ -50,11 +50,9 @@ once = {}  # the small study: run by the first test that needs it
 
 
 @pytest.fixture
-def table(command, folder):
+def table(table_of_command):
     if not once:
-        code, _, err = command(*SMALL)
-        assert code == 0, err
-        once["table"] = published.table(per_record_policy, results.open_cells(folder).load())
+        once["table"] = table_of_command(*SMALL)
     return once["table"].copy()
 
 

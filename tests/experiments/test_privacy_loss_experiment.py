@@ -29,11 +29,9 @@ once = {}  # the small study: run by the first test that needs it
 
 
 @pytest.fixture
-def study(command, folder):
+def study(table_of_command, folder):
     if not once:
-        code, _, err = command(*SMALL)
-        assert code == 0, err
-        once["folder"], once["table"] = folder, published.table(privacy_loss, results.open_cells(folder).load())
+        once["folder"], once["table"] = folder, table_of_command(*SMALL)
     return once
 
 
@@ -116,10 +114,8 @@ def test_groups_are_promised_what_group_privacy_gives(command, folder):
     assert [axes.get_title() for axes in panels][::8] == ["0.447214-DP, shift 0.5", "(0.1, 6.32456)-tCDP, shift 9"]
 
 
-def test_epsilon_or_order_given_make_the_study_about_that(command, folder):
-    code, _, err = command(*WORDS, "sweep.noise=gaussian", "sweep.epsilon=1")
-    assert code == 0, err
-    table = published.table(privacy_loss, results.open_cells(folder).load())
+def test_epsilon_or_order_given_make_the_study_about_that(table_of_command):
+    table = table_of_command(*WORDS, "sweep.noise=gaussian", "sweep.epsilon=1")
     assert set(table["quantity"]) == {"tail", "profile"}
     assert set(drawn_figures(table)) == {"loss_tail", "delta_epsilon"}
 

@@ -22,13 +22,11 @@ once = {}  # the small study: run by the first test that needs it
 
 
 @pytest.fixture
-def table(command, tmp_path, monkeypatch):
+def table(table_of_command, monkeypatch):
     if not once:
         monkeypatch.setattr(theory, "RELEASES", (1, 100, 1000))
         monkeypatch.setattr(theory, "ORDERS", 16)
-        code, _, err = command(*SMALL)
-        assert code == 0, err
-        once["table"] = published.table(subsampling, results.open_cells(tmp_path / "results" / "subsampling").load())
+        once["table"] = table_of_command(*SMALL)
     return once["table"].copy()
 
 

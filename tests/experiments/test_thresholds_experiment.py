@@ -46,7 +46,7 @@ def test_table_report_and_figures(command, tmp_path, capsys):
 
 def tells_what_is_compared(said, table):
     """Every simulated number with its error; the trees' means beside exact ones; the rest is said to have none."""
-    assert "Compared with its exact mean: the trees' CDF at the median, in 4 of 12 cells." in said
+    assert "Compared with its exact mean: the CDF of trees and square root at the median, in 4 of 12 cells." in said
     assert "Compared with its proved bound: the largest error of the CDF, in" in said
     assert "Not compared with anything exact: the errors of the CDFs and the medians of median," in said
     for row in table.to_dict("records"):

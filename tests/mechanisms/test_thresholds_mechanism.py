@@ -28,7 +28,7 @@ def built(**changed):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_simulates_what_it_says(method):
-    mechanism = built(method=method, **({"records": "delays"} if method == "windows" else {}))
+    mechanism = built(method=method, **({"records": "delays"} if method in ("windows", "square_root") else {}))
     found = mechanism.simulate(np.random.default_rng(1), 3)
     assert all(values.shape == (3,) and np.isfinite(values).all() for values in found.values())
     assert set(found) <= set(mechanism.observables)
@@ -143,6 +143,7 @@ WORKS = [  # of every method, and those of the experiment's study that cost the 
     ("departures_AS", "median", 0.5),
     ("departures_AS_fine", "tree_2", 0.5),
     ("departures_AS_fine", "tree_16", 0.5),
+    ("delays", "square_root", 0.5),
 ]
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tcdp_sim.accounting.releases.blocks import block_loss
+from tcdp_sim.accounting.releases.blocks import attained_block, block_loss
 from tcdp_sim.accounting.releases.randomised_response import response_loss
 from tcdp_sim.accounting.releases.range_law import RangeLoss
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
@@ -13,6 +13,7 @@ from tcdp_sim.core.errors import scalar
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 
 SHARES = (0.5, 0.54, 0.58, 0.62, 0.66, 0.7, 0.74, 0.78, 0.86, 0.94, 0.99)
+_NEAR_THE_END = (0.99, 0.999, 0.9999, 1 - 1e-6)  # for deltas of rare losses that are all near the largest one
 _LONGEST = 128  # releases in one block
 
 
@@ -25,7 +26,8 @@ class BoundedRange(Release):
 
     The class profile (e^(epsilon/2) - e^(e/2))^2 / (e^epsilon - 1) is exact for one release. Several releases are
     chosen adaptively, and their profile is that of an optimal adversary, computed in blocks of up to 128 releases. The
-    upper end composes the blocks. The lower end is a composition that `BoundedRangePair` attains.
+    upper end composes the blocks. The lower end is that of an adversary who chooses t from a grid, in the last block of
+    one entry, and of a common t in all others.
 
     Parameters
     ----------
@@ -57,18 +59,39 @@ class BoundedRange(Release):
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the class: for one release its density, for several the adversary's blocks."""
         if times == 1:
-            return (both_ways((RangeLoss(self.epsilon), 1)),)
+            return _class_cases(self.epsilon)
         whole, rest = divmod(times, _LONGEST)
         laws = [
             (block_loss(self.epsilon, size), count) for size, count in ((_LONGEST, whole), (rest, 1)) if size * count
         ]
         return (both_ways(*laws),)
 
+    def class_pairs(self, times: int) -> int:
+        """Return the number of blocks."""
+        return -(-times // _LONGEST)
+
     def attained(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
         """Return pairs of two losses each, one for each share of t in epsilon."""
+        return self._pairs(relation, times, SHARES)
+
+    def attained_last(self, relation: str | None, times: int) -> tuple[Case, ...]:
+        """Return the pair of the class for one release, and that of an adversary for the last block of several."""
         if times == 1:
-            return None
-        return tuple(BoundedRangePair(self.epsilon, share * self.epsilon).cases(relation, times)[0] for share in SHARES)
+            return _class_cases(self.epsilon)
+        last = ((attained_block(self.epsilon, min(times, _LONGEST)), 1),)
+        if times <= _LONGEST:
+            return both_ways(*last), *self._pairs(relation, times, _NEAR_THE_END)
+        rest = self._pairs(relation, times - _LONGEST, SHARES)
+        return tuple(Case(case.forward + last, case.backward + last) for case in rest)
+
+    def _pairs(self, relation: str | None, times: int, shares: tuple[float, ...]) -> tuple[Case, ...]:
+        return tuple(BoundedRangePair(self.epsilon, share * self.epsilon).cases(relation, times)[0] for share in shares)
+
+
+@lru_cache(maxsize=256)
+def _class_cases(epsilon: float) -> tuple[Case, ...]:
+    """Return the pair of the class, whose profile is that of the best pair at every epsilon."""
+    return (both_ways((RangeLoss(epsilon), 1)),)
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ class Claimed(Release):
 
     PureDP and ApproxDP have pairs that are exact for their class, also composed. ZCDP, TCDP, ApproxZCDP, ApproxTCDP and
     RDP have the best profile that their Renyi divergences allow. Several black boxes of these kinds in one ledger are
-    added up before their profile is taken. Lower ends use releases that meet the guarantee: randomised response,
-    Gaussian noise, or a single test.
+    added up before their profile is taken. Lower ends use releases that meet each guarantee: the best test after all
+    other answers for the largest one, and Gaussian noise or randomised response for the others.
 
     Parameters
     ----------
@@ -74,7 +74,13 @@ class Claimed(Release):
         """Return releases that meet the guarantee."""
         if isinstance(self.guarantee, PureDP | ApproxDP):
             return None
-        return example_cases(added([(self.guarantee, times)]))
+        return example_cases([(self.guarantee, times)])
+
+    def attained_last(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
+        """Return the best tests for one release, and examples for the others."""
+        if isinstance(self.guarantee, PureDP | ApproxDP):
+            return None
+        return tests_cases([(self.guarantee, times)])
 
 
 @dataclass(frozen=True)
@@ -119,9 +125,20 @@ def class_cases(total: Renyi) -> tuple[Case, ...]:
     return (both_ways((_class(total).dominating(total.delta), 1)),)
 
 
-def tests_cases(total: Renyi) -> tuple[Case, ...]:
-    """Return the pair whose profile single tests attain, each at one epsilon, if there is no other release."""
-    return (both_ways((_class(total).tests(total.delta), 1)),)
+def tests_cases(claims: Iterable[tuple[Guarantee, int]]) -> tuple[Case, ...]:
+    """Return the pairs of the best tests for the largest claim and examples for the others.
+
+    A test is chosen after all other answers. Two claims together allow less than a single one of their sum.
+    """
+    claims = list(claims)
+    largest = max((guarantee for guarantee, _ in claims), key=_size)
+    rest = [(guarantee, times - (guarantee is largest)) for guarantee, times in claims]
+    rest = [(guarantee, times) for guarantee, times in rest if times]
+    alone = added([(largest, 1)])
+    test: tuple[LossLaw, int] = (_class(alone).tests(alone.delta), 1)
+    if not rest:
+        return (both_ways(test),)
+    return tuple(both_ways(test, *case.forward) for case in example_cases(rest))
 
 
 @lru_cache(maxsize=16)
@@ -131,17 +148,29 @@ def _class(total: Renyi) -> ClassProfile:
     return ClassProfile(lambda order: total.xi + total.rho * order, (least, most))
 
 
-def example_cases(total: Renyi) -> tuple[Case, ...]:
-    """Return releases that meet a bound: randomised response, and Gaussian noise if the bound grows with the order."""
-    rho = total.rho if not total.single else total.xi / total.omega
-    kept = AtomicLoss(np.array([0.0]), np.array([1 - total.delta]), (total.delta, total.delta), 0.0)
-    lost: tuple[tuple[LossLaw, int], ...] = ((kept, 1),) if total.delta else ()
-    if not rho:
+def example_cases(claims: Iterable[tuple[Guarantee, int]]) -> tuple[Case, ...]:
+    """Return releases that meet each claim: randomised response, and Gaussian noise."""
+    claims = list(claims)
+    delta = added(claims).delta
+    kept = AtomicLoss(np.array([0.0]), np.array([1 - delta]), (delta, delta), 0.0)
+    lost: tuple[tuple[LossLaw, int], ...] = ((kept, 1),) if delta else ()
+    rhos = [(rho, times) for rho, times in ((_growth(guarantee), times) for guarantee, times in claims) if rho]
+    if not rhos:
         return (both_ways(*lost),)
     # randomised response with epsilon tanh(epsilon / 2) = rho meets the bound at every order
-    x = pure_epsilon(rho) * (1 - 1e-14)
-    gaussian = additive_loss(Gaussian(1.0), sqrt(2 * rho) * (1 - 1e-9))
-    return both_ways(*lost, (response_loss(x), 1)), both_ways(*lost, (gaussian, 1))
+    responses = [(response_loss(pure_epsilon(rho) * (1 - 1e-14)), times) for rho, times in rhos]
+    total = fsum(rho * times for rho, times in rhos)
+    gaussian = additive_loss(Gaussian(1.0), sqrt(2 * total) * (1 - 1e-9))
+    return both_ways(*lost, *responses), both_ways(*lost, (gaussian, 1))
+
+
+def _growth(guarantee: Guarantee) -> float:
+    """Return a rho with rho a below the bound at every order a that it covers."""
+    return guarantee.epsilon / guarantee.order if isinstance(guarantee, RDP) else float(getattr(guarantee, "rho", 0.0))
+
+
+def _size(guarantee: Guarantee) -> float:
+    return _growth(guarantee) + _intercept(guarantee)
 
 
 @lru_cache(maxsize=64)

@@ -1,6 +1,7 @@
 """The law of the loss of one epsilon-bounded-range release: the density e^(l/2) / (4 sinh(epsilon/2)) on its range."""
 
 from dataclasses import dataclass
+from math import exp, expm1, log, log1p
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from tcdp_sim.privacy.least_rho import bounded_range_rho
 
 _CRUDE = 400
 _PEAK = 1e-5  # of epsilon: the losses that are taken together as the largest ones
+_FARTHEST = 1e300  # of order epsilon: beyond, the divergence is the largest loss in floats
 _NEAREST = 1e-12  # of the range: the distance from the largest loss of the last edge of a crude law
 
 
@@ -84,8 +86,8 @@ def range_renyi(epsilon: float, order: float) -> Bounds:
     With psi(s) = log(sinh(s/2) / (s/2)) it is [a psi(a epsilon) - (a-1) psi((a-1) epsilon) - psi(epsilon)] / (a - 1),
     and psi(epsilon) + epsilon psi'(epsilon) at order 1. D_a / a falls in a.
     """
-    if order == np.inf:
-        return Bounds(epsilon, epsilon, epsilon)
+    if not order * epsilon < _FARTHEST:
+        return Bounds(epsilon * (1 - 4e-16), epsilon, epsilon)
     rho, rest = bounded_range_rho(epsilon), order - 1
     if rest < 1e-6:
         return Bounds(rho * (1 - 1e-12), rho, rho * order * (1 + 1e-12))
@@ -93,9 +95,17 @@ def range_renyi(epsilon: float, order: float) -> Bounds:
         powers = [(order ** (n + 1) - rest ** (n + 1) - 1) * epsilon**n / rest for n in (2, 4, 6, 8)]
         value = powers[0] / 24 - powers[1] / 2880 + powers[2] / 181440 - powers[3] / 9676800
         return closed_form(value, 1e-9)
-    terms = [order * _psi(order * epsilon), -rest * _psi(rest * epsilon), -_psi(epsilon)]
-    value, error = sum(terms) / rest, 4e-15 * (1 + order) * (1 + epsilon) * terms[0] / rest
-    return Bounds(max(value - error, rho * (1 - 1e-12)), value, min(value + error, rho * order * (1 + 1e-12)))
+    # psi(s) = s / 2 + log(1 - e^-s) - log s; the quadratic parts leave epsilon, so that large orders lose no digits
+    terms = [0.5 * epsilon - _psi(epsilon), -log(order * epsilon), -rest * log1p(1 / rest)]
+    terms += [order * _log_rest(order * epsilon), -rest * _log_rest(rest * epsilon)]
+    value, error = epsilon + sum(terms) / rest, 4e-15 * (epsilon + sum(map(abs, terms)) / rest)
+    high = min(value + error, rho * order * (1 + 1e-12), epsilon * (1 + 4e-16))
+    return Bounds(min(max(value - error, rho * (1 - 1e-12)), high), min(value, high), high)
+
+
+def _log_rest(s: float) -> float:
+    """Return log(1 - e^-s)."""
+    return log1p(-exp(-s)) if s > 1 else log(-expm1(-s))
 
 
 def _psi(s: float) -> float:

@@ -54,6 +54,18 @@ class Release(ABC):
         """Return pairs that the release attains, for lower ends, or None if those of `cases` are attained."""
         return None
 
+    def attained_last(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
+        """Return pairs that are attained if the adversary chooses this release after all others, or None.
+
+        At every outcome of the others the adversary may choose another release of the class. So the profile of the
+        class is attained, although no single release has it. This holds for one entry of a list.
+        """
+        return self.attained(relation, times)
+
+    def class_pairs(self, times: int) -> int:
+        """Return the number of pairs that dominate a class, but are not attained together if there are several."""
+        return 0
+
 
 def both_ways(*laws: tuple[LossLaw, int]) -> Case:
     """Return the case of a pair whose two directions have the same law."""

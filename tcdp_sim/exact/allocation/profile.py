@@ -3,6 +3,7 @@
 from functools import lru_cache
 from math import exp, inf, log, sqrt
 
+import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from tcdp_sim.core.errors import choice, scalar, whole
@@ -19,6 +20,7 @@ _BEYOND = 3e-5  # of delta: the probability of values above the grid
 _FARTHER = 1.5  # times the largest value: the window above the sum that matters
 _RAREST = 1e-13  # the least probability for which a window is chosen
 _NOISE = 1e-13  # what rounding leaves of a delta at least
+_CLOSE = 1e-12  # relative error of a tail
 _ROOT = 0.02  # of the tolerance: where a search ends
 
 
@@ -124,6 +126,8 @@ def allocation_epsilon(
     choice("direction", direction, DIRECTIONS)
     tolerance = scalar("tolerance", tolerance, 0)
     low, high, most = 0.0, *_guesses(sigma, steps, delta)
+    if most == 0:
+        return Bounds(0.0, 0.0, 0.0)
     for points in _POINTS:
         law = _law(sigma, steps, high, delta, points)
         ends = [_crossing(law, direction, end, delta, low, high, _ROOT * tolerance) for end in (0, 1)]
@@ -145,11 +149,39 @@ def _one_step(sigma: float, epsilon: float) -> float:
     return float(ndtr(0.5 / sigma - epsilon * sigma) - exp(epsilon + log_ndtr(-0.5 / sigma - epsilon * sigma)))
 
 
+def one_large_ratio(sigma: float, steps: int, epsilon: float) -> float:
+    """Return a lower end of delta of (P, Q) from the outcomes in which one ratio alone is large.
+
+    For any u, E (S - c)+ is at least the sum over i of E [(S - c)+; Y_i > u, all others <= u]. These outcomes are
+    disjoint. By Jensen's inequality the other ratios may be replaced by their means, given that they are at most u. The
+    end is close for little noise, where the grid is too coarse.
+    """
+    s = 1 / sigma
+    z = np.linspace(-2.0, 12.0, 281)  # of u, in standard deviations
+    log_below = log_ndtr(z)
+    others = (steps - 1) * np.exp(log_ndtr(z - s) - log_below)
+    rest = np.maximum(steps * exp(min(epsilon, 600.0)) - others, 0.0)  # what one ratio has to exceed
+    with np.errstate(divide="ignore"):
+        start = np.maximum(z, np.log(rest) * sigma + 0.5 * s)
+    large = ndtr(s - start) * (1 - _CLOSE) - rest * ndtr(-start) * (1 + _CLOSE)
+    return float(max((np.exp((steps - 1) * log_below) * large).max() * (1 - _CLOSE), 0.0))
+
+
 def _guesses(sigma: float, steps: int, delta: float) -> tuple[float, float]:
     """Return a guess that is mostly above epsilon, and the epsilon of a record whose step is known to all."""
-    top = 0.5 / sigma**2 - ndtri_exp(log(delta)) / sigma  # the loss of one step is above it with probability delta
+    top = _step_epsilon(sigma, delta)
     usual = steps + 6 * sqrt(steps * (mean_square(sigma) - 1)) + exp(top)
-    return min(log(usual / steps) + 1e-3, top), float(top)
+    return min(log(usual / steps) + 1e-3, top), top
+
+
+def _step_epsilon(sigma: float, delta: float) -> float:
+    """Return the epsilon of a single step, rounded up; 0 if delta(0) is below delta."""
+    if _one_step(sigma, 0.0) <= delta * (1 - 1e-9):
+        return 0.0
+    beyond = max(0.5 / sigma**2 - ndtri_exp(log(delta)) / sigma, 0.0)  # exceeded by the loss with probability delta
+    close = 1e-9 * (1 + beyond)
+    found = root(lambda epsilon: _one_step(sigma, epsilon) - delta * (1 - 1e-9), 0.0, beyond + close, close)
+    return found + close
 
 
 def _law(sigma: float, steps: int, epsilon: float, rare: float, points: int) -> Sums:
@@ -170,6 +202,8 @@ def _ends(law: Sums, epsilon: float, direction: str = "both") -> tuple[float, fl
     """Return the ends of delta in one direction, or of the larger one."""
     ways = [getattr(law, way)(epsilon) for way in DIRECTIONS[1:] if direction in (way, "both")]
     low, high = (max(way[end] for way in ways) for end in (0, 1))
+    if direction != "removing":
+        low = max(low, one_large_ratio(law.sigma, law.steps, epsilon))
     return float(min(max(low, 0.0), 1.0)), float(min(max(high, 0.0), 1.0))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, rfft
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import TINY
@@ -107,7 +107,7 @@ class Sums:
         error += exp(epsilon) * (self.rounding.most(0, min(last + 1, len(self.value))) + self._outside)
         low = found - error - exp(epsilon) * self.up.most(0, last) - self.above[0]
         high = found + error + self.lost[0] + self.below
-        return low, min(high, _chernoff_below(self.sigma, self.steps, c))
+        return low, min(high, _chernoff_below(self.sigma, self.steps, c), _all_below(self.sigma, self.steps, c))
 
     @property
     def _outside(self) -> float:
@@ -172,6 +172,11 @@ def _chernoff_below(sigma: float, steps: int, end: float) -> float:
         moment = log(float(chance @ np.exp(-theta * ratio)) + TINY) + 1e-12
         best = min(best, steps * moment + theta * end)
     return exp(best)
+
+
+def _all_below(sigma: float, steps: int, end: float) -> float:
+    """Return the probability that all t ratios are below some value, as they are if their sum is; rounded up."""
+    return exp(steps * float(log_ndtr(sigma * log(end) + 0.5 / sigma))) * (1 + 1e-12 * steps)
 
 
 def _outside_window(step: Step, steps: int, start: float, end: float) -> tuple[float, tuple[float, float]]:
