@@ -107,3 +107,10 @@ def test_the_noise_pays_for_two_paths():
     assert (deep.tree.branching, deep.tree.levels) == (10, 2)
     assert 2 * method.tree.levels / method.noise.scale == pytest.approx(0.5)  # two paths, each node moves by one
     assert 2 * 2 * method.eta == pytest.approx(0.5)  # two selections, with a range of 2 eta
+
+
+def test_slices_at_the_needed_distance_are_disjoint_after_the_largest_noise():
+    method = Slices((0.25, 0.5, 0.75), "substitute", ApproxDP(1.0, 1e-6), 50)
+    noise = largest_noise(method.noise.scale, int(method.tree.variances().max()), 1e-6 / 3)
+    first_end, second_begin = noise + 50, method.needed_gap(1e-6) - noise - 50
+    assert second_begin - first_end >= 2  # one more than needed, for the move of one slice by a rank
