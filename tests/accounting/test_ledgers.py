@@ -21,7 +21,7 @@ from tcdp_sim.accounting import (
     Thresholded,
 )
 from tcdp_sim.accounting.releases.additive import additive_loss
-from tcdp_sim.accounting.table import in_words
+from tcdp_sim.accounting.table import in_words, rounded_up
 from tcdp_sim.exact import hockey_stick
 from tcdp_sim.exact.losses.lists import bracket
 from tcdp_sim.exact.losses.questions import epsilon_question
@@ -456,3 +456,11 @@ def test_a_table_names_releases_without_their_defaults(words, release):
     assert in_words(release) == words
     assert words in repr(Ledger([release], "add_remove"))
     assert words in Ledger([release], "add_remove")._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(1.00001, "1.001"), (0.123412, "0.1235"), (2.0, "2"), (0.1, "0.1"), (123456.0, "1.235e+05"), (3e-9, "3e-09")],
+)
+def test_printed_numbers_are_rounded_up(value, words):
+    assert rounded_up(value) == words
