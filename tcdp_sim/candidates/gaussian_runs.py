@@ -122,9 +122,7 @@ def _moments(order: float, tries: Tries, phi: Floats, masses: Floats, rises: Flo
     steps = np.where(close, risen, 1.0)
     mean = np.abs(tries.mass(np.where(close, level[:-1], 0.0), np.where(close, steps, 0.5)) / steps)
     slack = 2 * doubt / np.abs(steps)
-    better = mean * (1 + np.array([[-1], [1]]) * slack) * rises + np.stack(
-        [np.zeros_like(spare), spare / np.abs(steps)]
-    )
+    better = mean * (1 - slack) * rises[0], mean * (1 + slack) * rises[1] + spare / np.abs(steps)
     low = np.where(close, np.maximum(plain[0], better[0]), plain[0])
     high = np.where(close, np.minimum(plain[1], better[1]), plain[1])
     with np.errstate(over="ignore"):

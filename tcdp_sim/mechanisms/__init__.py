@@ -16,6 +16,7 @@ from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.ledger import Ledger
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
+from tcdp_sim.mechanisms.partition_selection import PartitionSelection
 from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
@@ -72,6 +73,7 @@ __all__ = [
     "NoiseDraw",
     "Observable",
     "OptimalNoise",
+    "PartitionSelection",
     "PerRecordLoss",
     "PerRecordSum",
     "PrivacyLoss",

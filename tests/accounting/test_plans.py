@@ -210,6 +210,21 @@ def test_wide_noise_on_a_lattice_is_split_as_continuous_noise(noise, budget):
     assert discrete.certificate.startswith("stationary, not certified")
 
 
+def test_rounded_gaussian_noise_costs_no_more_than_gaussian_noise():
+    """Rounding is post-processing. Its divergence at order 1, a sum over its points, is a lower bound."""
+    target = DeviationTarget(deviation=5.0, noise="rounded_gaussian")
+    plan = plan_budget([target])
+    (row,) = plan.rows
+    edges = (np.arange(-80, 81) - 0.5) / row.scale
+    p = np.where(edges[:-1] > 0, norm.sf(edges[:-1]) - norm.sf(edges[1:]), np.diff(norm.cdf(edges)))
+    least = (p[1:] * np.log(p[1:] / p[:-1])).sum()
+    assert least * (1 - 1e-6) <= plan.rho <= 1 / (2 * row.scale**2) * (1 + 1e-9)
+    assert row.error == pytest.approx(5.0, rel=1e-6)
+    by_delta = plan_budget([target], ApproxDP(1.0, 1e-6))
+    assert by_delta.ledger.delta(1.0).upper <= 1e-6 * (1 + 1e-3)
+    assert "not certified" in by_delta.certificate
+
+
 @pytest.mark.parametrize("k", [2, 12, 100_000])
 def test_gaps_of_selections_are_exact(k):
     target = SelectionTarget(gap=30.0, k=k)

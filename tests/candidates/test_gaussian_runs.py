@@ -34,13 +34,15 @@ def gaussian_outputs(shift, ends):
 
 
 @pytest.mark.parametrize("tries", [LAWS["poisson"], LAWS["many"]], ids=["poisson", "many"])
-@pytest.mark.parametrize(("shift", "order"), [(0.02, 1.05), (0.1, 2.0), (0.1, 20.0), (0.7, 3.0), (2.0, 1.5)])
+@pytest.mark.parametrize(
+    ("shift", "order"), [(0.02, 1.05), (0.1, 2.0), (0.1, 20.0), (0.7, 3.0), (2.0, 1.5), (0.05, 14.0)]
+)
 def test_a_fine_run_attains_the_supremum_of_poisson_tries(tries, shift, order):
     found = gaussian_renyi(order, shift, tries)
     first, second = gaussian_outputs(shift, np.linspace(-7.5, 7.5 + order * shift, 6001))
     attained = divergence_in_worst_order(order, first, second, tries)
     assert found.lower * (1 - 2e-3) < attained < found.upper
-    assert found.upper < 1.003 * found.lower
+    assert found.upper < 1.002 * found.lower
 
 
 @pytest.mark.parametrize("name", LAWS)

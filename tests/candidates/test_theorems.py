@@ -15,6 +15,7 @@ from tcdp_sim.candidates import (
     theorem_renyi,
     tries_of,
 )
+from tcdp_sim.candidates.calibration import _most_on_chord
 from tcdp_sim.exact import divergence_in_worst_order
 
 SHAPES = {"geometric": 1.0, "logarithmic": 0.0, "poisson": np.inf}
@@ -93,6 +94,16 @@ def test_our_bound_takes_a_twentieth_of_the_noise_or_less():
     assert scales[0] / scales[1] > 40
     scales = [1 / largest_shift(0.01, 7.5, tries_of("geometric", 100.0), way) for way in ("paper", "tight")]
     assert scales[0] / scales[1] > 40
+
+
+@pytest.mark.parametrize(
+    "ends", [(1.1, 2.0, 0.03, 0.9), (1.5, 9.0, 0.2, 5.0), (2.0, 3.0, 0.1, 4.0), (1.2, 1.3, 0.2, 0.2)]
+)
+def test_the_largest_value_on_a_chord_is_that_of_a_dense_grid(ends):
+    low, high, start, end = ends
+    orders = np.linspace(low, high, 200_001)
+    dense = ((start + (end - start) * (orders - low) / (high - low)) / (orders * (orders - 1))).max()
+    assert _most_on_chord(*ends) == pytest.approx(dense, rel=1e-9)
 
 
 def test_rho_is_found_between_the_orders_of_the_grid():

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from tcdp_sim.candidates import PoissonTries
+from tcdp_sim.candidates import PoissonTries, largest_shift, tries_of
 from tcdp_sim.data.candidate_problems import PROBLEMS, accuracy_losses
 from tcdp_sim.experiments.private_candidates import EXACT
 from tcdp_sim.mechanisms import PrivateCandidates
@@ -50,6 +50,7 @@ def test_guarantees_are_those_of_the_target():
 def test_the_published_theorem_asks_for_more_noise():
     scales = [law("poisson", accounting=way)["parameters"]["scale"] for way in ("paper", "tight")]
     assert scales[0] > 5 * scales[1] > 5 * np.sqrt(1 / 0.2)
+    assert scales[1] == pytest.approx(1 / largest_shift(0.1, 3.0, tries_of("poisson", 6.0)), rel=1e-12)
 
 
 def test_many_tiles_give_the_same_law_and_no_run_a_random_candidate(monkeypatch):
@@ -64,6 +65,14 @@ def test_many_tiles_give_the_same_law_and_no_run_a_random_candidate(monkeypatch)
     # the better candidate wins unless all runs take the other one
     truth = 1 - np.exp(-0.35) + 0.5 * np.exp(-0.7)
     assert abs(draws["best_selected"].mean() - truth) < 5.5 * 0.5 / np.sqrt(20_000)
+
+
+def test_a_tile_that_ends_with_the_last_run_drops_no_trial(monkeypatch):
+    tries = PoissonTries(3.0)
+    mechanism = PrivateCandidates("poisson", np.linspace(0, 1, 50), 9.0, TCDP(0.1, 3.0), {"scale": 1.0}, tries)
+    whole = mechanism.simulate(np.random.default_rng(4), 30)
+    monkeypatch.setattr("tcdp_sim.mechanisms.private_candidates.TILE", int(whole["runs"].sum()))
+    assert np.array_equal(mechanism.simulate(np.random.default_rng(4), 30)["accuracy_loss"], whole["accuracy_loss"])
 
 
 def test_a_chunk_without_any_run_is_drawn():
