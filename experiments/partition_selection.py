@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from tcdp_sim.mechanisms import PartitionSelection
 from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
@@ -134,6 +133,8 @@ def _sweeps(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, str, float], pd.Da
 
 
 def _figure(part, by, styles):
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
     figure, grid = new_figure(1, 3, 12.6, 4.2)
     keys, records, half = grid[0]
     for label, cells in part.groupby("series", sort=False):
