@@ -16,7 +16,7 @@ from tcdp_sim.store import columns
 
 MEAN = columns.mean("mean_rank_error")
 SUCCESS = "success"
-MOST_WORK = 2e7  # m n^2, up to which exact values of joint selections are computed
+MOST_WORK = 5e6  # m n^2, up to which exact values of joint selections are computed
 LABELS = ("method", "neighbours", "records", "m", "guarantee", "trials")
 PRIVACY = ("rho", "omega", "epsilon", "delta")
 NAMES = {
@@ -24,6 +24,7 @@ NAMES = {
     "recursive": "AQ, recursive",
     "joint": "JointExp",
     "above_threshold": "above-threshold",
+    "slices": "SliceQuantiles",
     "tree_search": "search in a deep noisy tree",
     "tree_2": "binary tree",
     "least_squares_2": "binary tree, least squares",
@@ -36,6 +37,7 @@ SHORT = {
     "recursive": "AQ",
     "joint": "Joint",
     "above_threshold": "above",
+    "slices": "slices",
     "tree_search": "deep tree",
     "tree_2": "tree 2",
     "least_squares_2": "LS tree",
@@ -46,14 +48,15 @@ SHORT = {
 MAP = "number: mean rank error over n / (m + 1), then the second method and its error over the best one's"
 PLACES = ("independent", "recursive", "joint", "above_threshold", "tree_search", "least_squares_2", "square_root")
 LOOKS = {method: (COLOURS[i], MARKERS[i]) for i, method in enumerate((*PLACES, "interior_points"))}
-OTHER = (GREY, "x")  # the look of methods beyond eight
+LOOKS["slices"] = LOOKS["least_squares_2"]  # the two need not be told apart, because their guarantees differ
+OTHER = (GREY, "x")  # the look of further methods
 
 
 def _laws(method: Independent, line: Line) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the law of the rank error of each independent exponential mechanism, before outputs are sorted."""
     unit = 1.0 if line.kind == "integers" else 0.0
     each = zip(method.levels, method.eta)
-    return [single_law(line.values.tolist(), line.k, unit, level, eta) for level, eta in each]
+    return [single_law(line.values, line.k, unit, level, eta) for level, eta in each]
 
 
 def _exact_mean(mechanism: Quantiles) -> float:
@@ -187,8 +190,8 @@ def _square(axes, x, y, found):
 
 
 def _curves(part):
-    domains = list(dict.fromkeys(part["log2_k"]))
-    figure, grid = new_figure(1, len(domains), 1.4 + 4.2 * len(domains), 4.3)
+    domains, counts = list(dict.fromkeys(part["log2_k"])), sorted(part["m"].unique())
+    figure, grid = new_figure(1, len(domains), max(1.4 + 4.2 * len(domains), 7.4), 4.4)
     for axes, log2_k in zip(grid[0], domains):
         cells = part[part["log2_k"] == log2_k]
         for method, each in cells.groupby("method", sort=False):
@@ -198,12 +201,22 @@ def _curves(part):
             axes.plot(each["m"], each["mean_rank_error"], color=colour, linewidth=0.7, alpha=0.6)
             axes.plot(each["m"], each["mean_rank_error_exact"], color=colour, linewidth=2.4, alpha=0.6)
         axes.set(xscale="log", yscale="log", xlabel="number of quantiles m")
+        axes.set_xticks(counts, [f"{m}" for m in counts])
+        axes.set_xticks([], minor=True)
         axes.set_title(f"{cells['domain'].iloc[0]} in [0, 2^{log2_k}), n = {cells['n'].max():,}")
         plain_log_axis(axes)
     grid[0][0].set_ylabel("mean rank error (records)")
     looks = {method: LOOKS.get(method, OTHER) for method in part["method"].unique()}
     keys = {NAMES[method]: line_key(colour, marker=marker) for method, (colour, marker) in looks.items()}
     keys["thick lines: exact; markers: simulated, 95%"] = line_key(GREY, linewidth=2.4)
-    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    figure.suptitle(f"Rank errors against the number of quantiles, {part['guarantee'].iloc[0]}", fontsize=10.5)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2 if len(domains) == 1 else 3)
+    figure.suptitle(_finding(part), fontsize=10.5)
     return figure
+
+
+def _finding(part) -> str:
+    """Return the title: the best method for the most quantiles, in each domain."""
+    last = part[part["m"] == part["m"].max()]
+    best = last.loc[last.groupby("log2_k", sort=False)["mean_rank_error"].idxmin()]
+    wins = "; ".join(f"{NAMES[row.method]} in 2^{row.log2_k}" for row in best.itertuples())
+    return f"Least error of {last['m'].iloc[0]} quantiles under {best['guarantee'].iloc[0]}: {wins}"

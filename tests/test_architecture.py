@@ -37,10 +37,11 @@ MAY_IMPORT = {
     "summaries": (),
     "data": (),
     "report": ("summaries",),
+    "candidates": (),
     # 3: drawing | exact laws, each other's oracle
     "samplers": ("noise",),
     "releases": ("noise", "privacy"),
-    "exact": ("noise", "privacy", "releases"),
+    "exact": ("noise", "privacy", "releases", "candidates"),
     "bounds": ("noise", "privacy"),
     "accounting": ("noise", "privacy", "exact"),
     # 4: the noise that meets a guarantee
@@ -57,6 +58,7 @@ MAY_IMPORT = {
     "mechanisms": (
         *("noise", "privacy", "data", "samplers", "bounds", "releases", "calibration", "optimal", "selection"),
         *("interior", "thresholds", "prefix_sums", "partition_selection", "quantiles", "accounting"),
+        "candidates",
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("summaries", "data", "mechanisms"),
@@ -70,7 +72,7 @@ MAY_IMPORT = {
     "experiments": (
         *("noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration", "optimal"),
         *("selection", "interior", "thresholds", "prefix_sums", "quantiles", "mechanisms", "statistics", "store"),
-        *("audits", "results", "accounting", "partition_selection"),
+        *("audits", "results", "accounting", "partition_selection", "candidates"),
     ),
     "papers": (  # experiments/papers: claims, their judge, their page
         *("noise", "privacy", "data", "report", "exact", "bounds", "releases", "calibration", "optimal", "selection"),

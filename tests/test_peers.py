@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import math
 from types import SimpleNamespace
 
 import mpmath as mp
@@ -170,7 +171,38 @@ def test_our_own_answers_hold():
     assert abs(answer["mean_square"] - mean) < 5 * deviation / 100_000**0.5  # fails by chance less than once in 1e5
 
 
+def test_our_own_selections_and_allocations_hold():
+    from benchmarks.peers.contestants import numpy, ours
+
+    for epsilon in (0.5, 2.0):
+        assert ours.selection_rho(epsilon)["value"] == pytest.approx(trusted.selection_rho(epsilon), rel=1e-12)
+    asked = {"epsilon": 0.3, "candidates": 20, "count": 20_000}
+    mean, deviation = trusted.selections(**asked)
+    for contestant in (ours, numpy):
+        answer = contestant.selections(**asked)()
+        assert answer["count"] == 20_000
+        assert abs(answer["mean_square"] - mean) < 5 * deviation / 20_000**0.5  # fails by chance once in 1e6
+    found = ours.allocation(2.0, 10, 1e-3)
+    assert 0.3 < found["low"] <= found["high"] < found["low"] + 2e-4
+
+
 # The trusted values
+
+
+def test_bounded_range_is_the_largest_mean_loss():
+    """The worst pair has the losses t and t - epsilon; its masses under Q sum to 1, and t is the worst one."""
+    for epsilon, printed in ((1.0, 0.1233), (2.0, 0.4745)):
+        t = [epsilon * i / 4000 for i in range(1, 4000)]
+        p = [(math.exp(epsilon - x) - 1) / (math.exp(epsilon - x) - math.exp(-x)) for x in t]
+        mean = max(share * x + (1 - share) * (x - epsilon) for share, x in zip(p, t))
+        assert trusted.selection_rho(epsilon) == pytest.approx(printed, abs=5e-5)
+        assert trusted.selection_rho(epsilon) == pytest.approx(mean, rel=1e-6)
+
+
+def test_moments_of_a_selection_between_two():
+    """Scores 0 and 1: the square is 1 with probability e^(epsilon / 2) / (1 + e^(epsilon / 2))."""
+    chance = 1 / (1 + mp.exp(-0.35))
+    assert trusted.selections(0.7, 2, 1) == pytest.approx((float(chance), float(mp.sqrt(chance * (1 - chance)))))
 
 
 def test_plain_gaussians_add_up():

@@ -25,6 +25,8 @@ NEW = {
 PAIR = {"rho", "omega"}
 MAKES_A_GUARANTEE = {  # functions of rho and omega
     "TCDP": "it is the guarantee",
+    "ApproxTCDP": "it is the guarantee",
+    "OptimalTCDP": "it names the guarantee, and takes its numbers like OptimalApproxDP and OptimalRDP",
     "equal_privacy": "its answer is the guarantee at which families are compared with (rho, omega)-tCDP",
 }
 

@@ -21,6 +21,7 @@ CONTESTANTS = {  # module in `contestants` -> (name, installed package, environm
     "dp_accounting": ("dp-accounting", "dp-accounting", "common"),
     "prv_accountant": ("prv-accountant", "prv-accountant", "common"),
     "opake_accounting": ("opake-accounting", "opake-accounting", "common"),
+    "pld_accounting": ("PLD_accounting", "PLD_accounting", "common"),
     "autodp": ("autodp", "autodp", "common"),
     "riskcal": ("riskcal", "riskcal", "common"),
     "opendp": ("opendp", "opendp", "common"),

@@ -11,7 +11,7 @@ PINS = {"common": HERE / "common.txt", "tumult": HERE / "tumult.txt"}  # tmlt.co
 PEERS = {
     "common": (
         *("dp-accounting", "prv-accountant", "opake-accounting", "autodp", "riskcal", "opendp", "diffprivlib"),
-        *("xyzpy", "joblib"),
+        *("PLD_accounting", "xyzpy", "joblib"),
     ),
     "tumult": ("tmlt.core",),
 }

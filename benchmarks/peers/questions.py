@@ -107,6 +107,32 @@ QUESTIONS = (
         "zcdp_conversion",
     ),
     Question(
+        "allocation",
+        "ε of one random step of 100",
+        f"A record takes part in one of 100 steps with Gaussian noise, σ = 1, δ = {DELTA:g}; one record added or "
+        "removed. No value is trusted beside the brackets.",
+        {"sigma": 1.0, "steps": 100, "delta": DELTA},
+        {"sigma": 2.0, "steps": 10, "delta": 1e-3},
+    ),
+    Question(
+        "selection_rho",
+        "ρ of the exponential mechanism",
+        "ε = 2: probabilities proportional to e^score, and one record changes a score by 1 at most. The error is the "
+        "excess over the least ρ of zCDP.",
+        {"epsilon": 2.0},
+        {"epsilon": 1.0},
+        "selection_rho",
+    ),
+    Question(
+        "selections",
+        "100,000 selections among 100 candidates",
+        "The exponential mechanism with ε = 0.1 and scores 0, 1, ..., 99. The error is that of the mean square of the "
+        "scores that are selected, in standard errors. Tools that select one at a time draw fewer, as below.",
+        {"epsilon": 0.1, "candidates": 100, "count": 100_000},
+        {"epsilon": 0.1, "candidates": 10, "count": 100},
+        "selections",
+    ),
+    Question(
         "gaussian_draws",
         "a million Gaussian draws",
         "σ = 4. The remark says whether the draws are discrete or continuous. The error is that of the mean square, in "

@@ -58,6 +58,22 @@ def zcdp_conversion(rho, delta, omega=None):
     return brentq(lambda e: gaussian_profile(sigma, [e])[0] - delta, 0.0, 200.0, xtol=1e-13)
 
 
+def selection_rho(epsilon):
+    """Return the least rho of a mechanism of range epsilon, in closed form and 50 digits."""
+    with mp.workdps(50):
+        e = mp.mpf(epsilon)
+        return float(mp.log(mp.expm1(e) / e) - 1 + e / mp.expm1(e))
+
+
+def selections(epsilon, candidates, count):
+    """Return (mean, standard deviation) of the square of the score that is selected among 0, 1, ..., candidates - 1."""
+    scores = np.arange(candidates)
+    chance = np.exp(0.5 * epsilon * (scores - candidates))
+    chance /= chance.sum()
+    mean = float(chance @ scores**2)
+    return mean, math.sqrt(float(chance @ scores**4) - mean**2)
+
+
 def gaussian_draws(sigma, count):
     """Return (mean, standard deviation) of the square of one Gaussian draw."""
     return sigma**2, math.sqrt(2) * sigma**2

@@ -89,8 +89,8 @@ def _rounded(value: float, outwards) -> str:
 
 
 def _reduced(row) -> list[str]:
-    names = [row["list"], f"{row['delta']:.0e}", row["variances"], f"{row['target']:.4f}"]
-    return [*names, f"{_rounded(row['epsilon_high'], ceil)}", f"{1 - row['factor']:.2%}"]
+    names = [row["list"], f"{row['delta']:.0e}", row["variances"]]
+    return [*names, _rounded(row["target"], ceil), _rounded(row["epsilon_high"], ceil), f"{1 - row['factor']:.2%}"]
 
 
 def _unsafe(own: pd.DataFrame) -> list[str]:

@@ -134,8 +134,13 @@ def _short(row) -> str:
     return row["method"] + ("" if blank(row["noise"]) else f" {row['noise']}")
 
 
-def _gained(rho: float) -> str:
-    """Return in words how much larger epsilon is by the least rho of bounded range than by epsilon^2 / 8."""
+def _gained(rho: float, part: pd.DataFrame) -> str:
+    """Return in words how much larger epsilon is by the least rho of bounded range than by epsilon^2 / 8; "" for none.
+
+    The number is that of the opponent that spends all of rho on one exponential mechanism.
+    """
+    if not (part["method"].eq("exponential") & part["accounting"].eq("tight")).any():
+        return ""
     raised = bounded_range_epsilon(rho) / np.sqrt(8 * rho) - 1
     return f"the least ρ raises ε of the exponential mechanism by {100 * raised:.2g}% beside ε²/8"
 
@@ -144,9 +149,10 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Draw success against n for each k, the n for 95% against log2 log2 k, the budget, and the depth of recursion."""
     for rho, part in table.groupby(table["rho"].astype(float), sort=True):
         tag, look, unit = f"rho_{rho:g}", styles(part), "n in records"
-        yield f"success_vs_n_{tag}", captioned(success_figure(part, look), part, unit), worst(part)
+        opponents = "; ".join(filter(None, [unit, _gained(rho, part)]))
+        yield f"success_vs_n_{tag}", captioned(success_figure(part, look), part, opponents), worst(part)
         needed = least_n(part)
-        yield f"n95_vs_k_{tag}", captioned(needed_figure(needed, look), part, f"{unit}; {_gained(rho)}"), needed
+        yield f"n95_vs_k_{tag}", captioned(needed_figure(needed, look), part, opponents), needed
         if len(spent := spent_table(part)):
             yield f"budget_{tag}", captioned(budget_figure(spent), part, "ρ as spent; records of the proof"), spent
         recursive = part[part["method"].str.startswith("recursion") & part["omega"].notna()]

@@ -17,7 +17,7 @@ from tcdp_sim.store import columns
 
 __all__ = ["BOUND", "EXACT", "figures", "report", "rows"]
 
-UNIT = "errors in records"
+UNIT = "errors in records; trees and searches have Gaussian noise at their exact ρ"
 BAND = (0.05, 0.5, 0.95)
 SHOWN = ("median_rank_error", "median_value_error", "sup_error", "sup_error_share")
 LABELS = {

@@ -1,7 +1,7 @@
 """The least factor at which a falling measure of privacy is within its bound, safe by its upper ends."""
 
 from collections.abc import Callable
-from math import exp, inf, log, log1p
+from math import exp, inf, log
 from typing import NamedTuple
 
 from tcdp_sim.core.numerics import Bounds
@@ -10,7 +10,8 @@ Measure = Callable[[float, float], Bounds]  # factor, relative tolerance -> the 
 BESIDE = 2e-6  # relative distance of the smaller factor at which the measure exceeds its bound
 CLOSE = 2e-7  # relative distance of the factor and the least one
 _ROUGH, _LEAST = 1e-4, 1e-9  # relative tolerances of a measure
-_MOST_SECANTS = 12
+_TINY = 1e-320  # stands for 0 in a log
+_MOST_SECANTS, _MOST_STEPS = 12, 100
 _NOISY = 1e-3  # relative distance of factors whose measures give a slope
 _MOST_LOG = 60.0  # largest log of a factor that the search tries
 _USUAL_LOG = 7.0  # most factors are smaller
@@ -54,7 +55,7 @@ def _improved(at: Measure, allowed: float, factor: float, slope: float) -> tuple
     """Return a factor and a slope that are better than those of an estimate of the measure, by a secant step."""
     before = None
     for _ in range(_MOST_SECANTS):
-        excess = log(max(at(factor, _ROUGH).upper, 1e-320)) - log(allowed)
+        excess = log(max(at(factor, _ROUGH).upper, _TINY)) - log(allowed)
         if before is not None and abs(log(factor / before[0])) > _NOISY:
             found = (before[1] - excess) / log(factor / before[0])
             slope = min(max(found, 0.3 * slope), 3 * slope)
@@ -71,7 +72,7 @@ def _root(at: Measure, allowed: float, need_room: Callable[[], None]) -> tuple[f
     def excess(log_factor: float) -> float:
         bounds = at(exp(log_factor), _ROUGH)
         value = bounds.estimate if bounds.upper <= 2 * bounds.lower else bounds.upper
-        return 1e4 if value == inf else log(max(value, 1e-320)) - log(allowed)
+        return 1e4 if value == inf else log(max(value, _TINY)) - log(allowed)
 
     low = high = 0.0
     step = 0.5
@@ -94,16 +95,36 @@ def _root(at: Measure, allowed: float, need_room: Callable[[], None]) -> tuple[f
 
 
 def _polished(at: Measure, allowed: float, factor: float, slope: float, tolerance: float, close: float) -> float:
-    """Return a factor whose upper end is at most `allowed`, by Newton steps in the logs and small steps upwards."""
-    aim = log(allowed) - 0.05 * close * slope
-    for _ in range(6):
-        value = at(factor, tolerance).upper
-        move = (log(max(value, 1e-320)) - aim) / slope
-        if value <= allowed and abs(move) < 0.2 * close:
-            return factor
-        factor *= exp(min(max(move, -0.5), 0.5))
-    for attempt in range(60):
-        if at(factor, tolerance).upper <= allowed:
-            return factor
-        factor *= exp(log1p(close) * 1.3**attempt)
+    """Return a factor whose upper end is at most `allowed`, by Newton steps in the logs.
+
+    A step that leaves the bracket of what is known halves the bracket instead. So a measure that jumps, as the delta
+    of pure DP does at its epsilon, is followed to the place of its jump.
+    """
+    x, low, high = log(factor), -inf, inf  # the measure exceeds its bound at `low`, and not at `high`
+    points: list[tuple[float, float]] = []
+    for attempt in range(_MOST_STEPS):
+        upper = at(exp(x), tolerance).upper
+        points.append((x, log(max(upper, _TINY))))
+        slope = _secant(points, slope, tolerance)
+        move = (points[-1][1] - log(allowed)) / slope + 0.05 * close
+        if upper <= allowed:
+            if abs(move) < 0.2 * close:
+                return exp(x)
+            high = x
+        else:
+            low = x
+        if high - low < close:
+            return exp(high)
+        x += min(max(move, -0.5), 0.5)
+        if attempt % 3 == 2 or not low < x < high:
+            x = 0.5 * (low + high) if high - low < inf else x
     raise ValueError("no scale near the estimate meets the guarantee; valid: a larger budget, or other releases")
+
+
+def _secant(points: list[tuple[float, float]], slope: float, tolerance: float) -> float:
+    """Return -dlog(measure)/dlog(factor) by the last two points, the old one where they say too little."""
+    if len(points) < 2:
+        return slope
+    (x, value), (y, other) = points[-2:]
+    told = abs(value - other) > 20 * tolerance and log(_TINY) + 1 < min(value, other) <= max(value, other) < inf
+    return max((value - other) / (y - x), 1e-3) if told and x != y else slope

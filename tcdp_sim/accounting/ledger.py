@@ -24,6 +24,7 @@ from tcdp_sim.core.numerics import Bounds
 
 MOST_RELEASES = 10**7
 _FINE, _ROUGH = 1e-4, 0.02  # relative tolerances of the profile behind a risk, and of a search
+_PRINTED = 1e-3  # relative tolerance of a table, which has four digits
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -354,12 +355,12 @@ def _table(ledger: Ledger) -> tuple[list[tuple[str, ...]], str]:
     """Return the rows of the printed table, and its last line."""
 
     def alone(entry: tuple[Any, int]) -> float:
-        return _ledger([entry], ledger.relation).epsilon(DELTA, 1e-2).upper
+        return _ledger([entry], ledger.relation).epsilon(DELTA, _PRINTED).upper
 
     def laws(entry: tuple[Any, int]) -> Any:
         item, times = entry
         return [(law, n * times) for law, n in cases_of_list(((item, 1),), ledger.relation, False)[0].forward]
 
-    total = rounded_up(ledger.epsilon(DELTA, 1e-3).upper)
+    total = rounded_up(ledger.epsilon(DELTA, _PRINTED).upper)
     where = f" under {ledger.relation}" if ledger.relation else ""
     return table_rows(ledger.entries, alone, laws), f"{ledger.releases:,} releases: ({total}, {DELTA:g})-DP{where}"

@@ -51,12 +51,13 @@ class Odometer:
     2.567
     """
 
-    __slots__ = ("_prices", "_spending", "delta", "order")
+    __slots__ = ("_prices", "_same", "_spending", "delta", "order")
 
     def __init__(self, delta: float, order: Any, relation: str | None = None) -> None:
         self.delta, self.order = scalar("delta", delta, 0, 1), orders(order)
         limits = tuple(INFINITE << 64 for _ in self.order)
         self._prices = Prices(Terms(self.order, max(self.order), limits), relation)
+        self._same = self._prices.same
         self._spending = Spending(limits, needs_all=True)
 
     def add(self, release: Any, times: int = 1) -> None:
@@ -74,7 +75,9 @@ class Odometer:
         ValueError
             If `release` is no release, has no known Renyi divergence, or `times` is no such number.
         """
-        self._spending.admit(self._prices.of(release), count(times))
+        known = self._same.get(id(release))
+        costs = known[1] if known is not None and known[0] is release else self._prices.of(release)
+        self._spending.admit(costs, count(times))
 
     @property
     def epsilon(self) -> float:

@@ -16,6 +16,7 @@ _BESIDE = (-2.0, -0.7, -0.25, -0.08, 0.0, 0.08, 0.25, 0.7, 2.0)  # places around
 _NEAR = 0.006  # distance of the ends of a chord, in sizes of the loss
 _SEARCHES = 40
 _REFINED, _NARROW = 12, 2e-5  # places that are added at most, and the aim for the distance of the ends
+_SHARE, _FINEST = 5e-4, 1e-13  # the aim relative to the smaller of both rates, and the least one
 _NEAR_PLACES = 1e-6  # distance of places, in sizes of the loss, at which chords have no digits left
 _ROUNDING = 4e-16
 _FARTHEST, _LAST = 745.0, 700.0
@@ -45,7 +46,9 @@ def tradeoff(profile: Profile, rough: Profile, size: float, lost: Bounds, alpha:
     for _ in range(_REFINED):
         lower = max(_down(known.rest(e).lower - exp(e) * alpha) for e in places)
         upper, place = _upper(known, places, lost.lower, alpha)
-        if upper - max(lower, 0.0) <= _NARROW or min(abs(place - e) for e in places) < _NEAR_PLACES * size:
+        rare = min(max(lower, 0.0), 1 - upper)  # the smaller of both rates
+        narrow = min(_NARROW, max(_SHARE * rare, _FINEST))
+        if upper - max(lower, 0.0) <= narrow or min(abs(place - e) for e in places) < _NEAR_PLACES * size:
             break
         places = _finite([*places, min(max(place, places[0] - 2 * size), places[-1] + 2 * size)])
     middle = max(known.rest(e).estimate - exp(e) * alpha for e in places)

@@ -1,6 +1,7 @@
 """A ledger as a table: each release, its times, what it spends alone, and its share of the total."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
@@ -43,10 +44,26 @@ def table_rows(entries: Any, alone: Callable[[Any], float], laws: Callable[[Any]
     rows: list[tuple[str, ...]] = []
     for (item, times), weight in list(zip(entries, weights))[:MOST_ROWS]:
         share = f"{weight / total:.1%}" if total > 0 else "-"
-        rows.append((_short(repr(item)), f"{times:,}", rounded_up(alone((item, times))), share))
+        rows.append((_short(in_words(item)), f"{times:,}", rounded_up(alone((item, times))), share))
     if len(weights) > MOST_ROWS:
         rows.append((f"... and {len(weights) - MOST_ROWS} more", "", "", f"{sum(weights[MOST_ROWS:]) / total:.1%}"))
     return rows
+
+
+def in_words(thing: Any) -> str:
+    """Return a release, a noise or a guarantee as its call, without arguments that have their default values."""
+    if isinstance(thing, tuple) and len(thing) > 4:
+        return f"{len(thing)} values"
+    if not is_dataclass(thing):
+        return f"{thing:.6g}" if isinstance(thing, float) else repr(thing)
+    parts = []
+    for field in fields(thing):
+        value = getattr(thing, field.name)
+        if field.default is MISSING:
+            parts.append(in_words(value))
+        elif value != field.default and field.repr:
+            parts.append(f"{field.name}={in_words(value)}")
+    return f"{type(thing).__name__}({', '.join(parts)})"
 
 
 def rounded_up(value: float, digits: int = 4) -> str:

@@ -9,6 +9,8 @@ from functools import partial
 from itertools import combinations, cycle, islice, product
 from math import inf, prod
 
+import numpy as np
+
 from tcdp_sim.accounting.releases.additive import gaussian_case, gaussian_ratio
 from tcdp_sim.accounting.releases.claimed import (
     Claimed,
@@ -19,10 +21,12 @@ from tcdp_sim.accounting.releases.claimed import (
     is_renyi,
     tests_cases,
 )
-from tcdp_sim.accounting.releases.release import Case, Laws, Release
+from tcdp_sim.accounting.releases.release import Case, Laws, Release, both_ways
+from tcdp_sim.exact.losses.grid_law import AtomicLoss
 from tcdp_sim.privacy.definitions import Guarantee
 
 MOST_WORLDS, FEW_WORLDS = 512, 16
+NOTHING = both_ways((AtomicLoss(np.zeros(1), np.ones(1), spacing=0.0), 1))  # of a part without releases
 Entry = tuple["Release | Split", int]
 Entries = tuple[Entry, ...]
 
@@ -87,6 +91,7 @@ def worlds(entries: Entries, relation: str | None, attained: bool) -> list[Case]
     found = []
     for releases in flat(entries, relation):
         for parts in _combined(_choices(releases, relation, attained), attained):
+            parts = parts or (NOTHING,)
             case = Case(_joined(part.forward for part in parts), _joined(part.backward for part in parts))
             found.append(case if _differ(case) else Case(case.forward, case.forward))
             if len(found) > MOST_WORLDS:

@@ -91,6 +91,7 @@ def _csv(plan: Any, path: Path) -> None:
             "budget": str(plan.budget),
             "epsilon": plan.epsilon.upper,
             "delta": plan.delta,
+            "attack": plan.attack.upper,
         }
         for row in plan.rows
     ]
@@ -103,4 +104,4 @@ def _figure(plan: Any, path: Path) -> None:
     from tcdp_sim.report.budget_figure import save
 
     curve = risk_curve(plan, FACTORS)
-    save(path, curve, FACTORS.index(1.0), plan.delta)
+    save(path, curve, FACTORS, plan.delta)

@@ -11,6 +11,15 @@ from tcdp_sim.core.renamed import renamed
 if TYPE_CHECKING:
     from tcdp_sim.core.numerics import Bounds
     from tcdp_sim.exact.allocation.profile import allocation_epsilon, allocation_profile
+    from tcdp_sim.exact.candidates import (
+        best_candidate_probabilities,
+        best_of_tries,
+        divergence_in_worst_order,
+        divergence_of_best,
+        divergence_of_candidates,
+        noisy_best_probabilities,
+        permute_and_flip_probabilities,
+    )
     from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
     from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
     from tcdp_sim.exact.information import mutual_information
@@ -46,9 +55,14 @@ __all__ = [
     "affine_divergence",
     "allocation_epsilon",
     "allocation_profile",
+    "best_candidate_probabilities",
+    "best_of_tries",
     "composed_epsilon",
     "composed_profile",
     "delta_of_outputs",
+    "divergence_in_worst_order",
+    "divergence_of_best",
+    "divergence_of_candidates",
     "divergence_of_outputs",
     "dominating_pairs",
     "equilateral_renyi",
@@ -61,7 +75,9 @@ __all__ = [
     "max_order",
     "max_quantile",
     "mutual_information",
+    "noisy_best_probabilities",
     "output_pair",
+    "permute_and_flip_probabilities",
     "product_profile",
     "profile_from_losses",
     "record_epsilon",
@@ -88,6 +104,10 @@ __all__ = [
 _HOMES = {  # module -> its public names
     "tcdp_sim.core.numerics": "Bounds",
     "tcdp_sim.exact.allocation.profile": "allocation_epsilon allocation_profile",
+    "tcdp_sim.exact.candidates": (
+        "best_candidate_probabilities best_of_tries divergence_in_worst_order divergence_of_best "
+        "divergence_of_candidates noisy_best_probabilities permute_and_flip_probabilities"
+    ),
     "tcdp_sim.exact.extremes": "max_abs_quantile max_abs_sf max_quantile",
     "tcdp_sim.exact.information_of_histograms": "histogram_information",
     "tcdp_sim.exact.identities": "group_profile profile_from_losses renyi_from_profile",

@@ -16,9 +16,11 @@ from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.ledger import Ledger
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
+from tcdp_sim.mechanisms.partition_selection import PartitionSelection
 from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
+from tcdp_sim.mechanisms.private_candidates import PrivateCandidates
 from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.mechanisms.subsampled import Subsampled
@@ -71,9 +73,11 @@ __all__ = [
     "NoiseDraw",
     "Observable",
     "OptimalNoise",
+    "PartitionSelection",
     "PerRecordLoss",
     "PerRecordSum",
     "PrivacyLoss",
+    "PrivateCandidates",
     "Quantiles",
     "SmoothSensitivity",
     "Subsampled",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -26,6 +26,7 @@ from tcdp_sim.quantiles import (
     Line,
     Method,
     Recursive,
+    Slices,
     TreeSearch,
     even_levels,
 )
@@ -39,10 +40,11 @@ SELECTIONS: dict[str, type[Any]] = {  # methods with one epsilon
     "joint": Joint,
     "above_threshold": AboveThreshold,
 }
-METHODS = (*SELECTIONS, "tree_search", *FACTORISATIONS, "interior_points")
+METHODS = (*SELECTIONS, "slices", "tree_search", *FACTORISATIONS, "interior_points")
 USES_OMEGA = ("tree_search", "tree_2", "least_squares_2", "least_squares_16", "interior_points")
 LEAST_LOG2_K, MOST_LOG2_K = 8, 64
 MOST_RECORDS = 10**7
+MOST_KEPT = 200_000  # records of a data set that is kept in memory
 TILE = 2**22  # outputs kept at a time
 
 
@@ -124,6 +126,8 @@ class Quantiles(Mechanism):
             return law | {"epsilon": found.epsilon}
         if method == "interior_points":
             return law
+        if method == "slices":
+            return law | {"half": Slices.of(even_levels(m), relation, _guarantee(law), line).half}
         if method == "tree_search":
             tree = TreeSearch.of(even_levels(m), relation, _guarantee(law), line)
             return law | {"depth": tree.depth} | _noise(tree.noise)
@@ -140,6 +144,8 @@ class Quantiles(Mechanism):
         made: Method
         if method in SELECTIONS:
             made = SELECTIONS[method](*given, law["epsilon"])
+        elif method == "slices":
+            made = Slices(*given, int(law["half"]))
         elif method == "interior_points":
             made = InteriorPoints(*given, line.n, line.k)
             made.check(line)
@@ -232,4 +238,12 @@ def _line(law: Law) -> Line:
     if "values" in law:
         values, times = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
         return Line(np.repeat(np.array(values, dtype=np.uint64), times), k, kind)
-    return Line(line_shape(law["records"], int(law["n"]), k), k, kind)
+    n = int(law["n"])
+    return (_kept_line if n <= MOST_KEPT else _made_up)(law["records"], n, k, kind)
+
+
+def _made_up(shape: str, n: int, k: int, kind: str) -> Line:
+    return Line(line_shape(shape, n, k), k, kind)
+
+
+_kept_line = lru_cache(maxsize=16)(_made_up)  # several methods are compared on the same records

@@ -17,6 +17,7 @@ _SMOOTH = 2.0  # sigma from which on sums over all whole numbers are integrals: 
 _WIDE = 64.0  # sigma from which on tails are integrals with corrections
 _STEEP = 0.5  # fall of the log from a term to the next
 _TERMS = 96  # of a steep tail: e^(-96 / 2) of the first one is lost
+_NONE = 1e-17  # a term that no longer matters beside the first one
 _TABLE = 40.0  # length of the table of tails, in sigmas; at least _LEAST points
 _LEAST = 40
 _ORDERS = np.arange(2, 17, 2)
@@ -122,5 +123,8 @@ class Theta:
         with np.errstate(over="ignore", invalid="ignore"):
             rate = np.divide(i, self.sigma) / self.sigma
             for k in range(1, _TERMS):
-                ratio = ratio + np.exp(-k * rate + self.log_term(np.array(float(k))))
+                term = np.exp(-k * rate - 0.5 * (k / self.sigma) ** 2)
+                ratio = ratio + term
+                if not (term > _NONE).any():
+                    break
         return np.log(ratio)

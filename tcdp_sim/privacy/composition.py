@@ -14,6 +14,7 @@ from tcdp_sim.privacy.definitions import (
     TCDP,
     ZCDP,
     ApproxDP,
+    ApproxTCDP,
     ApproxZCDP,
     Guarantee,
     MeanConcentratedDP,
@@ -40,13 +41,14 @@ def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guaran
     - ZCDP: rho and xi add up.
     - ApproxZCDP: rho and xi add up, and delta = 1 - prod(1 - delta_i).
     - TCDP: rho adds up, and the least omega is kept.
+    - ApproxTCDP: as TCDP, and delta = 1 - prod(1 - delta_i).
     - RDP: epsilon adds up at the least order.
     - Per-record guarantees: see `compose_per_record`.
 
     Guarantees of several notions are converted first, which may lose:
 
     - PureDP with ApproxDP becomes ApproxDP.
-    - Everything with TCDP becomes TCDP.
+    - Everything with ApproxTCDP becomes ApproxTCDP. Otherwise everything with TCDP becomes TCDP.
     - PureDP or ZCDP with RDP becomes RDP at the least order.
     - PureDP with ZCDP becomes ZCDP by `to_zcdp`, and so does MeanConcentratedDP.
     - ApproxDP or ApproxZCDP with any of these becomes ApproxZCDP.
@@ -100,6 +102,8 @@ def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guaran
 def _common(guarantees: tuple[Guarantee, ...]) -> type[Guarantee]:
     """Return the notion in which guarantees of several notions compose."""
     kinds = {type(simplest(guarantee)) for guarantee in guarantees}
+    if ApproxTCDP in kinds:
+        return ApproxTCDP
     if not kinds & {ApproxDP, ApproxZCDP}:
         if any(isinstance(guarantee, TCDP) for guarantee in guarantees):
             return TCDP
@@ -161,6 +165,24 @@ def _tcdp(guarantees: tuple[Guarantee, ...], method: str) -> TCDP:
     return TCDP(_sum(part.rho for part in parts), min(part.omega for part in parts))
 
 
+def _approx_tcdp(guarantees: tuple[Guarantee, ...], method: str) -> ApproxTCDP:
+    parts = [_to_approx_tcdp(guarantee, method) for guarantee in guarantees]
+    fails = any(part.delta == 1 for part in parts)
+    delta = 1.0 if fails else -expm1(_sum(log1p(-part.delta) for part in parts))
+    return ApproxTCDP(delta, _sum(part.rho for part in parts), min(part.omega for part in parts))
+
+
+def _to_approx_tcdp(guarantee: Guarantee, method: str) -> ApproxTCDP:
+    simple = simplest(guarantee)
+    if isinstance(simple, ApproxTCDP):
+        return simple
+    if isinstance(simple, ApproxDP | ApproxZCDP):
+        found = to_approx_zcdp(simple, method)
+        return ApproxTCDP(found.delta, found.rho + found.xi, inf)  # xi + rho a <= (xi + rho) a for a > 1
+    found_tcdp = to_tcdp(simple, method)
+    return ApproxTCDP(0.0, found_tcdp.rho, found_tcdp.omega)
+
+
 def _rdp(guarantees: tuple[Guarantee, ...], method: str) -> RDP:
     order = min(guarantee.order if isinstance(guarantee, RDP) else inf for guarantee in guarantees)
     return RDP(order, _sum(renyi_bound(guarantee)(order) for guarantee in guarantees))
@@ -173,6 +195,7 @@ _TOGETHER: dict[type[Guarantee], Callable[[tuple[Guarantee, ...], str], Guarante
     MeanConcentratedDP: _zcdp,
     ApproxZCDP: _approx_zcdp,
     TCDP: _tcdp,
+    ApproxTCDP: _approx_tcdp,
     RDP: _rdp,
 }
 

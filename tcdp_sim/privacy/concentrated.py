@@ -8,6 +8,7 @@ from tcdp_sim.privacy.definitions import (
     TCDP,
     ZCDP,
     ApproxDP,
+    ApproxTCDP,
     ApproxZCDP,
     Guarantee,
     MeanConcentratedDP,
@@ -124,7 +125,7 @@ def to_tcdp(guarantee: Guarantee, method: str = "paper") -> TCDP:
             return same
         case RDP(order=order, epsilon=epsilon):
             return TCDP(max(epsilon, TINY), order)
-        case ApproxDP() | ApproxZCDP():
+        case ApproxDP() | ApproxZCDP() | ApproxTCDP():
             raise ValueError(f"{guarantee} implies no tCDP: with probability delta anything may happen")
         case simple:
             concentrated = to_zcdp(simple, method)

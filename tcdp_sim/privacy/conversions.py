@@ -12,6 +12,7 @@ from tcdp_sim.privacy.definitions import (
     TCDP,
     ZCDP,
     ApproxDP,
+    ApproxTCDP,
     ApproxZCDP,
     Guarantee,
     MeanConcentratedDP,
@@ -37,7 +38,7 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     The method "paper" uses these theorems; PureDP and ApproxDP keep their epsilon:
 
     - ZCDP: Lemma 21 of Bun-Steinke 2016; ApproxZCDP: Lemma 38; MeanConcentratedDP: Lemma 24.
-    - TCDP: Lemma 6 of Bun-Dwork-Rothblum-Steinke 2018; RDP: Lemma 8.
+    - TCDP: Lemma 6 of Bun-Dwork-Rothblum-Steinke 2018; RDP: Lemma 8. ApproxTCDP: Lemma 6, given its events.
 
     The method "tight" is never larger. For PureDP and ApproxDP it gives the exact worst case. For the other notions it
     is the least of these: the best order of Canonne-Kamath-Steinke 2020, the best binary test that one order allows
@@ -48,7 +49,7 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     guarantee : Guarantee
         The guarantee to convert.
     delta : float
-        Probability in (0, 1], not below the guarantee's own delta. It must be above that of ApproxZCDP.
+        Probability in (0, 1], not below the guarantee's own delta. It must be above that of ApproxZCDP or ApproxTCDP.
     method : str
         "tight" or "paper".
 
@@ -87,6 +88,11 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
             answer = _from_response(epsilon, (delta - own) / (1 - own) if own < 1 else 0.0, method)
         case ApproxZCDP() as approximate:
             answer = _from_approx_zcdp(approximate, delta, method)
+        case ApproxTCDP(delta=own, rho=rho, omega=omega) as approximate_tcdp:
+            if delta <= own:
+                raise ValueError(f"delta = {delta:g} is not valid for {approximate_tcdp}; valid: {own:g} < delta <= 1")
+            inner = to_approx_dp(TCDP(rho, omega), (delta - own) / (1 - own), method)
+            answer = inner.epsilon, f"{inner.source.partition(': ')[2]}, given the events of the approximation"
         case simple if method == "paper":
             answer = _by_the_papers(simple, -log(delta))
         case simple:
@@ -289,6 +295,8 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
         case ApproxZCDP(delta=own, rho=rho, xi=xi):
             spare = _least_delta(renyi_bound(ZCDP(rho, xi)), epsilon, _advantage(ZCDP(rho, xi)))
             return min(own + (1 - own) * spare, 1.0)
+        case ApproxTCDP(delta=own, rho=rho, omega=omega):
+            return min(own + (1 - own) * delta_at(TCDP(rho, omega), epsilon, method), 1.0)
         case simple if method == "paper":
             return _probability(_log_tail(simple, epsilon))
         case simple:

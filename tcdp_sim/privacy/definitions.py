@@ -321,7 +321,52 @@ class TCDP(Guarantee):
         return f"({self.rho:.6g}, {self.omega:.6g})-tCDP"
 
 
-Notion = PureDP | ApproxDP | ZCDP | ApproxZCDP | MeanConcentratedDP | RDP | TCDP
+@dataclass(frozen=True)
+class ApproxTCDP(Guarantee):
+    """The guarantee of delta-approximate (rho, omega)-tCDP.
+
+    There are events of probability at least 1 - delta, and (rho, omega)-tCDP holds given these events. The case
+    delta = 0 is tCDP. The case omega = inf is delta-approximate rho-zCDP, whose definition is transferred here.
+
+    Parameters
+    ----------
+    delta : float
+        Probability in [0, 1].
+    rho : float
+        Slope of the bound on the Renyi divergence, in nats, above 0.
+    omega : float
+        Order below which the bound holds, above 1; may be inf.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Bun, Steinke (2016), Definition 36, https://doi.org/10.1007/978-3-662-53641-4_24
+    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ApproxTCDP
+    >>> print(ApproxTCDP(1e-6, 0.1, 20.0))
+    1e-06-approximate (0.1, 20)-tCDP
+    """
+
+    delta: float
+    rho: float
+    omega: float
+
+    def __post_init__(self) -> None:
+        self._freeze(delta=scalar("delta", self.delta, 0, 1, closed=True, finite=False))
+        self._freeze(rho=scalar("rho", self.rho, 0), omega=scalar("omega", self.omega, 1, finite=False))
+
+    def __str__(self) -> str:
+        return f"{self.delta:.6g}-approximate ({self.rho:.6g}, {self.omega:.6g})-tCDP"
+
+
+Notion = PureDP | ApproxDP | ZCDP | ApproxZCDP | MeanConcentratedDP | RDP | TCDP | ApproxTCDP
 
 
 def concentrated(guarantee: object) -> TypeGuard[TCDP | ZCDP]:
@@ -341,7 +386,8 @@ def simplest(guarantee: Guarantee) -> Notion:
     """Return the equivalent guarantee in the simplest notion.
 
     RDP of order inf becomes pure DP. tCDP with omega = inf becomes zCDP. Approximate zCDP with rho = 0 or delta = 0
-    becomes pure DP, zCDP or (epsilon, delta)-DP (Bun-Steinke 2016, Section 8).
+    becomes pure DP, zCDP or (epsilon, delta)-DP (Bun-Steinke 2016, Section 8). Approximate tCDP with omega = inf or
+    delta = 0 becomes approximate zCDP or tCDP.
     """
     notion = known(guarantee)
     match notion:
@@ -353,4 +399,8 @@ def simplest(guarantee: Guarantee) -> Notion:
             return ApproxDP(xi, delta, "Bun-Steinke 2016, Lemma 38 with rho = 0") if delta > 0 else PureDP(xi)
         case ApproxZCDP(delta=0, rho=rho, xi=xi):
             return ZCDP(rho, xi)
+        case ApproxTCDP(delta=delta, rho=rho, omega=omega) if omega == inf:
+            return ApproxZCDP(delta, rho) if delta > 0 else ZCDP(rho)
+        case ApproxTCDP(delta=0, rho=rho, omega=omega):
+            return TCDP(rho, omega)
     return notion

@@ -9,6 +9,7 @@ from tcdp_sim.quantiles.joint import Joint
 from tcdp_sim.quantiles.line import Line
 from tcdp_sim.quantiles.method import Method, even_levels
 from tcdp_sim.quantiles.recursive import Recursive
+from tcdp_sim.quantiles.slices import Slices
 from tcdp_sim.quantiles.tree_search import TreeSearch
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Line",
     "Method",
     "Recursive",
+    "Slices",
     "TreeSearch",
     "even_levels",
     "pure_share",

@@ -61,7 +61,7 @@ class FromPrefixSums(Method):
         The guarantee of all prefix sums together.
     factorisation : str
         A name in FACTORISATIONS.
-    bins : int
+    k : int
         The number of bins, at least 2, which divides the domain.
     noise : Noise
         The noise in counts. Isotropic noise is for sensitivity 1, and is multiplied by that of the factorisation. Other
@@ -82,29 +82,29 @@ class FromPrefixSums(Method):
     """
 
     factorisation: str
-    bins: int
+    k: int
     noise: Noise
 
     @classmethod
     def of(
-        cls, levels: tuple[float, ...], relation: str, guarantee: Guarantee, factorisation: str, bins: int
+        cls, levels: tuple[float, ...], relation: str, guarantee: Guarantee, factorisation: str, k: int
     ) -> "FromPrefixSums":
         """Return the method with noise that meets the guarantee.
 
         Raises ValueError if no such noise is known: pure DP and tCDP need a factorisation whose rows move by one each.
         """
         family = family_for(guarantee)
-        made = FACTORISATIONS[choice("factorisation", factorisation, FACTORISATIONS)](bins, relation)
+        made = FACTORISATIONS[choice("factorisation", factorisation, FACTORISATIONS)](k, relation)
         isotropic = registry.noise(family).isotropic
         if not (isotropic or made.unit_shifts):
             raise ValueError(f"{guarantee} is not valid for {factorisation}; valid: ZCDP or ApproxDP")
         noise = calibrate(family, guarantee, coordinates=1 if isotropic else int(made.unit_shifts or 1)).noise
-        return cls(levels, relation, guarantee, factorisation, bins, noise)
+        return cls(levels, relation, guarantee, factorisation, k, noise)
 
     @cached_property
     def matrix(self) -> Factorisation:
         """The factorisation of the matrix of prefix sums."""
-        return FACTORISATIONS[self.factorisation](self.bins, self.relation)
+        return FACTORISATIONS[self.factorisation](self.k, self.relation)
 
     @property
     def ledger(self) -> Any:
@@ -118,7 +118,7 @@ class FromPrefixSums(Method):
         return 10.0 * self.matrix.noises + 3000
 
     def sample(self, line: Line, trials: int, *, rng: np.random.Generator) -> Values:
-        truth = prefix_counts(line, self.bins)
+        truth = prefix_counts(line, self.k)
         factor = self.matrix.sensitivity if self.noise.isotropic else 1.0
         out = np.empty((trials, self.m), dtype=line.values.dtype)
         size = max(TILE // self.matrix.noises, 1)
@@ -132,22 +132,22 @@ class FromPrefixSums(Method):
     def _quantiles(self, line: Line, noisy: Floats) -> Values:
         sums = np.concatenate([[0.0], np.maximum(isotonic_regression(noisy).x, 0.0)])
         target = np.array(self.levels) * (line.n if self.relation == "substitute" else sums[-1])
-        bin_ = np.clip(np.searchsorted(sums, target) - 1, 0, self.bins - 1)
+        bin_ = np.clip(np.searchsorted(sums, target) - 1, 0, self.k - 1)
         rise = sums[bin_ + 1] - sums[bin_]
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.clip(np.where(rise > 0, (target - sums[bin_]) / rise, 0.5), 0.0, 1.0)
-        width = line.k // self.bins
+        width = line.k // self.k
         if line.kind == "reals":
             return line.element(width * (bin_ + share))
         inside = np.minimum(np.floor(share * width), np.nextafter(float(width), 0.0)).astype(np.uint64)
         return np.asarray(bin_.astype(np.uint64) * np.uint64(width) + np.minimum(inside, np.uint64(width - 1)))
 
 
-def prefix_counts(line: Line, bins: int) -> Floats:
+def prefix_counts(line: Line, k: int) -> Floats:
     """Return the numbers of records below the end of each bin."""
-    ends = np.arange(1, bins) * (line.k // bins) if line.kind == "reals" else _integer_ends(line.k // bins, bins)
+    ends = np.arange(1, k) * (line.k // k) if line.kind == "reals" else _integer_ends(line.k // k, k)
     return np.append(np.searchsorted(line.values, ends), line.n).astype(np.float64)
 
 
-def _integer_ends(width: int, bins: int) -> Values:
-    return np.arange(1, bins, dtype=np.uint64) * np.uint64(width)
+def _integer_ends(width: int, k: int) -> Values:
+    return np.arange(1, k, dtype=np.uint64) * np.uint64(width)

@@ -130,18 +130,18 @@ class Joint(Method):
         enter, leave = np.empty((m, n + 1)), np.empty((m, n + 1))
         enter[0] = -self.eta * np.abs(np.arange(n + 1) - targets[0])
         for j in range(1, m + 1):
-            leave[j - 1] = _log_sum(self._blocks(logs, enter, j, np.arange(n + 1)))
+            leave[j - 1] = _log_sum(self._blocks(logs, enter, j, slice(None)))
             if j < m:
                 enter[j] = laplace_sums(leave[j - 1], targets[j], self.eta)
         return enter, leave
 
-    def _blocks(self, logs: Floats, enter: Floats, j: int, at: Ints) -> Floats:
+    def _blocks(self, logs: Floats, enter: Floats, j: int, at: Ints | slice) -> Floats:
         """Return log-weights that the quantiles i + 1 to j are all in one gap and no others, rows i = 0 to j - 1."""
         together = np.arange(j, 0, -1)[:, None]  # j - i
         empty = len(logs[:-1]) * np.cumsum(self.shares)[:j]  # the records that level i + 1 asks for
         lost = self.eta * (empty[-1] - empty)[:, None]  # those asked for between quantiles in one gap
         weights = together * logs[at]
-        weights += enter[:j] if len(at) == len(logs) else enter[:j, at]
+        weights += enter[:j, at]
         weights -= gammaln(together + 1) + lost
         return np.asarray(weights)
 

@@ -29,6 +29,21 @@ class Node(NamedTuple):
     share: float
 
 
+def rounds_of(levels: tuple[float, ...]) -> tuple[tuple[Node, ...], ...]:
+    """Return the nodes of each round of a recursion that begins with the middle quantile."""
+    outer = (0.0, *levels, 1.0)
+    rounds, spans = [], [(0, len(levels) + 1)]
+    while spans:
+        nodes, inner = [], []
+        for low, high in spans:
+            middle = low + 1 + (high - low - 1) // 2
+            nodes.append(Node(low, middle, high, (outer[middle] - outer[low]) / (outer[high] - outer[low])))
+            inner += [(low, middle), (middle, high)]
+        rounds.append(tuple(nodes))
+        spans = [(low, high) for low, high in inner if high - low > 1]
+    return tuple(rounds)
+
+
 @dataclass(frozen=True)
 class Recursive(Method):
     """ApproximateQuantiles: log2 m + 1 rounds, in each of which a record takes part in one exponential mechanism.
@@ -84,19 +99,7 @@ class Recursive(Method):
     @cached_property
     def nodes(self) -> tuple[tuple[Node, ...], ...]:
         """The nodes of each round."""
-        levels = (0.0, *self.levels, 1.0)
-        rounds, spans = [], [(0, self.m + 1)]
-        while spans:
-            nodes = []
-            for low, high in spans:
-                middle = low + 1 + (high - low - 1) // 2
-                share = (levels[middle] - levels[low]) / (levels[high] - levels[low])
-                nodes.append(Node(low, middle, high, share))
-            rounds.append(tuple(nodes))
-            below = [(node.low, node.middle) for node in nodes]
-            above = [(node.middle, node.high) for node in nodes]
-            spans = [(low, high) for low, high in sorted([*below, *above]) if high - low > 1]
-        return tuple(rounds)
+        return rounds_of(self.levels)
 
     def eta(self, node: Node) -> float:
         """Return the log-probability that a node loses per record."""

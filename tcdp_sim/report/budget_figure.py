@@ -1,39 +1,51 @@
 """The figure of a budget: the error of each release against epsilon, and the success of an attacker against epsilon."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.report.looks import COLOURS, DASHES, MARKERS
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from tcdp_sim.report.looks import COLOURS, MARKERS
 from tcdp_sim.report.plots import DARK, GREY, WRONG, new_figure, style
 
-MOST_LINES = 12  # releases with a line of their own
+MOST_LINES = 8  # releases with a line of their own
+_PLACES = (1, 2, 5)  # leading digits of the marked places of an axis
 
 
-def save(path: Path, curve: Any, chosen: int, delta: float) -> None:
+def save(path: Path, curve: Any, factors: Sequence[float], delta: float) -> None:
     """Draw the curve with the plan marked, and save it as PNG.
 
-    `curve` has names, errors, epsilon and success, and `chosen` is the place of the plan in it.
+    `curve` has names, errors, epsilon and success at each factor of the noise. The plan has factor 1.
     """
+    chosen = factors.index(1.0)
     with style():
-        figure, panels = new_figure(1, 2, 8.4, 3.6)
-        _errors(panels[0, 0], curve, chosen)
+        figure, panels = new_figure(1, 2, 9.0, 3.8)
+        _errors(panels[0, 0], curve, chosen, factors.index(2.0))
         _risk(panels[0, 1], curve, chosen)
         for axes in panels[0]:
             axes.set_xscale("log")
-            axes.set_xlabel(f"epsilon at delta = {delta:g}")
+            axes.xaxis.set_major_locator(LogLocator(subs=_PLACES))
+            axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.set_xlabel(f"epsilon at delta = {delta:g}, an upper bound")
             axes.axvline(curve.epsilon[chosen], color=GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
         figure.savefig(path, format="png", metadata={"Software": None})
 
 
-def _errors(axes: Any, curve: Any, chosen: int) -> None:
+def _errors(axes: Any, curve: Any, chosen: int, double: int) -> None:
     for i, (name, errors) in enumerate(list(zip(curve.names, curve.errors))[:MOST_LINES]):
-        look = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i // len(COLOURS)]}
-        axes.plot(curve.epsilon, errors, label=_short(name), marker=MARKERS[i % len(MARKERS)], **look)
+        axes.plot(curve.epsilon, errors, label=_short(name), marker=MARKERS[i], color=COLOURS[i])
     left_out = len(curve.names) - MOST_LINES
     axes.set_yscale("log")
-    axes.set_ylabel("error of each release")
-    axes.set_title("Error against budget" + (f" ({left_out} more not shown)" if left_out > 0 else ""))
-    axes.legend(fontsize=7)
+    axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+    axes.set_ylabel("error of each release, in counts or ranks")
+    fall = f"{curve.epsilon[chosen]:.3g} to {curve.epsilon[double]:.3g}"
+    axes.set_title(f"Errors twice as large take epsilon from {fall}")
+    more = f"{left_out} more releases are not shown" if left_out > 0 else None
+    bottom, top = axes.get_ylim()
+    axes.set_ylim(bottom, top * (top / bottom) ** (0.06 * min(len(curve.names), MOST_LINES)))  # room for the legend
+    axes.legend(fontsize=7, title=more, title_fontsize=7, loc="upper right")
 
 
 def _risk(axes: Any, curve: Any, chosen: int) -> None:
@@ -48,9 +60,10 @@ def _risk(axes: Any, curve: Any, chosen: int) -> None:
         fontsize=8,
     )
     axes.set_ylim(0.48, 1.02)
-    axes.set_ylabel("attacker's success at prior 1/2")
-    axes.set_title("Attack risk against budget (0.5 is guessing)")
+    axes.yaxis.set_major_formatter(lambda y, _: f"{y:.0%}")
+    axes.set_ylabel("right guesses, at most (a coin: 50%)")
+    axes.set_title(f"An attacker guesses right in at most {curve.success[chosen]:.1%} of all cases")
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 32 else f"{name[:31]}…"
+    return name if len(name) <= 40 else f"{name[:39]}…"

@@ -21,10 +21,11 @@ from tcdp_sim.accounting import (
     Thresholded,
 )
 from tcdp_sim.accounting.releases.additive import additive_loss
+from tcdp_sim.accounting.table import in_words, rounded_up
 from tcdp_sim.exact import hockey_stick
 from tcdp_sim.exact.losses.lists import bracket
 from tcdp_sim.exact.losses.questions import epsilon_question
-from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy import ApproxDP, PureDP
 
@@ -439,3 +440,27 @@ def test_under_substitution_the_lower_end_of_an_ordered_pair_is_attained_by_some
     assert low <= max(brute([(up, 0.0)] * j + [(down, 0.0)] * (times - j), 0.0) for j in range(times + 1)) * (1 + 1e-12)
     assert low >= attained * (1 - 2e-3)
     assert high >= attained * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("words", "release"),
+    [
+        ("Additive(Gaussian(10), sensitivity=2)", Additive(Gaussian(10.0), 2.0)),
+        ("Additive(DiscreteGaussian(20))", Additive(DiscreteGaussian(20.0))),
+        ("RandomisedResponse(0.2, k=7)", RandomisedResponse(0.2, 7)),
+        ("Claimed(ApproxDP(0.333333, 1e-09))", Claimed(ApproxDP(1 / 3, 1e-9))),
+        ("Distributions(5 values, 5 values)", Distributions([0.2] * 5, [0.2] * 5)),
+    ],
+)
+def test_a_table_names_releases_without_their_defaults(words, release):
+    assert in_words(release) == words
+    assert words in repr(Ledger([release], "add_remove"))
+    assert words in Ledger([release], "add_remove")._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(1.00001, "1.001"), (0.123412, "0.1235"), (2.0, "2"), (0.1, "0.1"), (123456.0, "1.235e+05"), (3e-9, "3e-09")],
+)
+def test_printed_numbers_are_rounded_up(value, words):
+    assert rounded_up(value) == words

@@ -176,6 +176,55 @@ def test_ratios_of_discrete_noise_are_the_least():
             assert plan_budget(smaller).rho > 0.05
 
 
+def test_the_least_ratio_on_lattices_is_that_of_all_pairs_of_errors():
+    """Every pair of whole errors whose noise fits into the budget, tried one by one."""
+    bounds, budget = (10.0, 17.0), 0.02
+    targets = [CountTarget(largest_error=e, k=30, noise="discrete_gaussian") for e in bounds]
+    rho = {(t, n): 1 / (2 * t.scale_for(float(n)) ** 2) for t in targets for n in range(1, 60)}
+    pairs = [(m, n) for m in range(1, 60) for n in range(1, 60) if rho[targets[0], m] + rho[targets[1], n] <= budget]
+    best = min(max(m / bounds[0], n / bounds[1]) for m, n in pairs)
+    plan = plan_budget(targets, ZCDP(budget))
+    assert plan.value == pytest.approx(best, rel=1e-12)
+    assert best * (1 - 1e-9) <= plan.lower <= plan.value
+    assert plan.certificate == "certified"
+    mixed = plan_budget([*targets, CountTarget(largest_error=20.0, k=30)], ZCDP(budget))
+    assert mixed.certificate == "certified"
+    assert 0 <= mixed.gap < 1e-6
+    assert mixed.rho == pytest.approx(budget, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("noise", "budget"), [("gaussian", ZCDP(1e-3)), ("laplace", ZCDP(2e-4)), ("laplace", ApproxDP(0.08, 1e-6))]
+)
+def test_wide_noise_on_a_lattice_is_split_as_continuous_noise(noise, budget):
+    """At scales of 10 or more the ratios of scales differ by less than 3 in 1000."""
+    weights = (1.0, 9.0)
+    discrete, smooth = (
+        plan_budget([CountTarget(k=20, noise=name, weight=w) for w in weights], budget, objective="error")
+        for name in (f"discrete_{noise}", noise)
+    )
+    ours, theirs = ([row.scale for row in plan.rows] for plan in (discrete, smooth))
+    assert min(theirs) > 10
+    assert ours == pytest.approx(theirs, rel=1e-2)
+    assert ours[0] / ours[1] == pytest.approx(theirs[0] / theirs[1], rel=3e-3)
+    assert discrete.certificate.startswith("stationary, not certified")
+
+
+def test_rounded_gaussian_noise_costs_no_more_than_gaussian_noise():
+    """Rounding is post-processing. Its divergence at order 1, a sum over its points, is a lower bound."""
+    target = DeviationTarget(deviation=5.0, noise="rounded_gaussian")
+    plan = plan_budget([target])
+    (row,) = plan.rows
+    edges = (np.arange(-80, 81) - 0.5) / row.scale
+    p = np.where(edges[:-1] > 0, norm.sf(edges[:-1]) - norm.sf(edges[1:]), np.diff(norm.cdf(edges)))
+    least = (p[1:] * np.log(p[1:] / p[:-1])).sum()
+    assert least * (1 - 1e-6) <= plan.rho <= 1 / (2 * row.scale**2) * (1 + 1e-9)
+    assert row.error == pytest.approx(5.0, rel=1e-6)
+    by_delta = plan_budget([target], ApproxDP(1.0, 1e-6))
+    assert by_delta.ledger.delta(1.0).upper <= 1e-6 * (1 + 1e-3)
+    assert "not certified" in by_delta.certificate
+
+
 @pytest.mark.parametrize("k", [2, 12, 100_000])
 def test_gaps_of_selections_are_exact(k):
     target = SelectionTarget(gap=30.0, k=k)
@@ -233,6 +282,9 @@ def test_a_plan_prints_a_table():
     assert lines[0].split() == ["release", "error", "bound", "deviation", "noise", "times", "rho", "share"]
     assert lines[1].startswith("<counties>")
     assert "certified" in lines[-1]
+    assert "gaussian scale 3.57191" in lines[1]
+    assert plan.attack.upper == pytest.approx(plan.ledger.attack(0.5).upper, rel=2e-3)
+    assert f"at most {100 * plan.attack.upper:.1f}"[:-1] in lines[-2]
     assert "&lt;counties&gt;" in plan._repr_html_()
     assert plan.ledger.releases == 2
     assert sum(row.share for row in plan.rows) == pytest.approx(1)
@@ -279,6 +331,32 @@ def test_a_wrong_guess_leads_to_the_same_factor(wrong):
     found = least_factor(at, 1e-6, guess=lambda factor: wrong * 5.0 / factor**2.5)
     assert found.spent.upper <= 1e-6 < found.below.lower
     assert found.factor == pytest.approx(5e6 ** (1 / 3), rel=5e-7)
+
+
+@pytest.mark.parametrize("wrong", [None, 0.3, 1.0, 40.0])
+@pytest.mark.parametrize("rest", [0.0, 1e-9])
+def test_a_measure_that_jumps_is_followed_to_its_jump(wrong, rest):
+    """That of pure DP: (1 - e^(epsilon - c / factor)) / 4 for c / factor > epsilon = 1, and nearly nothing beyond."""
+
+    def at(factor, tolerance):
+        value = max(-np.expm1(1 - 5 / factor) / 4, rest / factor)
+        return Bounds(value * (1 - tolerance), value, value * (1 + tolerance))
+
+    guess = None if wrong is None else lambda factor: wrong * 1e-4 / factor**2
+    found = least_factor(at, 1e-6, guess=guess)
+    exact = 5 / (1 - np.log1p(-4e-6))
+    assert found.spent.upper <= 1e-6 < found.below.lower
+    assert 0 <= found.factor / exact - 1 < 5e-7
+
+
+def test_a_budget_near_pure_dp_is_used_up():
+    """With a largest loss of 1 there is no delta at all, so 1e-6 allows a little more."""
+    targets = [CountTarget(largest_error=error, k=10, noise="laplace") for error in (10.0, 12.0)]
+    plan = plan_budget(targets, ApproxDP(1.0, 1e-6))
+    assert 1 < sum(1 / row.scale for row in plan.rows) < 1 + 2e-5
+    assert plan.certificate == "certified"
+    summed = plan_budget(targets, ApproxDP(1.0, 1e-6), objective="error")
+    assert summed.value <= plan_budget(targets, PureDP(1.0), objective="error").value
 
 
 def test_estimates_are_near_the_truth():

@@ -93,7 +93,7 @@ def test_a_ledger_prints_as_a_table():
     ledger = Ledger([(ONE, 3), RandomisedResponse(0.5)], "add_remove")
     lines = repr(ledger).splitlines()
     assert lines[0].split()[:2] == ["release", "times"]
-    assert lines[1].startswith("Additive(noise=Gaussian(scale=1.0)")
+    assert lines[1].startswith("Additive(Gaussian(1))")
     assert float(lines[1].split()[-1].rstrip("%")) == pytest.approx(93.75, abs=0.11)  # 3.75 of 4 in squares
     assert lines[-1].startswith("4 releases: (")
     page = ledger._repr_html_()

@@ -5,6 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tcdp_sim.accounting.planning.curve import RiskCurve
+from tcdp_sim.report import budget_figure
+from tcdp_sim.report.plots import new_figure
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "budget.yaml"
 
 
@@ -22,7 +26,14 @@ def test_the_example_prints_every_column(command, tmp_path, monkeypatch, columns
     flat = "".join(out.split())
     for word in ("release", "error", "bound", "deviation", "noise", "times", "rho", "share", "…"):
         assert (word in flat) == (word != "…")
-    for word in ("medianage", "DiscreteGaussian(sigma=", "BoundedRange(epsilon=", "0.0947349-zCDP", "epsilon=1.943"):
+    for word in (
+        "medianage",
+        "discretegaussiansigma4.7",
+        "exponentialmechanismepsilon0.1",
+        "0.0947349-zCDP",
+        "epsilon=1.943",
+        "atmost58.6",
+    ):
         assert word in flat or columns < 200
     for cell in ("23.1%", "0.02192", "40.95"):
         assert cell in out
@@ -81,6 +92,19 @@ def test_missing_files_and_folders_are_refused(command, tmp_path):
     code, _, err = command("budget", str(EXAMPLE), str(EXAMPLE))
     assert code == 2
     assert "budget.yaml" in err
+
+
+def test_a_figure_has_at_most_eight_lines_of_releases_and_says_so(tmp_path):
+    names, epsilon = [f"release {i}" for i in range(11)], [0.5, 1.0, 2.0]
+    curve = RiskCurve(names, [[4.0, 2.0, 1.0]] * 11, epsilon, [0.55, 0.6, 0.7])
+    _, panels = new_figure(1, 2, 9.0, 3.8)
+    budget_figure._errors(panels[0, 0], curve, 1, 0)
+    legend = panels[0, 0].get_legend()
+    assert len(panels[0, 0].get_lines()) == len(legend.get_texts()) == 8
+    assert legend.get_title().get_text() == "3 more releases are not shown"
+    assert panels[0, 0].get_title() == "Errors twice as large take epsilon from 1 to 0.5"
+    budget_figure._risk(panels[0, 1], curve, 1)
+    assert "60.0%" in panels[0, 1].get_title()
 
 
 def test_help_lists_the_command(command):

@@ -11,6 +11,7 @@ from scipy.stats import norm
 from tcdp_sim.exact import allocation_epsilon, allocation_profile
 from tcdp_sim.exact.allocation.profile import one_large_ratio
 from tcdp_sim.exact.allocation.step import spread
+from tcdp_sim.exact.allocation.sums import sums
 
 
 def call(sigma, strike):
@@ -53,13 +54,27 @@ def test_two_and_three_steps_by_quadrature(sigma, steps, epsilon):
         assert found.upper - found.lower <= tolerance * found.upper + 1e-11
 
 
-@pytest.mark.parametrize(("sigma", "steps", "epsilon"), [*CASES, (0.3, 2, 24.3), (0.3, 2, 20.0)])
+@pytest.mark.parametrize(("sigma", "steps", "epsilon"), [*CASES, (1.0, 2, 0.01), (0.3, 2, 24.3), (0.3, 2, 20.0)])
 def test_one_large_ratio_is_a_lower_end_and_close_for_little_noise(sigma, steps, epsilon):
     """For sigma = .3 the truth is the closed form of one step at the strike that remains after the other's mean."""
     truth = adding(sigma, steps, epsilon)
     found = one_large_ratio(sigma, steps, epsilon)
     assert found <= truth * (1 + 1e-7)
     assert found >= truth * (0.99 if sigma < 0.5 else 0.3)
+
+
+@pytest.mark.parametrize("points", [2**7, 2**9, 2**11])
+def test_coarse_grids_have_wide_brackets_that_hold(points):
+    """Two steps: here the spread law alone is off by far more than rounding, so each end has to do its part."""
+    sigma, epsilon = 1.0, 0.5
+    law = sums(sigma, 2, 3000.0, 6000.0, points)
+    for found, truth in (
+        (law.adding(epsilon), adding(sigma, 2, epsilon)),
+        (law.removing(epsilon), removing(sigma, 2, epsilon)),
+    ):
+        assert found[0] <= truth <= found[1]
+    spread_law = law.with_record.mean(np.maximum(1 - 2 * np.exp(epsilon) / np.maximum(law.value, 1e-9), 0))[0]
+    assert spread_law > adding(sigma, 2, epsilon) * (1 + 1e-6)
 
 
 def test_little_noise_has_narrow_brackets():

@@ -23,7 +23,7 @@ def test_the_law_of_a_single_selection_by_quadrature():
     def integral(weight):
         return sum(quad(lambda z: weight(distance(z)), a, b)[0] for a, b in pairwise(pieces))
 
-    errors, chances = single_law(RECORDS, 12.0, 0.0, 0.3, 0.8)
+    errors, chances = single_law(np.array(RECORDS), 12.0, 0.0, 0.3, 0.8)
     total = integral(lambda d: np.exp(-0.8 * d))
     assert errors @ chances == pytest.approx(integral(lambda d: d * np.exp(-0.8 * d)) / total, rel=1e-9)
     inside = integral(lambda d: np.exp(-0.8 * d) * (d <= 1.2)) / total
@@ -37,12 +37,19 @@ def test_the_law_on_integers_is_a_sum_over_elements():
         below, upto = sum(x < z for x in records), sum(x <= z for x in records)
         errors.append(max(below - 3, 3 - upto, 0))
         weights.append(np.exp(-0.4 * errors[-1]))
-    distances, chances = single_law(records, 16, 1.0, 0.6, 0.4)
+    distances, chances = single_law(np.array(records, dtype=np.uint64), 16, 1.0, 0.6, 0.4)
     assert distances @ chances == pytest.approx(np.dot(weights, errors) / sum(weights), rel=1e-12)
 
 
+def test_integers_of_64_bits_are_exact():
+    top = 2**64 - 1
+    errors, chances = single_law(np.array([top - 3, top - 3, top], dtype=np.uint64), 2**64, 1.0, 0.5, 0.0)
+    assert errors.tolist() == [1.5, 0.0, 0.5, 0.5]  # the gap after the greatest integer is empty
+    assert chances[1:] * 2.0**64 == pytest.approx([1, 1, 2])  # two integers, and those between
+
+
 def test_tiny_probabilities_do_not_vanish():
-    errors, chances = single_law([0.0], 2.0**64, 0.0, 0.5, 3000.0)
+    errors, chances = single_law(np.array([0.0]), 2.0**64, 0.0, 0.5, 3000.0)
     assert chances.sum() == pytest.approx(1)
     assert errors.tolist() == [0.5]
 

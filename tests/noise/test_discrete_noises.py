@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from discrete_references import law
 from noise_examples import TABLE
-from scipy.stats import chisquare, dlaplace
+from scipy.stats import chisquare, dlaplace, kstest
 
 from tcdp_sim import exact
 from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RoundedGaussian, RoundedLaplace
+from tcdp_sim.noise.strips import COUNT, strips
 
 NOISES = [noise for entry in TABLE.values() if entry.apart == "test_discrete_noises.py" for noise in entry.noises]
 every = pytest.mark.parametrize("noise", NOISES, ids=repr)
@@ -180,6 +181,32 @@ def test_draws_of_a_wide_noise_fall_into_equal_shares(noise):
     seen = np.bincount(np.searchsorted(edges, draws, side="left"), minlength=64)
     p = np.diff(np.concatenate([[0.0], noise.cdf(edges), [1.0]]))
     assert chisquare(seen, p * len(draws)).pvalue > 1e-6
+
+
+NARROW = (DiscreteGaussian, DiscreteLaplace, RoundedGaussian, RoundedLaplace)
+
+
+@pytest.mark.parametrize("kind", NARROW)
+def test_few_draws_need_a_density_or_a_quantile(kind):
+    """These cost a hundred times as much as a look-up, so fewer than 6 in 100 draws may need one."""
+    for scale in np.geomspace(0.02, 20, 40):
+        found = strips(kind(scale).with_density())
+        inverted = found.share == 0
+        tries = (np.abs(found.outer - found.inner) * (found.most - found.least))[~inverted].sum()
+        assert tries + inverted.mean() < 0.06
+
+
+@pytest.mark.parametrize("noise", [DiscreteGaussian(0.3), DiscreteLaplace(0.15)], ids=repr)
+def test_strips_with_a_high_step_are_drawn_by_inversion(noise):
+    """Given the strip, the tail of a draw is uniform in it; a false alarm in 1e-5 of seeds each."""
+    dithered = noise.with_density()
+    found = strips(dithered)
+    (steep,) = np.flatnonzero(found.share[1 : COUNT // 2] == 0) + 1
+    for strip, side in ((steep, -1), (COUNT - 1 - steep, 1)):
+        draws = found._rest(np.random.default_rng(5), np.full(20_000, strip))
+        place = dithered.sf(side * draws) * COUNT - steep
+        assert kstest(place, "uniform").pvalue > 1e-5
+    test_draws_follow_the_law(noise)
 
 
 @few

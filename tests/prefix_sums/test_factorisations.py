@@ -23,6 +23,7 @@ from tcdp_sim.prefix_sums import (
     least_root_mean_square,
     noisy_levels,
 )
+from tcdp_sim.prefix_sums.weighted_tree import _mean_variance
 
 SIZES = (2, 5, 8, 16, 27)
 
@@ -210,6 +211,16 @@ def test_the_optimum_of_two_bins_in_closed_form():
 
     least = minimize_scalar(error, bounds=(0.3, np.pi - 0.3), method="bounded", options={"xatol": 1e-9}).fun
     assert Optimum(2).root_mean_square[1] == pytest.approx(least, rel=1e-6)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("levels", "branching"), [(1, 2), (3, 2), (2, 3)])
+def test_the_mean_variance_of_a_full_tree_is_that_of_its_prefixes(levels, branching, relation):
+    k = branching**levels
+    shares = np.arange(1.0, noisy_levels(k, relation, branching) + 1)
+    tree = WeightedTree(k, relation, branching, tuple(map(float, shares)))
+    found = _mean_variance(branching, levels, shares / shares.mean())
+    assert found == pytest.approx(tree.variances().mean(), rel=1e-12)
 
 
 def test_the_best_shares_are_a_minimum():

@@ -181,3 +181,13 @@ def test_interior_points_answer_on_huge_domains():
     assert method.ledger.epsilon(1e-6).upper > 0
     with pytest.raises(ValueError, match="valid: substitute"):
         InteriorPoints((0.5,), "add-remove", ZCDP(1.0), 10, 16)
+
+
+def test_the_number_of_records_is_used_only_where_it_is_public():
+    """Noisy sums twice as large have the same quantiles under addition and removal, where n is not known."""
+    line, levels = Line(np.arange(64.0), 64, "reals"), (0.25, 0.5, 0.75)
+    sums = prefix_counts(line, 64)
+    for relation, doubled in (("add-remove", [16, 32, 48]), ("substitute", [8, 16, 24])):
+        method = FromPrefixSums(levels, relation, ZCDP(1.0), "tree_2", 64, Still(1.0))
+        assert method._quantiles(line, sums) == pytest.approx([16, 32, 48])
+        assert method._quantiles(line, 2 * sums) == pytest.approx(doubled)

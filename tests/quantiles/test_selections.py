@@ -74,7 +74,11 @@ def test_joint_selections_have_the_weights_of_all_tuples_of_gaps(epsilon):
         volume = prod(line.gaps[list(gaps)]) / prod(factorial(gaps.count(i)) for i in set(gaps))
         counts = np.diff([0, *gaps, 5])
         weights[gaps] = volume * np.exp(-method.eta * np.abs(counts - 5 * shares).sum())
-    drawn = method.draw_gaps(np.log(np.maximum(line.gaps, 1e-300)), 40_000, rng=np.random.default_rng(3))
+    rng, logs = np.random.default_rng(3), np.log(np.maximum(line.gaps, 1e-300))
+    parts = [
+        method.draw_gaps(logs, trials, rng=rng) for trials in (39_900, *range(1, 12), 34)
+    ]  # 6 is the number of gaps
+    drawn = np.concatenate(parts)
     total = sum(weights.values())
     possible = [gaps for gaps, weight in weights.items() if weight > 1e-4 * total]
     seen = [int((drawn == gaps).all(axis=1).sum()) for gaps in possible]
@@ -82,6 +86,15 @@ def test_joint_selections_have_the_weights_of_all_tuples_of_gaps(epsilon):
     rest = 40_000 - sum(seen), 40_000 - expected.sum()
     assert chisquare([*seen, rest[0]], [*expected, rest[1]]).pvalue > 1e-6
     assert not (drawn == 3).any()  # the empty gap between equal records
+
+
+def test_numbers_of_trials_and_gaps_may_be_equal():
+    """Trials on as many gaps as there are trials have the law of any others."""
+    line, method = Line([2.0, 3.0, 4.0, 5.0, 6.0], 8, "reals"), Joint.of(even_levels(4), "substitute", PureDP(4.0))
+    rng = np.random.default_rng(9)
+    few = np.concatenate([method.sample(line, 6, rng=rng) for _ in range(1000)])
+    many = method.sample(line, 6000, rng=rng)
+    assert np.abs(few.mean(axis=0) - many.mean(axis=0)).max() < 5.5 * 8 / np.sqrt(12 * 3000)
 
 
 def test_outputs_of_joint_selections_are_uniform_in_their_gaps():
@@ -203,9 +216,29 @@ def test_losses_of_recursions_stay_within_epsilon(relation):
     assert worst > 0.25
 
 
-def test_the_range_of_a_round_of_a_recursion_keeps_rho():
+def test_a_record_that_changes_sides_costs_a_whole_round():
+    """Given the median, one node loses a record and another one gets it: their losses together have the range."""
+    method = Recursive.of((0.25, 0.5, 0.75), "substitute", PureDP(1.0))
+    rest = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 7.2]
+    outputs = [(a, 4.1, b) for a in np.linspace(0.05, 4.05, 25) for b in np.linspace(4.15, 7.95, 25)]
+    densities = [[recursion_density(sorted([*rest, x]), 8, z, method) for z in outputs] for x in (0.5, 7.6)]
+    assert 0.45 < loss_range(zip(*densities)) <= 0.5 + 1e-12
+
+
+@pytest.mark.parametrize("levels", [(0.2, 0.5, 0.9), (0.1, 0.3, 0.4, 0.8)])
+def test_rounds_of_recursions_under_pure_privacy(levels):
+    method = Recursive.of(levels, "substitute", PureDP(1.0))
+    for round_, nodes in enumerate(method.nodes):
+        for node in nodes:
+            most = max(node.share, 1 - node.share)
+            ranges = 2 * method.eta(node) * (2 * most if round_ else 1)  # of two nodes, or of the first one
+            assert ranges == pytest.approx(1.0 / method.rounds)
+
+
+@pytest.mark.parametrize("levels", [(0.1, 0.5, 0.6), (0.25, 0.5, 0.75)])
+def test_the_range_of_a_round_of_a_recursion_keeps_rho(levels):
     rho = 0.3
-    method = Recursive.of((0.1, 0.5, 0.6), "substitute", ZCDP(rho))
+    method = Recursive.of(levels, "substitute", ZCDP(rho))
     for nodes in method.nodes:
         for node in nodes:
             eta, most = method.eta(node), max(node.share, 1 - node.share)

@@ -11,6 +11,7 @@ PACKAGES = (  # in the order in which a reader meets them; other packages have n
     *("", "privacy", "noise", "calibration", "optimal", "exact", "bounds", "selection", "interior", "thresholds"),
     *(
         "prefix_sums",
+        "candidates",
         "partition_selection",
         "quantiles",
         "accounting",

@@ -102,7 +102,7 @@ WORDS = [
     (("my_file.py:right", "sweep=3"), "sweep = 3 is not valid; valid: sweep.AXIS=VALUES"),
     (("my_file.py:right", "n=1"), "sweep: 'n' is not a key; did you mean sweep.n?"),
     (("my_file.py:right", "sweep.nn=1"), "right takes no 'nn'; its axes: n, s; did you mean n?"),
-    (("my_file.py:right", "sweep.n=[]"), "sweep.n is empty"),
+    (("my_file.py:right", "sweep.n=[]"), "axis n is empty"),
     (("my_file.py:right", "sweep.n=[1,true]"), "axis n has 1 and True, which Python takes for equal"),
     (("my_file.py:right", "sweep.n={from:1}"), "sweep.n: a range needs numbers from, to"),
     (("my_file.py:right", "sweep.n=1", "sweep.rng=1"), "axis rng: this name is kept"),

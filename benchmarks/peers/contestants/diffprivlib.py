@@ -14,6 +14,14 @@ def gaussian_draws(sigma, count):
     return lambda: draws(sample, "continuous, in floating point, made safe against attacks on its bits; σ set by hand")
 
 
+def selections(epsilon, candidates, count):
+    from diffprivlib.mechanisms import Exponential
+
+    mechanism = Exponential(epsilon=epsilon, sensitivity=1.0, utility=[float(score) for score in range(candidates)])
+    chosen = [mechanism.randomise() for _ in range(max(int(SHARE * count), 1))]
+    return lambda: draws(chosen, "probabilities in floating point")
+
+
 def first_result():
     from diffprivlib.mechanisms import Laplace
 

@@ -27,5 +27,14 @@ def per_record_draws(count):
     return lambda: draws(sample, "continuous, in floating point")
 
 
+def selections(epsilon, candidates, count):
+    import numpy as np
+
+    scores = np.arange(candidates)
+    chance = np.exp(0.5 * epsilon * (scores - candidates))
+    chosen = np.random.default_rng(1).choice(candidates, count, p=chance / chance.sum())
+    return lambda: draws(chosen, "probabilities in floating point")
+
+
 def first_result():
     return gaussian_profile(1.0, [1.0])["value"]

@@ -29,5 +29,21 @@ def gaussian_draws(sigma, count):
     return lambda: draws(sample, "discrete, on a grid finer than floats tell, exact")
 
 
+def _noisy_max(scale):
+    dp = _enabled()
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
+    return dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)
+
+
+def selection_rho(epsilon):
+    return upper(_noisy_max(2 / epsilon).map(1.0), "of noisy max with Gumbel noise: ε²/8")
+
+
+def selections(epsilon, candidates, count):
+    mechanism, scores = _noisy_max(2 / epsilon), [float(score) for score in range(candidates)]
+    chosen = [mechanism(scores) for _ in range(max(int(SHARE * count), 1))]
+    return lambda: draws(chosen, "Gumbel noise, exact")
+
+
 def first_result():
     return zcdp_conversion(0.1, 1e-6)["value"]

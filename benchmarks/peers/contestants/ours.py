@@ -88,6 +88,28 @@ def tcdp_conversion(rho, omega, delta):
     return upper(to_approx_dp(TCDP(rho, omega), delta).epsilon, "the best binary test")
 
 
+def allocation(sigma, steps, delta):
+    from tcdp_sim.exact import allocation_epsilon
+
+    found = allocation_epsilon(sigma, steps, delta)
+    return bracket(found.lower, found.upper)
+
+
+def selection_rho(epsilon):
+    from tcdp_sim.privacy.least_rho import bounded_range_rho
+
+    return upper(bounded_range_rho(epsilon), "the least ρ of bounded range")
+
+
+def selections(epsilon, candidates, count):
+    from tcdp_sim.selection import exponential_mechanism
+    from tcdp_sim.selection.scores import Scores
+
+    scores = Scores(range(candidates), sensitivity=1.0)
+    chosen = exponential_mechanism(epsilon).select(scores, count, rng=_generator())
+    return lambda: draws(chosen.ravel(), "Gumbel noise, in floating point")
+
+
 def gaussian_draws(sigma, count):
     from tcdp_sim.noise import Gaussian
 

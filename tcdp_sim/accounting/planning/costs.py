@@ -68,12 +68,27 @@ def least_rho(release: Release) -> Bounds:
     if isinstance(release, Additive) and type(release.noise) in _PROVED:
         value = tight_rho(release)
         return Bounds(value * (1 - _TIGHT), value, value * (1 + _TIGHT))
+    if isinstance(release, Additive) and (rounded := _of_rounded(release)) is not None:
+        return rounded
     if isinstance(release, Additive):
         found = largest_ratio(release.noise, release.sensitivity, inf)
         at_one = _additive(release.noise, release.sensitivity, RHO) * (1 - 1e-9)
         return Bounds(min(at_one, found.upper), found.estimate, found.upper)
     value = _selection(release, RHO)
     return Bounds(value * (1 - 1e-12), value, value * (1 + 1e-12))
+
+
+def _of_rounded(release: Additive) -> Bounds | None:
+    """Return a bracket for a rounded noise whose continuous form has its rho at every order, such as Gaussian noise.
+
+    Rounding is post-processing, so the rho of the continuous noise is an upper bound.
+    """
+    noise: Any = release.noise
+    continuous = noise.rounds if noise.is_discrete else None
+    if continuous is None or not continuous.linear_in_order:
+        return None
+    upper = _additive(continuous(noise.scale), release.sensitivity, RHO)
+    return Bounds(_additive(noise, release.sensitivity, RHO) * (1 - 1e-9), upper, upper * (1 + 1e-12))
 
 
 @lru_cache(maxsize=64)

@@ -23,8 +23,13 @@ def risk_curve(plan: BudgetPlan, factors: Sequence[float]) -> RiskCurve:
     targets = [row.target for row in plan.rows]
     epsilon, success = [], []
     for factor in factors:
+        if factor == 1:
+            epsilon.append(plan.epsilon.upper)
+            success.append(min(plan.attack.upper, 1.0))
+            continue
         ledger = short_ledger(targets, [factor * row.scale for row in plan.rows])
         epsilon.append(ledger.epsilon(plan.delta, _ROUGH).upper)
         success.append(min(0.5 + 0.5 * ledger.delta(0.0, _ROUGH).upper, 1.0))
     errors = [[row.target.error_at(factor * row.scale) for factor in factors] for row in plan.rows]
-    return RiskCurve([row.name for row in plan.rows], errors, epsilon, success)
+    names = [row.name if row.target.name == "" else f"{row.name}: {row.target.kind}" for row in plan.rows]
+    return RiskCurve(names, errors, epsilon, success)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from math import inf, isfinite
+from math import ceil, floor, inf, isfinite
 from typing import Any
 
 from tcdp_sim.accounting.least_factor import CLOSE, least_factor
@@ -11,7 +11,7 @@ from tcdp_sim.accounting.planning.measures import NOTIONS, Measured, guarantee_o
 from tcdp_sim.accounting.planning.result import CERTIFIED, BudgetPlan, PlannedRelease
 from tcdp_sim.accounting.planning.separable import Objective, best_split
 from tcdp_sim.accounting.planning.targets import Target
-from tcdp_sim.accounting.planning.unequal import gaussian_budget, renyi_split
+from tcdp_sim.accounting.planning.unequal import gaussian_budget, renyi_split, split_of
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP, Guarantee
@@ -21,6 +21,8 @@ MOST_TARGETS = 10_000
 _LATTICE = "stationary, not certified (noise on a lattice)"
 _STEPS = 60
 _LARGE = 1e3  # ratio at which errors on a lattice are nearly proportional to the scale
+_MOST_JUMPS = 1000  # of the error of a target, to be listed
+_BESIDE_JUMP = 1e-12  # relative distance of ratios that rounding may exchange
 _NEAR = 2e-5  # relative distance of a common factor and the least one, where no lower bound is known
 
 
@@ -196,25 +198,45 @@ def _ratios_on_lattices(
     while fits(low) is not None:
         low, step = low / step, step**2
     for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
+        jumps = _jumps(targets, errors, low, high)
+        middle = 0.5 * (low + high) if jumps is None else jumps[len(jumps) // 2] if jumps else high
         if high - low < close * high or not low < middle < high:
             break
         tried = fits(middle)
         low, high, scales = (low, middle, tried) if tried is not None else (middle, high, scales)
     value = max(target.error_at(scale) / error for target, scale, error in zip(targets, scales, errors))
     proved = measured.order == RHO and _monotone(targets, True)
-    return scales, value, min(low, value) if proved else None, CERTIFIED if proved else _LATTICE
+    none_between = _jumps(targets, errors, low, high) == []
+    lower = min(value * (1 - 2 * _BESIDE_JUMP) if none_between else low, value)
+    return scales, value, lower if proved else None, CERTIFIED if proved else _LATTICE
+
+
+def _jumps(targets: Sequence[Target], errors: Sequence[float], low: float, high: float) -> list[float] | None:
+    """Return the ratios between two others at which an error jumps, ascending.
+
+    It is None if the error of a target does not jump, or if there are too many jumps to list.
+    """
+    found: list[float] = []
+    for target, error in zip(targets, errors):
+        steps = target.jump
+        if steps is None or (high - low) * error > _MOST_JUMPS * steps:
+            return None
+        places = range(floor(low * error / steps), ceil(high * error / steps) + 1)
+        found += [place * steps / error * (1 + _BESIDE_JUMP) for place in places]
+    return sorted(ratio for ratio in found if low * (1 + _BESIDE_JUMP) < ratio < high * (1 - _BESIDE_JUMP))
 
 
 def _rough_ratio(targets: Sequence[Target], errors: Sequence[float], measured: Measured) -> float:
     """Return the ratio at which noise without a lattice would meet the budget, and 1 if none is found."""
-    if measured.guess is None:
-        return 1.0
     unit = [target.scale_for(_LARGE * error) / _LARGE for target, error in zip(targets, errors)]
-    guess = _guess(targets, lambda ratio: [ratio * each for each in unit], measured)
-    assert guess is not None
+
+    def at(ratio: float, tolerance: float) -> Bounds:
+        scales = [ratio * each for each in unit]
+        return measured.of(targets, scales, tolerance) if guess is None else Bounds(*3 * (guess(targets, scales),))
+
+    guess = measured.guess
     try:
-        return least_factor(lambda ratio, _: Bounds(*3 * (guess(ratio),)), measured.allowed, close=_NEAR).factor
+        return least_factor(at, measured.allowed, close=_NEAR).factor
     except ValueError:
         return 1.0
 
@@ -232,7 +254,7 @@ def _least_sum(targets: Sequence[Target], budget: Guarantee, measured: Measured,
     elif order is None:
         split = renyi_split(targets, budget, goal)
     else:
-        split = best_split(targets, allowed, goal, order)
+        split = split_of(targets, allowed, goal, order)
 
     def scales_at(factor: float) -> list[float]:
         return [factor * scale for scale in split.scales]

@@ -8,6 +8,7 @@ from typing import Any
 
 from tcdp_sim.accounting.ledger import Ledger
 from tcdp_sim.accounting.planning.targets import Target
+from tcdp_sim.accounting.releases.bounded_range import BoundedRange, PermuteAndFlip
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.table import rounded_up
 from tcdp_sim.core.numerics import Bounds
@@ -21,6 +22,7 @@ _WORDS = {
     "variance": "Weighted sum of variances",
 }
 _CLOSE, _WIDE = 1e-4, 0.05  # relative tolerances of epsilon
+_MECHANISMS = {BoundedRange: "exponential mechanism", PermuteAndFlip: "permute and flip"}
 HEAD = ("release", "error", "bound", "deviation", "noise", "times", "rho", "share")
 
 
@@ -120,6 +122,11 @@ class BudgetPlan:
         """
         return self._short.epsilon(self.delta, _CLOSE if isinf(self._short.renyi(inf).lower) else _WIDE)
 
+    @cached_property
+    def attack(self) -> Bounds:
+        """A bracket of the largest probability of a right guess whether a person is in the data, at prior 1/2."""
+        return 0.5 + 0.5 * self._short.delta(0.0)
+
     @property
     def rho(self) -> float:
         """The total rho of zCDP in nats, from above; inf if there is none."""
@@ -159,7 +166,7 @@ class BudgetPlan:
         ]
 
     def summary(self) -> list[str]:
-        """Return the lines below the table: the budget, and the quality of the plan.
+        """Return the lines below the table: the budget, the risk, and the quality of the plan.
 
         Returns
         -------
@@ -168,9 +175,11 @@ class BudgetPlan:
         """
         total = f"Together: {self.budget}. rho = {rounded_up(self.rho)}; "
         total += f"epsilon = {rounded_up(self.epsilon.upper)} at delta = {self.delta:g} by exact accounting."
+        risk = "Attack risk: a guess whether a person is in the data is right in at most "
+        risk += f"{rounded_up(100 * self.attack.upper)}% of all cases, and in 50% without the releases."
         quality = f"{_WORDS[self.objective]}: {self.value:.6g}, {self.certificate}"
         quality += f", at most {max(self.gap, 0.0):.1e} above the best." if self.gap is not None else "."
-        return [total, quality]
+        return [total, risk, quality]
 
     def __repr__(self) -> str:
         cells = [HEAD, *self.table()]
@@ -190,10 +199,9 @@ class BudgetPlan:
 
 
 def short_noise(release: Release) -> str:
-    """Return the noise of a release in few characters, with six digits."""
+    """Return the noise of a release, or its mechanism, and its parameters with six digits."""
     noise = getattr(release, "noise", None)
     thing: Any = release if noise is None else noise
-    names = tuple(type(thing).__dataclass_fields__)
-    values = [(name, getattr(thing, name)) for name in names]
-    shown = ", ".join(f"{name}={value:.6g}" for name, value in values if not (name == "step" and value == 1))
-    return f"{type(thing).__name__}({shown})"
+    values = {name: getattr(thing, name) for name in type(thing).__dataclass_fields__}
+    shown = ", ".join(f"{name} {value:.6g}" for name, value in values.items() if not (name == "step" and value == 1))
+    return f"{_MECHANISMS[type(thing)] if noise is None else noise.family.replace('_', ' ')} {shown}"

@@ -1,12 +1,13 @@
-"""An estimate of delta for planned releases, at next to no cost. It shows where to search, and proves nothing."""
+"""Estimates for planned releases, at next to no cost. They show where to search, and prove nothing."""
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tcdp_sim.accounting.planning.targets import Target
+from tcdp_sim.accounting.planning.targets import AdditiveTarget, Target
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.worlds import merged, worlds
@@ -34,6 +35,13 @@ def rough_delta(targets: Sequence[Target], scales: Sequence[float], epsilon: flo
     return max(
         expected(way, question) for case in worlds(entries, None, False) for way in (case.forward, case.backward)
     )
+
+
+def without_lattice(target: Target) -> Target:
+    """Return the same target with continuous noise."""
+    if isinstance(target, AdditiveTarget) and not target.is_smooth:
+        return replace(target, noise=_without_lattice(type(target.noise_at(target.sensitivity))).family)
+    return target
 
 
 def _single(target: Target, scale: float) -> _Single:

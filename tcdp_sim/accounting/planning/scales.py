@@ -31,25 +31,25 @@ def largest_scale(
     """Return the largest scale at which a step function of the scale is at most `error`.
 
     The tails of discrete noises grow with the scale, so the error does not fall. `excess` is a continuous function of
-    the scale that rises through 0 at the answer. It is confirmed by the errors beside, and else bisection decides.
+    the scale that rises through 0 at the answer. Its root is confirmed by the errors beside. Else bisection decides.
     Raises ValueError if no scale has so small an error.
     """
+    from scipy.optimize import brentq  # imported late, as in `core.numerics.root`
+
     low = high = error
-    while error_at(low) > error:
+    while excess(low) > 0:
         low /= 2
         if low < 1e-3 * step:
             raise ValueError(f"no discrete noise has an error of {error:g}; valid: an error of at least {step:g}")
-    while error_at(high) <= error:
+    while excess(high) <= 0:
         high *= 2
         if not isfinite(high):
             raise ValueError(f"every scale has an error of at most {error:g}; valid: a smaller error")
-    if excess(low) < 0 < excess(high):
-        from scipy.optimize import brentq  # imported late, as in `core.numerics.root`
-
-        near = brentq(excess, low, high, rtol=_RELATIVE / 10, xtol=1e-300)
-        beside = near * (1 - 0.4 * _RELATIVE), near * (1 + 0.4 * _RELATIVE)
-        if error_at(beside[0]) <= error < error_at(beside[1]):
-            low, high = beside
+    near = brentq(excess, low, high, rtol=_RELATIVE / 10, xtol=1e-300)
+    beside = near * (1 - 0.4 * _RELATIVE), near * (1 + 0.4 * _RELATIVE)
+    if error_at(beside[0]) <= error < error_at(beside[1]):
+        return beside[0]
+    low, high = low / 2, 2 * high
     while high - low > _RELATIVE * high:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if error_at(middle) <= error else (low, middle)

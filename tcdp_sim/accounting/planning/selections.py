@@ -57,6 +57,7 @@ class SelectionTarget(Target):
     0.75496
     """
 
+    kind = "gap"
     gap: float | None = None
     k: float = 2
     failure: float = 0.05
@@ -160,6 +161,7 @@ class QuantileTarget(AdditiveTarget):
     (10, 11.68)
     """
 
+    kind = "rank error"
     rank_error: float | None = None
     k: float = 2
     failure: float = 0.05

@@ -39,14 +39,19 @@ class Objective(NamedTuple):
 
 
 def best_split(
-    targets: Sequence[Target], budget: float, objective: Objective, order: float, exact: float = EXACT
+    targets: Sequence[Target],
+    budget: float,
+    objective: Objective,
+    order: float,
+    exact: float = EXACT,
+    start: Sequence[float] | None = None,
 ) -> Split:
     """Return the split of a budget with the least objective, by a search over the multiplier.
 
-    `exact` is the error of the logs of the scales and of the multiplier.
+    `exact` is the error of the logs of the scales and of the multiplier. The search begins at the scales in `start`.
     """
     smooth = [_Smooth(target, objective, order) for target in targets]
-    starts = [_start(target, budget / len(targets), order) for target in targets]
+    starts = start or [_start(target, budget / len(targets), order) for target in targets]
     state = [log(each) for each in starts]
 
     def spent(log_multiplier: float) -> float:

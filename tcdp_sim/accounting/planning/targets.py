@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import floor, log
-from typing import Any
+from typing import Any, ClassVar
 
 from tcdp_sim.accounting.planning.scales import largest_scale, unit_noise
 from tcdp_sim.accounting.releases.additive import Additive
@@ -38,6 +38,7 @@ class Target(ABC):
     True
     """
 
+    kind: ClassVar[str] = ""  # of error, in two words
     name: str
     weight: float
     sensitivity: float
@@ -81,6 +82,11 @@ class Target(ABC):
     def is_smooth(self) -> bool:
         """True if the error is proportional to the scale."""
         return True
+
+    @property
+    def jump(self) -> float | None:
+        """The distance of the errors that are possible, None if every error is."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,11 @@ class AdditiveTarget(Target):
         if self.is_smooth:
             return error / _unit_error(alike) * DOWN
         return _largest_scale(alike, error if self.tail is None else _point_below(error, self.step), error)
+
+    @property
+    def jump(self) -> float | None:
+        """The step of discrete noise if the error is a quantile of it."""
+        return None if self.is_smooth or self.tail is None else self.step
 
     @property
     def tail(self) -> float | None:
@@ -207,6 +218,7 @@ class CountTarget(AdditiveTarget):
     3.57191
     """
 
+    kind = "largest error"
     largest_error: float | None = None
     k: float = 1
     level: float = 0.95
@@ -269,6 +281,7 @@ class DeviationTarget(AdditiveTarget):
     1.414214
     """
 
+    kind = "standard deviation"
     deviation: float | None = None
 
     def __post_init__(self) -> None:

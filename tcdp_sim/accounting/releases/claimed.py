@@ -13,26 +13,26 @@ from tcdp_sim.accounting.releases.randomised_response import response_loss
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP
+from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, ApproxTCDP, ApproxZCDP, Guarantee, PureDP
 from tcdp_sim.privacy.least_rho import pure_epsilon
 
 _LEAST_ORDER, _RAREST = 1e-6, 700.0
-_CONCENTRATED = (ZCDP, TCDP, ApproxZCDP, RDP)
+_CONCENTRATED = (ZCDP, TCDP, ApproxZCDP, ApproxTCDP, RDP)
 
 
 @dataclass(frozen=True)
 class Claimed(Release):
     """A release of which only a guarantee is known, in the relation of the ledger.
 
-    PureDP and ApproxDP have pairs that are exact for their class, also composed. ZCDP, TCDP, ApproxZCDP and RDP have
-    the best profile that their Renyi divergences allow. Several black boxes of these four kinds in one ledger are added
-    up before their profile is taken. Lower ends use releases that meet each guarantee: the best test after all other
-    answers for the largest one, and Gaussian noise or randomised response for the others.
+    PureDP and ApproxDP have pairs that are exact for their class, also composed. ZCDP, TCDP, ApproxZCDP, ApproxTCDP and
+    RDP have the best profile that their Renyi divergences allow. Several black boxes of these kinds in one ledger are
+    added up before their profile is taken. Lower ends use releases that meet each guarantee: the best test after all
+    other answers for the largest one, and Gaussian noise or randomised response for the others.
 
     Parameters
     ----------
     guarantee : Guarantee
-        PureDP, ApproxDP, ZCDP, TCDP, ApproxZCDP or RDP.
+        PureDP, ApproxDP, ZCDP, TCDP, ApproxZCDP, ApproxTCDP or RDP.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Claimed(Release):
 
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, (PureDP, ApproxDP, *_CONCENTRATED)):
-            valid = "PureDP, ApproxDP, ZCDP, TCDP, ApproxZCDP or RDP"
+            valid = "PureDP, ApproxDP, ZCDP, TCDP, ApproxZCDP, ApproxTCDP or RDP"
             raise ValueError(f"guarantee = {self.guarantee!r} is not valid; valid: {valid}")
         if isinstance(self.guarantee, ApproxDP) and self.guarantee.delta == 1:
             raise ValueError(f"guarantee = {self.guarantee!r} promises nothing; valid: delta < 1")

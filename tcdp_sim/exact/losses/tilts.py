@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtri
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.numerics import root
@@ -12,6 +13,7 @@ from tcdp_sim.exact.losses.atoms import Atoms
 from tcdp_sim.exact.losses.convolved import Window
 
 _BINS_PER_SPREAD = 20  # near the mean; bins further off have a width of a 20th of the distance
+_BINS_FAR_OFF, _TAIL = 4, 40.0  # per spread, and how far in spreads
 _BINS_PER_FOLD = 8  # towards the largest loss, where the distance to it falls by e
 _NEAREST = 1e-12  # spreads
 _NEAR_MEAN = 8.0  # spreads: a largest loss so near may have a mass that matters
@@ -21,6 +23,7 @@ _STEEPER = np.array([1.05, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0])
 _EQUAL = 0.05
 _MOST_GAP = 9.0  # in nats, of rounding over the answer
 _SATURATED = 0.2  # in nats: the mass of all sums but the largest, beside that of the largest
+_USUAL = float(np.log(0.9))  # log of a delta above which the saddle point fails
 _PHANTOM = 22.0  # folded mass is at most e^-22 of delta
 
 
@@ -131,6 +134,9 @@ class Crude:
         def fallen(value: float, mean: float, square: float, theta: float) -> float:
             return log_delta - (value - theta * mean - self._log_factor(theta, square))
 
+        if log_delta > _USUAL:  # about the quantile of a normal law
+            _, mean, square = self.cumulants(0.0)
+            return max(mean - float(np.sqrt(square) * ndtri(np.exp(log_delta))), 0.0)
         tilts, (values, means, squares) = self._table
         if fallen(values[0], means[0], squares[0], tilts[0]) > 0:
             return 0.0
@@ -182,8 +188,10 @@ def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore"):
         if len(atoms.loss) < 64 or not spread > 1e-12 * abs(mean):
             return atoms.loss, np.log(atoms.mass)
-        index = np.floor(_BINS_PER_SPREAD * np.arcsinh((atoms.loss - mean) / spread))
-        changes = np.diff(index, prepend=-np.inf) != 0
+        place = (atoms.loss - mean) / spread
+        changes = np.diff(np.floor(_BINS_PER_SPREAD * np.arcsinh(place)), prepend=-np.inf) != 0
+        # a tilted normal law has the same spread anywhere, so bins stay narrow as far as its tails have floats
+        changes |= np.diff(np.floor(_BINS_FAR_OFF * np.clip(place, -_TAIL, _TAIL)), prepend=-np.inf) != 0
         below = np.maximum(atoms.loss[-1] - atoms.loss, _NEAREST * spread) / spread
         if atoms.loss[-1] - mean < _NEAR_MEAN * spread:
             changes |= np.diff(np.floor(_BINS_PER_FOLD * np.log(below)), prepend=-np.inf) != 0

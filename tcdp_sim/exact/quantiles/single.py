@@ -1,24 +1,24 @@
 """The exponential mechanism of one quantile: the law of its rank error."""
 
-from collections import Counter
-from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from tcdp_sim.core.arrays import Floats
 
 
-def single_law(records: Iterable[float], k: float, unit: float, level: float, eta: float) -> tuple[Floats, Floats]:
+def single_law(records: NDArray[Any], k: float, unit: float, level: float, eta: float) -> tuple[Floats, Floats]:
     """Return rank errors with their probabilities, for the density e^(-eta error) on [0, k).
 
     The error is the distance of level n from the interval between the numbers of records below and up to the output.
 
     Parameters
     ----------
-    records : iterable of numbers
-        The records.
-    k : float
+    records : ndarray of float64 or uint64
+        The records, in any order.
+    k : int or float
         The length of the domain.
     unit : float
         The length of a record's own place: 0 for real numbers, and 1 for integers from 0 to k - 1.
@@ -34,22 +34,20 @@ def single_law(records: Iterable[float], k: float, unit: float, level: float, et
 
     Examples
     --------
-    >>> errors, chances = single_law([1.0], 2.0, 0.0, 0.5, 1.0)
+    >>> errors, chances = single_law(np.array([1.0]), 2.0, 0.0, 0.5, 1.0)
     >>> errors.tolist(), chances.tolist()
     ([0.5, 0.5], [0.5, 0.5])
     """
-    times = Counter(records)
-    target = level * sum(times.values())
-    lengths, errors = [], []
-    place: float = 0
-    before = 0
-    for value in sorted(times):
-        lengths += [float(value - place), unit]
-        errors += [abs(before - target), max(before - target, target - before - times[value], 0.0)]
-        place, before = value + (1 if unit else 0), before + times[value]
-    lengths.append(float(k - place))
-    errors.append(abs(before - target))
-    kept = np.array(lengths) > 0
-    distance = np.array(errors)[kept]
-    score = np.log(np.array(lengths)[kept]) - eta * distance
+    values, times = np.unique(np.asarray(records), return_counts=True)
+    upto = np.cumsum(times)
+    target = level * upto[-1]
+    ends = np.append(values[1:], np.array(k - 1 if unit else k, values.dtype))  # unsigned integers lie below 2^64
+    lengths = np.concatenate([[float(values[0])], np.full(len(values), unit), (ends - values).astype(np.float64)])
+    lengths[len(values) + 1 :] -= unit
+    lengths[-1] += unit
+    at_values = np.maximum(np.maximum(upto - times - target, target - upto), 0.0)
+    errors = np.concatenate([[target], at_values, np.abs(upto - target)])
+    kept = lengths > 0
+    distance = errors[kept]
+    score = np.log(lengths[kept]) - eta * distance
     return distance, np.exp(score - logsumexp(score))

@@ -1,0 +1,214 @@
+"""A private set of keys: which of the keys of a data set are released, by noisy thresholds and by the best curves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, OMEGA_FORMS, TCDP_TARGET, K, scaled_omega
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.partition_selection import (
+    MOST_KEYS,
+    OPTIMA,
+    OptimalApproxDP,
+    OptimalRDP,
+    OptimalTCDP,
+    ReleaseCurve,
+    ThresholdCurve,
+    optimal_curve,
+    threshold_curve,
+)
+from tcdp_sim.partition_selection.curve import MOST_PER_KEY
+from tcdp_sim.privacy import ApproxDP, ApproxTCDP, ApproxZCDP, Guarantee
+
+TILE = 2**18  # numbers drawn at a time
+METHODS = ("threshold", *OPTIMA)
+CALIBRATION = "tight"  # whatever the spec says, so that all methods spend the same guarantee
+SIGNS = {"above": ">", "at_least": ">="}
+KINDS: Mapping[str, Any] = MappingProxyType(
+    {"optimal_dp": OptimalApproxDP, "optimal_rdp": OptimalRDP, "optimal_tcdp": OptimalTCDP}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionSelection(Mechanism):
+    """The release of those keys of a data set that pass a private test.
+
+    Neighbours add or remove a person, who has a limited number of keys and of records at each of them. The data are
+    the counts of all keys after this limit. Keys without records are never released, so the declared domain plays no
+    role. A noisy threshold draws the noise of each key, which is calibrated tightly whatever its spec says. The best
+    curves draw, for each number of records, how many of the keys with this number are released.
+
+    Parameters
+    ----------
+    curve : ReleaseCurve
+        The probability of release by the number of records.
+    promise : Guarantee
+        The guarantee for all keys of a person together; with a threshold, for keys and noisy counts.
+    counts : array_like of int
+        The records of each key, shape (m,), positive.
+
+    References
+    ----------
+    Desfontaines, Voss, Gipson, Mandayam (2022), Differentially private partition selection,
+    https://arxiv.org/abs/2006.03684
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.partition_selection import OptimalTCDP
+    >>> from tcdp_sim.privacy import ApproxZCDP
+    >>> keys = PartitionSelection(OptimalTCDP(0.1, 1e-6), ApproxZCDP(1e-6, 0.1), np.array([50, 40, 1]))
+    >>> keys.simulate(np.random.default_rng(0), 3)["keys"].tolist()
+    [2.0, 2.0, 2.0]
+    """
+
+    curve: ReleaseCurve
+    promise: Guarantee
+    counts: NDArray[np.int64]
+
+    name = "partition_selection"
+    version = 1
+    axes = declared(
+        Axis("method", "test that a key has to pass", "", ", ".join(METHODS), "text"),
+        NOISE,
+        DATA,
+        K,
+        Axis("epsilon", "privacy parameter of (epsilon, delta)-DP; rho asks for approximate tCDP instead", "nats"),
+        *TCDP_TARGET,
+        DELTA,
+        Axis("keys_per_person", "largest number of keys of a person", "1", f"1 to {MOST_KEYS}", "whole", 1),
+        Axis(
+            "records_per_key",
+            "largest number of records of a person at a key",
+            "1",
+            f"1 to {MOST_PER_KEY:g}",
+            "whole",
+            1,
+        ),
+        Axis("comparison", "comparison of a noisy count with the threshold", "", ", ".join(SIGNS), "text", "above"),
+    )
+    required = ("method", "data", "delta")
+    options = ()
+    neighbours = "add-remove"
+    observables = MappingProxyType(
+        {
+            "keys": Observable("keys", "number of keys that are released", 0),
+            "records": Observable("records", "number of records whose key is released", 0),
+        }
+    )
+    events = MappingProxyType({})
+
+    @classmethod
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        target = ("epsilon",) if point.get("epsilon") is not None else ("rho", *OMEGA_FORMS)
+        own = ("noise", "comparison") if point.get("method") == "threshold" else ()
+        return ("method", "data", "k", *target, "delta", "keys_per_person", "records_per_key", *own)
+
+    @classmethod
+    def blurs_counts(cls, point: Point) -> bool:
+        return True
+
+    @classmethod
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
+        method = choice("method", point["method"], METHODS)
+        target = _target(point)
+        keys = whole("keys_per_person", _given(point, "keys_per_person"), 1, MOST_KEYS)
+        per_key = whole("records_per_key", _given(point, "records_per_key"), 1, MOST_PER_KEY)
+        law = {"mechanism": cls.name, "version": cls.version, "data": counts.digest}
+        law |= {"method": method, "target": target, "keys": keys}
+        promise = _promise(target)
+        if method != "threshold":
+            curve: Any = optimal_curve(method, promise, keys, per_key)
+            return law | {"parameters": _parameters(curve)}
+        spec = point.get("noise")
+        if spec is None:
+            raise ValueError("method = threshold needs noise, which the sweep does not give")
+        sign = SIGNS[choice("comparison", _given(point, "comparison"), SIGNS)]
+        step = noise_axes.step(spec)
+        curve = threshold_curve(spec["family"], promise, keys, per_key, comparison=sign, method=CALIBRATION, step=step)
+        noise = {"noise": noise_axes.named(spec, CALIBRATION), "parameters": noise_axes.parameters(curve.noise)}
+        return law | noise | {"threshold": curve.threshold, "comparison": sign, "per_key": per_key}
+
+    @classmethod
+    def build(cls, law: Law, counts: Any) -> Self:
+        if law["method"] == "threshold":
+            noise = noise_axes.built(law["noise"]["family"], law["parameters"])
+            curve: ReleaseCurve = ThresholdCurve(noise, law["threshold"], law["comparison"], int(law["per_key"]))
+        else:
+            own = {name: inf if value == "inf" else value for name, value in law["parameters"].items()}
+            curve = KINDS[law["method"]](**own)
+        return cls(curve, _promise(law["target"]), np.asarray(counts, dtype=np.int64))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.promise
+
+    @property
+    def work(self) -> float:
+        return float(len(self.counts))
+
+    @cached_property
+    def classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of records that occur, and the number of keys with each of them."""
+        values, times = np.unique(self.counts, return_counts=True)
+        return values.astype(np.int64), times.astype(np.int64)
+
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
+        rows = max(TILE // max(len(self.counts), 1), 1)
+        parts = [self._draw(rng, min(rows, trials - start)) for start in range(0, trials, rows)]
+        keys, records = (np.concatenate(found) for found in zip(*parts))
+        return {"keys": keys, "records": records}
+
+    def _draw(self, rng: np.random.Generator, trials: int) -> tuple[Floats, Floats]:
+        """Return the number of released keys and of their records, shape (trials,)."""
+        if isinstance(self.curve, ThresholdCurve):
+            noisy = np.empty((trials, len(self.counts)))
+            self.curve.noise.fill(out=noisy, rng=rng)
+            noisy += self.counts
+            threshold = self.curve.threshold
+            passed = noisy > threshold if self.curve.comparison == ">" else noisy >= threshold
+            return np.asarray(passed @ np.ones(len(self.counts))), np.asarray(passed @ self.counts.astype(np.float64))
+        values, times = self.classes
+        released = rng.binomial(times, self.curve.released(values), size=(trials, len(values)))
+        return np.asarray(released @ np.ones(len(values))), np.asarray(released @ values.astype(np.float64))
+
+
+def _given(point: Point, name: str) -> Any:
+    value = point.get(name)
+    return PartitionSelection.axes[name].default if value is None else value
+
+
+def _target(point: Point) -> dict[str, Any]:
+    """Return the parameters of the guarantee of a point as plain data. Raises ValueError if they are not clear."""
+    delta = scalar("delta", point["delta"], 0, 1)
+    if point.get("epsilon") is not None:
+        return {"epsilon": scalar("epsilon", point["epsilon"], 0), "delta": delta}
+    if point.get("rho") is None:
+        raise ValueError("epsilon and rho are missing; valid: one of them")
+    omega = scaled_omega(point) if point.get("omega") is None else point["omega"]
+    omega = inf if omega is None else scalar("omega", omega, 1, finite=False)
+    target = {"rho": scalar("rho", point["rho"], 0), "delta": delta}
+    return target if omega == inf else target | {"omega": omega}
+
+
+def _promise(target: Mapping[str, Any]) -> Guarantee:
+    if "epsilon" in target:
+        return ApproxDP(target["epsilon"], target["delta"])
+    if "omega" in target:
+        return ApproxTCDP(target["delta"], target["rho"], target["omega"])
+    return ApproxZCDP(target["delta"], target["rho"])
+
+
+def _parameters(curve: Any) -> dict[str, Any]:
+    """Return the parameters of a curve as plain data that can be written as JSON."""
+    return {name: "inf" if value == inf else value for name, value in vars(curve).items()}

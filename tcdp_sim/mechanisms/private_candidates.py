@@ -1,0 +1,248 @@
+"""The best of k candidate models, chosen from private runs of random candidates or from all scores at once."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from tcdp_sim.candidates import ACCOUNTINGS, LAWS, Tries, largest_shift, tries_of
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.data.candidate_problems import MOST_CANDIDATES, PROBLEMS, accuracy_losses
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import NOISE, POSITIVE, TCDP_TARGET, K
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
+from tcdp_sim.selection.calibration import (
+    WITH_NOISE,
+    depends_on,
+    noise_family,
+    selection_algorithm,
+    selection_guarantee,
+    selection_parameters,
+)
+from tcdp_sim.selection.scores import Scores
+
+ALL_RUNS = "all_runs"
+EXPONENTIAL = ("exponential_mechanism", "permute_and_flip")
+METHODS = (*LAWS, ALL_RUNS, *EXPONENTIAL, *WITH_NOISE)
+TILE = 2**20  # runs drawn at a time
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateCandidates(Mechanism):
+    """A private choice among k candidate models by their numbers of correct predictions on n private records.
+
+    Neighbours substitute one record, so that every score may change by one.
+
+    - poisson, geometric, logarithmic: a random number of runs. A run takes a random candidate, and adds Gaussian noise
+      to its score. The candidate of the best run is released, with its noisy score; a random one if there is no run.
+    - all_runs: every candidate has one run, and all of them are paid for.
+    - exponential_mechanism, permute_and_flip, generalized_histogram (Algorithm 21), obvious_answer (Algorithm 22): a
+      selection that sees all scores, and releases the candidate alone.
+
+    Parameters
+    ----------
+    method : str
+        One of `METHODS`.
+    losses : ndarray of float
+        The accuracies that the candidates lack beside the best one, shape (k,), rising from 0.
+    records : float
+        n, the number of private records.
+    promise : Guarantee
+        The guarantee.
+    parameters : mapping of str to float
+        `scale` of the noise of a run in counts, or the parameters of the selection.
+    tries : Tries or None
+        The law of the number of runs, for methods with a random one.
+    family : str or None
+        The family of the noise of Algorithms 21 and 22.
+
+    References
+    ----------
+    Liu, Talwar (2019), Private selection from private candidates, https://arxiv.org/abs/1811.07971
+    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, https://arxiv.org/abs/2110.03620
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> losses = np.array([0.0, 0.5])
+    >>> choice = PrivateCandidates("all_runs", losses, 100.0, ZCDP(1.0), {"scale": 1.0})
+    >>> bool(choice.simulate(np.random.default_rng(0), 100)["best_selected"].all())
+    True
+    """
+
+    method: str
+    losses: Floats
+    records: float
+    promise: Guarantee
+    parameters: dict[str, float]
+    tries: Tries | None = None
+    family: str | None = None
+
+    name = "private_candidates"
+    version = 1
+    axes = declared(
+        Axis("method", "how a candidate is chosen", valid=", ".join(METHODS), kind="text"),
+        NOISE,
+        Axis(
+            "accounting",
+            "how the runs' guarantee is derived",
+            valid=", ".join(ACCOUNTINGS),
+            kind="text",
+            default="tight",
+        ),
+        Axis("tries", "mean number of runs", "1", "above 1, at most 1e6"),
+        Axis("problem", "accuracies of the candidates", valid=", ".join(PROBLEMS), kind="text"),
+        replace(K, meaning="number of candidates", valid=f"a whole number from 2 to {MOST_CANDIDATES}"),
+        Axis("records", "number n of private records", "1", POSITIVE),
+        *TCDP_TARGET,
+    )
+    required = ("method", "problem", "k", "records", "rho")
+    options = ()
+    observables = MappingProxyType(
+        {
+            "accuracy_loss": Observable("1", "accuracy of the best candidate, less that of the chosen one", 0, 1),
+            "runs": Observable("1", "number of scores that are computed", 0),
+        }
+    )
+    events = MappingProxyType({"best_selected": "no candidate is more accurate than the chosen one"})
+
+    @classmethod
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        method = choice("method", str(point["method"]), METHODS)
+        problem = ("problem", "k", "records")
+        if method in LAWS:
+            return ("method", "accounting", "tries", *problem, *noise_axes.target_axes(("rho", "omega")))
+        if method in WITH_NOISE:
+            family = None if point.get("noise") is None else point["noise"]["family"]
+            own = depends_on(method, family) if family else ("rho",)
+            return ("method", "noise", *problem, *noise_axes.target_axes(own))
+        return ("method", *problem, "rho")
+
+    @classmethod
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
+        method = choice("method", str(point["method"]), METHODS)
+        k = whole("k", point["k"], 2, MOST_CANDIDATES)
+        problem = str(point["problem"])
+        accuracy_losses(problem, k)  # raises ValueError if it is not known
+        law = {"mechanism": cls.name, "version": cls.version, "method": method, "problem": problem, "k": k}
+        law["records"] = scalar("records", point["records"], 0)
+        if method in LAWS:
+            return law | _of_runs(method, point)
+        if method in WITH_NOISE:
+            return law | _of_gap_max(method, point, k)
+        target = noise_axes.target(method, ("rho",), point)
+        rho = scalar("rho", target["rho"], 0)
+        if method == ALL_RUNS:
+            return law | {"target": target, "parameters": {"scale": sqrt(k / (2 * rho))}}
+        return law | {"target": target, "parameters": selection_parameters(method, None, "tight", target, float(k), 1)}
+
+    @classmethod
+    def build(cls, law: Law, counts: Any) -> Self:
+        method, target = law["method"], law["target"]
+        family = law["noise"]["family"] if "noise" in law else None
+        tries = tries_of(method, law["tries"]) if method in LAWS else None
+        if tries is not None:
+            promise: Guarantee = TCDP(target["rho"], target["omega"])
+        elif method == ALL_RUNS:
+            promise = ZCDP(target["rho"])
+        else:
+            promise = selection_guarantee(method, family, "tight", target)
+        losses = accuracy_losses(law["problem"], law["k"])
+        return cls(method, losses, law["records"], promise, dict(law["parameters"]), tries, family)
+
+    @property
+    def noise(self) -> Any:
+        """The noise of a score, to be printed; None for a run's, whose scale is a parameter."""
+        return None if self._selection is None else getattr(self._selection, "noise", None)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.promise
+
+    @property
+    def scores(self) -> Floats:
+        """The numbers of correct predictions, less that of the best candidate, in counts."""
+        return -self.records * self.losses
+
+    @property
+    def work(self) -> float:
+        return 2.0 * (self.tries.mean if self.tries else len(self.losses))
+
+    @cached_property
+    def _selection(self) -> Any:
+        if self.tries is not None or self.method == ALL_RUNS:
+            return None
+        return selection_algorithm(self.method, self.family, self.parameters)
+
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
+        k = len(self.losses)
+        runs = np.full(trials, float(k))
+        if self.tries is not None:
+            chosen, runs = self._best_of_runs(self.tries, rng, trials)
+        elif self.method == ALL_RUNS:
+            chosen = self._noisy_best(rng, trials)
+        else:
+            chosen = self._selection.select(Scores(self.scores, sensitivity=1), trials, rng=rng)[:, 0]
+        losses = self.losses[chosen]
+        return {"accuracy_loss": losses, "runs": runs, "best_selected": losses == 0}
+
+    def _noisy_best(self, rng: np.random.Generator, trials: int) -> Ints:
+        """Return the candidate with the largest noisy score in each trial."""
+        k, scale = len(self.losses), self.parameters["scale"]
+        rows = max(1, TILE // k)
+        parts = []
+        for start in range(0, trials, rows):
+            noisy = rng.standard_normal((min(rows, trials - start), k))
+            parts.append(np.argmax(self.scores + scale * noisy, axis=1))
+        return np.concatenate(parts)
+
+    def _best_of_runs(self, tries: Tries, rng: np.random.Generator, trials: int) -> tuple[Ints, Floats]:
+        """Return the candidate of the best run in each trial, and the numbers of runs."""
+        runs = tries.sample(trials, rng=rng)
+        chosen = rng.integers(len(self.losses), size=trials)  # for trials without a run
+        ends = np.cumsum(runs)
+        bounds = np.searchsorted(ends, np.arange(0, ends[-1], TILE) + TILE, side="left") + 1
+        for first, last in zip([0, *bounds[:-1]], bounds):
+            part = slice(int(first), min(int(last), trials))
+            some = np.flatnonzero(runs[part]) + part.start
+            if len(some):
+                chosen[some] = self._best_of(runs[some], rng)
+        return chosen, runs.astype(float)
+
+    def _best_of(self, runs: Ints, rng: np.random.Generator) -> Ints:
+        """Return the candidate of the best run in each trial, all of which have a run."""
+        candidates = rng.integers(len(self.losses), size=int(runs.sum()))
+        noisy = self.scores[candidates] + self.parameters["scale"] * rng.standard_normal(len(candidates))
+        starts = np.cumsum(runs) - runs
+        best = np.repeat(np.maximum.reduceat(noisy, starts), runs) == noisy
+        first = np.minimum.reduceat(np.where(best, np.arange(len(noisy)), len(noisy)), starts)
+        return np.asarray(candidates[first])
+
+
+def _of_runs(method: str, point: Point) -> dict[str, Any]:
+    """Return the part of the law of a random number of runs."""
+    if point.get("tries") is None:
+        raise ValueError(f"tries is missing; {method} needs the mean number of runs")
+    mean = scalar("tries", point["tries"], 1, 1e6)
+    accounting = choice("accounting", str(point.get("accounting") or ACCOUNTINGS[-1]), ACCOUNTINGS)
+    target = noise_axes.target(method, ("rho", "omega"), point)
+    omega = scalar("omega", target["omega"], 1)
+    shift = largest_shift(scalar("rho", target["rho"], 0), omega, tries_of(method, mean), accounting)
+    return {"tries": mean, "accounting": accounting, "target": target, "parameters": {"scale": 1 / shift}}
+
+
+def _of_gap_max(method: str, point: Point, k: int) -> dict[str, Any]:
+    """Return the part of the law of an algorithm with free noise."""
+    if point.get("noise") is None:
+        raise ValueError(f"noise is missing; {method} needs one, such as gaussian")
+    noise = point["noise"]
+    target = noise_axes.target(method, depends_on(method, noise["family"]), point)
+    parameters = selection_parameters(method, noise, "tight", target, float(k), 1)
+    named = noise_axes.named({**noise, "family": noise_family(noise)})
+    return {"noise": named, "target": target, "parameters": parameters}
