@@ -7,6 +7,7 @@ user's code that it calls (`reached`).
 
 import hashlib
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from enum import Enum
@@ -193,4 +194,6 @@ def _source(what: Any) -> str:
     """
     if getattr(what, "co_filename", "") == GENERATED:
         raise OSError("the code was made by exec")
-    return inspect.getsource(what)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of escape sequences in a library's file, which is parsed here
+        return inspect.getsource(what)

@@ -2,6 +2,7 @@
 
 import sys
 import textwrap
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from importlib import util
@@ -345,3 +346,15 @@ def test_an_object_that_a_library_hands_out_counts_by_its_name(tmp_path, monkeyp
 
     assert identity(library_law.counted) is not None
     assert identity(library_law.frozen) is None  # an object of the user's own, which cannot be described
+
+
+def test_a_file_whose_parsing_warns_has_an_identity(tmp_path, monkeypatch):
+    """Python warns of an unknown escape sequence whenever it parses the file, also where warnings are errors."""
+    (tmp_path / "escapes.py").write_text(
+        'class Kind:\n    """\\m"""\n\n\ndef f(data, rng):\n    return Kind\n', "utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from escapes import f
+    assert identity(f) is not None

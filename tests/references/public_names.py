@@ -22,6 +22,7 @@ PACKAGES = (  # in the order in which a reader meets them; other packages have n
         "statistics",
         "results",
         "audits",
+        "audits.adapters",
     ),
 )
 HEAD = """# Public names

@@ -35,7 +35,7 @@ def _fresh() -> Any:
 # Linear regression: the sensitivity of a squared feature uses the lower bound twice.
 
 LIMIT = 100.0
-POINTS = pair([(1.0, 0.0)], [(1.0, 0.0), (100.0, 0.0)], "one record added or removed")
+POINTS = pair([(1.0, 0.0), (1.0, 0.0)], [(1.0, 0.0), (100.0, 0.0)], "one record replaced")
 BUG, FIX = "[bounds_X[0][i], bounds_X[0][i]]", "[bounds_X[0][i], bounds_X[1][i]]"
 
 
@@ -75,8 +75,8 @@ def repaired_slope(points: list[tuple[float, float]], rng: np.random.Generator) 
 
 # Quantiles: all weights of the exponential mechanism underflow for some data sets, and an exception tells of it.
 
-MANY = 2982  # without the one, all weights are below the least double
-FIVES = pair([5.0] * MANY, [5.0] * MANY + [1.0], "one record added or removed")
+MANY = 2983  # without the one, all weights are below the least double
+FIVES = pair([5.0] * MANY, [5.0] * (MANY - 1) + [1.0], "one record replaced")
 
 
 def quantile(values: list[float], rng: np.random.Generator) -> float:

@@ -1,0 +1,48 @@
+"""A library's mechanism with its own claim."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.privacy import Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Adapted:
+    """A mechanism of a privacy library, as a function (data, rng, trials), with the claim that the library makes.
+
+    Attributes
+    ----------
+    draw : callable
+        A function (data, rng) that returns one output.
+    claim : Guarantee
+        The guarantee that the library claims.
+
+    Examples
+    --------
+    >>> from numpy.random import default_rng
+    >>> from tcdp_sim.audits.adapters import Adapted
+    >>> from tcdp_sim.privacy import PureDP
+    >>> adapted = Adapted(lambda data, rng: data + rng.laplace(), PureDP(1.0))
+    >>> len(adapted(3, default_rng(1), 5)), adapted.claim
+    (5, PureDP(epsilon=1.0))
+    """
+
+    draw: Callable[[Any, Any], Any]
+    claim: Guarantee
+
+    def __call__(self, data: Any, rng: Any, trials: int) -> list[Any]:
+        """Return `trials` outputs."""
+        return [self.draw(data, rng) for _ in range(trials)]
+
+
+def library(name: str, extra: str) -> Any:
+    """Return a library's module. Raises UserError with the extra to install if it is missing."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name != name.partition(".")[0]:
+            raise
+        raise UserError(f'{missing.name} is not installed; pip install "tcdp_sim[{extra}]"') from None
