@@ -148,7 +148,7 @@ def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
 
 def _column(pilot: Pilot, kind: str, column: int) -> Column:
     """Return one column of a kind of features as a score."""
-    return Column(kind, column, *_named(pilot, kind, column))
+    return Column(kind, column, *_named(pilot, kind, column), clear=pilot.names is not None)
 
 
 def _named(pilot: Pilot, kind: str, column: int) -> tuple[str, str]:

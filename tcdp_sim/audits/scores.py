@@ -47,12 +47,16 @@ class LikelihoodRatio:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a kind of features (`features.KINDS`); a column of yes and no has an opposite in words."""
+    """One column of a kind of features (`features.KINDS`).
+
+    A column of yes and no has an opposite in words. `clear` is true for a column that a reader has made of outputs.
+    """
 
     kind: str
     column: int
     words: str
     opposite: str = ""
+    clear: bool = False
 
     def __call__(self, outputs: Any) -> Floats:
         x = features.as_matrix(outputs)

@@ -35,7 +35,7 @@ GROWTH = 3  # a forecast is trusted up to this multiple of its sample's size, be
 AT_ONCE = 1_000_000  # outputs for the choice before it is known how rare the event is
 EXTREMES = 64  # extreme scores kept from each chunk, as thresholds of events that the pilot has not seen
 CLEARLY = 1.1, 3.0  # a score beats the likelihood ratio if it shows 1.1 times as much, or 3 standard errors more
-CLEAR = 1.02  # a yes or no is preferred to a sum of several that shows 2% more
+CLEAR = 1.05  # a part of an output is preferred to a sum of several that shows 5% more
 ENOUGH = 3000  # hits of the rarer input beyond which more outputs cannot improve the choice
 ONE_SIGMA = 0.32  # doubt when candidates are compared: one standard error on each side, beside the allowance for luck
 
@@ -165,7 +165,7 @@ def _preference(candidate: Candidate) -> tuple[float, float]:
 
 def _clarity(score: Score) -> float:
     """Return the factor by which a score is preferred because people understand its events."""
-    return CLEAR if isinstance(score, Column) and score.opposite else 1.0
+    return CLEAR if isinstance(score, Column) and score.clear else 1.0
 
 
 def _pilots(counting: Counting, audit: Audit, trials: int) -> list[Pilot]:
