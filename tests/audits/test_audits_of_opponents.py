@@ -74,7 +74,7 @@ def test_thresholds_of_keys_keep_their_delta_and_the_other_comparison_is_found(c
     right = tcdp_sim.audit(keys, claim=ApproxDP(1.0, claims[comparison]), **given)
     assert not right.refuted
     if comparison == ">=":  # the delta of the strict comparison leaves out a count that equals the threshold
-        wrong = tcdp_sim.audit(keys, claim=ApproxDP(1.0, claims[">"]), **given)
+        wrong = tcdp_sim.audit(keys, claim=ApproxDP(1.0, claims[">"]), **given | {"neighbours": [(["a"], [])]})
         assert wrong.refuted
 
 
