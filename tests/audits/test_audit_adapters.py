@@ -153,7 +153,7 @@ class TestPipelineDP:
         return adapters.from_pipelinedp(params, epsilon=1.0, public_partitions=["a"])
 
     def test_the_noise_is_what_the_budget_pays_for(self, count):
-        outputs = [each["a"]["count"] for each in count([(i, "a", 0.0) for i in range(4)], None, 300)]
+        outputs = [each["a"]["count"] for each in count([(i, "a", 0.0) for i in range(4)], None, 1000)]
         assert stats.kstest(outputs, stats.laplace(4, 1).cdf).pvalue > RARE
 
     def test_one_person_more_is_hidden_and_nine_are_not(self, count):
