@@ -165,7 +165,9 @@ def _preference(candidate: Candidate) -> tuple[float, float]:
 
 def _clarity(score: Score) -> float:
     """Return the factor by which a score is preferred because people understand its events."""
-    return CLEAR if isinstance(score, Column) and score.clear else 1.0
+    if not isinstance(score, Column) or not score.clear:
+        return 1.0
+    return CLEAR + 0.01 if score.opposite else CLEAR  # a yes or no before a number that says the same
 
 
 def _pilots(counting: Counting, audit: Audit, trials: int) -> list[Pilot]:

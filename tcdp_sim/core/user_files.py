@@ -3,7 +3,7 @@
 import re
 import sys
 import traceback
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -143,12 +143,23 @@ def _importable(module: str) -> Path | None:
     return Path(found.origin).resolve() if found and found.origin else None
 
 
+class _Uncached(SourceFileLoader):
+    """A loader that compiles the file as it is now.
+
+    Python's stored bytecode is of an older source if the file has changed within a second without a change of size.
+    """
+
+    def get_code(self, fullname: str) -> Any:
+        """Return the code of the file's present source."""
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _module(path: Path, name: str = "") -> ModuleType:
     """Return the module of a file, imported under its own name by default. Raises UserError if that fails."""
     if path in _LOADED:
         return _LOADED[path]
     name = name or (path.stem if path.stem not in sys.modules else f"{path.stem}_py")
-    spec = spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, path, loader=_Uncached(name, str(path)))
     assert spec is not None  # the name of the file ends in .py
     assert spec.loader is not None
     module = module_from_spec(spec)

@@ -14,7 +14,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.mechanisms import noise_axes
-from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, OMEGA_FORMS, TCDP_TARGET, K, scaled_omega
+from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, OMEGA_FORMS, POSITIVE, TCDP_TARGET, K, scaled_omega
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.partition_selection import (
     MOST_KEYS,
@@ -83,7 +83,7 @@ class PartitionSelection(Mechanism):
         NOISE,
         DATA,
         K,
-        Axis("epsilon", "privacy parameter of (epsilon, delta)-DP; rho asks for approximate tCDP instead", "nats"),
+        Axis("epsilon", "epsilon of (epsilon, delta)-DP; rho asks for approximate tCDP instead", "nats", POSITIVE),
         *TCDP_TARGET,
         DELTA,
         Axis("keys_per_person", "largest number of keys of a person", "1", f"1 to {MOST_KEYS}", "whole", 1),

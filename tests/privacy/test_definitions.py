@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
-from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, Guarantee, MeanConcentratedDP, PureDP
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxTCDP, ApproxZCDP, Guarantee, MeanConcentratedDP, PureDP
 
 EXAMPLES = [
     (PureDP, {"epsilon": 0.5}, "0.5-DP"),
@@ -18,6 +18,7 @@ EXAMPLES = [
     (MeanConcentratedDP, {"mu": 0.25, "tau": 0.5}, "(0.25, 0.5)-mCDP"),
     (RDP, {"epsilon": 0.5, "order": 8.0}, "(8, 0.5)-RDP"),
     (TCDP, {"rho": 1 / 3, "omega": 20.0}, "(0.333333, 20)-tCDP"),
+    (ApproxTCDP, {"rho": 1 / 3, "delta": 1e-6, "omega": 20.0}, "1e-06-approximate (0.333333, 20)-tCDP"),
 ]
 every = pytest.mark.parametrize(("kind", "values", "text"), EXAMPLES)
 
@@ -36,6 +37,9 @@ RANGES = {
     (ZCDP, "xi"): "valid: 0 <= xi < inf",
     (TCDP, "rho"): "valid: 0 < rho < inf",
     (TCDP, "omega"): "valid: 1 < omega <= inf",
+    (ApproxTCDP, "delta"): "valid: 0 <= delta <= 1",
+    (ApproxTCDP, "rho"): "valid: 0 < rho < inf",
+    (ApproxTCDP, "omega"): "valid: 1 < omega <= inf",
 }
 INVALID = [
     (PureDP, "epsilon", [-1e-300, -1, np.nan, np.inf, -np.inf]),
@@ -52,6 +56,9 @@ INVALID = [
     (ZCDP, "xi", [-1e-9, np.nan, np.inf]),
     (TCDP, "rho", [0, -1, np.nan, np.inf]),
     (TCDP, "omega", [1, 0.5, 0, -2, np.nan, -np.inf]),
+    (ApproxTCDP, "delta", [-1e-9, 1 + 2.0**-52, np.nan]),
+    (ApproxTCDP, "rho", [0, -1, np.nan, np.inf]),
+    (ApproxTCDP, "omega", [1, 0.5, np.nan, -np.inf]),
 ]
 VALID = [
     (PureDP, "epsilon", [0, 5e-324, 1e300]),
@@ -68,6 +75,9 @@ VALID = [
     (ZCDP, "xi", [0, 1e300]),
     (TCDP, "rho", [5e-324, 1e300]),
     (TCDP, "omega", [1 + 2.0**-52, 1e300, np.inf]),
+    (ApproxTCDP, "delta", [0, 5e-324, 1]),
+    (ApproxTCDP, "rho", [5e-324, 1e300]),
+    (ApproxTCDP, "omega", [1 + 2.0**-52, 1e300, np.inf]),
 ]
 
 
