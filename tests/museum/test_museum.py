@@ -19,7 +19,7 @@ from scipy import stats
 
 THERE, _ = exhibits()
 FEW = {  # outputs for a test, fewer than on the page
-    "opendp_noisy_max": 6000, "opendp_threshold": 12_000, "opendp_amplification": 8000, "opendp_deviations": 5000,
+    "opendp_noisy_max": 6000, "opendp_threshold": 30_000, "opendp_amplification": 8000, "opendp_deviations": 5000,
     "diffprivlib_regression": 100, "diffprivlib_quantile": 100, "google_replace_one": 20_000, "google_distinct": 500,
     "google_threshold": 20_000, "smartnoise_quantile": 500, "nvflare_svt": 3000, "mbi_jam": 20_000,
 }  # fmt: skip
