@@ -262,3 +262,34 @@ def test_a_slow_mechanism_is_audited_in_the_time_given():
     )
     assert report.refuted
     assert report.trials > 1000
+
+
+class Alternates:
+    """An output that only tells whether the number of calls is even, after some calls."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, data, rng):
+        self.calls += 1
+        return self.calls % 2 if self.calls > 60 else 0
+
+
+def test_the_order_of_interleaved_calls_is_random():
+    """With one input always first, the parity of the calls would tell the inputs apart. False alarm: 1e-4."""
+    given = {**AUDIT, "claim": PureDP(0.5)}
+    assert not tcdp_sim.audit(Alternates(), neighbours=audited.ONE, **given, level=1 - 1e-4).refuted
+
+
+@pytest.mark.parametrize("trials", [5000, 50_000])
+def test_an_audit_draws_no_more_outputs_than_its_plan(trials):
+    """Counted by the mechanism itself: at most the plan and the few outputs that test reproducibility."""
+    drawn = []
+
+    def counted(data, rng, trials):
+        drawn.append(trials)
+        return data[0] + rng.laplace(0, 1, trials)
+
+    tcdp_sim.audit(counted, neighbours=audited.ONE, claim=PureDP(1.0), trials=trials, learn=False)
+    planned = 2 * search.outputs_needed(trials, 1)
+    assert 0.5 * planned < sum(drawn) <= planned + 1000
