@@ -13,6 +13,7 @@ from tcdp_sim.engine.simulate import Task
 from tcdp_sim.results import published
 from tcdp_sim.store import table, zarr_tree
 from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.study import packed_cells
 from tcdp_sim.study import study as studies
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.groups import named
@@ -65,6 +66,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(zarr_tree, "SMALL", 0)
     monkeypatch.setattr("tcdp_sim.results.open.ROWS", 50)
     monkeypatch.setattr(studies, "LOADED", 50)
+    monkeypatch.setattr(packed_cells, "RECENT", 1)
 
 
 @pytest.mark.slow
