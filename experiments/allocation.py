@@ -93,7 +93,8 @@ def rows(cell: Cell) -> Iterator[Row]:
         labels | {"quantity": "delta", "at": mechanism.epsilon} | _compared(cell, numbers, DELTA, POISSON[0]) | skewness
     )
     if mechanism.delta is not None:
-        numbers = epsilon_interval(mechanism.epsilon, mechanism.delta, delta, cell.mean("slope"))
+        bend = min(abs(np.log(delta[0] / mechanism.delta)), 1.0) if delta[0] > 0 else 1.0  # losses have a density
+        numbers = epsilon_interval(mechanism.epsilon, mechanism.delta, delta, cell.mean("slope"), bend)
         found = _compared(cell, numbers, EPSILON, POISSON[1])
         yield labels | {"quantity": "epsilon", "at": mechanism.delta} | found | skewness
 

@@ -5,12 +5,12 @@ from math import exp, hypot, inf, log1p, nan
 Numbers = tuple[float, float, float, float]  # estimate, MCSE, and the ends of the 95% interval
 
 
-def epsilon_interval(epsilon: float, delta: float, found: Numbers, slope: Numbers) -> Numbers:
+def epsilon_interval(epsilon: float, delta: float, found: Numbers, slope: Numbers, bend: float = 1.0) -> Numbers:
     """Return the epsilon of `delta` with its MCSE and 95% interval.
 
     As a function of a = e^epsilon delta is convex, so its tangent lies below it: the tangent's root is no larger than
     the epsilon asked for. It is exact where delta is linear in a, as it is between two losses of a list of few
-    outcomes. Elsewhere the whole step from the given epsilon is added to the interval, above.
+    outcomes. Elsewhere a share `bend` of the step from the given epsilon is added to the interval, above.
 
     Parameters
     ----------
@@ -18,6 +18,9 @@ def epsilon_interval(epsilon: float, delta: float, found: Numbers, slope: Number
         The epsilon of the simulation in nats, and the delta whose epsilon is asked for.
     found, slope : tuple of float
         The simulated delta and -d delta / d epsilon at `epsilon`: estimate, MCSE and the ends of the 95% interval.
+    bend : float
+        The share, in [0, 1]. 1 is right for any list. If log delta is nearly linear, half of |log(found / delta)| would
+        do for a short step.
 
     Returns
     -------
@@ -40,7 +43,7 @@ def epsilon_interval(epsilon: float, delta: float, found: Numbers, slope: Number
     size = hypot(found[1], slope[1] * (found[0] - delta) / slope[0]) / (slope[0] * exp(step))
     low, high = (_step(end - delta, slope[0]) for end in found[2:])
     error = 1.96 * size
-    low, high = min(low, step - error), max(high, step + error) + abs(step)
+    low, high = min(low, step - error), max(high, step + error) + bend * abs(step)
     return max(epsilon + step, 0.0), size, max(epsilon + low, 0.0), max(epsilon + high, 0.0)
 
 

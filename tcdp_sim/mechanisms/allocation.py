@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from math import log, log1p
+from math import log
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -15,7 +15,8 @@ from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options,
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers.allocations import DIRECTIONS, MOST_PARTICIPATIONS, MOST_STEPS, AllocationDraws
 
-PILOT, PILOT_STEPS = 500, 30
+PILOT, PILOT_STEPS = 500, 30  # draws of a step of the search, and the largest number of steps
+LAST_PILOT = (300, 20_000, 2_000_000)  # draws of the last step: at least, at most, and at most times t
 PILOT_STREAM = hashlib.sha256(b"pilot of an allocation").hexdigest()[:32]
 CLOSE = 0.3  # of log delta, where the search of an epsilon ends
 
@@ -62,7 +63,7 @@ class Allocation(Mechanism):
     delta: float | None
 
     name = "allocation"
-    version = 1
+    version = 2
     axes = declared(
         Axis("sigma", "standard deviation of the noise over the largest length of a record's vector", "1", POSITIVE),
         Axis("steps", "number of steps t", "1", f"a whole number from 2 to {MOST_STEPS}", "whole"),
@@ -132,21 +133,28 @@ class Allocation(Mechanism):
 def _epsilon_near(sigma: float, steps: int, k: int, direction: str, delta: float) -> float:
     """Return an epsilon whose delta is about the given one, by small simulations with a fixed seed.
 
-    The search halves an interval until log delta is close, or Newton's step stays in it. The answer is rounded, so that
-    every processor finds the same one.
+    The search halves an interval until log delta is close, or Newton's step stays in it. A last, larger simulation
+    gives one more step of Newton's. The answer is rounded, so that every processor finds the same one.
     """
+
+    def pilot(epsilon: float, size: int, step: int) -> tuple[float, float]:
+        """Return log(simulated delta / delta), and epsilon after a step of Newton's for log delta."""
+        rng = generator(0, PILOT_STREAM, step)
+        draws = AllocationDraws(sigma, steps, k, epsilon, direction).sample(size, rng=rng)
+        found, slope = (float(numbers.mean()) for numbers in draws)
+        if not (found > 0 and slope > 0):
+            return -1e9, -1.0
+        return log(found / delta), epsilon + found / slope * log(found / delta)
+
     low, high = 0.0, k * (0.5 / sigma**2 + 6.5 / sigma)
     epsilon = min(high, k / sigma * (log(1 / delta) / steps) ** 0.5)
     for step in range(PILOT_STEPS):
-        rng = generator(0, PILOT_STREAM, step)
-        draws = AllocationDraws(sigma, steps, k, epsilon, direction).sample(max(PILOT, 2), rng=rng)
-        found, slope = (float(numbers.mean()) for numbers in draws)
-        gap = log(found / delta) if found > 0 else -1e9
+        gap, newton = pilot(epsilon, PILOT, step)
         if abs(gap) < CLOSE:
-            epsilon += log1p((found - delta) / slope) if slope > 0 and found - delta > -slope else 0.0
-            break
+            least, most, work = LAST_PILOT
+            newton = pilot(max(newton, 0.0), max(least, min(most, work // steps)), PILOT_STEPS)[1]
+            return float(f"{max(newton, 0.0):.6g}")
         low, high = (epsilon, high) if gap > 0 else (low, epsilon)
-        newton = epsilon + found * gap / slope if slope > 0 and found > 0 else low
         epsilon = newton if low < newton < high else 0.5 * (low + high)
         if high - low < 1e-9 * high:
             break

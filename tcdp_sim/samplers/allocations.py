@@ -2,16 +2,25 @@
 
 Let y_i = exp(s x_i - s^2 / 2) be the likelihood ratio of step i, for s = 1 / sigma. A record that takes part in k
 random steps of t has the ratio R = e_k(y) / C(t, k), the mean of all products of k ratios. delta of the outputs with
-the record against those without it is the mean of (1 - e^epsilon / R)+ with the record, and the other delta is the mean
-of (1 - e^epsilon R)+ without it.
+the record against those without it is E (R - e^epsilon)+ without the record, and the other delta is
+E (1 - e^epsilon R)+.
 
-Both are rare events. The steps are drawn from laws that are tilted by e^(theta min(y, most)), which is constant on each
-of many cells of x, so the weights are exact. They are bounded, because the event needs a large (or small) sum of y.
+**Adding.** The largest ratio is integrated exactly, as Asmussen and Kroese (2006) do for sums of heavy-tailed
+variables. By symmetry delta is t times the mean over the outcomes in which y_t is the largest ratio. Given the others,
+R is linear in y_t, so the mean over y_t has a closed form. Let m_j be the mean product of j of the others, M their
+maximum, and Y a single ratio. Then
+
+    delta = k E [ m_{k-1} E[(Y - a)+; Y > M] ],    a = (t e^epsilon - (t - k) m_k) / (k m_{k-1}).
+
+The weight m_{k-1} is that of a record in k - 1 random steps of the others. By symmetry these are the first ones.
+
+The others are drawn from tilted laws. The tilts affect the spread of the draws alone.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, lgamma, log
+from math import exp
 
 import numpy as np
 from scipy.optimize import brentq
@@ -19,18 +28,25 @@ from scipy.special import ndtr, ndtri
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.numerics import TINY
+from tcdp_sim.samplers.mean_products import log_mean_products
+from tcdp_sim.samplers.tilted_ratios import Exponent, TiltedRatios
 
 DIRECTIONS = ("adding", "removing")
 MOST_STEPS, MOST_PARTICIPATIONS = 10**5, 100
-_CELLS = np.linspace(-10.0, 14.0, 1201)  # edges of cells of x, in standard deviations
-_STEEPEST = 60.0  # of theta times the largest ratio that is tilted
-_LARGE = 1e100
-_TILE = 2**19  # steps drawn at a time
+_BEND = 0.15  # times e^(-1.5 s): b of a power
+_POWERS = np.geomspace(1e-3, 1e3, 61)
+_STEEPEST = 60.0  # of the tilt e^(-power y)
+_LARGEST = 700.0  # of an exponent
+_USUAL = 0.7  # expected number of ratios above the one that stands for the largest of the others
+_TILE = 2**16  # steps drawn at a time
 
 
 @dataclass(frozen=True, eq=False)
 class AllocationDraws:
     """A sampler of numbers whose means are delta(epsilon) of a random allocation and its slope.
+
+    The numbers are at least 0 and have all moments.
 
     Parameters
     ----------
@@ -53,13 +69,15 @@ class AllocationDraws:
     References
     ----------
     Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha, Zhang (2024), Balls-and-Bins sampling for DP-SGD,
-    https://arxiv.org/abs/2412.16802
+    https://arxiv.org/abs/2412.16802, for the pair of laws
+    Asmussen, Kroese (2006), Improved algorithms for rare event simulation with heavy tails,
+    https://doi.org/10.1239/aap/1151337766, for sums of heavy-tailed variables; several factors and the tilts are ours.
 
     Examples
     --------
     >>> import numpy as np
     >>> deltas, _ = AllocationDraws(1.0, 100, 1, 0.86, "adding").sample(10_000, rng=np.random.default_rng(0))
-    >>> bool(abs(deltas.mean() / 9.825e-7 - 1) < 0.2)
+    >>> bool(abs(deltas.mean() / 9.825e-7 - 1) < 0.01)
     True
     """
 
@@ -75,15 +93,6 @@ class AllocationDraws:
         whole("participations", self.participations, 1, min(self.steps, MOST_PARTICIPATIONS))
         scalar("epsilon", self.epsilon, 0, closed=True)
         choice("direction", self.direction, DIRECTIONS)
-
-    @cached_property
-    def _laws(self) -> list[tuple["_Tilted", int]]:
-        """The tilted laws of the steps in which the record takes part and of the others, with their numbers."""
-        k = self.participations if self.direction == "adding" else 0
-        theta, most = _tilt(self.sigma, self.steps, k, self.epsilon / self.participations, self.direction)
-        s = 1 / self.sigma
-        both = [(_Tilted(s, s, theta, most), k), (_Tilted(s, 0.0, theta, most), self.steps - k)]
-        return [(law, count) for law, count in both if count]
 
     def sample(self, size: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return independent pairs of numbers in [0, inf), with the means delta(epsilon) and -d delta / d epsilon.
@@ -101,87 +110,110 @@ class AllocationDraws:
             The numbers, shape (size,).
         """
         rows = max(_TILE // self.steps, 1)
-        parts = [self._draw(min(rows, size - start), rng) for start in range(0, size, rows)]
+        draw = self._added if self.direction == "adding" else self._removed
+        parts = [draw(min(rows, size - start), rng) for start in range(0, size, rows)]
         deltas, slopes = (np.concatenate(part) for part in zip(*parts))
         return deltas, slopes
 
-    def _draw(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    @cached_property
+    def _laws(self) -> list[tuple[TiltedRatios, int]]:
+        """The tilted laws of the ratios that are drawn, with their numbers."""
+        return _raised_laws(self) if self.direction == "adding" else _lowered_laws(self)
+
+    def _steps(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return the ratios of all steps that are drawn, and the log weights, shape (size,)."""
+        drawn = [law.draw((size, count), rng) for law, count in self._laws] or [(np.zeros((size, 0)),) * 2]
+        return np.concatenate([y for y, _ in drawn], axis=1), np.sum([log.sum(axis=1) for _, log in drawn], axis=0)
+
+    def _added(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         y, log_weight = self._steps(size, rng)
-        loss = _log_mean_product(y, self.participations)
-        gap = np.maximum((loss if self.direction == "adding" else -loss) - self.epsilon, 0.0)
+        t, k = self.steps, self.participations
+        fewer, all_factors = log_mean_products(y, k)
+        goal = t * np.exp(np.clip(self.epsilon - fewer, -_LARGEST, _LARGEST))  # over m_{k-1}
+        strike = (goal - (t - k) * np.exp(np.clip(all_factors - fewer, -_LARGEST, _LARGEST))) / k
+        mean, tail = _above(strike, y.max(axis=1, initial=0.0), 1 / self.sigma)
+        weight = np.exp(log_weight)
+        return weight * k * mean, weight * goal * tail
+
+    def _removed(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        y, log_weight = self._steps(size, rng)
+        gap = np.maximum(-log_mean_products(y, self.participations)[1] - self.epsilon, 0.0)
         weight = np.where(gap > 0, np.exp(log_weight), 0.0)
         return weight * -np.expm1(-gap), weight * np.exp(-gap)
 
-    def _steps(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return the ratios of all steps, shape (size, t), and the log weights, shape (size,)."""
-        drawn = [law.draw((size, count), rng) for law, count in self._laws]
-        return np.concatenate([y for y, _ in drawn], axis=1), sum(weight.sum(axis=1) for _, weight in drawn)
+
+def _above(strike: Floats, largest: Floats, s: float) -> tuple[Floats, Floats]:
+    """Return E[(Y - strike)+; Y > largest] and P[Y > strike, Y > largest] for a ratio Y without the record."""
+    with np.errstate(divide="ignore"):
+        z = np.log(np.maximum(strike, largest)) / s + 0.5 * s
+    tail = ndtr(-z)
+    return np.maximum(ndtr(s - z) - np.where(tail > 0, strike, 0.0) * tail, 0.0), tail
 
 
-class _Tilted:
-    """The law of x = mean + z for a standard normal z, tilted by e^(theta min(y, most)) on cells of x."""
+def _raised_laws(draws: AllocationDraws) -> list[tuple[TiltedRatios, int]]:
+    """Return the laws of all ratios but the largest, for the delta of adding the record.
 
-    def __init__(self, s: float, mean: float, theta: float, most: float) -> None:
-        self.s, self.mean = s, mean
-        self.tail = ndtr(-_CELLS)  # from 1 down, exact to the last digits far above
-        middle = mean + 0.5 * (_CELLS[1:] + _CELLS[:-1])
-        self.ratio = np.exp(s * middle - 0.5 * s * s)
-        exponent = theta * np.minimum(self.ratio, most)
-        chance = -np.diff(self.tail)
-        top = exponent.max()
-        weight = chance * np.exp(exponent - top)
-        self.total = float(weight.sum())
-        self.cumulative = np.cumsum(weight) / self.total
-        self.log_weight = log(self.total / chance.sum()) + top - exponent
-        self.mean_ratio = float(np.minimum(self.ratio, min(most, _LARGE)) @ weight / self.total)
-
-    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return ratios and their log weights."""
-        cell = np.searchsorted(self.cumulative, rng.random(shape), side="right").clip(0, len(self.log_weight) - 1)
-        tail = self.tail[cell + 1] + rng.random(shape) * (self.tail[cell] - self.tail[cell + 1])
-        x = self.mean - ndtri(tail)
-        return np.exp(self.s * x - 0.5 * self.s**2), self.log_weight[cell]
-
-
-def _tilt(sigma: float, steps: int, with_record: int, part: float, direction: str) -> tuple[float, float]:
-    """Return the tilt at which the mean of the sum of ratios is where the event begins, and the largest ratio tilted.
-
-    `part` is epsilon for each step in which the record takes part. The tilt affects the spread of the draws alone.
+    The best tilt of a ratio y is the mean of what is left to draw, given y. In the *mean field* all other ratios are
+    replaced by their tilted mean, and their maximum by a usual one. Its value as a function of y is nearly the best
+    tilt where one large ratio makes the event. Where all ratios make it, the power (1 + b y)^p is better whose slope at
+    y = e^s is that of the mean field. The larger tilt of both, equal at e^s, has no unequal weights in either case.
     """
-    s = 1 / sigma
-    goal = steps * exp(min(part if direction == "adding" else -part, 200.0))
-    most = max(goal - steps, exp(min(3 * s, 200.0))) if direction == "adding" else np.inf  # usual ratios are below
+    s, t, k = 1 / draws.sigma, draws.steps, draws.participations
+    if t == 1:
+        return []
+    usual = exp(-s * float(ndtri(min(_USUAL / (t - 1), 0.5))) - 0.5 * s * s)
+    bend = _BEND * exp(-1.5 * s)
 
-    def excess(theta: float) -> float:
-        raised = _Tilted(s, s, theta, most).mean_ratio if with_record else 0.0
-        return with_record * raised + (steps - with_record) * _Tilted(s, 0.0, theta, most).mean_ratio - goal
+    def laws(exponent: Exponent) -> list[tuple[TiltedRatios, int]]:
+        both = (TiltedRatios(s, s, exponent), k - 1), (TiltedRatios(s, 0.0, exponent), t - k)
+        return [(law, count) for law, count in both if count]
 
-    if direction == "adding":
-        end = _STEEPEST / most
-        if excess(0.0) >= 0:
-            return 0.0, most
-        return (end if excess(end) <= 0 else float(brentq(excess, 0.0, end, rtol=1e-3))), most
-    end = -_STEEPEST
-    if excess(0.0) <= 0:
-        return 0.0, most
-    return (end if excess(end) >= 0 else float(brentq(excess, end, 0.0, rtol=1e-3))), most
+    def mean_ratio(exponent: Exponent) -> float:
+        return sum(count * law.mean_ratio for law, count in laws(exponent)) / (t - 1)
+
+    def mean_field(mean: Floats, largest: Floats) -> tuple[Floats, Floats]:
+        """Return the value, and its derivative with respect to one of the ratios."""
+        goal = t * np.exp(np.minimum(draws.epsilon - (k - 1) * np.log(mean), _LARGEST))
+        value, tail = _above((goal - (t - k) * mean) / k, largest, s)
+        return value, tail * ((k - 1) * goal / mean + t - k) / k / (t - 1)
+
+    def power_law(power: float) -> Exponent:
+        return lambda y: power * (np.log1p(bend * y) - np.log1p(bend * exp(s)))
+
+    def excess(power: float) -> float:
+        value, slope = mean_field(np.array(mean_ratio(power_law(power))), np.array(usual))
+        return power * bend / (1 + bend * exp(s)) - (float(slope / value) if value > 0 else np.inf)
+
+    power = power_law(_first_root(excess))
+    mean = mean_ratio(power)
+
+    def field(y: Floats) -> Floats:
+        value, _ = mean_field(mean + (y - mean) / (t - 1), np.maximum(usual, y))
+        return np.log(np.maximum(value, TINY))
+
+    at = field(np.array([exp(s)]))
+    return laws(lambda y: np.maximum(power(y), field(y) - at))
 
 
-def _log_mean_product(y: Floats, k: int) -> Floats:
-    """Return the log of the mean product of k different entries of each row."""
-    if k == 1:
-        return np.log(y.mean(axis=1))
-    scale = np.maximum(y.mean(axis=1, keepdims=True), 1e-300)
-    y = y / scale
-    steps = y.shape[1]
-    sums = np.zeros((len(y), k + 1))  # e_j of the first entries, over C(t, j)
-    sums[:, 0] = 1.0
-    order = range(1, k + 1)
-    shrink = np.array([exp(_log_choose(steps, j - 1) - _log_choose(steps, j)) for j in order])
-    for column in y.T:
-        sums[:, 1:] = sums[:, 1:] + column[:, None] * shrink * sums[:, :-1]
-    return np.log(np.maximum(sums[:, k], 1e-300)) + k * np.log(scale[:, 0])
+def _first_root(excess: Callable[[float], float]) -> float:
+    """Return the least power at which the excess is 0, or the first of the grid that is too large."""
+    enough = next((i for i, power in enumerate(_POWERS) if excess(power) >= 0), len(_POWERS) - 1)
+    if enough in (0, len(_POWERS) - 1) or not np.isfinite(excess(_POWERS[enough - 1])):
+        return float(_POWERS[enough])
+    return float(brentq(excess, _POWERS[enough - 1], _POWERS[enough], rtol=1e-3))
 
 
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+def _lowered_laws(draws: AllocationDraws) -> list[tuple[TiltedRatios, int]]:
+    """Return the law of the ratios for the other delta: tilted to the mean at which the rare event begins."""
+    goal = exp(-draws.epsilon / draws.participations)
+
+    def law(power: float) -> TiltedRatios:
+        return TiltedRatios(1 / draws.sigma, 0.0, lambda y: -power * y)
+
+    if law(0.0).mean_ratio <= goal:
+        power = 0.0
+    elif law(_STEEPEST).mean_ratio >= goal:
+        power = _STEEPEST
+    else:
+        power = float(brentq(lambda power: law(power).mean_ratio - goal, 0.0, _STEEPEST, rtol=1e-3))
+    return [(law(power), draws.steps)]

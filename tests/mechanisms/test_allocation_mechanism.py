@@ -34,7 +34,7 @@ def test_the_epsilon_that_is_found_has_about_the_delta(change):
 def test_an_epsilon_of_ones_own_is_taken():
     assert law(epsilon=0.5) == {
         "mechanism": "allocation",
-        "version": 1,
+        "version": 2,
         "sigma": 1.0,
         "steps": 50,
         "participations": 1,
