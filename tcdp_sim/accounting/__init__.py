@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.planning.selections import QuantileTarget, SelectionTarget
     from tcdp_sim.accounting.planning.targets import CountTarget, DeviationTarget, Target
     from tcdp_sim.accounting.releases.additive import Additive
+    from tcdp_sim.accounting.releases.allocated import Allocated
     from tcdp_sim.accounting.releases.bounded_range import BoundedRange, BoundedRangePair, PermuteAndFlip
     from tcdp_sim.accounting.releases.claimed import Claimed
     from tcdp_sim.accounting.releases.distributions import Distributions
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Additive",
+    "Allocated",
     "BoundedRange",
     "BoundedRangePair",
     "BudgetPlan",
@@ -66,6 +68,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.planning.selections": "QuantileTarget SelectionTarget",
     "tcdp_sim.accounting.planning.targets": "CountTarget DeviationTarget Target",
     "tcdp_sim.accounting.releases.additive": "Additive",
+    "tcdp_sim.accounting.releases.allocated": "Allocated",
     "tcdp_sim.accounting.releases.bounded_range": "BoundedRange BoundedRangePair PermuteAndFlip",
     "tcdp_sim.accounting.releases.claimed": "Claimed",
     "tcdp_sim.accounting.releases.distributions": "Distributions",

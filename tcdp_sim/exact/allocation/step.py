@@ -48,8 +48,8 @@ def spread(sigma: float, width: float, cells: int) -> Step:
     edge = np.asarray(np.arange(cells + 1) * width, np.float64)
     with np.errstate(divide="ignore"):
         z = np.log(edge) / s + 0.5 * s
-    mass, error = _between(z, 0.0)
-    moment, error_of_moment = _between(z, s)
+    mass, error = between(z, 0.0)
+    moment, error_of_moment = between(z, s)
     right = np.clip((moment - edge[:-1] * mass) / width, 0.0, mass)
     points = np.zeros(cells + 1)
     points[:-1] += mass - right
@@ -67,7 +67,7 @@ def spread(sigma: float, width: float, cells: int) -> Step:
     return Step(width, points, down, up, rounding, (float(ndtr(-z[-1])), float(ndtr(s - z[-1]))))
 
 
-def _between(z: Floats, shift: float) -> tuple[Floats, Floats]:
+def between(z: Floats, shift: float) -> tuple[Floats, Floats]:
     """Return the probability that a normal variable with mean `shift` is in each cell, and a bound on the error."""
     below, above = ndtr(z - shift), ndtr(shift - z)
     upper = z[:-1] > shift

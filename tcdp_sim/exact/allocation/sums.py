@@ -25,7 +25,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.allocation.step import Step, mean_square, spread
 
-_FFT = 1e-15  # relative mean-square error of a transform for every doubling of its length
+FFT = 1e-15  # relative mean-square error of a transform for every doubling of its length
 _CELLS = 4096  # in Chernoff's bounds
 _FAR = 38.0  # standard deviations
 _OUTSIDE = 1e-18  # the probability of sums below the window, roughly
@@ -123,15 +123,15 @@ def sums(sigma: float, steps: int, largest: float, highest: float, points: int) 
     first = int(lowest / width)
     step = spread(sigma, width, max(int(largest / width) + 1, 2))
     value = np.asarray(width * (first + np.arange(points)), np.float64)
-    others = _power(_transform(step.mass, points), steps - 1)
+    others = power(transform(step.mass, points), steps - 1)
     size = float(np.linalg.norm(step.mass))
 
     def joined(part: Floats) -> Law:
         """Return the law of the sum of t - 1 ratios and a last one with these masses."""
-        joint = others * _transform(part, points)
+        joint = others * transform(part, points)
         norm = sqrt(2 * float((np.abs(joint) ** 2).sum()) / points)
         transforms = float(np.linalg.norm(part)) + steps * size * float(part.sum())  # no other factor exceeds these
-        error = _FFT * np.log2(points) * (transforms + norm) + 4e-16 * steps * norm
+        error = FFT * np.log2(points) * (transforms + norm) + 4e-16 * steps * norm
         return Law(np.roll(irfft(joint, points), -(first % points)), error)
 
     biased = width * np.arange(len(step.mass)) * step.mass
@@ -141,7 +141,7 @@ def sums(sigma: float, steps: int, largest: float, highest: float, points: int) 
     return Sums(sigma, steps, value, without, with_record, down, up, rounding, lost, above, below)
 
 
-def _transform(mass: Floats, points: int) -> Any:
+def transform(mass: Floats, points: int) -> Any:
     """Return the transform of a law whose points are taken modulo the window."""
     if len(mass) > points:
         padded = np.zeros(-(-len(mass) // points) * points)
@@ -150,7 +150,7 @@ def _transform(mass: Floats, points: int) -> Any:
     return rfft(mass, points)
 
 
-def _power(x: Any, times: int) -> Any:
+def power(x: Any, times: int) -> Any:
     """Return x to a whole power, at least 0, by squaring."""
     result = np.ones_like(x)
     while times:
