@@ -1,44 +1,20 @@
 """Random allocation, against quadrature for two and three steps, simulation and a Gaussian limit.
 
-The oracles integrate the definition; they use no grid, spread law or transform.
+The oracles (`allocation_references`) integrate the definition; they use no grid, spread law or transform.
 """
 
 import numpy as np
 import pytest
+from allocation_references import adding, ratio, removing
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from tcdp_sim.core.numerics import root
 from tcdp_sim.exact import allocation_epsilon, allocation_profile
+from tcdp_sim.exact.allocation import profile
 from tcdp_sim.exact.allocation.profile import one_large_ratio
 from tcdp_sim.exact.allocation.step import spread
 from tcdp_sim.exact.allocation.sums import sums
-
-
-def call(sigma, strike):
-    """E (Y - strike)+ for Y = exp(x / sigma - 1 / (2 sigma^2)) with a standard normal x."""
-    z = sigma * np.log(np.maximum(strike, 1e-300))
-    return np.where(strike > 0, norm.sf(z - 0.5 / sigma) - strike * norm.sf(z + 0.5 / sigma), 1 - strike)
-
-
-def ratio(x, sigma):
-    return np.exp(x / sigma - 0.5 / sigma**2)
-
-
-def adding(sigma, steps, epsilon):
-    """delta of (P, Q): the mean over the first steps of the closed form for the last one."""
-    c = steps * np.exp(epsilon)
-    if steps == 2:
-        bend = sigma * np.log(c) + 0.5 / sigma
-        return quad(lambda x: norm.pdf(x) * call(sigma, c - ratio(x, sigma)), -12, 14, points=[bend], limit=400)[0] / 2
-    x, weight = np.polynomial.legendre.leggauss(1000)
-    y, weight = ratio(12 * x, sigma), 12 * weight * norm.pdf(12 * x)
-    return float(weight @ call(sigma, c - y[:, None] - y) @ weight / 3)
-
-
-def removing(sigma, steps, epsilon):
-    """delta of (Q, P) from the other one at -epsilon, by parity of calls and puts."""
-    return 1 - np.exp(epsilon) + np.exp(epsilon) * adding(sigma, steps, -epsilon)
-
 
 CASES = [(1.0, 2, 0.5), (1.0, 2, 4.0), (0.6, 2, 3.0), (4.0, 2, 0.2), (1.0, 3, 0.7)]
 
@@ -63,6 +39,33 @@ def test_one_large_ratio_is_a_lower_end_and_close_for_little_noise(sigma, steps,
     assert found >= truth * (0.99 if sigma < 0.5 else 0.3)
 
 
+@pytest.mark.parametrize(("sigma", "epsilon"), [(0.3, 0.01), (0.5, 0.1), (1.0, 0.1)])
+def test_one_large_ratio_counts_disjoint_outcomes(sigma, epsilon):
+    """Two steps: the mean over the outcomes with one ratio above u and one below, by quadrature, for the best u."""
+    c = 2 * np.exp(epsilon)
+    z, (x, weight) = np.linspace(-2, 12, 281)[:, None], np.polynomial.legendre.leggauss(400)
+    low = -12.0
+    other = low + 0.5 * (z - low) * (x + 1)  # below u
+    rest = c - ratio(other + 0.5 / sigma, sigma) * np.exp(-0.5 / sigma**2)
+    start = np.maximum(z, sigma * np.log(np.maximum(rest, 1e-300)))
+    above = norm.sf(start - 1 / sigma) - rest * norm.sf(start)
+    truth = (0.5 * (z - low) * weight * norm.pdf(other) * above).sum(axis=1).max()
+    found = one_large_ratio(sigma, 2, epsilon)
+    assert 0.9 * truth < found <= truth * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("side", [-0.99, 0.99])
+def test_roots_are_rounded_to_the_safe_side(monkeypatch, side):
+    """A root finder that is off by as much as its contract allows."""
+    monkeypatch.setattr(profile, "root", lambda f, low, high, close: root(f, low, high, 1e-14) + side * close)
+    monkeypatch.setattr(profile, "_ends", lambda law, epsilon, direction: (np.exp(-epsilon), np.exp(-epsilon)))
+    for delta in (0.3, 0.01):
+        ends = [profile._crossing(None, "both", end, delta, 0.0, 9.0, 0.05) for end in (0, 1)]
+        assert ends[0] <= -np.log(delta) <= ends[1]
+        assert ends[1] - ends[0] == pytest.approx(0.1)
+        assert profile._one_step(1.0, profile._step_epsilon(1.0, delta)) <= delta
+
+
 @pytest.mark.parametrize("points", [2**7, 2**9, 2**11])
 def test_coarse_grids_have_wide_brackets_that_hold(points):
     """Two steps: here the spread law alone is off by far more than rounding, so each end has to do its part."""
@@ -75,6 +78,16 @@ def test_coarse_grids_have_wide_brackets_that_hold(points):
         assert found[0] <= truth <= found[1]
     spread_law = law.with_record.mean(np.maximum(1 - 2 * np.exp(epsilon) / np.maximum(law.value, 1e-9), 0))[0]
     assert spread_law > adding(sigma, 2, epsilon) * (1 + 1e-6)
+
+
+def test_an_epsilon_rounds_its_roots_outwards(monkeypatch):
+    """The same through the public function: with the worst roots allowed its ends still contain the truth."""
+    for side in (-0.99, 0.99):
+        monkeypatch.setattr(
+            profile, "root", lambda f, low, high, close, side=side: root(f, low, high, 1e-14) + side * close
+        )
+        found = allocation_epsilon(1.0, 2, 1e-4, 0.05)
+        assert adding(1.0, 2, found.upper) <= 1e-4 <= adding(1.0, 2, found.lower)
 
 
 def test_little_noise_has_narrow_brackets():

@@ -6,8 +6,8 @@ convex function of the sum S. So the pair whose ratio is S'/t, for the sum S' of
 grid, the errors of all masses, and the change of the mean of (S' - c)+ by rounding.
 
 **More, for k participations.** Cut a random order of the t steps into k blocks whose sizes differ by one at most, and
-let the record take part in one random step of each block. By symmetry its k steps are a random choice of k. An adversary
-who also learns the blocks sees k independent allocations of one participation.
+let the record take part in one random step of each block. By symmetry its k steps are a random choice of k. An
+adversary who also learns the blocks sees k independent allocations of one participation.
 
 **Less.** The cells of all ratios are an output that follows from the true one. So is the sum of their indices, modulo
 the length of a transform. If the record takes part in any k steps, this sum is that of k cells with it and t - k
