@@ -78,8 +78,8 @@ UNITS = {name: "nats" if "epsilon" in name else "1" for name in EXACT}
 def rows(cell: Cell) -> Iterator[Row]:
     """Yield a row for each quantity of a cell: "delta" at the epsilon `at`, and "epsilon" at the delta `at`.
 
-    - `simulated`, `mcse`, `lower`, `upper`: the simulated number, its standard error and its 95% interval. Epsilon is
-      in nats.
+    - `simulated`, `mcse`, `lower`, `upper`: the simulated number, its standard error and its 95% interval (normal
+      approximation). Epsilon is in nats.
     - `exact_low`, `exact_high`: the ends of the exact bracket in this direction, for one participation; NaN for more.
     - `exact`: the number in the bracket that is closest to the simulated one, with which it is compared.
     - `poisson`: the same quantity of Poisson sampling at the same rate, rounded up, for the worse direction.
