@@ -1,10 +1,12 @@
 """The site builds without a warning, and a real browser shows it on a phone and on a desk, in light and dark."""
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from browser import is_wider_than_the_window, least_contrast, opened
 
 ROOT = Path(__file__).parent.parent
@@ -28,11 +30,33 @@ PAGES = (
 LOOKS = [(380, "light"), (380, "dark"), (1400, "light"), (1400, "dark")]
 
 
+def gallery():
+    """Return the module that makes the gallery. It stands beside the site, not in the package."""
+    spec = importlib.util.spec_from_file_location("gallery", ROOT / "docs" / "_site" / "gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("name", gallery().examples())
+def test_the_command_and_the_python_of_an_example_are_one_study(name, command):
+    code, out, err = command("show", *gallery().words(name))
+    assert (code, err) == (0, "")
+    study, shown = gallery().examples()[name]["study"], yaml.safe_load(out)
+    assert (shown["trials"], shown["chunk"]) == (study["trials"], study["chunk"])
+    assert not any((shown["also"] or {}).get(block) for block in study.get("also") or {})
+    assert {axis: shown["sweep"][axis] for axis in study["sweep"]} == study["sweep"]
+    code = gallery().python(name)
+    compile(code, name, "exec")
+    assert all(repr(axis).replace("'", '"') in code for axis in study["sweep"])
+
+
 def build():
     """Return the folder of the site, built as `make docs` builds it. Figures that are current are not made again."""
     for name in ("furo", "myst_parser", "sphinx_copybutton"):
         pytest.importorskip(name, reason="no site: pip install 'tcdp_sim[docs]'")
-    words = ["-q", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html"]
+    words = ["-q", "-E", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html"]
     done = subprocess.run([sys.executable, "-m", "sphinx", *words], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return ROOT / "docs" / "_build" / "html"

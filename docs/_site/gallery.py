@@ -5,6 +5,7 @@ runs and figures are kept. An example runs again when its text or a file of the 
 """
 
 import hashlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -64,15 +65,18 @@ def python(name: str) -> str:
     ).replace("'", '"')
 
 
-def command(name: str) -> str:
-    """Return the command that runs the same study."""
-    words = [f"experiment={name}", f"name={name}"]
+def words(name: str) -> list[str]:
+    """Return the words of the command line that stand for the same study."""
+    found = [f"experiment={name}", f"name={name}"]
     for key, value in examples()[name]["study"].items():
-        if key == "sweep":
-            words += [f"'sweep.{axis}={flow(each)}'" for axis, each in value.items()]
-        else:
-            words.append(f"{key}={flow(value)}")
-    return " ".join(["tcdp-sim", *words])
+        inner = value.items() if isinstance(value, dict) else ()
+        found += [f"{key}.{each}={flow(at)}" for each, at in inner] or [f"{key}={flow(value)}"]
+    return found
+
+
+def command(name: str) -> str:
+    """Return the command that runs the same study, a word a line."""
+    return " \\\n    ".join(["tcdp-sim", *map(shlex.quote, words(name))])
 
 
 def flow(value: object) -> str:
