@@ -30,8 +30,8 @@ class Bounds(_Ends[T]):
     """An interval [lower, upper] for a number, with an estimate inside.
 
     The ends are a bracket unless the function that returns them says that they are certified
-    (docs/explained/brackets.md defines both). Arithmetic with other bounds, numbers or arrays rounds the ends outwards. It
-    treats the operands as unrelated, so x - x contains 0 but is wider.
+    (docs/explained/brackets.md defines both). Arithmetic with other bounds, numbers or arrays rounds the ends outwards.
+    It treats the operands as unrelated, so x - x contains 0 but is wider.
 
     Parameters
     ----------
