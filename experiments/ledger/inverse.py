@@ -43,7 +43,8 @@ def epsilon_interval(epsilon: float, delta: float, found: Numbers, slope: Number
     size = hypot(found[1], slope[1] * (found[0] - delta) / slope[0]) / (slope[0] * exp(step))
     low, high = (_step(end - delta, slope[0]) for end in found[2:])
     error = 1.96 * size
-    low, high = min(low, step - error), max(high, step + error) + bend * abs(step)
+    low, high = min(low, step - error), max(high, step + error) + abs(step)
+    high -= (1 - bend) * abs(step)
     return max(epsilon + step, 0.0), size, max(epsilon + low, 0.0), max(epsilon + high, 0.0)
 
 
