@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.experiments.quantiles import by_records, maps
+from tcdp_sim.experiments.quantiles import by_records, curves, maps
 from tcdp_sim.experiments.quantiles.by_records import errors_by_records
 from tcdp_sim.experiments.quantiles.curves import error_curves
 from tcdp_sim.experiments.quantiles.exact_values import exact_mean, exact_success, mean_bound
@@ -47,7 +47,7 @@ def rows(cell: Cell) -> Row:
 
 def report(table: pd.DataFrame, console) -> None:
     """Print the best and the second method for each m, n and domain, and how well simulated and exact values agree."""
-    for _, part in table.groupby([*SAME, *TARGET], sort=False, dropna=False):
+    for _, part in _once(table).groupby([*SAME, *TARGET], sort=False, dropna=False):
         first = part.iloc[0]
         where = ", ".join(first[["records", "domain", "neighbours", "guarantee"]])
         title = f"{where}: the best method (± MCSE)"
@@ -74,16 +74,23 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     - `error_vs_epsilon`, `error_vs_rho`: the same against the budget.
     - `errors_by_records`: rank and value errors for each shape.
     """
+    table = _once(table)
     for ending, part in _parts(table, [*SAME, *TARGET], n=2, m=2):
         yield f"best_method{ending}", captioned(best_method_map(part), part, maps.UNIT), part
     for ending, part in _parts(table, [*SAME, *TARGET], m=4):
         yield f"error_vs_m{ending}", captioned(error_curves(part, "m"), part, RANKS), part
     for axis in ("epsilon", "rho"):
         simple = table[table[axis].notna() & table["delta"].isna() & table["omega"].isna()]
-        for ending, part in _parts(simple, [*SAME, "m", "n"], **{axis: 4}):
-            yield f"error_vs_{axis}{ending}", captioned(error_curves(part, axis), part, RANKS), part
+        several = simple.groupby([*SAME, "log2_k", "m", "n"])[axis].transform("nunique") > 3
+        for ending, part in _parts(simple[several], [*SAME, "m", "n"]):
+            yield f"error_vs_{axis}{ending}", captioned(error_curves(part, axis), part, curves.UNIT), part
     for ending, part in _parts(table, ["neighbours", "m", *TARGET], records=3):
         yield f"errors_by_records{ending}", captioned(errors_by_records(part), part, by_records.UNIT), part
+
+
+def _once(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table without the rows of cells that several blocks share."""
+    return table.drop_duplicates(["method", *SAME, *PRIVACY, "log2_k", "n", "m"])
 
 
 def _parts(table, alike, **least: int) -> Iterator[tuple[str, pd.DataFrame]]:

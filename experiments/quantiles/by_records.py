@@ -4,14 +4,15 @@ from tcdp_sim.experiments.quantiles.looks import SHORT, legend_keys, look
 from tcdp_sim.report.plots import new_figure, points
 from tcdp_sim.store import columns
 
-UNIT = "rank errors in records over n / (m + 1); value errors in units; 95% intervals"
 FLOOR = 1e-3  # smallest error that is drawn
+UNIT = f"rank errors in records over n / (m + 1); value errors in units; those below {FLOOR:g} are drawn there"
 
 
 def errors_by_records(part):
     """Draw the errors of all methods for each shape, for the rows of one guarantee and number of quantiles."""
     kinds = list(dict.fromkeys(part["domain"]))
-    figure, grid = new_figure(2, len(kinds), 1.4 + 4.6 * len(kinds), 6.2)
+    counts = [part.loc[part["domain"] == kind, "records"].nunique() for kind in kinds]
+    figure, grid = new_figure(2, len(kinds), 1.2 + 1.15 * sum(counts), 6.4, width_ratios=counts)
     methods = list(dict.fromkeys(part["method"]))
     for column, kind in enumerate(kinds):
         cells = part[part["domain"] == kind]
@@ -44,7 +45,7 @@ def _marks(axes, rows, shapes, method, name, shift):
 
 def _label(cells, shape) -> str:
     row = cells[cells["records"] == shape].iloc[0]
-    return f"{shape}\nn = {row['n']:,}, 2^{row['log2_k']}"
+    return f"{shape}\nn = {row['n']:,}\nin 2^{row['log2_k']}"
 
 
 def _finding(part) -> str:
@@ -56,7 +57,7 @@ def _finding(part) -> str:
     for kind, rows in ties.groupby("domain", sort=False):
         ordered = rows.sort_values("mean_value_error", kind="stable")
         first, last = (
-            f"{SHORT[row['method']]} {row['mean_value_error']:.2g}" for _, row in ordered.iloc[[0, -1]].iterrows()
+            f"{SHORT[row['method']]} {row['mean_value_error']:.3g}" for _, row in ordered.iloc[[0, -1]].iterrows()
         )
         texts.append(f"{kind} with ties: {first} to {last} units")
     return f"Value errors of {part['m'].iloc[0]} quantiles under {part['guarantee'].iloc[0]}, {'; '.join(texts)}"

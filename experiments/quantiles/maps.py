@@ -12,7 +12,9 @@ def best_method_map(part):
     """Draw squares with the method of the least mean rank error, for the rows of one guarantee and shape."""
     domains = list(dict.fromkeys(part["log2_k"]))
     sizes, counts = sorted(part["n"].unique()), sorted(part["m"].unique())
-    figure, grid = new_figure(1, len(domains), 1.5 + 0.85 * len(sizes) * len(domains), 1.9 + 0.75 * len(counts))
+    figure, grid = new_figure(
+        1, len(domains), max(1.5 + 0.85 * len(sizes) * len(domains), 7.4), 1.9 + 0.75 * len(counts)
+    )
     for axes, log2_k in zip(grid[0], domains):
         cells = part[part["log2_k"] == log2_k]
         for x, n in enumerate(sizes):
