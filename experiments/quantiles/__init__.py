@@ -79,11 +79,11 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         yield f"best_method{ending}", captioned(best_method_map(part), part, maps.UNIT), part
     for ending, part in _parts(table, [*SAME, *TARGET], m=4):
         yield f"error_vs_m{ending}", captioned(error_curves(part, "m"), part, RANKS), part
-    for axis in ("epsilon", "rho"):
+    for axis, name in (("epsilon", "error_vs_epsilon"), ("rho", "error_vs_rho")):
         simple = table[table[axis].notna() & table["delta"].isna() & table["omega"].isna()]
         several = simple.groupby([*SAME, "log2_k", "m", "n"])[axis].transform("nunique") > 3
         for ending, part in _parts(simple[several], [*SAME, "m", "n"]):
-            yield f"error_vs_{axis}{ending}", captioned(error_curves(part, axis), part, curves.UNIT), part
+            yield f"{name}{ending}", captioned(error_curves(part, axis), part, curves.UNIT), part
     for ending, part in _parts(table, ["neighbours", "m", *TARGET], records=3):
         yield f"errors_by_records{ending}", captioned(errors_by_records(part), part, by_records.UNIT), part
 

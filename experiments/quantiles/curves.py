@@ -5,7 +5,7 @@ from tcdp_sim.report.plots import GREY, line_key, new_figure, plain_log_axis, po
 from tcdp_sim.store import columns
 
 SPAN = 1e5  # ratio of the largest and the least error that is drawn
-UNIT = "rank errors in records; a line that leaves its panel leads to an error of nearly 0"
+UNIT = "rank errors in records; a line that leaves its panel leads to nearly 0; none: no error is below n / 4"
 LABELS = {"m": "number of quantiles m", "epsilon": "ε of pure DP (nats)", "rho": "ρ of zCDP"}
 
 

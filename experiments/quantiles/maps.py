@@ -5,7 +5,7 @@ import numpy as np
 from tcdp_sim.experiments.quantiles.looks import SHORT, look
 from tcdp_sim.report.plots import new_figure
 
-UNIT = "number: mean rank error over n / (m + 1), then the second method and its error over the best one's"
+UNIT = "numbers: mean rank error over n / (m + 1); ×: error of the second method over it"
 
 
 def best_method_map(part):
