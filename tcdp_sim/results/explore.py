@@ -1,5 +1,6 @@
 """A page on which a reader chooses what is drawn against what, from all published numbers of a run."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from math import isfinite
 from pathlib import Path
@@ -17,6 +18,16 @@ from tcdp_sim.store import recorded
 
 NAME = "explore.html"
 MOST_ROWS = 200_000  # about 150 bytes each; beyond that a browser is slow
+SYMBOLS = {  # matplotlib's markers as plotly names them
+    "s": "square",
+    "D": "diamond",
+    "o": "circle",
+    "^": "triangle-up",
+    "v": "triangle-down",
+    "<": "triangle-left",
+    ">": "triangle-right",
+    "P": "cross",
+}
 NUMBERS = ("value", "mcse", "lower", "upper", "exact", "bound")
 
 
@@ -35,7 +46,10 @@ def write(folder: Path, file: Path | None = None) -> Path:
         message = f"{folder} has {len(table):,} numbers, and a page holds at most {MOST_ROWS:,}"
         raise UserError(f"{message}; `tcdp-sim table {folder} FILE.csv` writes all of them")
     values = _named(folder, str(cells.attrs["title"]).removeprefix(TITLE))
-    return page_file.write(target, html.page("explore.html", scripts, data=html.json_data(_data(table)), **values))
+    return page_file.write(
+        target,
+        html.page("explore.html", scripts, data=html.json_data(_data(table, results.noise_labels(cells))), **values),
+    )
 
 
 def _library() -> str:
@@ -51,19 +65,29 @@ def _named(folder: Path, experiment: str) -> dict[str, str]:
     return {"name": folder.resolve().name, "experiment": experiment, "question": question}
 
 
-def _data(table: pd.DataFrame) -> dict[str, Any]:
+def _data(table: pd.DataFrame, noises: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     """Return the rows by columns: places among the values of each axis, and numbers."""
-    axes = [name for name in table.columns if name not in (*NUMBERS, "unit", "trials", "id", "quantity")]
-    coded = [_coded(name, table[name]) for name in axes]
+    names = [name for name in table.columns if name not in (*NUMBERS, "unit", "trials", "id", "quantity")]
+    axes = [axis for axis in (_coded(name, table[name]) for name in names) if len(axis["values"]) > 1]
     return {
-        "axes": [axis for axis in coded if len(axis["values"]) > 1],
+        "axes": [axis | {"looks": _looks(axis, noises)} for axis in axes],
         "quantity": _coded("quantity", table["quantity"]),
         "units": dict(zip(table["quantity"], table["unit"])),
         "numbers": {name: [_number(value) for value in table[name].tolist()] for name in NUMBERS},
         "trials": table["trials"].tolist(),
         "ids": table["id"].tolist(),
-        "colours": list(looks.COLOURS),
     }
+
+
+def _looks(axis: Mapping[str, Any], noises: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
+    """Return colour and symbol of each value of an axis; noises look as in the figures."""
+    values = [str(value) for value in axis["values"]]
+    if axis["name"] == "noise":
+        known = ((value, noises[value]["noise_family"], noises[value]["noise_calibration"]) for value in values)
+        styles = looks.noise_looks(known)
+    else:
+        styles = looks.series_styles((value, "") for value in values)
+    return [{"colour": styles[value]["color"], "symbol": SYMBOLS[styles[value]["marker"]]} for value in values]
 
 
 def _coded(name: str, column: pd.Series) -> dict[str, Any]:

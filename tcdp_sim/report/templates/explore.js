@@ -2,7 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const form = document.getElementById("choices"), plot = document.getElementById("plot"), shown = document.getElementById("shown");
 const NONE = "", ALL = -2, MOST_PANELS = 9, NUMBERS = Object.keys(data.numbers);
-const SYMBOLS = ["square", "diamond", "circle", "triangle-up", "triangle-down", "triangle-left", "triangle-right", "cross"];
+const PLAIN = { colour: "#0072B2", symbol: "circle" };
 const axis = (name) => data.axes.find((each) => each.name === name);
 const escaped = (text) => String(text).replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 const short = (value) => typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value);
@@ -21,7 +21,7 @@ function take(quantity) {
   levels = {};
   for (const each of data.axes) {
     const places = [...new Set(rows.map((row) => each.rows[row]))].sort((a, b) => a - b);
-    if (places.length > 1) levels[each.name] = places;
+    if (places.filter((place) => place >= 0).length > 1) levels[each.name] = places;
   }
   const names = Object.keys(levels);
   const known = (name) => name === NONE || names.includes(name);
@@ -33,20 +33,25 @@ function take(quantity) {
       || free.find((name) => !axis(name).numeric && levels[name].length <= 8) || free.find((name) => levels[name].length <= 8) || NONE;
   }
   if (!known(state.panels) || [state.x, state.colour].includes(state.panels)) state.panels = NONE;
-  for (const name of names) if (!levels[name].includes(state.fixed[name])) state.fixed[name] = middle(name);
+  for (const name of names) if (!settable(name).includes(state.fixed[name])) state.fixed[name] = middle(name);
 }
+
+const settable = (name) => levels[name].filter((place) => place >= 0);
 
 function middle(name) { // the level that has the most rows, and of several the middle one
   const counts = new Map();
   for (const row of rows) counts.set(axis(name).rows[row], (counts.get(axis(name).rows[row]) || 0) + 1);
-  const most = Math.max(...counts.values()), best = levels[name].filter((place) => counts.get(place) === most);
-  return name === "level" ? best[best.length - 1] : best[best.length >> 1];
+  const most = Math.max(...settable(name).map((place) => counts.get(place)));
+  const best = settable(name).filter((place) => counts.get(place) === most);
+  const usual = best.find((place) => name === "level" && axis(name).values[place] === 0.95);
+  return usual === undefined ? best[best.length >> 1] : usual;
 }
 
 const sliders = () => Object.keys(levels).filter((name) => ![state.x, state.colour, state.panels].includes(name));
 const chosen = () => {
   const fixed = sliders().filter((name) => state.fixed[name] !== ALL);
-  return rows.filter((row) => fixed.every((name) => axis(name).rows[row] === state.fixed[name]));
+  const fits = (row, name) => [state.fixed[name], -1].includes(axis(name).rows[row]); // -1: the row does not depend on it
+  return rows.filter((row) => fixed.every((name) => fits(row, name)));
 };
 
 /* Controls */
@@ -73,7 +78,7 @@ function tick(title, key) {
 }
 
 function slider(name) {
-  const places = levels[name], each = axis(name);
+  const places = settable(name), each = axis(name);
   const text = () => state.fixed[name] === ALL ? "all" : label(each, state.fixed[name]);
   const output = element("output", {}, text());
   const input = element("input", { type: "range", min: 0, max: places.length, step: 1, "aria-label": name });
@@ -148,8 +153,8 @@ function draw() {
     colours.forEach((colour) => {
       const places = taken.filter((row) => (!state.panels || axis(state.panels).rows[row] === panel)
         && (!state.colour || axis(state.colour).rows[row] === colour)).sort((a, b) => at.rows[a] - at.rows[b]);
-      const which = state.colour ? levels[state.colour].indexOf(colour) : 2, own = data.colours[which % data.colours.length];
-      const look = { colour: dark && own === "#000000" ? "#ffffff" : own, symbol: SYMBOLS[which % SYMBOLS.length] };
+      const own = state.colour && colour >= 0 ? axis(state.colour).looks[colour] : PLAIN;
+      const look = { ...own, colour: dark && own.colour === "#000000" ? "#ffffff" : own.colour };
       const name = state.colour ? `${state.colour} = ${label(axis(state.colour), colour)}` : data.quantity.values[state.quantity];
       traces.push(...series(places, (row) => at.rows[row] < 0 ? null : at.values[at.rows[row]], look, name, number, number === 0));
     });
@@ -182,7 +187,10 @@ function layout(count, titles, at, taken, ink, grid) {
       made.annotations.push({ text: escaped(titles[i]), xref: `x${end} domain`, yref: `y${end} domain`, x: 0, y: 1, yanchor: "bottom", showarrow: false });
     }
   }
-  if (titles.length) Object.assign(made.legend, { y: -0.12 / lines, yanchor: "top" });
+  if (titles.length) { // panels have one scale, and their titles the place of the legend
+    Object.assign(made.legend, { y: -80 / (380 * lines), yanchor: "top" });
+    for (let i = 2; i <= count; i++) Object.assign(made["xaxis" + i], { matches: "x" }), Object.assign(made["yaxis" + i], { matches: "y" });
+  }
   return made;
 }
 
@@ -209,6 +217,8 @@ function offer(taken) {
   };
 }
 
-take(Math.max(0, data.quantity.values.findIndex((_, place) => rowsOf(place).some((row) => data.numbers.value[row] !== null))));
+const simulated = data.quantity.values.map((name, place) => [name, place])
+  .filter(([, place]) => rowsOf(place).some((row) => data.numbers.value[row] !== null));
+take((simulated.find(([name]) => name.endsWith("_quantile")) || simulated.find(([name]) => name.endsWith("_mean")) || simulated[0] || ["", 0])[1]);
 again();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
