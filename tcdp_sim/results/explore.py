@@ -13,8 +13,8 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.texts import blank, printable
 from tcdp_sim.report import html, looks
 from tcdp_sim.results import page_file, published
-from tcdp_sim.results.published import TITLE
 from tcdp_sim.store import recorded
+from tcdp_sim.store.drawn import TITLE
 
 NAME = "explore.html"
 MOST_ROWS = 200_000  # about 150 bytes each; beyond that a browser is slow
