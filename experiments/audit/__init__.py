@@ -9,6 +9,7 @@ import pandas as pd
 from tcdp_sim.audits import claims, events, moments
 from tcdp_sim.experiments.audit.drawing import figures
 from tcdp_sim.experiments.audit.histograms import Outputs, outputs
+from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.audited import AuditedRelease
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
@@ -31,9 +32,9 @@ def rows(cell: Cell) -> Iterator[Row]:
     - `threshold`, `upper`: the event is {score >= threshold} if `upper`, else {score < threshold}.
     - `share_first`, `share_second`: the shares of outputs beyond `threshold_at`, in the rows with trials = 0.
     """
-    mechanism: Any = cell.mechanism
+    mechanism = cast(Audit, cell.mechanism)
     row = cell.only(*LABELS) | cell.noise
-    row |= {"noise": cell.get("noise"), "cell": cell.place, "name": _name(cell)} | _planted(cell, mechanism.release)
+    row |= {"noise": cell.get("noise"), "cell": cell.place, "name": _name(cell)} | _planted(cell, mechanism)
     label = ("output" if row["bug"] else "selected") if mechanism.labels else ""
     found = outputs(cell, label)
     row |= _audited(mechanism.guarantee, found, int(cell["trials"]), SHARE / cell.total)
@@ -47,11 +48,13 @@ def _name(cell: Cell) -> str:
     return ", ".join(filter(None, [*(name for name in names if isinstance(name, str)), label]))
 
 
-def _planted(cell: Cell, release: Any) -> Row:
-    """Return whether a bug is planted in a cell, and the bug of a method in words."""
+def _planted(cell: Cell, mechanism: Audit) -> Row:
+    """Return whether a bug is planted in a cell, the bug of a method in words, and the neighbouring relation."""
+    release = mechanism.release
     if isinstance(release, AuditedRelease):
-        return {"planted": release.planted, "bug": release.method.bug}
-    return {"planted": cell["shift"] > 1, "bug": ""}
+        method = release.method
+        return {"planted": release.planted, "bug": method.bug, "neighbours": method.neighbours}
+    return {"planted": cell["shift"] > 1, "bug": "", "neighbours": mechanism.neighbours}
 
 
 def _audited(claim, found: Outputs, trials: int, doubt: float) -> dict[str, Any]:
@@ -96,8 +99,9 @@ def report(table: pd.DataFrame, console) -> None:
         texts = [[row["name"], f"{row['shift']:g}", *_verdict(row)] for row in answers.to_dict("records")]
         console.print(terminal_table(f"Claims, audited ({_ALL})", headings, texts), soft_wrap=False)
     if len(methods):
-        headings = ("audited", "with the bug", "at least", "claimed", "verdict")
-        texts = [[row["name"], row["bug"] * row["planted"], *_verdict(row)] for row in methods.to_dict("records")]
+        headings = ("audited", "planted bug", "at least", "claimed", "verdict")
+        together = methods.sort_values("name", key=lambda names: pd.factorize(names)[0], kind="stable")
+        texts = [[row["name"], row["bug"] * row["planted"], *_verdict(row)] for row in together.to_dict("records")]
         console.print(terminal_table(f"Methods, audited ({_ALL})", headings, texts), soft_wrap=False)
     wrong = cells[cells["refuted"] & ~cells["planted"]]
     found = cells[cells["refuted"] & cells["planted"]]

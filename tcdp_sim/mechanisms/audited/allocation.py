@@ -58,10 +58,10 @@ class OneStep(AuditedMethod):
 
 ALLOCATIONS: dict[str, AuditedMethod] = {
     "allocation_poisson": OneStep(
-        sigma=0.5,
-        steps=4,
+        sigma=0.7,
+        steps=2,
         delta=0.3,
-        epsilon=1.018545,
+        epsilon=0.501334,
         bug="the claim is that of Poisson sampling",
     ),
     "allocation_steps": OneStep(

@@ -84,6 +84,7 @@ KEYS: dict[str, AuditedMethod] = {
     ),
     "keys_at_least": Keys(
         curve=ThresholdCurve(DiscreteGaussian(1.5), 5.0, ">="),
+        others=(2,),
         planted_added=2,
         bug="a person has two records at a key",
     ),

@@ -109,8 +109,8 @@ LEDGERS: dict[str, AuditedMethod] = {
         bug="the ledger forgets a release",
     ),
     "ledger_discrete_gaussian": ReleaseList(
-        releases=({"noise": "discrete_gaussian", "sigma": 2.0, "times": 3},),
-        delta=0.02,
+        releases=({"noise": "discrete_gaussian", "sigma": 1.0, "times": 2},),
+        delta=0.1,
         share=0.9,
         bug="the claimed epsilon is 10% too small",
     ),
@@ -121,8 +121,8 @@ LEDGERS: dict[str, AuditedMethod] = {
         bug="the claimed epsilon is 10% too small",
     ),
     "ledger_bounded_range": ReleaseList(
-        releases=(_SELECTION | {"times": 4},),
-        made=(_SELECTION | {"times": 5},),
+        releases=(_SELECTION | {"times": 2},),
+        made=(_SELECTION | {"times": 3},),
         delta=0.02,
         bug="one selection more than the ledger has",
     ),
@@ -134,7 +134,7 @@ LEDGERS: dict[str, AuditedMethod] = {
     ),
     "ledger_new_key": NewKey(
         noise=Laplace(1.0),
-        threshold=4.5,
+        threshold=4.25,
         answer=Gaussian(1.5),
         delta=0.02,
         bug="the threshold is lower by one record",

@@ -26,6 +26,8 @@ class AuditedMethod(ABC):
         The planted bug in words.
     labels : bool
         True if the numbers are labels of outputs, False if they are privacy losses.
+    neighbours : str
+        The neighbouring relation of the claim.
     version : int
         The version of the method's outputs and of its use of the random stream.
 
@@ -38,6 +40,7 @@ class AuditedMethod(ABC):
 
     bug: str
     labels: ClassVar[bool] = False
+    neighbours = "add-remove"
     version: ClassVar[int] = 1  # raise it whenever outputs or the use of the random stream change
 
     @abstractmethod

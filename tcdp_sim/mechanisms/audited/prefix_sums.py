@@ -48,6 +48,11 @@ class PrefixSums(AuditedMethod):
         return ApproxDP(rounded_up(epsilon), self.delta)
 
     @property
+    def neighbours(self) -> str:  # type: ignore[override]
+        """The neighbouring relation of the claim."""
+        return "add-remove" if self.removed < 0 else "substitute"
+
+    @property
     def change(self) -> Floats:
         """The prefix sums of the first neighbour, less those of the second."""
         bins = np.arange(K)
@@ -77,7 +82,7 @@ PREFIX_SUMS: dict[str, AuditedMethod] = {
     "prefix_sums_square_root": PrefixSums(
         factorisation=SquareRoot(K, "substitute"),
         planted_sensitivity=SquareRoot(K, "add-remove").sensitivity,
-        removed=12,
+        removed=13,
         bug="noise for add-remove under substitution",
     ),
     "prefix_sums_tree": PrefixSums(
