@@ -1,0 +1,57 @@
+"""Calibrated noises that a run keeps, so that the same study need not search for them again.
+
+A noise is known by a text, which names everything that it depends on besides the code.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+MOST = 10_000  # noises that are kept: the file of a larger sweep would be slow to read
+Parameters = Mapping[str, Any]  # the parameters of a noise by name
+
+
+class _Kept:
+    """The noises that are known from before, and those that were asked for."""
+
+    def __init__(self, known: Mapping[str, Parameters]) -> None:
+        self.known = known
+        self.used: dict[str, Parameters] = {}
+
+
+_KEPT: ContextVar[_Kept | None] = ContextVar("kept calibrations", default=None)
+
+
+@contextmanager
+def keeping(known: Mapping[str, Parameters]) -> Iterator[dict[str, Parameters]]:
+    """Use known parameters in the block, and yield the dict that receives all parameters that the block asks for."""
+    kept = _Kept(known)
+    before = _KEPT.set(kept)
+    try:
+        yield kept.used
+    finally:
+        _KEPT.reset(before)
+
+
+def kept(name: str, noise_class: Any, search: Callable[[], Parameters]) -> Parameters:
+    """Return the known parameters of a noise if they fit its class, else those that `search` returns."""
+    keeper = _KEPT.get()
+    if keeper is None:
+        return search()
+    if name not in keeper.used:
+        found = keeper.known.get(name)
+        found = found if found is not None and _fits(noise_class, found) else search()
+        if len(keeper.used) >= MOST:
+            return found
+        keeper.used[name] = found
+    return keeper.used[name]
+
+
+def _fits(noise_class: Any, parameters: Parameters) -> bool:
+    """Return True if a noise of the class can have these parameters."""
+    try:
+        noise_class(**parameters)
+    except (TypeError, ValueError):
+        return False
+    return True
