@@ -34,24 +34,25 @@ def keeping(known: Mapping[str, Parameters]) -> Iterator[dict[str, Parameters]]:
         _KEPT.reset(before)
 
 
-def kept(name: str, noise_class: Any, search: Callable[[], Parameters]) -> Parameters:
-    """Return the known parameters of a noise if they fit its class, else those that `search` returns."""
+def kept(name: str, build: Callable[..., Parameters], search: Callable[[], Parameters]) -> Parameters:
+    """Return what `build` makes of the known parameters of a noise, else those that `search` returns.
+
+    `build` raises TypeError or ValueError for parameters that the noise cannot have.
+    """
     keeper = _KEPT.get()
     if keeper is None:
         return search()
     if name not in keeper.used:
-        found = keeper.known.get(name)
-        found = found if found is not None and _fits(noise_class, found) else search()
+        found = _built(build, keeper.known.get(name)) or search()
         if len(keeper.used) >= MOST:
             return found
         keeper.used[name] = found
     return keeper.used[name]
 
 
-def _fits(noise_class: Any, parameters: Parameters) -> bool:
-    """Return True if a noise of the class can have these parameters."""
+def _built(build: Callable[..., Parameters], known: Parameters | None) -> Parameters | None:
+    """Return what `build` makes of parameters, None if there are none or the noise cannot have them."""
     try:
-        noise_class(**parameters)
+        return None if known is None else build(**known)
     except (TypeError, ValueError):
-        return False
-    return True
+        return None
