@@ -169,7 +169,8 @@ def _shortest(part, noises, rho) -> str:
         if len(rows):
             ratios = f"{rows['ratio_exact'].min():.2g} to {rows['ratio_exact'].max():.2g}"
             told.append(f"{ratios} with {rows['noise_label'].iloc[0]}")
-    head = f"The largest error of k = $10^{{{np.log10(k):.3g}}}$ bins over that of Gaussian noise at equal privacy, ρ = {rho:g}"
+    bins = f"$10^{{{np.log10(k):.3g}}}$"
+    head = f"The largest error of k = {bins} bins over that of Gaussian noise at equal privacy, ρ = {rho:g}"
     return "\n".join([head, "; ".join(told)])
 
 

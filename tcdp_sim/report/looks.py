@@ -46,6 +46,7 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
     "uniform_log_normal": (MORE["brown"], "p"),
     "laplace_log_normal": (MORE["purple"], "*"),
     "student_t": (COLOURS[6], ">"),
+    "median_interior_point": (MORE["indigo"], "h"),
 }
 FILLS = ("full", "none", "left", "top")  # marker fillings of a noise's variants
 STEP, LIGHTEST = 0.4, 0.6  # share of white added from one variant to the next, and its maximum

@@ -90,8 +90,9 @@ def headed(figure, finding: str) -> None:
 def captioned(figure, rows: DataFrame, unit: str):
     """Add a caption below the panels, and return the figure, which grows by it. Call it once, after the legend.
 
-    The caption states rho, omega and delta of the rows, the unit, the notes (`note`) and the neighbouring relation. `rows` has the columns `rho`, `omega`, `delta` and
-    `neighbours` as far as there are any. `unit` is in words, such as "errors in counts".
+    The caption states rho, omega and delta of the rows, the unit, the notes (`note`) and the neighbouring relation.
+    `rows` has the columns `rho`, `omega`, `delta` and `neighbours` as far as there are any. `unit` is in words, such as
+    "errors in counts".
     """
     levels = [_levels(sign, rows, name) for name, sign in SIGNS]
     text = "; ".join(filter(None, [*levels, unit, *getattr(figure, "notes", {}).values(), _neighbours(rows)]))
