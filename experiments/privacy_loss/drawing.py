@@ -57,7 +57,8 @@ def _named(table):
 def _target(part) -> str:
     """Return the privacy parameters that all of the noises share, for a title."""
     known = {name: part[name].dropna().unique() for name in SIGNS if name in part}
-    return "\n" + ", ".join(f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1)
+    single = {name: values[0] for name, values in known.items() if len(values) == 1 and (name, *values) != ("shift", 1)}
+    return " (" + ", ".join(f"{SIGNS[name]} {value:.4g}" for name, value in single.items()) + ")" if single else ""
 
 
 def _series(part, styles):
@@ -109,13 +110,16 @@ def _tail(part, styles):
         keys["(ω, ρω)-Rényi DP allows"] = ALLOWED | {"linestyle": "-."}
     _legend(figure, part, styles, keys)
     note(figure, "rare", RARE)
-    headed(figure, "Tails of the privacy loss: what each notion allows, and what its noise does" + _least_drawn(part))
+    headed(
+        figure,
+        "Tails of the privacy loss: what each notion allows, and what its noise does" + _least_drawn(part, 1e-12),
+    )
     return figure
 
 
-def _least_drawn(part) -> str:
-    """Return in words the smallest simulated probability and the number of trials."""
-    drawn = part[(part["trials"] > 0) & (part["simulated"] > 0)]
+def _least_drawn(part, floor: float) -> str:
+    """Return in words the smallest simulated probability above the floor of the axis, and the number of trials."""
+    drawn = part[(part["trials"] > 0) & (part["simulated"] > floor)]
     if not len(drawn):
         return ""
     least = drawn["simulated"].min()
@@ -140,7 +144,7 @@ def _profile(part, styles):
         _points_and_curve(axes, style, drawn, curve)
         axes.plot(curve["at"], curve["promised"], **ALLOWED | {"color": style["color"]})
     axes.set(yscale="log", ylim=(1e-14, 2), xlabel="ε (nats)", ylabel="δ(ε)")
-    headed(figure, "Privacy profiles: what every noise leaks beyond ε" + _target(part) + _least_drawn(part))
+    headed(figure, "Privacy profiles: what every noise leaks beyond ε" + _target(part) + _least_drawn(part, 1e-14))
     _legend(figure, part, styles, {"the most that the guarantee allows": ALLOWED})
     note(figure, "rare", RARE)
     return figure

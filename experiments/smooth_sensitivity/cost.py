@@ -81,7 +81,11 @@ def cost_figure(table: pd.DataFrame):
 
 def _saved(table) -> str:
     """Return in words how many times less noise the exact calibration takes than the published formulas."""
-    wide = table.pivot_table(index=["rho", "smoothing", "family"], columns="method", values="sd", sort=False)
+    wide = table.pivot_table(index=["rho", "smoothing", "family"], columns="method", values="sd").reindex(
+        columns=[*METHODS]
+    )
     ratio = (wide["paper"] / wide["tight"])[lambda ratio: np.isfinite(ratio)]
+    if ratio.empty:
+        return "Noise for smooth sensitivity, by published formulas and by certified calibration"
     least, most = f"{ratio.min():.2g}", f"{ratio.max():.2g}"
-    return f"Published formulas for smooth sensitivity give {least} to {most} times the noise that certified calibration does"
+    return f"Published formulas for smooth sensitivity give {least} to {most} times the noise of certified calibration"

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from figure_rules import beyond_the_paper, broken_rules
 from matplotlib.figure import Figure
 
 from tcdp_sim.results import published
@@ -16,9 +17,24 @@ def files_of_figures():
 
 @pytest.fixture(autouse=True)
 def figures_are_drawn(figures, monkeypatch, request):
-    """Every study that is run here is drawn and laid out, but the files of its figures are empty, which is faster."""
-    if "files_of_figures" not in request.fixturenames:
-        monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: Path(path).touch())
+    """Every study that is run here is drawn and laid out, but the files of its figures are empty, which is faster.
+
+    All figures keep to the rules.
+    """
+    broken = {}
+
+    def save(figure, path, **more):
+        if Path(path).suffix == ".png" and (rules := broken_rules(figure) + beyond_the_paper(figure)):
+            broken[Path(path).stem] = rules
+        if "files_of_figures" in request.fixturenames:
+            drawn(figure, path, **more)
+        else:
+            Path(path).touch()
+
+    drawn = Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", save)
+    yield
+    assert not broken
 
 
 @pytest.fixture

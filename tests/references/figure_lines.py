@@ -6,8 +6,17 @@ from matplotlib.lines import Line2D
 
 
 def keys(figure):
-    """Return the legend entries by label. "omega = 1 | 2", with two samples, gives "omega = 1" and "omega = 2"."""
-    (legend,) = figure.legends
+    """Return the legend entries, and the samples of labels at lines, by the names of their series.
+
+    An entry "omega = 1 | 2" with two samples gives "omega = 1" and "omega = 2". Several panels may label a series.
+    """
+    labelled: dict[str, Line2D] = {}
+    for line in figure.artists:
+        labelled.setdefault(line.get_label(), line)
+    return labelled | {name: line for legend in figure.legends for name, line in _entries(legend).items()}
+
+
+def _entries(legend):
     texts, lines = [text.get_text() for text in legend.get_texts()], legend.findobj(Line2D)
     found = []
     for text, handle in zip(texts, legend.legend_handles):
