@@ -81,7 +81,7 @@ def new_figure(rows: int, columns: int, width: float, height: float, **shared):
 
 def headed(figure, finding: str) -> None:
     """Write a title above all panels, which states what the figure shows, on as many lines as it needs."""
-    letters = int(figure.get_figwidth() * 72 / (0.55 * HEAD))
+    letters = int(figure.get_figwidth() * 72 / (0.6 * HEAD))
     lines = [line for part in finding.split("\n") for line in textwrap.wrap(part, letters)]
     figure.suptitle("\n".join(lines), fontsize=HEAD)
     figure.set_figheight(figure.get_figheight() + 1.25 * HEAD * (len(lines) - 1) / 72)
