@@ -44,8 +44,8 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	rm -rf results/reference/papers
 	mkdir -p results/reference/papers
 	cp -r $(addprefix results/papers/,index.html errata.html claims.csv certificate.json figures) results/reference/papers/
-	sed 's|](figures/|](../results/reference/papers/figures/|g' results/papers/papers.md > docs/papers.md
-	cp results/papers/errata.md docs/errata.md
+	sed 's|](figures/|](../../results/reference/papers/figures/|g' results/papers/papers.md > docs/reference/papers.md
+	cp results/papers/errata.md docs/reference/errata.md
 
 doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public names, computed and written
 	PYTHONPATH=tests/references $(BIN)/python -m doc_numbers
@@ -54,7 +54,7 @@ doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public n
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)
 
-museum: $(STAMP) # shipped privacy bugs and their repaired versions, audited; ARGS="--page docs/museum.md" writes the page
+museum: $(STAMP) # shipped privacy bugs and their repaired versions, audited; ARGS="--page docs/reference/museum.md" writes the page
 	PYTHONPATH=examples/museum $(BIN)/python -m museum $(ARGS)
 
 null-audits: $(STAMP) # true claims of 23 mechanisms, audited again and again; ARGS="--help" says what can be chosen

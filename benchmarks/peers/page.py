@@ -1,4 +1,4 @@
-"""The rows as a table on the terminal and as the page docs/benchmarks.md."""
+"""The rows as a table on the terminal and as the page docs/reference/benchmarks.md."""
 
 from collections.abc import Iterable
 from typing import Any
