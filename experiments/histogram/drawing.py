@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.experiments.histogram.best_additive import best_styles
 from tcdp_sim.report.labels import End, label_ends, short
-from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.legends import grouped, legend_below
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import (
     GREY,
@@ -24,6 +24,7 @@ from tcdp_sim.report.plots import (
 from tcdp_sim.report.thinning import some_levels
 
 LEVEL = 0.95
+MOST_KEYS = 8  # entries of a legend
 MOST_PANELS = 4  # values of rho
 BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
@@ -68,9 +69,27 @@ def error_against_k(part, best, styles):
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
     wrong = {"zCDP radius as printed, too small by √2 (E1)": PRINTED} if _has_printed(part) else {}
+    if (
+        wrong
+        and len(grouped({name: {} for name in [*part["series"].unique(), *wrong, *best_lines, *lines]})) > MOST_KEYS
+    ):
+        note(figure, "printed", f"red dots: {next(iter(wrong))}")
+        wrong = {}
     _legend(figure, part, styles, 2, keys=wrong | best_lines | lines)
-    figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
+    headed(figure, _smallest(part, rhos))
     return figure
+
+
+def _smallest(part, rhos) -> str:
+    """Return in words which noise has the smallest error at the largest number of bins, for the values of rho shown."""
+    most = part[(part["k"] == part["k"].max()) & part["rho"].isin(rhos) & part["linf_q95_exact"].notna()]
+    head = "Worst-case error of a private histogram at equal privacy"
+    if not len(most):
+        return head
+    best = most.loc[most.groupby("rho")["linf_q95_exact"].idxmin()]
+    counts = best["series"].value_counts()
+    where = f" for {counts.iloc[0]} of {len(best)} values of ρ" if len(counts) > 1 else ""
+    return f"{head}\nsmallest at k = {part['k'].max():.3g}: {short(counts.index[0])}{where}"
 
 
 def kinds(part) -> str:

@@ -57,8 +57,8 @@ def _named(table):
 def _target(part) -> str:
     """Return the privacy parameters that all of the noises share, for a title."""
     known = {name: part[name].dropna().unique() for name in SIGNS if name in part}
-    single = {name: values[0] for name, values in known.items() if len(values) == 1 and (name, *values) != ("shift", 1)}
-    return " (" + ", ".join(f"{SIGNS[name]} {value:.4g}" for name, value in single.items()) + ")" if single else ""
+    single = [f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1]
+    return f" ({', '.join(single)})" if single else ""
 
 
 def _series(part, styles):

@@ -82,7 +82,7 @@ def new_figure(rows: int, columns: int, width: float, height: float, **shared):
 def headed(figure, finding: str) -> None:
     """Write a title above all panels, which states what the figure shows, on as many lines as it needs."""
     letters = int(figure.get_figwidth() * 72 / (0.6 * HEAD))
-    lines = [line for part in finding.split("\n") for line in textwrap.wrap(part, letters)]
+    lines = [line for part in finding.split("\n") for line in textwrap.wrap(part, letters, break_on_hyphens=False)]
     figure.suptitle("\n".join(lines), fontsize=HEAD)
     figure.set_figheight(figure.get_figheight() + 1.25 * HEAD * (len(lines) - 1) / 72)
 
@@ -96,7 +96,7 @@ def captioned(figure, rows: DataFrame, unit: str):
     """
     levels = [_levels(sign, rows, name) for name, sign in SIGNS]
     text = "; ".join(filter(None, [*levels, unit, *getattr(figure, "notes", {}).values(), _neighbours(rows)]))
-    lines = textwrap.wrap(text, int(figure.get_figwidth() * 72 / (0.54 * FOOT)))
+    lines = textwrap.wrap(text, int(figure.get_figwidth() * 72 / (0.54 * FOOT)), break_on_hyphens=False)
     figure.set_figheight(figure.get_figheight() + (1.25 * FOOT * len(lines) + 6) / 72)
     if figure.legends:  # the caption becomes its heading, because a legend below leaves no room for other texts there
         figure.legends[0].set_title("\n".join(lines), prop={"size": FOOT})

@@ -36,6 +36,12 @@ def key(figure, label):
     return found
 
 
+def caption(figure):
+    """Return the caption of a figure on one line, wherever it stands."""
+    text = figure.legends[0].get_title() if figure.legends else figure._supxlabel
+    return text.get_text().replace("\n", " ")
+
+
 def colour(artist):
     """Return the colour of a line, a collection or a legend entry, with its opacity."""
     if hasattr(artist, "get_color") and not hasattr(artist, "get_segments"):
