@@ -220,8 +220,6 @@ def _crossovers(part, rho):
         handles.append(line_key(GREY, marker=UPWARD, markersize=8, linestyle="none"))
         labels.append("not up to $10^{300}$ bins; beyond, nothing was looked for")
     grid[-1, 0].set_xlabel("ω√ρ")
-    figure.suptitle(
-        f"From how many bins on tCDP beats zCDP (95% quantile of the largest error, ρ = {rho:g})", fontsize=10
-    )
+    headed(figure, f"From how many bins on tCDP beats zCDP (95% quantile of the largest error, ρ = {rho:g})")
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure

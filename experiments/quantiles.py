@@ -9,7 +9,7 @@ from tcdp_sim.exact.quantiles import joint_mean_error, joint_success, recursive_
 from tcdp_sim.mechanisms import Quantiles
 from tcdp_sim.quantiles import Independent, Joint, Line, Recursive
 from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -166,7 +166,7 @@ def _map(part):
     best = part.loc[part.groupby(["log2_k", "n", "m"])["mean_rank_error"].idxmin(), "method"].value_counts()
     wins = ", ".join(f"{SHORT[method]} in {count}" for method, count in best.items())
     promise = part.loc[part["omega"].isna(), "guarantee"].iloc[0] if part["omega"].isna().any() else "tCDP"
-    figure.suptitle(f"Least mean rank error under {promise}, of {best.sum()} cells: {wins}", fontsize=10.5)
+    headed(figure, f"Least mean rank error under {promise}, of {best.sum()} cells: {wins}")
     return figure
 
 
@@ -210,7 +210,7 @@ def _curves(part):
     keys = {NAMES[method]: line_key(colour, marker=marker) for method, (colour, marker) in looks.items()}
     keys["thick lines: exact; markers: simulated, 95%"] = line_key(GREY, linewidth=2.4)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2 if len(domains) == 1 else 3)
-    figure.suptitle(_finding(part), fontsize=10.5)
+    headed(figure, _finding(part))
     return figure
 
 

@@ -11,6 +11,7 @@ from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, rebuilt
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.looks import Style
 from tcdp_sim.report.plots import GREY, headed, new_figure, note
 
 EXACT = ("generalized_histogram", "obvious_answer", "stability")  # the gap alone determines the law of their output
@@ -75,7 +76,7 @@ def privacy_figure(spending: pd.DataFrame, looks):
     grid[0, 0].set(ylabel="δ(ε)", ylim=(max(least / 2, 1e-9), None))
     grid[1, 0].set_ylabel("$D_\\alpha$ / (ρ α)")
     grid[1, 0].set_ylim(*_range(spending))
-    keys = {
+    keys: dict[str, Style] = {
         series.ALGORITHMS[name]: {"color": GREY} | MARKS[name] | {"linestyle": series.DASHES.get((name, "tight"), "-")}
         for name in MARKS
         if (spending["algorithm"] == name).any()

@@ -188,7 +188,7 @@ def stability(part, styles):
     _legend(figure, part, styles, 3, keys={KIND: {"marker": "o"}, _bound_label(part): BOUND_LINE})
     data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
     bins = f"{k:,.0f}" if k < 1e7 else f"{k:.3g}"
-    figure.suptitle(f"{data}: {n:,} records in {bins} bins", fontsize=11)
+    headed(figure, f"{data}: {n:,} records in {bins} bins")
     return figure
 
 

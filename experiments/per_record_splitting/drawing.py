@@ -9,18 +9,7 @@ from scipy.special import ndtri
 
 from tcdp_sim.report.labels import End, label_ends
 from tcdp_sim.report.looks import COLOURS, DASHES, MARKERS, MORE, line_of, marks_of
-from tcdp_sim.report.plots import (
-    DARK,
-    GREY,
-    KIND,
-    WRONG,
-    captioned,
-    headed,
-    line_key,
-    new_figure,
-    note,
-    points,
-)
+from tcdp_sim.report.plots import DARK, GREY, KIND, WRONG, captioned, headed, line_key, new_figure, note, points
 
 ILLUSTRATION = "calibrated to the largest record: an illustration, not to be released"
 PRINTED = {"linewidth": 1.0, "linestyle": (0, (4, 1.5))}
@@ -99,7 +88,7 @@ def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     keys = {"exact: (what is counted / T)²": line_key(DARK, linewidth=1.6)}
     keys["printed: (number of pieces)²"] = line_key(GREY, **PRINTED)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    figure.suptitle("The printed policy of unit splitting is a staircase above what a record really costs", fontsize=11)
+    headed(figure, "The printed policy of unit splitting is a staircase above what a record really costs")
     return figure
 
 
@@ -126,7 +115,7 @@ def _errors(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     keys["clipped, exact"] = line_key(styles["clipped"]["color"])
     keys["what clipping loses, exact"] = line_key(GREY, linewidth=0.9, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    figure.suptitle("What unit splitting comes to on a skewed sum: clipping, by another name", fontsize=11)
+    headed(figure, "What unit splitting comes to on a skewed sum: clipping, by another name")
     return figure
 
 
