@@ -5,7 +5,7 @@ import numpy as np
 from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP
 from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.report.looks import COLOURS, MARKERS, Series, line_of, marks_of, noise_styles, series_styles
-from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, note, points
 
 NOISES = {  # noise of an exact curve -> family and calibration
     "Laplace": ("laplace", "paper"),
@@ -40,7 +40,7 @@ def curves(part, rho):
     for axes in grid[-1]:
         axes.set_xlabel("order α")
     keys = {name: line_key(style["color"], linestyle=style["linestyle"]) for name, style in styles.items()}
-    keys["Lemma 15 (whole orders)"] = line_key(styles["exact, Gaussian"]["color"], linestyle="none", marker="o")
+    note(figure, "dots", "dots: Lemma 15, at whole orders")
     keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     headed(
