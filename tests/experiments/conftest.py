@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from tcdp_sim.results import published
 
-
 KEPT = {
     *(
         "test_crossover_experiment",
