@@ -23,12 +23,12 @@ from functools import cached_property
 from math import exp
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import TINY
+from tcdp_sim.core.search import brentq
 from tcdp_sim.samplers.mean_products import log_mean_products
 from tcdp_sim.samplers.tilted_ratios import Exponent, TiltedRatios
 
