@@ -8,7 +8,7 @@ STATES ?= 200
 # Neighbouring tests run in one process, so a fixture that they share is made once.
 WORKERS := -n auto --dist worksteal
 
-.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery museum null-audits torture blackout clean
+.PHONY: run test test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers papers doc-numbers audit-gallery museum null-audits torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -30,11 +30,26 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+coverage: $(STAMP) # the lines that make test runs: htmlcov/index.html
+	$(BIN)/python -m pytest $(WORKERS) --cov=tcdp_sim --cov-report=html --cov-report=term:skip-covered $(ARGS)
+
+wheels: $(STAMP) # sdist and wheel in dist/, each installed and used in an empty environment
+	$(BIN)/python .ci/release.py --wheels
+
+release: $(STAMP) # refuses while anything is not ready, then as `wheels`; ARGS=--tag sets the tag
+	$(BIN)/python .ci/release.py $(ARGS)
+
 mutants: $(STAMP) # faults put into a copy of the code, one after the other: do the tests notice?
 	PYTHONPATH=tests $(BIN)/python -m mutants $(ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-history: $(STAMP) # ratios of several commits, as a page: .asv/html; ARGS="run v0.1.0..main" chooses commits
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/asv machine --yes
+	$(BIN)/asv $(or $(ARGS),run --quick --python=same --set-commit-hash HEAD)
+	$(BIN)/asv publish
 
 bench-peers: $(STAMP) # what people use now, on the same questions, in environments of their own
 	$(BIN)/python -m benchmarks.peers $(ARGS)
@@ -44,8 +59,8 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	rm -rf results/reference/papers
 	mkdir -p results/reference/papers
 	cp -r $(addprefix results/papers/,index.html errata.html claims.csv certificate.json figures) results/reference/papers/
-	sed 's|](figures/|](../results/reference/papers/figures/|g' results/papers/papers.md > docs/papers.md
-	cp results/papers/errata.md docs/errata.md
+	sed 's|](figures/|](../../results/reference/papers/figures/|g' results/papers/papers.md > docs/reference/papers.md
+	cp results/papers/errata.md docs/reference/errata.md
 
 doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public names, computed and written
 	PYTHONPATH=tests/references $(BIN)/python -m doc_numbers
@@ -54,7 +69,7 @@ doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public n
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)
 
-museum: $(STAMP) # shipped privacy bugs and their repaired versions, audited; ARGS="--page docs/museum.md" writes the page
+museum: $(STAMP) # shipped privacy bugs and their repaired versions, audited; ARGS="--page docs/reference/museum.md" writes the page
 	PYTHONPATH=examples/museum $(BIN)/python -m museum $(ARGS)
 
 null-audits: $(STAMP) # true claims of 23 mechanisms, audited again and again; ARGS="--help" says what can be chosen

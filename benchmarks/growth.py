@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import xarray as xr
 
-from tcdp_sim import results
+from tcdp_sim.results import open as open_module
 from tcdp_sim.summaries.encoding import from_bytes, to_bytes
 from tcdp_sim.summaries.summary import merged, summarise
 
@@ -34,9 +34,9 @@ def _open_seconds(levels):
     data["x_histogram_bins"] = ("cell", np.ones(levels, int))
     ids = np.array([str(i) for i in range(levels)], dtype=object)
     flat = xr.Dataset(data, {"k": ("cell", np.arange(float(levels))), "id": ("cell", ids)}, {"axes": '["k"]'})
-    with mock.patch.object(results, "open_cells", return_value=flat):
+    with mock.patch.object(open_module, "open_cells", return_value=flat):
         started = time.process_time()
-        results.open_results("")
+        open_module.open_results("")
         return time.process_time() - started
 
 

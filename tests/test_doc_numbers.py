@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from doc_numbers import FILE, NUMBERS, ROOT, SNIPPET, computed, output, reader, shown, written
+from doc_numbers import DOCS, FILE, NUMBERS, ROOT, SNIPPET, computed, output, reader, shown, written
 
 PAGE = """
 ```python
@@ -35,7 +35,7 @@ def test_the_numbers_are_the_codes(page, pattern, values):
     assert re.search(pattern, text)[0] in written(text, pattern, values())
 
 
-@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))])
+@pytest.mark.parametrize("page", ["README.md", *DOCS])
 def test_sessions_in_the_docs_print_what_they_show(page):
     failed, _ = doctest.testfile(str(ROOT / page), module_relative=False, encoding="utf-8", verbose=False)
     assert failed == 0

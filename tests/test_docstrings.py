@@ -1,4 +1,4 @@
-"""Docstrings as docs/style.md asks: first lines for all functions, numpydoc's sections for public names, examples."""
+"""Docstrings as docs/project/style.md asks: first lines of functions, numpydoc's sections of public names, examples."""
 
 import ast
 import doctest

@@ -1,4 +1,4 @@
-"""Public functions call the same thing by the same name (the table "Words" of docs/design.md)."""
+"""Public functions call the same thing by the same name (the table "Words" of docs/project/design.md)."""
 
 import inspect
 from collections.abc import Callable, Iterator

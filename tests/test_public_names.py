@@ -1,4 +1,4 @@
-"""What is public: every package says so, and docs/api.md lists it."""
+"""What is public: every package says so, and docs/reference/api.md lists it."""
 
 import ast
 import importlib

@@ -77,11 +77,11 @@ def test_no_docstring_or_comment_names_a_file_that_is_not_there():
     "reference", ["no_such_function", "Bounds.no_such_method", "sweep_of_nothing.py", "no_such_call(x, 1)"]
 )
 def test_a_dead_reference_is_found(reference):
-    assert is_dead(reference, Path("docs/design.md"))
+    assert is_dead(reference, Path("docs/project/design.md"))
 
 
 @pytest.mark.parametrize(
     "reference", ["Bounds.estimate", "tcdp_sim.run", "core/errors.py", "x + 1", "log10_k", "hydra"]
 )
 def test_a_living_one_is_not(reference):
-    assert not is_dead(reference, Path("docs/design.md"))
+    assert not is_dead(reference, Path("docs/project/design.md"))

@@ -1,4 +1,4 @@
-"""Build the peers' environments, ask all tools all questions, print the tables and write docs/benchmarks.md."""
+"""Build the peers' environments, ask all tools all questions, print the tables, write docs/reference/benchmarks.md."""
 
 import argparse
 import json
@@ -41,7 +41,7 @@ SETTING = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT)}
 def main() -> None:
     words = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     words.add_argument("--repeats", type=int, default=3, help="an odd number")
-    words.add_argument("--page", type=Path, default=ROOT / "docs" / "benchmarks.md")
+    words.add_argument("--page", type=Path, default=ROOT / "docs" / "reference" / "benchmarks.md")
     words.add_argument("--only", nargs="*", default=[], help="questions, by name; then the page stays as it is")
     words.add_argument("--environments", type=Path, default=ROOT / ".venv-peers")
     given = words.parse_args()

@@ -47,7 +47,7 @@ class Filter:
     ----------
     Rogers, Roth, Ullman, Vadhan (2016), https://arxiv.org/abs/1605.08294
     Feldman, Zrnic (2021), https://arxiv.org/abs/2008.11193, for Renyi divergences
-    docs/filters.md has the proofs.
+    docs/howto/filters.md has the proofs.
 
     Examples
     --------

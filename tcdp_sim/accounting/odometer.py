@@ -39,7 +39,7 @@ class Odometer:
     References
     ----------
     Rogers, Roth, Ullman, Vadhan (2016), https://arxiv.org/abs/1605.08294
-    Ville's inequality; docs/filters.md has the proof.
+    Ville's inequality; docs/howto/filters.md has the proof.
 
     Examples
     --------

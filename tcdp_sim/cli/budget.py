@@ -17,7 +17,7 @@ FILE.yaml lists the releases, each with one error that you can bear, and possibl
   delta: 1e-6            # without a budget, the least one is found; notion: zcdp, tcdp, approx_dp or pure_dp
   budget: {rho: 0.1}     # or {rho, omega}, {epsilon, delta}, {epsilon}; then objective: ratio, error or variance
 
-It prints a table, and writes NAME.csv and NAME.png into FOLDER, by default the current one (docs/budget.md)."""
+It prints a table, and writes NAME.csv and NAME.png into FOLDER, by default the current one (docs/howto/budget.md)."""
 
 
 def main(console, file, folder=".") -> int:

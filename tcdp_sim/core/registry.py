@@ -102,7 +102,7 @@ def experiment(name: str) -> Any:
     if missing := [name for name in FIGURES if not _has(module, name)]:
         raise plug_in.refused(f"is not an experiment: it has no {missing[0]}; valid: {', '.join(FIGURES)}")
     for function in (function for function in OLDER if not hasattr(module, function)):
-        text = f"has `{OLDER[function]}`, which goes with the next release; valid: `{function}`, see docs/plugins.md"
+        text = f"has `{OLDER[function]}`, which goes with the next release; valid: `{function}` (docs/howto/plugins.md)"
         warnings.warn(str(plug_in.refused(text)), DeprecationWarning, stacklevel=2)
     return module
 

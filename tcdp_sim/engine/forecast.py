@@ -12,7 +12,7 @@ from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.store.table import BLOCK
 from tcdp_sim.study.study import Study
 
-# The driver's costs, as `python -m benchmarks driver scaling` measures them on one machine (docs/scaling.md).
+# The driver's costs, as `python -m benchmarks driver scaling` measures them on one machine (docs/explained/scaling.md).
 # Seconds for a task, a chunk in it, a byte of its record, a cell's row, and a cell's exact values. They include the
 # scheduler, which runs in the driver's process on most clusters.
 A_TASK, A_CHUNK, A_BYTE, A_ROW, A_VALUE = 3.5e-3, 5e-5, 1e-8, 2.5e-4, 8e-5

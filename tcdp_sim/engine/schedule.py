@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 TASK_SECONDS = 1.0
-# the driver can serve this many workers with tasks of TASK_SECONDS: each task costs it some ms (docs/scaling.md)
+# the driver can serve this many workers with tasks of TASK_SECONDS; each costs it some ms (docs/explained/scaling.md)
 SERVED = 100
 MEMORY = 0.9  # weight of a finished task when the next one finishes: about the last twenty determine the speed
 WINDOW = 2  # tasks in flight for each worker: the second hides the round trip, more would make the end of a run uneven

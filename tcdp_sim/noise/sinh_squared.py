@@ -28,7 +28,7 @@ class SinhSquared(DoublyExponentialNoise):
     It is Gaussian up to about the knee, and its tails fall doubly exponentially beyond. It is log-concave. The density
     is that of sinh-normal noise without the factor cosh(x / knee). Both tend to Gaussian noise of that scale as the
     knee grows. exp(2 X / knee) has the generalised inverse Gaussian law of index 0. The divergences have a closed form
-    (docs/histograms.md). It implies (rho, omega)-tCDP exactly if D_omega <= rho omega.
+    (docs/experiments/histograms.md). It implies (rho, omega)-tCDP exactly if D_omega <= rho omega.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class SinhSquared(DoublyExponentialNoise):
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
-        # docs/histograms.md proves Corollary 18 as printed for omega >= sqrt(coordinates / (128 rho)).
+        # docs/experiments/histograms.md proves Corollary 18 as printed for omega >= sqrt(coordinates / (128 rho)).
         if not isinstance(guarantee, TCDP):
             raise cls.cannot_meet(guarantee)
         rho, omega = guarantee.rho, guarantee.omega

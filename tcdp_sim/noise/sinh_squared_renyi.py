@@ -3,7 +3,7 @@
 Let theta = 2 shift / knee and z = (knee / 2 scale)^2. The density at x = knee t / 2 is proportional to exp(-z cosh t).
 Moreover a cosh(t) - (a - 1) cosh(t - theta) = R cosh(t - tau) with R^2 = 1 - 4 a (a - 1) sinh^2(theta / 2). Hence
 D_a = log(K_0(z R) / K_0(z)) / (a - 1). It is finite if and only if R^2 > 0 and a < 1 / (1 - e^(-theta)). The proof is
-in docs/histograms.md.
+in docs/experiments/histograms.md.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """File operations that survive a power failure: bytes reach the disk before their name, and names before their users.
 
 A file system may lose or tear bytes that were not synced, and it may forget names independently of the bytes. See
-docs/durability.md.
+docs/explained/durability.md.
 """
 
 import errno

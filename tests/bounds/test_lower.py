@@ -281,7 +281,7 @@ def test_gaps_of_the_printed_forms():
 
 
 def test_the_page_on_limits_shows_what_the_functions_give():
-    page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "explained" / "limits.md").read_text("utf-8")
     sizes = (1e3, 1e6, 1e12)
     for promise, row in ((ZCDP(0.1), "zCDP: printed"), (TCDP(0.1, 5), "tCDP: printed")):
         (line,) = [line for line in page.splitlines() if line.startswith(f"| {row}")]

@@ -80,7 +80,7 @@ def test_calibration_on_a_lattice_reaches_the_proved_optimum():
     squares = best_lattice_noise(ApproxDP(0.3, 0.1), MeanSquaredError()).bounds
     of_all = optimal_noise(ApproxDP(0.3, 0.1), MeanSquaredError()).bounds
     assert squares.lower == of_all.lower < of_all.upper < squares.estimate
-    assert squares.upper == pytest.approx(2.8362, abs=5e-5)  # docs/limits.md, by a linear program
+    assert squares.upper == pytest.approx(2.8362, abs=5e-5)  # docs/explained/limits.md, by a linear program
 
 
 def test_a_release_comes_with_its_noise_if_it_adds_one():

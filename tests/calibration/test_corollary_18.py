@@ -1,4 +1,4 @@
-"""Sinh-squared noise by Corollary 18's constants and by the tight search: what docs/histograms.md proves and prints."""
+"""Sinh-squared noise by Corollary 18's constants and by the tight search, as docs/experiments/histograms.md has it."""
 
 import re
 from functools import partial
@@ -20,7 +20,7 @@ from tcdp_sim.noise import SinhSquared
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
 mp.mp.dps = 50
-PAGE = (Path(__file__).parents[2] / "docs" / "histograms.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "experiments" / "histograms.md").read_text("utf-8")
 WINDOW = [
     (rho, product) for rho in (0.9, 0.3, 0.1, 1e-2, 1e-3, 1e-4, 1e-6) for product in (0.125, 0.17, 0.25, 0.5, 0.75)
 ]

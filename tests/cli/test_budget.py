@@ -111,4 +111,4 @@ def test_help_lists_the_command(command):
     _, out, _ = command("--help")
     assert "tcdp-sim budget FILE.yaml [FOLDER]" in out
     _, out, _ = command("budget", "--help")
-    assert "docs/budget.md" in out
+    assert "docs/howto/budget.md" in out

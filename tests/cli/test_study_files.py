@@ -493,7 +493,7 @@ def test_there_are_five_examples():
 
 
 def test_the_file_of_the_docs_is_a_study(tmp_path, monkeypatch, checker):
-    page = (EXAMPLES.parent / "docs" / "study_files.md").read_text("utf-8")
+    page = (EXAMPLES.parent / "docs" / "howto" / "study_files.md").read_text("utf-8")
     (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     shutil.copy(EXAMPLES / "studies" / "clinics.csv", tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -2,7 +2,7 @@
 
 What is killed comes from shuffled decks, when from a uniform law, both with a fixed seed; what the kill meets depends
 on the machine. `make torture` does the same with 1,000 kills. What is asserted after every single kill is in
-tests/torture/campaign.py; docs/durability.md says it in words.
+tests/torture/campaign.py; docs/explained/durability.md says it in words.
 """
 
 import random

@@ -8,7 +8,7 @@ from benchmarks.many_workers import Costs, predict
 from tcdp_sim.engine import schedule
 
 FREE = Costs()
-REAL = Costs(  # about what docs/scaling.md measures
+REAL = Costs(  # about what docs/explained/scaling.md measures
     task=0.002,
     chunk=4e-5,
     scheduler_task=0.003,

@@ -118,7 +118,7 @@ def test_permute_and_flip_is_that_of_all_orders_of_arrival():
 
 
 def test_permute_and_flip_is_not_of_bounded_range():
-    """With epsilon = 1 its losses on these neighbours fill an interval of length 1.66; docs/selection.md says so."""
+    """With epsilon = 1 its losses here fill an interval of length 1.66 (docs/experiments/selection.md)."""
     losses = np.log(flipped([1, 0, -8], 1.0) / flipped([0, 1, -9], 1.0))
     assert losses.max() - losses.min() == pytest.approx(1.6619, abs=1e-4)
     assert np.abs(losses).max() <= 1

@@ -134,7 +134,8 @@ def test_what_is_no_problem_is_refused_in_one_line(more):
 
 
 def test_the_page_on_limits_shows_what_it_computes():
-    page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text("utf-8").partition("## The best noise")[2]
+    path = Path(__file__).parents[2] / "docs" / "explained" / "limits.md"
+    page = path.read_text("utf-8").partition("## The best noise")[2]
     example = doctest.DocTestParser().get_doctest(page, {}, "limits.md", None, None)
     assert len(example.examples) == 5
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0

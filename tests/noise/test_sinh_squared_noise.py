@@ -93,7 +93,7 @@ def test_the_divergence_is_infinite_from_its_largest_order_on():
 
 
 def closed(noise, shift, order):
-    """The closed form of docs/histograms.md, in 50 digits."""
+    """The closed form of docs/experiments/histograms.md, in 50 digits."""
     z = (mp.mpf(noise.knee) / noise.scale) ** 2 / 4
     half, order = mp.mpf(shift) / noise.knee, mp.mpf(float(order))
     root = mp.sqrt(1 - 4 * order * (order - 1) * mp.sinh(half) ** 2)

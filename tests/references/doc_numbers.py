@@ -15,10 +15,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
+from words_of_code import files
+
 from tcdp_sim.bounds import fano, histogram_records, information, least_records, least_sample_size, selection_gap
 from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
 
 ROOT = Path(__file__).parents[2]
+DOCS = tuple(sorted(name for name in files() if name.startswith("docs/") and name.endswith(".md")))
+PAGES = tuple(ROOT / name for name in ("README.md", *DOCS))
 NUMBER = r"\*{0,2}([\d.]+)\*{0,2}"
 CELLS = (1e3, 1e6, 1e12)
 FILE = "my_file"  # pages say that a reader saves the snippets in my_file.py
@@ -60,31 +64,35 @@ def row(start: str, *cells: int) -> str:
 
 NUMBERS: list[tuple[str, str, Callable[[], Iterable[float]]]] = [
     (
-        "docs/privacy.md",
+        "docs/explained/privacy.md",
         rf"0\.1-zCDP is \({NUMBER}, 10\^-6\)-DP \(Lemma 21 of Bun-Steinke 2016: {NUMBER}\),\s"
         rf"\(0\.1, 5\)-tCDP is \({NUMBER}, 10\^-6\)-DP \(Lemma 6 of\sBun-Dwork-Rothblum-Steinke 2018: ([\d.]+\d)\)",
         epsilons,
     ),
     (
-        "docs/limits.md",
+        "docs/explained/limits.md",
         rf"ρ = 0\.0947, ω = 4\.96 and n = 10 it is {NUMBER} where Proposition 9 says {NUMBER} and\s"
         r"Theorem 26 ([\d.]+\d)",
         informed,
     ),
     (
-        "docs/limits.md",
+        "docs/explained/limits.md",
         row(r"\| pure DP", 1, 1, 1),
         lambda: [float(selection_gap(PureDP(sqrt(0.2)), k, 0.05)) for k in CELLS],
     ),
-    ("docs/limits.md", row(r"\| zCDP: printed Fano, here", 2, 2, 2), lambda: printed_gaps(ZCDP(0.1), "tight")),
     (
-        "docs/limits.md",
+        "docs/explained/limits.md",
+        row(r"\| zCDP: printed Fano, here", 2, 2, 2),
+        lambda: printed_gaps(ZCDP(0.1), "tight"),
+    ),
+    (
+        "docs/explained/limits.md",
         row(r"\| tCDP: printed Fano with Proposition 9, here", 2, 2, 2),
         lambda: printed_gaps(TCDP(0.1, 5), "proposition_9"),
     ),
-    ("docs/limits.md", row(r"\| \(5, 0\.1, 10\^3\)", 1, 1, 1), lambda: records(5, 0.1, 1e3)),
-    ("docs/limits.md", row(r"\| \(2, 0\.1, 10\^6\)", 1, 1, 1), lambda: records(2, 0.1, 1e6)),
-    ("docs/limits.md", row(r"\| \(50, 0\.01, 10\^12\) \| vacuous", 1, 1), lambda: records(50, 0.01, 1e12)),
+    ("docs/explained/limits.md", row(r"\| \(5, 0\.1, 10\^3\)", 1, 1, 1), lambda: records(5, 0.1, 1e3)),
+    ("docs/explained/limits.md", row(r"\| \(2, 0\.1, 10\^6\)", 1, 1, 1), lambda: records(2, 0.1, 1e6)),
+    ("docs/explained/limits.md", row(r"\| \(50, 0\.01, 10\^12\) \| vacuous", 1, 1), lambda: records(50, 0.01, 1e12)),
 ]
 
 
@@ -145,7 +153,7 @@ def main() -> None:
     for page, pattern, values in NUMBERS:
         path = ROOT / page
         path.write_text(written(path.read_text("utf-8"), pattern, values()), "utf-8")
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for path in PAGES:
         text = path.read_text("utf-8")
         if PRINTED.search(text):
             with TemporaryDirectory() as folder, contextlib.chdir(folder):

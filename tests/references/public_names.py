@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 PACKAGES = (  # in the order in which a reader meets them; other packages have no public names
     *("", "privacy", "noise", "calibration", "optimal", "exact", "bounds", "selection", "interior", "thresholds"),
     *(
@@ -27,9 +27,9 @@ PACKAGES = (  # in the order in which a reader meets them; other packages have n
 )
 HEAD = """# Public names
 
-The names below are public: a change of one of them is announced in the [changelog](../CHANGELOG.md), and the old name
-works for one release with a warning. `help(name)` in Python shows units, ranges, errors and an example. Packages and
-modules that are not listed are internal.
+The names below are public: a change of one of them is announced in the [changelog](../../CHANGELOG.md), and the old
+name works for one release with a warning. `help(name)` in Python shows units, ranges, errors and an example. Packages
+and modules that are not listed are internal.
 """
 
 

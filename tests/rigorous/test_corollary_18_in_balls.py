@@ -1,4 +1,4 @@
-"""Corollary 18 with sinh-squared noise, docs/histograms.md: two numbers and each step of the proof in balls."""
+"""Corollary 18 with sinh-squared noise, docs/experiments/histograms.md: two numbers and each step in balls."""
 
 from itertools import pairwise
 

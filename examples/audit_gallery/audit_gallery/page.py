@@ -9,10 +9,10 @@ from audit_gallery.rows import Row
 HEAD = """# The audit gallery
 
 This page lists audits of sound and of broken mechanisms. Their code is in
-[examples/audit_gallery](../examples/audit_gallery). Two commands make the page:
+[examples/audit_gallery](../../examples/audit_gallery). Two commands make the page:
 
     make audit-gallery ARGS="{command}"
-    make audit-gallery ARGS="{command} --outputs --page docs/audit_gallery.md"
+    make audit-gallery ARGS="{command} --outputs --page docs/reference/audit_gallery.md"
 
 Every bound holds at confidence {level:g}% and is proved with {trials:,} outputs of each input. ε is in nats.
 

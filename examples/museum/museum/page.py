@@ -8,10 +8,10 @@ from museum.running import Outcome
 HEAD = """# The museum of privacy bugs
 
 Each row of this page is a privacy bug that was shipped. An audit finds it again from outputs alone. The same audit
-does not refute the repaired version. The code is in [examples/museum](../examples/museum). One command makes the page
-and its figure:
+does not refute the repaired version. The code is in [examples/museum](../../examples/museum). One command makes the
+page and its figure:
 
-    make museum ARGS="--page docs/museum.md"
+    make museum ARGS="--page docs/reference/museum.md"
 
 | column | meaning |
 | --- | --- |

@@ -22,7 +22,7 @@ CPU = r"\d+m|\d+(\.\d{1,3})?"
 SUFFIXES = {"kB": "k", "MB": "M", "GB": "G", "TB": "T", "kiB": "Ki", "MiB": "Mi", "GiB": "Gi", "TiB": "Ti"}
 EXPERIMENTAL = (
     f"warning: cluster=kubernetes is experimental: {groups.EXPERIMENTAL['kubernetes']}; "
-    "cluster=scheduler uses pods that the Dask operator has started (docs/clusters.md)"
+    "cluster=scheduler uses pods that the Dask operator has started (docs/howto/clusters.md)"
 )
 START = 600  # seconds for the first pod, whose image may have to be pulled
 
@@ -64,7 +64,8 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
         operator = needed("dask_kubernetes.operator", "kubernetes")
         from distributed import Client
     tell(EXPERIMENTAL)
-    tell("warning: the Dask operator's pods talk in plain text; keep others out by a network policy (docs/clusters.md)")
+    policy = "keep others out by a network policy (docs/howto/clusters.md)"
+    tell(f"warning: the Dask operator's pods talk in plain text; {policy}")
     started = []
     try:
         try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ADDRESS = r"(?:(?P<protocol>tcp|tls)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})"
 ASK = 10  # seconds that a plan waits for an answer
-DOCS = "docs/clusters.md"
+DOCS = "docs/howto/clusters.md"
 FILES = ("tls_ca", "tls_cert", "tls_key")
 
 

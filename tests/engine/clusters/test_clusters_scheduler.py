@@ -27,7 +27,7 @@ def openssl(folder, *words):
 
 
 def certificates(folder, name):
-    """An authority, and a certificate that it signed, as docs/clusters.md says; cluster keys that name them."""
+    """An authority, and a certificate that it signed, as docs/howto/clusters.md says; cluster keys that name them."""
     folder.mkdir()
     curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
     openssl(

@@ -1,0 +1,1 @@
+"""Ratios of `python -m benchmarks` for asv. One run measures both sides, so ratios of different machines compare."""
