@@ -61,7 +61,7 @@ QUESTIONS = (
         {"sigma": 1.0, "epsilons": EPSILONS},
         {"sigma": 2.0, "epsilons": [0.5, 1.0]},
         "gaussian_profile",
-        worth="ours is a bracket; numpy's two lines are off by 1.3e-10 (relative) at σ = 1000, ε = 0.01, and do not say so",
+        worth="ours is a bracket; numpy is off by 1.3e-10 (relative) at σ = 1000, ε = 0.01, and does not say so",
     ),
     *(_releases(noise, count) for noise in ("gaussian", "laplace") for count in (1000, 100_000)),
     Question(
@@ -101,7 +101,7 @@ QUESTIONS = (
         {"rho": 0.1, "delta": DELTA},
         {"rho": 0.2, "delta": 1e-3},
         "zcdp_conversion",
-        worth=BINARY.format("2% below the usual conversion at δ = 0.01, and equal to it at this small δ"),
+        worth=BINARY.format("0.6% below the usual conversion at δ = 0.01; at this small δ they are equal"),
     ),
     Question(
         "tcdp_conversion",
@@ -171,7 +171,7 @@ QUESTIONS = (
         "A function of one number that returns one number, in this process. The results stay as the tool returns them.",
         {"cells": CELLS},
         {"cells": 10},
-        worth="ours draws four seeded trials for each cell and gives standard errors; the next question asks all for that",
+        worth="ours has four seeded trials a cell and standard errors; the next question asks all tools for that",
     ),
     Question(
         "sweep_seeded",

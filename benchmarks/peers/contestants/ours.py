@@ -111,7 +111,7 @@ def best_of_tries(sigma, tries, delta):
         order = max(order, 1 + 1e-6)
         return min(gaussian_renyi(order, shift, law, 200).upper, theorem_renyi(order, shift, law))
 
-    return upper(tightest_epsilon(RenyiBound(curve, 1000.0), delta)[0], "the exact supremum of the Rényi divergence")
+    return upper(tightest_epsilon(RenyiBound(curve, 200.0), delta)[0], "the exact supremum of the Rényi divergence")
 
 
 def selections(epsilon, candidates, count):
