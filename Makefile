@@ -8,7 +8,7 @@ STATES ?= 200
 # Neighbouring tests run in one process, so a fixture that they share is made once.
 WORKERS := -n auto --dist worksteal
 
-.PHONY: run test test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers papers doc-numbers audit-gallery museum null-audits torture blackout clean
+.PHONY: run test test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers papers doc-numbers docs audit-gallery museum null-audits torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -65,6 +65,9 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public names, computed and written
 	PYTHONPATH=tests/references $(BIN)/python -m doc_numbers
 	PYTHONPATH=tests/references $(BIN)/python -m public_names
+
+docs: $(STAMP) # the site, docs/_build/html/index.html; warnings are errors, and figures are kept in docs/_build/gallery
+	$(BIN)/python -m sphinx -q -E -W --keep-going -b html docs docs/_build/html $(ARGS)
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)

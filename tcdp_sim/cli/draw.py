@@ -1,39 +1,114 @@
-"""The command `tcdp-sim draw`, which makes table, CSV files and figures from the published snapshot alone."""
+"""The command `tcdp-sim draw`, which makes table, CSV files and figures from the published snapshot alone.
+
+Current figures are left in place. If the report was printed for such a terminal before, it is printed again, and
+nothing is computed. Slow libraries are imported only to draw.
+"""
 
 import json
-from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
 
 from rich.console import Console
+from rich.text import Text
 
-from tcdp_sim import results
 from tcdp_sim.cli.say import say, say_all
-from tcdp_sim.results import published
-from tcdp_sim.study.settings import Settings
-from tcdp_sim.study.study import data_notes, title
+from tcdp_sim.core import log
+from tcdp_sim.core.texts import printable
+from tcdp_sim.engine import interrupts
+from tcdp_sim.store import drawn
+from tcdp_sim.store.drawn import Report
+
+if TYPE_CHECKING:
+    from tcdp_sim.results.published import Published
+    from tcdp_sim.study.settings import Settings
 
 CONTRADICTED = 3  # exit code
 
 
-def main(settings: Settings, console: Console) -> int:
+def main(settings: "Settings", console: Console) -> int:
     """Draw the results in the folder of the settings, if they are of their experiment: see `draw`."""
-    return draw(settings.folder, console, title(settings))
+    return draw(settings.folder, console, drawn.TITLE + settings.experiment.name)
 
 
 def draw(folder: Path, console: Console, wanted: str | None = None) -> int:
-    """Draw published results. Return CONTRADICTED if simulated numbers contradict exact ones beyond chance, else 0.
+    """Draw published results, unless their figures are current, and print their report.
 
-    Raises UserError if there are no results, if they are damaged or have another title than `wanted`, or if they cannot
-    be drawn.
+    Return CONTRADICTED if simulated numbers contradict exact ones beyond chance, else 0. Raises UserError if there are
+    no results, if they are damaged or have another title than `wanted`, or if they cannot be drawn.
     """
-    run = published.read(folder, wanted)
-    run.experiment.report(run.table, console)
-    with results.readable(folder / "results.zarr"):
-        say_all(console, data_notes(json.loads(run.cells.attrs.get("data", "{}"))))
-    paths, _ = published.draw(run)
-    contradictions = published.contradicted(run, partial(say, console))
-    published.differences(run, partial(say, console))
-    for path in paths:
-        say(console, f"figure: {path}")
+    of = drawn.inputs(folder) if wanted in (None, drawn.title(folder)) else None
+    figures, report, damage = drawn.read(folder, of) if of else (None, None, "")
+    if damage:
+        say(console, damage)
+    if figures is None or not _is_of(report, console):
+        report = _made(folder, console, wanted, of, figures)
+    else:
+        _repeat(folder, console, report, figures)
     say(console, f"results: {folder / 'results.zarr'}")
-    return CONTRADICTED if contradictions else 0
+    return CONTRADICTED if report.contradictions else 0
+
+
+def _is_of(report: Report | None, console: Console) -> TypeGuard[Report]:
+    """Return True if a report was printed for such a terminal and holds no characters that command one."""
+    if report is None or report.console != _layout(console):
+        return False
+    shown = Text.from_ansi(report.report).plain
+    return printable(shown, keep="\n\t") == shown
+
+
+def _repeat(folder: Path, console: Console, report: Report, figures: list[Path]) -> None:
+    """Print a report again, and name the figures as current."""
+    console.print(Text.from_ansi(report.report), end="")
+    try:
+        with log.kept(folder):
+            say_all(console, report.lines)
+    except OSError as problem:
+        raise drawn.not_written(folder, problem) from problem
+    for path in figures:
+        say(console, f"current: {path}")
+
+
+def _layout(console: Console) -> str:
+    """Return what the layout of a report depends on."""
+    return f"{console.width} columns, {console.encoding}"
+
+
+def _made(folder: Path, console: Console, wanted: str | None, of: str | None, current: list[Path] | None) -> Report:
+    """Print the report of published results, draw their figures unless they are current, and keep a record of both."""
+    with interrupts.held():  # a signal must not interrupt an import, which takes a second
+        from tcdp_sim import results
+        from tcdp_sim.results import published
+        from tcdp_sim.study.study import data_notes
+    run = published.read(folder, wanted)
+    text = _printed(run, console)
+    lines: list[str] = []
+
+    def tell(line: str) -> None:
+        say(console, line)
+        lines.append(line)
+
+    with results.readable(folder / "results.zarr"):
+        for line in data_notes(json.loads(run.cells.attrs.get("data", "{}"))):
+            tell(line)
+    figures = published.draw(run)[0] if current is None else current
+    contradictions = published.contradicted(run, tell)
+    published.differences(run, tell)
+    for path in figures:
+        say(console, f"{'figure' if current is None else 'current'}: {path}")
+    report = Report(_layout(console), text, tuple(lines), contradictions)
+    if of is not None:
+        try:
+            drawn.write(folder, of, figures, report)
+        except OSError as problem:
+            raise drawn.not_written(folder, problem) from problem
+    return report
+
+
+def _printed(run: "Published", console: Console) -> str:
+    """Print the report of an experiment and return it with its ANSI codes."""
+    before, console.record = console.record, True
+    try:
+        run.experiment.report(run.table, console)
+        return console.export_text(clear=not before, styles=True)
+    finally:
+        console.record = before

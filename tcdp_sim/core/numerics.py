@@ -1,7 +1,7 @@
 """Numbers with error bounds, and quadrature.
 
 A *bracket* is an interval from quadrature: the distance between two Gauss rules plus a bound on rounding. It is an
-a-posteriori error bound and not a proof. docs/explained/trust.md defines the word.
+a-posteriori error bound and not a proof. docs/explained/brackets.md defines the word.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,8 +30,8 @@ class Bounds(_Ends[T]):
     """An interval [lower, upper] for a number, with an estimate inside.
 
     The ends are a bracket unless the function that returns them says that they are certified
-    (docs/explained/trust.md defines both). Arithmetic with other bounds, numbers or arrays rounds the ends outwards. It
-    treats the operands as unrelated, so x - x contains 0 but is wider.
+    (docs/explained/brackets.md defines both). Arithmetic with other bounds, numbers or arrays rounds the ends outwards.
+    It treats the operands as unrelated, so x - x contains 0 but is wider.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from tcdp_sim.core import log
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import clusters, exact, schedule, simulate, stopping
+from tcdp_sim.engine import clusters, exact, interrupts, schedule, simulate, stopping
 from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
@@ -20,11 +20,10 @@ from tcdp_sim.engine.simulate import Done
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.mechanisms import Mechanism, UserFunction
 from tcdp_sim.mechanisms.functions import needs_code
-from tcdp_sim.store import certificate, provenance, publication, table, zarr_tree
+from tcdp_sim.store import certificate, provenance, publication
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, open_run
-from tcdp_sim.store.zarr_tree import Seen
 from tcdp_sim.study import groups
 from tcdp_sim.study import study as studies
 from tcdp_sim.study.packed_cells import Cell
@@ -36,6 +35,8 @@ from tcdp_sim.summaries.together import Summaries
 if TYPE_CHECKING:
     import xarray as xr
 
+    from tcdp_sim.store.zarr_tree import Seen
+
 LONGEST = 500  # characters of an error's message that are shown; problems.csv has all of them
 
 
@@ -45,7 +46,7 @@ def prepare(settings: Settings) -> Study:
     return studies.prepare(settings)
 
 
-def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES, seen: Seen | None = None) -> int:
+def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES, seen: "Seen | None" = None) -> int:
     """Simulate the missing chunks, publish the snapshot, and return how many cells failed.
 
     `exact_values` are those of the experiment, published with the snapshot. `seen` gets the published table, unless it
@@ -62,7 +63,7 @@ def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUE
         raise cannot_write(study, problem) from problem
 
 
-def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen: Seen | None) -> int:
+def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen: "Seen | None") -> int:
     """Run a study whose folder is locked."""
     s, cells = study.settings, study.plan.laws
     look_over(study, run, tell)
@@ -110,7 +111,7 @@ def publish(
     exact_values: ExactValues,
     kept: ExactRecords | None,
     lacking: Sequence[str] = (),
-    seen: Seen | None = None,
+    seen: "Seen | None" = None,
 ) -> None:
     """Publish snapshot and certificate unless the same bytes are published already.
 
@@ -122,6 +123,8 @@ def publish(
     made_of = publication.table_digest(study, exact_values, attributes, counted, lacking)
     if publication.stands(study, run, wanted, made_of):
         return
+    with interrupts.held():  # a second of imports, which a command that publishes nothing does not need
+        from tcdp_sim.store import zarr_tree
     blocks = _table(study, run, wanted, exact_values, kept, attributes, counted)
     run.publish(zarr_tree.watched(blocks, seen) if seen else blocks)
     certificate.write(study, run, wanted)
@@ -229,6 +232,8 @@ def _table(
     counted: Mapping[tuple[str, str], int],
 ) -> "Iterator[xr.Dataset]":
     """Return the rows of all cells, a block at a time."""
+    from tcdp_sim.store import table
+
     names = table.names_together(study.mechanism)
 
     def summaries(cells: Sequence[str]) -> Summaries:

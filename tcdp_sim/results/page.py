@@ -17,9 +17,10 @@ from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.texts import blank, shortened
 from tcdp_sim.report import html, latex, plots, svg
 from tcdp_sim.results import published
-from tcdp_sim.results.published import TITLE, Published
+from tcdp_sim.results.published import Published
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.store import durable, recorded
+from tcdp_sim.store.drawn import TITLE
 from tcdp_sim.study import again
 from tcdp_sim.study.study import data_notes
 

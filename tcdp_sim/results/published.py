@@ -15,14 +15,13 @@ from matplotlib.figure import Figure
 
 from tcdp_sim import results
 from tcdp_sim.core import log, registry
-from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.report import plots
 from tcdp_sim.results import rows
 from tcdp_sim.statistics import common_random_numbers, contradictions
-from tcdp_sim.store import columns
-
-TITLE = "tcdp_sim experiment "
+from tcdp_sim.store import columns, drawn
+from tcdp_sim.store.drawn import TITLE
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ def contradicted(published: Published, tell: Tell) -> int:
         with log.kept(folder):
             return contradictions.report(published.table, folder / "contradictions.csv", tell, published.cells)
     except OSError as problem:
-        raise _not_written(folder, problem) from problem
+        raise drawn.not_written(folder, problem) from problem
 
 
 def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
@@ -170,7 +169,7 @@ def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
         with plots.style():
             paths = plots.save_all(kept(), published.folder / "figures", chosen_names(published.cells))
     except OSError as problem:
-        raise _not_written(published.folder, problem) from problem
+        raise drawn.not_written(published.folder, problem) from problem
     return paths, figures
 
 
@@ -182,12 +181,7 @@ def differences(published: Published, tell: Tell) -> None:
             cells = cells.drop_dims([dim for dim in cells.dims if dim not in ("cell", "batch")]).load()
         common_random_numbers.report(cells, published.folder / "differences.csv", tell)
     except OSError as problem:
-        raise _not_written(published.folder, problem) from problem
-
-
-def _not_written(folder: Path, problem: OSError) -> UserError:
-    message = f"the figures in {folder} cannot be written ({reason(problem)})"
-    return UserError(f"{message}; once the cause is repaired, `tcdp-sim draw {folder}` draws them")
+        raise drawn.not_written(published.folder, problem) from problem
 
 
 def chosen_names(cells: xr.Dataset) -> set[str]:

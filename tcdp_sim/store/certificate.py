@@ -9,16 +9,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from importlib import resources
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.streams import bit_stream, fingerprint
 from tcdp_sim.core.version import __version__
-from tcdp_sim.store import durable, provenance
-from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
+from tcdp_sim.store import durable, provenance, source
+from tcdp_sim.store.digests import DIGITS, tree_digest
 
 NAME = "certificate.json"
 TOGETHER = 1024  # cells in memory at a time
@@ -96,7 +94,7 @@ def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
         "trials": study.settings.trials,
         "config": study.attributes()["config_hash"],
         "version": __version__,
-        "code": code(),
+        "code": source.own(),
         "bit_stream": bit_stream(),
         "elementary_functions": " ".join(sorted({fingerprint()} | provenance.fingerprints(run.heads))),
         "snapshot": _snapshot(run.folder / "results.zarr"),
@@ -139,26 +137,6 @@ def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[s
             label = ALLOWED.get(key, key)
             (notes if key in ALLOWED else wrong).append(f"{label}: {certificate.get(key)} there, {now[key]} here")
     return sorted(wrong), sorted(notes)
-
-
-@cache
-def code() -> str:
-    """Return the BLAKE2b digest of the package's .py and .yaml files, which does not depend on how it is installed."""
-    digest = hashlib.blake2b(digest_size=DIGITS // 2)
-    for name, path in sorted(_own_files().items()):
-        data = path.read_bytes()
-        digest.update(f"{name}\0{len(data)}\0".encode() + data)
-    return digest.hexdigest()
-
-
-def _own_files() -> dict[str, Path]:
-    """Return the path of each file by its installed name: conf and experiments lie in the package or beside it."""
-    paths: dict[str, Path] = {}
-    for package in PACKAGES:
-        root = Path(str(resources.files(package)))
-        files = (path for path in root.rglob("*") if path.suffix in (".py", ".yaml"))
-        paths |= {f"{package.replace('.', '/')}/{path.relative_to(root).as_posix()}": path for path in files}
-    return paths
 
 
 def _cells(run, wanted) -> Iterator[tuple[str, str]]:

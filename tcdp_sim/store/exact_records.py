@@ -11,7 +11,6 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.streams import fingerprint
-from tcdp_sim.store import certificate, journal
+from tcdp_sim.store import journal, source
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.index import Index
 from tcdp_sim.study.parts import Part
@@ -39,8 +38,8 @@ def code_digest(values: ExactValues) -> str:
     """
     libraries = {name: version_of(name) for name in ("numpy", "scipy")}
     packages = {name.partition(".")[0] for name in values.modules} | registry.plug_in_packages()
-    foreign = {name: _sources(name) for name in packages - {"tcdp_sim"}}
-    return _digest_of([values.code, certificate.code(), libraries, registry.distributions(), foreign])
+    foreign = {name: source.of_package(name) for name in packages - {"tcdp_sim"}}
+    return _digest_of([values.code, source.own(), libraries, registry.distributions(), foreign])
 
 
 def digest(values: ExactValues) -> str:
@@ -50,24 +49,6 @@ def digest(values: ExactValues) -> str:
 
 def _digest_of(parts: list[Any]) -> str:
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
-def _sources(package: str) -> str:
-    """Return the digest of a package's .py and .yaml files, because a file may be edited while the version stays."""
-    try:
-        spec = find_spec(package)
-    except (ImportError, ValueError):
-        spec = None  # a module without a findable file: its own source is in the digest of the functions
-    places = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
-    files = {path.relative_to(place): path for place in places for path in place.rglob("*")}
-    if spec and spec.has_location and not places:
-        files = {Path(package): Path(str(spec.origin))}
-    found = hashlib.blake2b(digest_size=16)
-    for name, path in sorted(files.items()):
-        if path.suffix in (".py", ".yaml") and path.is_file():
-            data = path.read_bytes()
-            found.update(f"{name.as_posix()}\0{len(data)}\0".encode() + data)
-    return found.hexdigest()
 
 
 class ExactRecords:

@@ -9,6 +9,7 @@
       problems.csv        errors and warnings of the chunks of the latest run
       certificate.json    hashes of the published results and their inputs
       published.json      inputs of the published results, so that they need not be published again
+      drawn.json          inputs and files of the figures, so that current ones need not be drawn again
       contradictions.csv  simulated and exact numbers that differ beyond chance
       differences.csv     differences between cells that share random numbers
       diff.csv            differences that the latest `tcdp-sim diff` found
@@ -26,27 +27,29 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import durable, journal, locks, snapshot
 from tcdp_sim.store.digests import SNAPSHOTS
 from tcdp_sim.store.index import Index
-from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 from tcdp_sim.summaries.summary import Summary, merged
 from tcdp_sim.summaries.together import Names, Summaries, together
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from tcdp_sim.study.study import Study
+
 HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
 TOGETHER, BYTES = 256, 1 << 20  # records that are read together, and their approximate bytes
 PROVENANCE = "provenance.json"
 IDENTITY = "identity"  # the key of a head with the content of run.json
 # files that were about to be put in place
-HALF = re.compile(r"\.(run|lock|provenance|certificate|published|results|link|writing)-.+")
+HALF = re.compile(r"\.(run|lock|provenance|certificate|published|drawn|results|link|writing)-.+")
 # the files of a run without a record
 BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal"}
 
@@ -221,7 +224,7 @@ class Run:
         each = zip(cells, chunks, whole)
         return [self.summary(cell, range(count)) if is_whole else None for cell, count, is_whole in each]
 
-    def publish(self, blocks: Iterable[xr.Dataset]) -> Path:
+    def publish(self, blocks: "Iterable[xr.Dataset]") -> Path:
         """Publish a snapshot, one block of rows at a time, and return `results.zarr`, the link that leads to it."""
         journal.sync(self.folder / "journal")
         return snapshot.publish(self.folder, blocks)
@@ -417,7 +420,7 @@ def _identity(path: Path) -> Mapping[str, Any]:
     return identity
 
 
-def open_run(study: Study, replaces: bool = True) -> Run:
+def open_run(study: "Study", replaces: bool = True) -> Run:
     """Return the folder of a study's run, made if it is new. Raises UserError if it cannot be used.
 
     `replaces` has the meaning that it has for `Run`.
@@ -428,13 +431,13 @@ def open_run(study: Study, replaces: bool = True) -> Run:
         raise unusable(study, problem) from None
 
 
-def unusable(study: Study, problem: OSError) -> UserError:
+def unusable(study: "Study", problem: OSError) -> UserError:
     """Return the error for a folder that cannot be written or read."""
     message = f"the results folder {study.folder} cannot be written or read ({reason(problem)})"
     return UserError(f"{message}; choose another results_dir")
 
 
-def existing_run(study: Study, replaces: bool = True) -> Run:
+def existing_run(study: "Study", replaces: bool = True) -> Run:
     """Return the folder of a run that has begun. Raises UserError if there is none."""
     if not (study.folder / "run.json").exists():
         raise UserError(f"{study.folder} holds no run; run its study first")

@@ -4,16 +4,18 @@ import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import xarray as xr
-
-from tcdp_sim.store import durable, zarr_tree
+from tcdp_sim.store import durable
 from tcdp_sim.store.digests import DIGITS, SNAPSHOTS, intact, tree_digest
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 LINK = "results.zarr"
 
 
-def publish(folder: Path, blocks: Iterable[xr.Dataset]) -> Path:
+def publish(folder: Path, blocks: "Iterable[xr.Dataset]") -> Path:
     """Write a snapshot and point LINK in a run's folder to it, atomically even if the power fails. Raises OSError.
 
     `blocks` are the rows of one table (see `zarr_tree.write`), with one block in memory at a time. The previous
@@ -31,8 +33,10 @@ def publish(folder: Path, blocks: Iterable[xr.Dataset]) -> Path:
     return link
 
 
-def _written(blocks: Iterable[xr.Dataset], snapshots: Path) -> Path:
+def _written(blocks: "Iterable[xr.Dataset]", snapshots: Path) -> Path:
     """Write a tree named by the digest of its bytes, sync it, and return its path."""
+    from tcdp_sim.store import zarr_tree  # slow to import, and a repeated command publishes nothing
+
     fresh = durable.unfinished(snapshots / "writing")
     try:
         zarr_tree.write(fresh, blocks)

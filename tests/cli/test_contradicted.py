@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tcdp_sim import exact, results
-from tcdp_sim.store import certificate
+from tcdp_sim.store import source
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
 
@@ -21,7 +21,7 @@ def wrong(monkeypatch):
         return SimpleNamespace(estimate=factor * real(noise, bins, level).estimate)
 
     monkeypatch.setattr(exact, "max_abs_quantile", quantile)
-    monkeypatch.setattr(certificate, "code", lambda: "of files that say so")
+    monkeypatch.setattr(source, "own", lambda: "of files that say so")
 
 
 def told(text):

@@ -7,7 +7,7 @@ import pytest
 
 from tcdp_sim.core import streams
 from tcdp_sim.engine import simulate
-from tcdp_sim.store import certificate, journal, run_folder
+from tcdp_sim.store import certificate, journal, run_folder, source
 from tcdp_sim.store import table as tabulation
 from tcdp_sim.store.journal import MAGIC
 
@@ -56,7 +56,7 @@ def test_a_run_without_certificate_says_so(ran, folder):
 
 
 def test_another_code_is_only_a_note(ran, monkeypatch):
-    monkeypatch.setattr(certificate, "code", lambda: "0" * 32)
+    monkeypatch.setattr(source, "own", lambda: "0" * 32)
     monkeypatch.setattr(certificate, "fingerprint", lambda: "0" * 16)
     code, out, _ = ran("verify")
     assert code == 0

@@ -11,7 +11,7 @@ from tcdp_sim import results
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import evaluate, exact, schedule
 from tcdp_sim.engine.simulate import Batch
-from tcdp_sim.store import certificate
+from tcdp_sim.store import source
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
@@ -87,7 +87,7 @@ def test_what_was_computed_is_kept_and_the_rest_is_computed_later(ran, monkeypat
 def test_values_of_other_code_are_computed_again_and_forgotten(ran, monkeypatch):
     folder, _ = ran("x", "cluster=serial")
     (before,) = (folder / "exact").iterdir()
-    monkeypatch.setattr(certificate, "code", lambda: "of other files")
+    monkeypatch.setattr(source, "own", lambda: "of other files")
     _, said = ran("x", "cluster=serial")
     assert f"{CELLS} exact values to compute" in said
     (after,) = (folder / "exact").iterdir()

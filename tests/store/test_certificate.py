@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tcdp_sim
-from tcdp_sim.store import certificate, run_folder
+from tcdp_sim.store import certificate, run_folder, source
 
 ROOT = Path(tcdp_sim.__file__).parent.parent
 DIGEST = "0" * 32
@@ -40,7 +40,7 @@ def test_what_it_says(undrawn, folder):
     assert {key: found[key] for key in identity} == identity == json.loads((folder / "run.json").read_text("utf-8"))
     assert (found["trials"], found["version"]) == (1000, tcdp_sim.__version__)
     assert found["snapshot"] == (folder / "results.zarr").resolve().name
-    assert found["code"] == certificate.code()
+    assert found["code"] == source.own()
     run = opened(folder)
     for cell, line in found["cells"].items():  # written out
         whole = next(name for name, _ in run.done if name.startswith(cell))
@@ -106,22 +106,22 @@ def test_the_hash_of_the_code(tmp_path, monkeypatch):
     folders = {f"tcdp_sim.{name}": package / name for name in ("conf", "experiments")} | {"tcdp_sim": package}
     shutil.copytree(real("tcdp_sim.conf"), package / "conf")
     (package / "__init__.py").write_text("x = 1\n")
-    monkeypatch.setattr(certificate.resources, "files", lambda name: folders[name])
-    before = certificate.code.__wrapped__()
+    monkeypatch.setattr(source.resources, "files", lambda name: folders[name])
+    before = source.own.__wrapped__()
     (package / "__pycache__").mkdir()
     (package / "__pycache__" / "x.pyc").write_bytes(b"1")
     (package / "notes.md").write_text("no code")
-    assert certificate.code.__wrapped__() == before
+    assert source.own.__wrapped__() == before
     found = {before}
     for path, content in (("__init__.py", "x = 2\n"), ("conf/config.yaml", "{}"), ("conf/cluster/new.yaml", "{}")):
         (package / path).write_text(content)
-        found.add(certificate.code.__wrapped__())
+        found.add(source.own.__wrapped__())
     (package / "conf/cluster/new.yaml").rename(package / "conf/data/new.yaml")
-    found.add(certificate.code.__wrapped__())
+    found.add(source.own.__wrapped__())
     assert len(found) == 5
     (package / "conf").rename(tmp_path / "conf")  # as in a checkout
     folders["tcdp_sim.conf"] = tmp_path / "conf"
-    assert certificate.code.__wrapped__() in found
+    assert source.own.__wrapped__() in found
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_the_code_is_every_file_of_the_three_folders():
         check=True,
     ).stdout.split()
     ours = [name if name.startswith("tcdp_sim/") else f"tcdp_sim/{name}" for name in listed]
-    assert sorted(certificate._own_files()) == sorted(n for n in ours if n.endswith((".py", ".yaml")))
+    assert sorted(source._own_files()) == sorted(n for n in ours if n.endswith((".py", ".yaml")))

@@ -9,7 +9,7 @@ import pytest
 
 from tcdp_sim.core import registry
 from tcdp_sim.engine import run as engine
-from tcdp_sim.store import certificate, digests, journal, publication, snapshot
+from tcdp_sim.store import certificate, digests, journal, publication, snapshot, source
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import CHUNK, PROBLEM
 from tcdp_sim.study import groups
@@ -127,7 +127,7 @@ def other_exact_function(monkeypatch):
 
 
 def other_code(monkeypatch):
-    monkeypatch.setattr(certificate, "code", lambda: "0" * 32)
+    monkeypatch.setattr(source, "own", lambda: "0" * 32)
 
 
 def plug_in(monkeypatch):

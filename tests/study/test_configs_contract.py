@@ -148,9 +148,12 @@ def test_who_adds_a_block_without_a_plus_is_told_of_it(command, words):
     assert "with + in front: '+also.x={k: 20}'" in err
 
 
-def test_the_sweeps_of_the_readme_are_planned(command):
+PAGES = ("README.md", "docs/start/index.md", "docs/howto/studies.md")
+
+
+def test_the_sweeps_of_the_readme_and_the_first_pages_are_planned(command):
     """Each cheap: one noise."""
-    text = "".join((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/howto/studies.md"))
+    text = "".join((ROOT / page).read_text("utf-8") for page in PAGES)
     lines = [line.split(" #")[0] for line in text.splitlines() if line.startswith("    tcdp-sim ")]
     others = (
         "data=csv",

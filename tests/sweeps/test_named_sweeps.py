@@ -252,7 +252,7 @@ def test_every_command_works_on_a_sweep(command, file, folder, figures):
     file.rename(file.with_name("elsewhere.py"))  # a folder needs no code for these
     for words, text in (
         (("status", run), "12 of 12 chunks, 4 of 4 cells done"),
-        (("draw", run), "figure: "),
+        (("draw", run), "current: "),
         (("table", run), "5.0,1.0,error,"),
         (("list", folder), "median_error  sweep"),
         (("report", run), "report: "),

@@ -1,0 +1,141 @@
+"""The gallery: a small run of each experiment, its figure, and what one sees in it.
+
+`docs/gallery.yaml` has the examples. The build runs the Python that a page shows, in `docs/_build/gallery`, where
+runs and figures are kept. An example runs again when its text or a file of the package has changed: no figure is stale.
+"""
+
+import hashlib
+import shlex
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+DOCS = Path(__file__).parents[1]
+KEPT = DOCS / "_build" / "gallery"
+PACKAGE = ("tcdp_sim", "experiments", "conf")
+ENDINGS = (".py", ".yaml", ".csv", ".parquet")
+SECONDS = 900  # an example that takes longer hangs
+PAGE = """# Gallery
+
+Each figure comes from a small run, which the build of this site makes. A click leads to the command, the Python, and
+what one sees.
+
+:::::{container} gallery
+"""
+EXAMPLE = """![{alt}](../../_build/gallery/{name}.png)
+
+{sees}
+## The command
+
+```text
+{command}
+```
+
+## The Python
+
+```python
+{python}
+```
+
+"""
+
+
+@cache
+def examples() -> dict[str, dict[str, Any]]:
+    """Return the examples by the name of their experiment."""
+    return yaml.safe_load((DOCS / "gallery.yaml").read_text("utf-8"))
+
+
+def python(name: str) -> str:
+    """Return the Python of an example."""
+    given = examples()[name]
+    keys = "".join(f", {key}={value!r}" for key, value in given["study"].items() if key != "sweep")
+    axes = "".join(f"    {axis!r}: {value!r},\n" for axis, value in given["study"]["sweep"].items())
+    return (
+        f"import tcdp_sim\n\nsweep = {{\n{axes}}}\n"
+        f'ds = tcdp_sim.run("{name}", sweep=sweep{keys}, name="{name}")  # an xarray.Dataset\n'
+        f'figures = tcdp_sim.draw("results/{name}")  # name -> matplotlib figure\n'
+        f'figures["{given["figure"]}"]'
+    ).replace("'", '"')
+
+
+def words(name: str) -> list[str]:
+    """Return the words of the command line that stand for the same study."""
+    found = [f"experiment={name}", f"name={name}"]
+    for key, value in examples()[name]["study"].items():
+        inner = value.items() if isinstance(value, dict) else ()
+        found += [f"{key}.{each}={flow(at)}" for each, at in inner] or [f"{key}={flow(value)}"]
+    return found
+
+
+def command(name: str) -> str:
+    """Return the command that runs the same study, a word a line."""
+    return " \\\n    ".join(["tcdp-sim", *map(shlex.quote, words(name))])
+
+
+def flow(value: object) -> str:
+    """Return a value as it stands in a word of the command line."""
+    if value is None:
+        return "null"
+    return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("\n...\n").strip()
+
+
+def example(name: str) -> str:
+    """Return the section of an example, or nothing for an experiment that has none."""
+    if name not in examples():
+        return ""
+    given = examples()[name]
+    return EXAMPLE.format(name=name, alt=given["alt"], sees=given["sees"], command=command(name), python=python(name))
+
+
+def page() -> str:
+    """Return the page of all examples: a figure and a sentence each, which lead to the page of the experiment."""
+    cards = (
+        f"\n::::{{figure}} ../_build/gallery/{name}.png\n:target: studies/{name}.html\n:alt: {given['alt']}\n\n"
+        f"[{name}](studies/{name}.md): {given['alt']}\n::::\n"
+        for name, given in examples().items()
+    )
+    return f"{PAGE}{''.join(cards)}:::::\n"
+
+
+def make() -> None:
+    """Run every example that is not current, two at a time."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(_make, examples()))
+
+
+def _make(name: str) -> None:
+    """Run an example if its text or the package has changed, and keep its figure."""
+    code, stamp = python(name), KEPT / f"{name}.stamp"
+    before = stamp.read_text().split() if stamp.exists() else ["", ""]
+    now = [hashlib.blake2b(code.encode(), digest_size=16).hexdigest(), _package()]
+    if before == now:
+        return
+    run = KEPT / "results" / name
+    if before[0] != now[0]:
+        shutil.rmtree(run, ignore_errors=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=KEPT, capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode:
+        raise RuntimeError(f"the example {name} of docs/gallery.yaml failed:\n{done.stderr[-2000:]}")
+    drawn = {path.stem: path for path in (run / "figures").glob("*.png")}
+    if (figure := examples()[name]["figure"]) not in drawn:
+        raise RuntimeError(f"{name} in docs/gallery.yaml has no figure {figure!r}; valid: {', '.join(sorted(drawn))}")
+    shutil.copy(drawn[figure], KEPT / f"{name}.png")
+    stamp.write_text("\n".join(now))
+
+
+@cache
+def _package() -> str:
+    """Return a digest of the package."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(each for folder in PACKAGE for each in (DOCS.parent / folder).rglob("*")):
+        if path.suffix in ENDINGS:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

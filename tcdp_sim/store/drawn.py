@@ -1,0 +1,168 @@
+"""The record of what has been drawn of a snapshot, so that current figures stay and nothing is computed twice.
+
+    drawn.json    what the figures were drawn from, the digests of their files, and what the command printed
+
+The figures of a run depend on its snapshot, on our code, on libraries with their settings, on the files of plug-ins and
+on the elementary functions of this machine. If none of these has changed, and all files still have their digests, the
+figures are current. The code of an experiment of a plug-in may import anything, so its figures are always drawn.
+"""
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.libraries import version_of
+from tcdp_sim.core.streams import fingerprint
+from tcdp_sim.core.texts import printable
+from tcdp_sim.store import digests, snapshot, source
+from tcdp_sim.store.provenance import NAME as PROVENANCE
+
+NAME = "drawn.json"
+TITLE = "tcdp_sim experiment "
+SIZE = 16  # bytes of a digest
+FILES = ("contradictions.csv", "differences.csv")  # files that a drawing command writes beside the figures
+LIBRARIES = ("matplotlib", "numpy", "pandas", "pillow", "rich", "scipy", "xarray", "zarr")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a command has printed about a snapshot: the report with ANSI codes, and plain lines below it.
+
+    `console` describes the terminal that the report was printed for; its layout fits no other one.
+    """
+
+    console: str
+    report: str
+    lines: tuple[str, ...]
+    contradictions: int
+
+
+def title(folder: Path) -> str:
+    """Return the title of a run's published results, "" if there is none that can be read."""
+    try:
+        attributes = json.loads((folder / snapshot.LINK / "zarr.json").read_bytes())["attributes"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    found = attributes.get("title") if isinstance(attributes, dict) else ""
+    return found if isinstance(found, str) else ""
+
+
+def inputs(folder: Path) -> str | None:
+    """Return the digest of everything that the figures of a run depend on; None if they must be drawn in any case."""
+    name = title(folder)
+    if not name.startswith(TITLE) or name.removeprefix(TITLE) in registry.plug_ins("experiment"):
+        return None
+    try:
+        if digests.is_broken((folder / PROVENANCE).read_bytes()):
+            return None  # who reads the results is told so
+        tree = digests.tree_digest((folder / snapshot.LINK).resolve())
+    except OSError:
+        return None
+    about = {
+        "snapshot": tree,
+        "code": source.own(),
+        "plug_ins": {package: source.of_package(package) for package in sorted(registry.plug_in_packages())},
+        "libraries": {name: version_of(name) for name in LIBRARIES} | {"python": platform.python_version()},
+        "settings": [_of_file(path) for path in _settings()],
+        "elementary_functions": fingerprint(),
+    }
+    return _of_bytes(json.dumps(about, sort_keys=True).encode())
+
+
+def _settings() -> list[Path]:
+    """Return the files in which a user may have settings for every figure of matplotlib."""
+    home, name = Path.home(), "matplotlibrc"
+    given = Path(os.environ.get("MATPLOTLIBRC", name))
+    folders = [os.environ.get("MPLCONFIGDIR"), os.environ.get("XDG_CONFIG_HOME"), home / ".config"]
+    below = [Path(folder, *inner, name) for folder in folders if folder for inner in ((), ("matplotlib",))]
+    return [Path(name), given, given / name, *below, home / ".matplotlib" / name]
+
+
+def write(folder: Path, of: str, figures: Sequence[Path], report: Report | None) -> None:
+    """Write drawn.json, once all files are there. Raises OSError.
+
+    `of` is the digest of the `inputs`. `figures` are the PNG files; those with other endings and equal names belong to
+    them.
+    """
+    names = [path.relative_to(folder).as_posix() for path in figures]
+    files = {file: _of_file(folder / file) for file in _with(names)}
+    about = {"of": of, "figures": names, "files": files, "said": asdict(report) if report else None}
+    digests.write_sealed(folder / NAME, about)
+
+
+def not_written(folder: Path, problem: OSError) -> UserError:
+    """Return the error for figures that cannot be written."""
+    message = f"the figures in {folder} cannot be written ({reason(problem)})"
+    return UserError(f"{message}; once the cause is repaired, `tcdp-sim draw {folder}` draws them")
+
+
+def _with(figures: Sequence[str]) -> list[str]:
+    """Return all files that belong to figures."""
+    return [name.removesuffix(".png") + ending for name in figures for ending in (".png", ".pdf", ".csv")] + [*FILES]
+
+
+def read(folder: Path, of: str) -> tuple[list[Path] | None, Report | None, str]:
+    """Return the current figures, what was printed of them, and a line that says what is damaged, "" for nothing.
+
+    The figures are None if anything has changed.
+    """
+    try:
+        text = (folder / NAME).read_bytes()
+    except OSError:
+        return None, None, ""
+    if digests.is_broken(text):
+        return None, None, f"{folder / NAME} is damaged: the figures are drawn again"
+    known = json.loads(text)
+    if known.get("of") != of:
+        return None, None, ""
+    try:
+        figures, report = _figures(known), _report(known["said"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None, None, f"{folder / NAME} has not the form of such a record: the figures are drawn again"
+    changed = [name for name in _with(figures) if known["files"].get(name) != _of_file(folder / name)]
+    if changed:
+        return None, None, f"{folder / changed[0]} was changed or lost: the figures are drawn again"
+    return [folder / name for name in figures], report, ""
+
+
+def _figures(known: Mapping[str, Any]) -> list[str]:
+    """Return the names of the figures in a record. Raises an exception if they have another form."""
+    names = known["figures"]
+    for name in names:
+        folder, _, file = name.partition("/")
+        if folder != "figures" or "/" in file or not file.endswith(".png") or printable(name) != name:
+            raise ValueError("a figure lies in the folder of the figures")
+    if not isinstance(names, list) or set(known["files"]) != set(_with(names)):
+        raise ValueError("each figure has a digest for each of its files")
+    return names
+
+
+def _report(said: Any) -> Report | None:
+    """Return what was printed, from a record. Raises an exception if it has another form."""
+    if said is None:
+        return None
+    found = Report(said["console"], said["report"], tuple(said["lines"]), said["contradictions"])
+    if not all(isinstance(text, str) for text in (found.console, found.report, *found.lines)):
+        raise TypeError("a report is text")
+    if type(found.contradictions) is not int or found.contradictions < 0:
+        raise TypeError("contradictions are counted")
+    return found
+
+
+def _of_file(path: Path) -> str | None:
+    """Return the digest of a file, None if it cannot be read."""
+    try:
+        return _of_bytes(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _of_bytes(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=SIZE).hexdigest()

@@ -1,0 +1,48 @@
+"""Digests of the code that results depend on: our own files, and all files of other packages."""
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+
+from tcdp_sim.store.digests import DIGITS, PACKAGES
+
+
+@cache
+def own() -> str:
+    """Return the BLAKE2b digest of the package's .py and .yaml files, which does not depend on how it is installed."""
+    return _digest(sorted(_own_files().items()))
+
+
+def _own_files() -> dict[str, Path]:
+    """Return the path of each file by its installed name: conf and experiments lie in the package or beside it."""
+    paths: dict[str, Path] = {}
+    for package in PACKAGES:
+        root = Path(str(resources.files(package)))
+        files = (path for path in root.rglob("*") if path.suffix in (".py", ".yaml"))
+        paths |= {f"{package.replace('.', '/')}/{path.relative_to(root).as_posix()}": path for path in files}
+    return paths
+
+
+def of_package(package: str) -> str:
+    """Return the digest of a package's .py and .yaml files, because a file may be edited while the version stays."""
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        spec = None  # a module without a findable file: its own source is in the digest of the functions
+    places = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    files = {path.relative_to(place).as_posix(): path for place in places for path in place.rglob("*")}
+    if spec and spec.has_location and not places:
+        files = {package: Path(str(spec.origin))}
+    known = sorted(files.items())
+    return _digest((name, path) for name, path in known if path.suffix in (".py", ".yaml") and path.is_file())
+
+
+def _digest(files: Iterable[tuple[str, Path]]) -> str:
+    found = hashlib.blake2b(digest_size=DIGITS // 2)
+    for name, path in files:
+        data = path.read_bytes()
+        found.update(f"{name}\0{len(data)}\0".encode() + data)
+    return found.hexdigest()

@@ -1,0 +1,211 @@
+"""Current figures stay in place and are named so; they are drawn again once anything that they depend on changes."""
+
+import json
+import shutil
+
+import pytest
+from matplotlib.figure import Figure
+
+from tcdp_sim.core import registry
+from tcdp_sim.experiments import histogram
+from tcdp_sim.store import digests, drawn, source
+
+ONE = ("sweep.k=10", "sweep.noise=gaussian")
+pytestmark = pytest.mark.usefixtures("figures")
+
+
+@pytest.fixture(scope="module")
+def drawn_run(tmp_path_factory):
+    """A place for a copy of the run, and what it printed: it is run once."""
+    return tmp_path_factory.mktemp("drawn") / "results", []
+
+
+@pytest.fixture
+def run(tiny, folder, drawn_run):
+    """Return the folder of a run of one cell, what it printed, and a function that draws it again -> (code, stdout)."""
+    copy, printed = drawn_run
+    if not printed:
+        code, out, err = tiny(*ONE)
+        assert (code, err) == (0, "")
+        assert "figure: " in out
+        printed.append(shutil.copytree(folder.parent, copy, symlinks=True) and out)
+    else:
+        shutil.copytree(copy, folder.parent, symlinks=True)
+    (first,) = printed
+
+    def again(*words):
+        code, out, err = tiny(*ONE, "draw", *words)
+        assert err == ""
+        return code, out
+
+    return folder, first, again
+
+
+def files(folder):
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in (folder / "figures").iterdir()}
+
+
+def is_drawn(out):
+    return "figure: " in out and "current: " not in out
+
+
+def test_current_figures_stay_and_the_report_is_repeated_without_drawing(run, monkeypatch):
+    folder, first, again = run
+    before, record = files(folder), (folder / drawn.NAME).read_bytes()
+    monkeypatch.setattr(histogram, "rows", None)  # calling any of these would fail
+    monkeypatch.setattr(histogram, "figures", None)
+    monkeypatch.setattr(Figure, "savefig", None)
+    code, out = again()
+    assert code == 0
+    assert out.splitlines() == first.replace("figure: ", "current: ").splitlines()[-len(out.splitlines()) :]
+    assert "gaussian" in out
+    assert (files(folder), (folder / drawn.NAME).read_bytes()) == (before, record)
+
+
+def test_another_width_of_the_terminal_repeats_the_report_but_leaves_the_figures(run, monkeypatch):
+    folder, _, again = run
+    before = files(folder)
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(Figure, "savefig", None)
+    _, out = again()
+    assert "current: " in out
+    assert files(folder) == before
+    assert json.loads((folder / drawn.NAME).read_text())["said"]["console"].startswith("300 ")
+
+
+def code_changes(monkeypatch, folder):
+    monkeypatch.setattr(source, "own", lambda: "other code")
+
+
+def library_changes(monkeypatch, folder):
+    monkeypatch.setattr(drawn, "version_of", lambda name: f"new {name}")
+
+
+def plug_in_changes(monkeypatch, folder):
+    monkeypatch.setattr(registry, "plug_in_packages", lambda: {"json"})
+
+
+def settings_change(monkeypatch, folder):
+    settings = folder / "mine"
+    settings.write_text("lines.linewidth: 9\n")
+    monkeypatch.setenv("MATPLOTLIBRC", str(settings))
+
+
+def processor_changes(monkeypatch, folder):
+    monkeypatch.setattr(drawn, "fingerprint", lambda: "other functions")
+
+
+def experiment_is_of_a_plug_in(monkeypatch, folder):
+    monkeypatch.setattr(registry, "plug_ins", lambda kind: {"histogram": None})
+
+
+CHANGES = (code_changes, library_changes, plug_in_changes, settings_change, processor_changes)
+
+
+def test_what_figures_depend_on(run, monkeypatch):
+    folder, *_ = run
+    found = [drawn.inputs(folder)]
+    for change in (*CHANGES, experiment_is_of_a_plug_in):
+        with monkeypatch.context() as patch:
+            change(patch, folder)
+            found.append(drawn.inputs(folder))
+        assert drawn.inputs(folder) == found[0]
+    assert len(set(found)) == len(found)
+    assert found[-1] is None  # drawn in any case
+
+
+def test_changed_code_draws_again(run, monkeypatch):
+    _, _, again = run
+    code_changes(monkeypatch, None)
+    assert is_drawn(again()[1])
+    assert "current: " in again()[1]
+
+
+def test_a_changed_table_draws_again(run, tiny, folder):
+    before = drawn.inputs(folder)
+    code, out, _ = tiny(*ONE, "trials=1500")
+    assert code == 0
+    assert is_drawn(out)
+    assert drawn.inputs(folder) != before
+
+
+@pytest.mark.parametrize("name", ["figures/stability_one_bin.png", "contradictions.csv"])
+def test_a_changed_file_is_named_and_drawn_again(run, name):
+    folder, _, again = run
+    text = (folder / name).read_bytes()
+    (folder / name).write_bytes(text + b"x")
+    _, out = again()
+    assert is_drawn(out)
+    assert f"{folder.name}/{name} was changed or lost: the figures are drawn again" in out
+    assert (folder / name).read_bytes() == text
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "csv"])
+def test_a_lost_file_is_found(run, ending):
+    folder, *_ = run
+    (path,) = (folder / "figures").glob(f"*.{ending}")
+    path.unlink()
+    figures, report, damage = drawn.read(folder, drawn.inputs(folder))
+    assert (figures, report) == (None, None)
+    assert damage.startswith(f"{path} was changed or lost")
+
+
+def sealed(**changed):
+    """Return a function that writes a record with other content and a right digest."""
+
+    def write(path):
+        known = json.loads(path.read_text())
+        known.pop(digests.SEAL)
+        digests.write_sealed(path, {**known, **changed})
+
+    return write
+
+
+SAID = {"console": "80 columns, utf-8", "report": "x", "lines": [], "contradictions": 0}
+DAMAGES = {
+    "flipped byte": lambda path: path.write_bytes(path.read_bytes().replace(b"gaussian", b"gaussiam", 1)),
+    "no JSON": lambda path: path.write_text("{"),
+    "a figure elsewhere": sealed(figures=["../../x.png"]),
+    "a figure without digests": sealed(figures=["figures/x.png"]),
+    "no lines": sealed(said={**SAID, "lines": 3}),
+    "no number": sealed(said={**SAID, "contradictions": True}),
+    "nothing": sealed(said=[]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_record_is_noticed(run, damage):
+    folder, *_ = run
+    assert drawn.read(folder, drawn.inputs(folder))[0]
+    damage(folder / drawn.NAME)
+    figures, report, line = drawn.read(folder, drawn.inputs(folder))
+    assert (figures, report) == (None, None)
+    assert line.startswith(f"{folder / drawn.NAME} ")
+    assert line.endswith("the figures are drawn again")
+
+
+def test_a_damaged_record_is_named_and_replaced(run):
+    folder, _, again = run
+    record = (folder / drawn.NAME).read_bytes()
+    DAMAGES["flipped byte"](folder / drawn.NAME)
+    _, out = again()
+    assert is_drawn(out)
+    assert "drawn.json is damaged: the figures are drawn again" in out
+    assert (folder / drawn.NAME).read_bytes() == record
+
+
+def test_a_stored_report_cannot_command_the_terminal(run):
+    folder, _, again = run
+    known = json.loads((folder / drawn.NAME).read_text())["said"]
+    sealed(said={**known, "report": known["report"] + "\x1b]0;mine\x07\x1b[2J\x08"})(folder / drawn.NAME)
+    _, out = again()
+    assert not set("\x1b\x07\x08") & set(out)
+    assert "current: " in out
+
+
+def test_a_damaged_snapshot_is_still_refused(run, tiny, folder):
+    path = folder / "results.zarr" / "trials" / "zarr.json"
+    path.write_bytes(path.read_bytes() + b" ")
+    code, _, err = tiny(*ONE, "draw")
+    assert code == 2
+    assert "is damaged" in err

@@ -1,0 +1,87 @@
+"""The site builds without a warning, and a real browser shows it on a phone and on a desk, in light and dark."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from browser import is_wider_than_the_window, least_contrast, opened
+
+ROOT = Path(__file__).parent.parent
+PAGES = (
+    "index",
+    "start/index",
+    "howto/audits",
+    "explained/tcdp",
+    "experiments/gallery",
+    "experiments/index",
+    "experiments/studies/histogram",
+    "reference/api",
+    "reference/api/tcdp_sim.noise",
+    "reference/benchmarks",
+    "reference/commands",
+    "reference/keys",
+    "reference/papers",
+    "project/contributing",
+    "search",
+)
+LOOKS = [(380, "light"), (380, "dark"), (1400, "light"), (1400, "dark")]
+
+
+def gallery():
+    """Return the module that makes the gallery. It stands beside the site, not in the package."""
+    spec = importlib.util.spec_from_file_location("gallery", ROOT / "docs" / "_site" / "gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("name", gallery().examples())
+def test_the_command_and_the_python_of_an_example_are_one_study(name, command):
+    code, out, err = command("show", *gallery().words(name))
+    assert (code, err) == (0, "")
+    study, shown = gallery().examples()[name]["study"], yaml.safe_load(out)
+    assert (shown["trials"], shown["chunk"]) == (study["trials"], study["chunk"])
+    assert not any((shown["also"] or {}).get(block) for block in study.get("also") or {})
+    assert {axis: shown["sweep"][axis] for axis in study["sweep"]} == study["sweep"]
+    code = gallery().python(name)
+    compile(code, name, "exec")
+    assert all(repr(axis).replace("'", '"') in code for axis in study["sweep"])
+
+
+def build():
+    """Return the folder of the site, built as `make docs` builds it. Figures that are current are not made again."""
+    for name in ("furo", "myst_parser", "sphinx_copybutton"):
+        pytest.importorskip(name, reason="no site: pip install 'tcdp_sim[docs]'")
+    words = ["-q", "-E", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html"]
+    done = subprocess.run([sys.executable, "-m", "sphinx", *words], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return ROOT / "docs" / "_build" / "html"
+
+
+@pytest.mark.slow
+def test_the_site_builds_and_a_browser_shows_it_in_every_look():
+    """One test, since all looks need the same build."""
+    site = build()
+    for width, scheme in LOOKS:
+        with opened(site / "index.html", width, scheme) as (shown, messages, addresses):
+            for name in PAGES:
+                shown.goto((site / f"{name}.html").as_uri())
+                where = (name, width, scheme)
+                assert not is_wider_than_the_window(shown), where
+                ratio, element = least_contrast(shown)
+                assert ratio >= 4.5, (*where, element)
+            assert messages == []
+            assert all(address.startswith((site.as_uri(), "data:")) for address in addresses)
+
+
+@pytest.mark.slow
+def test_the_search_finds_a_public_name():
+    site = build()
+    with opened(site / "index.html") as (shown, _, _):
+        shown.goto(f"{(site / 'search.html').as_uri()}?q=hockey_stick")
+        shown.wait_for_selector("#search-results li a")
+        assert "tcdp_sim.exact" in shown.inner_text("#search-results")
