@@ -24,7 +24,7 @@ extensions = [
     "outside",
     "written",
 ]
-exclude_patterns = ["_build", "_site", "paper", "**/README.md"]
+exclude_patterns = ["_build", "_site", "**/README.md"]
 default_role = "py:obj"  # a name in backticks of a docstring leads to its entry, if it has one
 
 myst_heading_anchors = 4

@@ -174,6 +174,13 @@ def _report(console, run, file=None) -> None:
     console.print(f"report: {path}", markup=False)
 
 
+def _explore(console, run, file=None) -> None:
+    with importing():
+        from tcdp_sim.results import explore
+    path = explore.write(run.folder, None if file is None else Path(file))
+    console.print(f"explore: {path}", markup=False)
+
+
 def _sweep(console, words) -> int:
     with importing():
         from tcdp_sim.cli import user_function  # noqa: F401 (so that no signal interrupts its import)
@@ -262,6 +269,11 @@ COMMANDS = {
     ),
     "report": Command(
         _report, ("RUN", "[FILE]"), "write a page about a run, to send: report.html in its folder, or FILE"
+    ),
+    "explore": Command(
+        _explore,
+        ("RUN", "[FILE]"),
+        "write a page on which a reader chooses what is drawn: explore.html in its folder, or FILE",
     ),
     "list": Command(_list, ("[FOLDER]",), "list the runs in a folder: start, progress, contradictions"),
     "describe": Command(_describe, ("EXPERIMENT",), "print the question, axes and observables of an experiment"),

@@ -56,11 +56,11 @@ def booktabs(frame: pd.DataFrame) -> str:
     r"""Return a tidy frame (see `results.tidy`) as a table that needs \usepackage{booktabs}.
 
     Estimates have their standard errors. Values that all rows share become comments above the table. Columns that are
-    empty in every row are left out.
+    empty in every row are left out, and so are the ids of cells.
     """
     simulated = frame["value"]
     frame = frame.dropna(axis="columns", how="all")
-    labels = [name for name in frame if name not in ("value", "mcse", "lower", "upper", "exact", "bound")]
+    labels = [name for name in frame if name not in ("value", "mcse", "lower", "upper", "exact", "bound", "id")]
     shared = [name for name in labels if len(frame) > 1 and frame[name].nunique(dropna=False) == 1]
     body: dict[Any, Any] = {name: frame[name].map(_label) for name in labels if name not in shared}
     body |= {"simulated": [with_error(*row) for row in zip(simulated, frame.get("mcse", simulated * 0))]}

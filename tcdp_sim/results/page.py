@@ -13,13 +13,12 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from tcdp_sim import results
-from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.texts import blank, shortened
 from tcdp_sim.report import html, latex, plots, svg
-from tcdp_sim.results import published
+from tcdp_sim.results import page_file, published
 from tcdp_sim.results.published import Published
 from tcdp_sim.statistics import contradictions
-from tcdp_sim.store import durable, recorded
+from tcdp_sim.store import recorded
 from tcdp_sim.store.drawn import TITLE
 from tcdp_sim.study import again
 from tcdp_sim.study.study import data_notes
@@ -39,26 +38,9 @@ def write(folder: Path, file: Path | None = None) -> Path:
     The page goes into the run's folder unless a file is given. Raises UserError if the folder holds no results, or if
     the page cannot be written.
     """
-    if not (folder / "results.zarr").exists():
-        raise UserError(f"{folder} holds no results; `tcdp-sim status {folder}` says how far its run is, if it has one")
-    target = folder / NAME if file is None else file
-    _check_target(target)
-    values = _values(published.read(folder))
-    try:
-        durable.write(target, html.page("run.html", **values))
-    except OSError as problem:
-        raise UserError(f"{target} cannot be written ({reason(problem)})") from None
-    return target
-
-
-def _check_target(target: Path) -> None:
-    """Raise UserError if a page cannot replace the target because it is a folder, a link or a device."""
-    try:
-        replaceable = not target.is_symlink() and (target.is_file() or not target.exists()) and target.name
-    except OSError as problem:
-        raise UserError(f"{str(target)[:60]} cannot be written ({problem.strerror})") from None
-    if not replaceable:
-        raise UserError(f"{target} is not a file that a page may replace; give the name of a new file, such as x.html")
+    page_file.check_results(folder)
+    target = page_file.checked(folder / NAME if file is None else file)
+    return page_file.write(target, html.page("run.html", **_values(published.read(folder))))
 
 
 def _values(run: Published) -> dict[str, Any]:

@@ -24,6 +24,8 @@ ENDINGS = {
     "bound": columns.BOUND,
 }
 
+ID_LETTERS = 16  # of a cell's id, as messages show it
+
 
 def tidy(source, histograms: bool = False) -> pd.DataFrame:
     """Return the published numbers of a run, with one row for each cell and quantity.
@@ -44,7 +46,8 @@ def tidy(source, histograms: bool = False) -> pd.DataFrame:
     -------
     pandas.DataFrame
         The columns are the axes, `quantity`, `level` (of a quantile), `value` (simulated), `mcse` (its standard error),
-        `lower` and `upper` (95% interval), `exact`, `bound` (proved or printed), `unit` (of all these) and `trials`.
+        `lower` and `upper` (95% interval), `exact`, `bound` (proved or printed), `unit` (of all these), `trials`, and
+        `id` (the beginning of the cell's id, which `tcdp-sim replay RUN cell=ID` takes).
 
     Raises
     ------
@@ -154,7 +157,7 @@ def _rows(table, name, axes) -> pd.DataFrame:
         frame = frame.rename(columns={"quantile": "level"})
     else:
         frame["level"] = np.nan
-    frame = frame[["place", *axes, "quantity", "level", *ENDINGS, "unit", "trials"]]
+    frame = frame[["place", *axes, "quantity", "level", *ENDINGS, "unit", "trials", "id"]]
     return frame.dropna(subset=["value", "exact", "bound"], how="all")
 
 
@@ -165,7 +168,8 @@ def _framed(table, variables, axes) -> pd.DataFrame:
     about["place"] = xr.Variable(cells, np.arange(table["trials"].size).reshape(table["trials"].shape))
     coordinates = {axis: table[axis].variable for axis in axes}
     frame = xr.Dataset({**variables, **about}, coordinates | _levels(table, variables)).to_dataframe().reset_index()
-    return frame[frame["id"] != ""]  # a point of the grid that the sweep does not contain has no id
+    frame = frame[frame["id"] != ""]  # a point of the grid that the sweep does not contain has no id
+    return frame.assign(id=frame["id"].str[:ID_LETTERS])
 
 
 def _levels(table, variables) -> dict:
@@ -187,7 +191,8 @@ def _bins(table, name, axes) -> pd.DataFrame:
     order = np.lexsort((in_order(keys), cell))
     low, high = bin_edges(keys[order])
     frame = pd.DataFrame({axis: table[axis].values[cell[order]] for axis in axes})
-    frame = frame.assign(place=cell[order], trials=table["trials"].values[cell[order]])
+    ids = table["id"].to_series().str[:ID_LETTERS].to_numpy()
+    frame = frame.assign(place=cell[order], trials=table["trials"].values[cell[order]], id=ids[cell[order]])
     return frame.assign(
         quantity=f"{name}_histogram", unit="1", value=counts[order].astype(float), bin_lower=low, bin_upper=high
     )

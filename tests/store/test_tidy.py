@@ -8,7 +8,7 @@ from tcdp_sim import results
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import columns
 
-COLUMNS = ["quantity", "level", "value", "mcse", "lower", "upper", "exact", "bound", "unit", "trials"]
+COLUMNS = ["quantity", "level", "value", "mcse", "lower", "upper", "exact", "bound", "unit", "trials", "id"]
 
 
 @pytest.fixture
@@ -28,6 +28,13 @@ def test_every_number_is_there_once(run):
     for short, ending in (("value", ""), ("mcse", "_mcse"), ("exact", "_exact"), ("bound", "_bound")):
         stored = np.concatenate([flat[name + ending].values.ravel() for name in names if name + ending in flat])
         np.testing.assert_array_equal(np.sort(frame[short].dropna()), np.sort(stored[~np.isnan(stored)]))
+
+
+def test_each_row_names_its_cell_as_replay_wants_it(run, command, folder):
+    frame = results.tidy(run, histograms=True)
+    ids = results.open_cells(run)["id"].values
+    assert set(frame["id"]) == {cell[:16] for cell in ids}
+    assert command("replay", str(folder), f"cell={frame['id'].iloc[-1]}")[0] == 0
 
 
 def test_a_row_is_of_its_cell_and_level(run):

@@ -1,0 +1,105 @@
+"""A page on which a reader chooses what is drawn against what, from all published numbers of a run."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tcdp_sim import results
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.texts import blank, printable
+from tcdp_sim.report import html, looks
+from tcdp_sim.results import page_file, published
+from tcdp_sim.store import recorded
+from tcdp_sim.store.drawn import TITLE
+
+NAME = "explore.html"
+MOST_ROWS = 200_000  # about 150 bytes each; beyond that a browser is slow
+SYMBOLS = {  # matplotlib's markers as plotly names them
+    "s": "square",
+    "D": "diamond",
+    "o": "circle",
+    "^": "triangle-up",
+    "v": "triangle-down",
+    "<": "triangle-left",
+    ">": "triangle-right",
+    "P": "cross",
+}
+NUMBERS = ("value", "mcse", "lower", "upper", "exact", "bound")
+
+
+def write(folder: Path, file: Path | None = None) -> Path:
+    """Write the page of a run and return its path. Equal runs give equal bytes.
+
+    The page goes into the run's folder unless a file is given. Raises UserError if the folder holds no results or too
+    many, if plotly is not installed, or if the page cannot be written.
+    """
+    page_file.check_results(folder)
+    target = page_file.checked(folder / NAME if file is None else file)
+    scripts = (_library(), html.file("explore.js"))
+    cells = published.loaded(folder)
+    table = results.tidy(cells)
+    if len(table) > MOST_ROWS:
+        message = f"{folder} has {len(table):,} numbers, and a page holds at most {MOST_ROWS:,}"
+        raise UserError(f"{message}; `tcdp-sim table {folder} FILE.csv` writes all of them")
+    values = _named(folder, str(cells.attrs["title"]).removeprefix(TITLE))
+    return page_file.write(
+        target,
+        html.page("explore.html", scripts, data=html.json_data(_data(table, results.noise_labels(cells))), **values),
+    )
+
+
+def _library() -> str:
+    """Return the script of plotly, which draws in the browser."""
+    try:
+        return str(import_module("plotly.offline").get_plotlyjs())
+    except ImportError:
+        raise UserError("`explore` needs the library plotly: pip install 'tcdp_sim[explore]'") from None
+
+
+def _named(folder: Path, experiment: str) -> dict[str, str]:
+    question = recorded.config_of(folder)["experiment"].get("question") or f"experiment {experiment}"
+    return {"name": folder.resolve().name, "experiment": experiment, "question": question}
+
+
+def _data(table: pd.DataFrame, noises: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Return the rows by columns: places among the values of each axis, and numbers."""
+    names = [name for name in table.columns if name not in (*NUMBERS, "unit", "trials", "id", "quantity")]
+    axes = [axis for axis in (_coded(name, table[name]) for name in names) if len(axis["values"]) > 1]
+    return {
+        "axes": [axis | {"looks": _looks(axis, noises)} for axis in axes],
+        "quantity": _coded("quantity", table["quantity"]),
+        "units": dict(zip(table["quantity"], table["unit"])),
+        "numbers": {name: [_number(value) for value in table[name].tolist()] for name in NUMBERS},
+        "trials": table["trials"].tolist(),
+        "ids": table["id"].tolist(),
+    }
+
+
+def _looks(axis: Mapping[str, Any], noises: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
+    """Return colour and symbol of each value of an axis; noises look as in the figures."""
+    values = [str(value) for value in axis["values"]]
+    if axis["name"] == "noise":
+        known = ((value, noises[value]["noise_family"], noises[value]["noise_calibration"]) for value in values)
+        styles = looks.noise_looks(known)
+    else:
+        styles = looks.series_styles((value, "") for value in values)
+    return [{"colour": styles[value]["color"], "symbol": SYMBOLS[styles[value]["marker"]]} for value in values]
+
+
+def _coded(name: str, column: pd.Series) -> dict[str, Any]:
+    """Return an axis: its values in order, and the place of each row among them, -1 where it has none."""
+    known = [value for value in dict.fromkeys(column.tolist()) if not blank(value)]
+    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+    values = sorted(known) if numeric else known
+    places = {value: place for place, value in enumerate(values)}
+    shown = [_number(value) if numeric else printable(str(value)) for value in values]
+    return {"name": name, "numeric": numeric, "values": shown, "rows": [places.get(value, -1) for value in column]}
+
+
+def _number(value: float) -> float | str | None:
+    """Return a number as JSON has it: NaN is null, and an infinite one is a text."""
+    return value if isfinite(value) else str(value) if value == value else None
