@@ -1,6 +1,6 @@
-"""Audits of our own claims: one answer and private selection, as promised and with a planted bug."""
+"""Audits of our own claims: answers, selections and other methods, as promised and with a planted bug."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -9,12 +9,15 @@ import pandas as pd
 from tcdp_sim.audits import claims, events, moments
 from tcdp_sim.experiments.audit.drawing import figures
 from tcdp_sim.experiments.audit.histograms import Outputs, outputs
+from tcdp_sim.mechanisms.audit import Audit
+from tcdp_sim.mechanisms.audited import AuditedRelease
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
 
 LEVEL = 0.95
+_ALL = f"level {LEVEL} for all together"
 SHARE = 1 - LEVEL  # failure probability of a whole table, which its cells share
-LABELS = ("algorithm", "rho", "omega", "delta", "shift", "guarantee", "trials")
+LABELS = ("algorithm", "method", "rho", "omega", "delta", "shift", "guarantee", "trials")
 
 __all__ = ["figures", "report", "rows"]
 
@@ -23,15 +26,17 @@ def rows(cell: Cell) -> Iterator[Row]:
     """Yield the audit of a cell (bound, verdict, event, hits on both neighbours), then the rows of the figure's curves.
 
     - `bound`: the lower bound on `measure`. The bounds of the table hold together at confidence level 0.95.
-    - `planted`: True if the answers move further than the guarantee allows for.
+    - `planted`: True if the answers move further than the guarantee allows for, or a method has its bug.
+    - `bug`: the planted bug of a method in words, whether it is planted or not.
     - `likely`, `rare`: hits in `trials` on the neighbour that makes the event likelier, and on the other one.
     - `threshold`, `upper`: the event is {score >= threshold} if `upper`, else {score < threshold}.
     - `share_first`, `share_second`: the shares of outputs beyond `threshold_at`, in the rows with trials = 0.
     """
-    mechanism = cell.mechanism
+    mechanism = cast(Audit, cell.mechanism)
     row = cell.only(*LABELS) | cell.noise
-    row |= {"noise": cell.get("noise"), "cell": cell.place, "planted": cell["shift"] > 1, "name": _name(cell)}
-    found = outputs(cell, ordered=not mechanism.selects)
+    row |= {"noise": cell.get("noise"), "cell": cell.place, "name": _name(cell)} | _planted(cell, mechanism)
+    label = ("output" if row["bug"] else "selected") if mechanism.labels else ""
+    found = outputs(cell, label)
     row |= _audited(mechanism.guarantee, found, int(cell["trials"]), SHARE / cell.total)
     yield row
     yield from (row | {"trials": 0} | point for point in _curve(found))
@@ -39,8 +44,17 @@ def rows(cell: Cell) -> Iterator[Row]:
 
 def _name(cell: Cell) -> str:
     label = cell.noise["noise_label"].partition(" (")[0] if cell.get("noise") else ""
-    algorithm = cell["algorithm"] if isinstance(cell.get("algorithm"), str) else ""
-    return ", ".join(filter(None, [algorithm, label]))
+    names = [cell.get(axis) for axis in ("algorithm", "method")]
+    return ", ".join(filter(None, [*(name for name in names if isinstance(name, str)), label]))
+
+
+def _planted(cell: Cell, mechanism: Audit) -> Row:
+    """Return whether a bug is planted in a cell, the bug of a method in words, and the neighbouring relation."""
+    release = mechanism.release
+    if isinstance(release, AuditedRelease):
+        method = release.method
+        return {"planted": release.planted, "bug": method.bug, "neighbours": method.neighbours}
+    return {"planted": cell["shift"] > 1, "bug": "", "neighbours": mechanism.neighbours}
 
 
 def _audited(claim, found: Outputs, trials: int, doubt: float) -> dict[str, Any]:
@@ -79,15 +93,23 @@ def _curve(found: Outputs) -> Iterator[Row]:
 def report(table: pd.DataFrame, console) -> None:
     """Print the verdicts. No claim may be refuted, and every planted bug must be."""
     cells = table[table["trials"] > 0]
-    headings = ("audited", "moved by", "at least", "claimed", "verdict")
-    texts = []
-    for row in cells.to_dict("records"):
-        numbers = [f"{row['shift']:g}", f"{row['bound']:.4g}", f"{row['claimed']:.4g}"]
-        texts.append([row["name"], *numbers, "REFUTED" if row["refuted"] else "stands"])
-    console.print(terminal_table("Claims, audited (level 0.95 for all together)", headings, texts), soft_wrap=False)
+    answers, methods = cells[cells["bug"] == ""], cells[cells["bug"] != ""]
+    if len(answers):
+        headings = ("audited", "moved by", "at least", "claimed", "verdict")
+        texts = [[row["name"], f"{row['shift']:g}", *_verdict(row)] for row in answers.to_dict("records")]
+        console.print(terminal_table(f"Claims, audited ({_ALL})", headings, texts), soft_wrap=False)
+    if len(methods):
+        headings = ("audited", "planted bug", "at least", "claimed", "verdict")
+        together = methods.sort_values("name", key=lambda names: pd.factorize(names)[0], kind="stable")
+        texts = [[row["name"], row["bug"] * row["planted"], *_verdict(row)] for row in together.to_dict("records")]
+        console.print(terminal_table(f"Methods, audited ({_ALL})", headings, texts), soft_wrap=False)
     wrong = cells[cells["refuted"] & ~cells["planted"]]
     found = cells[cells["refuted"] & cells["planted"]]
     console.print(
         f"{len(wrong)} of {(~cells['planted']).sum()} claims are refuted; "
         f"{len(found)} of {cells['planted'].sum()} planted bugs are found."
     )
+
+
+def _verdict(row: Mapping[Any, Any]) -> list[str]:
+    return [f"{row['bound']:.4g}", f"{row['claimed']:.4g}", "REFUTED" if row["refuted"] else "stands"]

@@ -25,11 +25,14 @@ class Outputs:
         Scores of the bins, ascending: the edges themselves, or the log ratios in the choosing sample.
     counts : ndarray, shape (4, bins)
         Counts of (choosing first, choosing second, bounding first, bounding second).
+    label : str
+        The name of an output that is a label, such as "selected"; empty if outputs are losses.
     """
 
     values: np.ndarray
     scores: np.ndarray
     counts: np.ndarray
+    label: str = ""
 
     @property
     def score(self) -> Score:
@@ -68,22 +71,22 @@ class Outputs:
         return first, second
 
     def words(self, event: Event) -> str:
-        """Return an event in words: a threshold for losses, the candidates for selections."""
-        if np.array_equal(self.values, self.scores):
+        """Return an event in words: a threshold for losses, a list for labels."""
+        if not self.label:
             return f"loss {'>=' if event.upper else '<'} {event.threshold:.6g}"
         inside = (self.scores >= event.threshold) == event.upper
-        return f"selected: {', '.join(f'{value:g}' for value in np.sort(self.values[inside]))}"
+        return f"{self.label}: {', '.join(f'{value:g}' for value in np.sort(self.values[inside]))}"
 
 
-def outputs(cell: Cell, ordered: bool) -> Outputs:
-    """Return the outputs of a cell. Larger numbers must speak for one neighbour, as losses do, if `ordered` is True."""
+def outputs(cell: Cell, label: str = "") -> Outputs:
+    """Return the outputs of a cell, which are losses, or labels of this name."""
     samples = [cell.histogram(name) for name in SAMPLES]
     values = np.unique(np.concatenate([low for low, _, _ in samples]))
     counts = np.zeros((4, len(values)), np.int64)
     for row, (low, _, inside) in zip(counts, samples):
         row[np.searchsorted(values, low)] = inside
-    if ordered:
+    if not label:
         return Outputs(values, values, counts)
     ratios = log_ratio(counts[0], counts[1])
     order = np.argsort(ratios, kind="stable")
-    return Outputs(values[order], ratios[order], counts[:, order])
+    return Outputs(values[order], ratios[order], counts[:, order], label)

@@ -1,6 +1,6 @@
 """The exact brackets of a list of releases, by the ledger."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,20 +9,15 @@ import numpy as np
 
 from tcdp_sim import accounting
 from tcdp_sim.accounting import (
-    Additive,
-    BoundedRange,
     BoundedRangePair,
-    Claimed,
     Distributions,
-    RandomisedResponse,
     Release,
     Sampled,
 )
 from tcdp_sim.accounting.releases.release import Case
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.mechanisms.ledger import ComposedLoss
-from tcdp_sim.noise import FAMILIES
-from tcdp_sim.privacy import ApproxDP, PureDP
+from tcdp_sim.mechanisms.ledger.accounted import release_of
 
 DELTA_TOLERANCE, EPSILON_TOLERANCE = 1e-4, 1e-5  # relative, of the brackets
 DELTA = ("delta_from_below", "delta_from_above")
@@ -43,29 +38,12 @@ class OneWay(Release):
 
 def ledger(mechanism: ComposedLoss) -> accounting.Ledger:
     """Return the ledger of a list in the direction that is simulated."""
-    entries = [(_release(item), item["times"]) for item in mechanism.releases]
+    entries = [(release_of(item), item["times"]) for item in mechanism.releases]
     if mechanism.direction == "backward":
         entries = [(OneWay(release, True), times) for release, times in entries]
     elif any(isinstance(release, Sampled | BoundedRangePair | Distributions) for release, _ in entries):
         entries = [(OneWay(release, False), times) for release, times in entries]
     return accounting.Ledger(entries, mechanism.relation)
-
-
-def _release(item: Mapping[str, Any]) -> Release:
-    match item:
-        case {"noise": family, "sensitivity": shift}:
-            kind = FAMILIES[family]
-            additive = Additive(kind(**{name: item[name] for name in kind.parameters() if name in item}), shift)
-            return Sampled(additive, item["sampled"]) if "sampled" in item else additive
-        case {"response": epsilon, "k": k}:
-            return RandomisedResponse(epsilon, k)
-        case {"bounded_range": epsilon, "larger_loss": t}:
-            return BoundedRangePair(epsilon, t)
-        case {"bounded_range": epsilon}:
-            return BoundedRange(epsilon)
-        case {"epsilon": epsilon, "delta": delta}:
-            return Claimed(ApproxDP(epsilon, delta) if delta else PureDP(epsilon))
-    return Distributions(item["p"], item["q"])
 
 
 @lru_cache(maxsize=2)

@@ -1,6 +1,6 @@
 """An audited release on two neighbours: one sample to choose an event, and another to test it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcdp_sim.core.axes import Axis, declared
-from tcdp_sim.core.errors import UserError, scalar
+from tcdp_sim.core.errors import UserError, choice, scalar
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.audited import METHODS, AuditedRelease
 from tcdp_sim.mechanisms.axes import POSITIVE
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.gap_max import ALGORITHM
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.algorithms import Selection
 from tcdp_sim.selection.calibration import (
     ALGORITHMS,
@@ -29,28 +30,30 @@ from tcdp_sim.selection.calibration import (
 from tcdp_sim.selection.scores import Scores
 
 CANDIDATES = 3
+CLAIMS = {kind.__name__: kind for kind in (PureDP, ApproxDP, TCDP)}  # of the methods
 LARGEST = 1e6  # losses are cut off here, so that infinite ones can be counted
 SAMPLES = ("choose_first", "choose_second", "bound_first", "bound_second")
 
 
 @dataclass(frozen=True, eq=False)
 class Audit(Mechanism):
-    """A calibrated release on two neighbours: one answer with noise, or a selection among three candidates.
+    """A release on two neighbours: one answer with noise, a selection among three candidates, or an audited method.
 
     A trial yields four numbers: one output on each neighbour to choose an event, and one on each to bound its
     probability. For an answer the number is its privacy loss in nats, of the first neighbour over the second, cut off
     at +-1e6. For a selection it is the selected candidate. The scores are (1, 1, 1) on the first neighbour and
-    (1 + shift, 1 - shift, 1 - shift) on the second.
+    (1 + shift, 1 - shift, 1 - shift) on the second. A method of `METHODS` has neighbours and a planted bug of its own,
+    and its number is its privacy loss or a label of its output.
 
     Parameters
     ----------
-    release : Noise or Selection
-        The noise that is added to the answer, or the algorithm that selects.
+    release : Noise, Selection or AuditedRelease
+        The noise that is added to the answer, the algorithm that selects, or the method.
     promise : Guarantee
-        The claimed guarantee. It holds for `shift` = 1.
+        The claimed guarantee. Of a noise or a selection it holds for `shift` = 1.
     shift : float
         The change of the answer or of every score between the neighbours, in counts, above 0. A value above 1 plants a
-        bug: an underestimated sensitivity.
+        bug: an underestimated sensitivity. A method has no such change.
 
     Examples
     --------
@@ -64,7 +67,7 @@ class Audit(Mechanism):
     True
     """
 
-    release: Noise | Selection
+    release: Noise | Selection | AuditedRelease
     promise: Guarantee
     shift: float = 1.0
 
@@ -73,17 +76,21 @@ class Audit(Mechanism):
     axes = declared(
         ALGORITHM,
         *NOISE_AXES,
+        Axis("method", "audited method, with neighbours and a planted bug of its own", "", ", ".join(METHODS), "text"),
         Axis("shift", "change of the answer, or of every score, between two neighbours", "counts", POSITIVE),
+        Axis("planted", "true if the bug of the method is planted", "", "true, false", "flag", False),
     )
-    required = ("shift",)
+    required = ()
     options = ()
     observables = MappingProxyType(
-        {name: Observable("1", f"loss in nats, or selected candidate: sample {name}") for name in SAMPLES}
+        {name: Observable("1", f"loss in nats, or label of the output: sample {name}") for name in SAMPLES}
     )
     events = MappingProxyType({})
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
+        if point.get("method") is not None:
+            return ("method", "planted")
         algorithm = point.get("algorithm")
         if algorithm is None:
             return (*noise_uses(point), "shift")
@@ -92,7 +99,12 @@ class Audit(Mechanism):
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
-        law = {"mechanism": cls.name, "version": cls.version, "shift": scalar("shift", point["shift"], 0)}
+        law = {"mechanism": cls.name, "version": cls.version}
+        if point.get("method") is not None:
+            return law | _of_method(point)
+        if point.get("shift") is None:
+            raise UserError("sweep.shift is missing; give a value, a list or a range")
+        law["shift"] = scalar("shift", point["shift"], 0)
         algorithm = point.get("algorithm")
         if algorithm is None:
             return law | _of_query(point)
@@ -106,6 +118,9 @@ class Audit(Mechanism):
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
+        if "method" in law:
+            claim = dict(law["claim"])
+            return cls(AuditedRelease(law["method"], law["planted"]), CLAIMS[claim.pop("kind")](**claim))
         if "algorithm" not in law:
             noise, promise = built_noise(law)
             if promise is None:
@@ -116,8 +131,10 @@ class Audit(Mechanism):
         return cls(selection_algorithm(law["algorithm"], family, law["parameters"]), promise, law["shift"])
 
     @property
-    def selects(self) -> bool:
-        """True if a trial yields a candidate's number, False if it yields a privacy loss."""
+    def labels(self) -> bool:
+        """True if a trial yields labels, such as a candidate's number. False if it yields privacy losses."""
+        if isinstance(self.release, AuditedRelease):
+            return self.release.method.labels
         return isinstance(self.release, Selection)
 
     @property
@@ -137,6 +154,8 @@ class Audit(Mechanism):
         return {name: self._sample(name.endswith("first"), rng, trials) for name in SAMPLES}
 
     def _sample(self, first: bool, rng: np.random.Generator, trials: int) -> NDArray[np.float64]:
+        if isinstance(self.release, AuditedRelease):
+            return np.clip(self.release.sample(first, trials, rng=rng), -LARGEST, LARGEST)
         if isinstance(self.release, Noise):
             noise = self.release.sample(size=trials, rng=rng)
             loss = self.release.privacy_loss(noise if first else noise + self.shift, self.shift)
@@ -144,6 +163,15 @@ class Audit(Mechanism):
         moved = 1 + self.shift * np.array([1.0, -1.0, -1.0])
         scores = Scores(np.ones(CANDIDATES) if first else moved, sensitivity=1.0)
         return self.release.select(scores, trials, rng=rng)[:, 0].astype(np.float64)
+
+
+def _of_method(point: Point) -> dict[str, Any]:
+    """Return the description of a method and its claim, which the driver computes."""
+    name = choice("method", point["method"], METHODS)
+    planted = choice("planted", str(point.get("planted") or False).lower(), ("true", "false")) == "true"
+    claim = METHODS[name].claim(planted)
+    law = {"method": name, "method_version": METHODS[name].version, "planted": planted}
+    return law | {"claim": {"kind": type(claim).__name__, **asdict(claim)}}  # type: ignore[call-overload]
 
 
 def _of_query(point: Point) -> dict[str, Any]:

@@ -44,7 +44,7 @@ METHODS = (*SELECTIONS, "slices", "tree_search", *FACTORISATIONS, "interior_poin
 USES_OMEGA = ("tree_search", "tree_2", "least_squares_2", "least_squares_16", "interior_points")
 LEAST_LOG2_K, MOST_LOG2_K = 8, 64
 MOST_RECORDS = 10**7
-MOST_KEPT = 200_000  # records of a data set that is kept in memory
+MOST_KEPT = 10**6  # records of a data set that is kept in memory
 TILE = 2**22  # outputs kept at a time
 
 
@@ -120,12 +120,12 @@ class Quantiles(Mechanism):
         law: dict[str, Any] = {"mechanism": cls.name, "version": cls.version, "method": method, "m": m}
         law |= {"neighbours": relation, "target": _target(point)} | records
         law |= {"alpha": scalar("mechanism.alpha", options["alpha"], 0, 1)}
-        line = _line(law)
         if method in SELECTIONS:
             found = SELECTIONS[method].of(even_levels(m), relation, _guarantee(law))
             return law | {"epsilon": found.epsilon}
         if method == "interior_points":
             return law
+        line = _line(law)
         if method == "slices":
             return law | {"half": Slices.of(even_levels(m), relation, _guarantee(law), line).half}
         if method == "tree_search":
@@ -246,4 +246,4 @@ def _made_up(shape: str, n: int, k: int, kind: str) -> Line:
     return Line(line_shape(shape, n, k), k, kind)
 
 
-_kept_line = lru_cache(maxsize=16)(_made_up)  # several methods are compared on the same records
+_kept_line = lru_cache(maxsize=8)(_made_up)  # several methods are compared on the same records

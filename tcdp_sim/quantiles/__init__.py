@@ -1,7 +1,7 @@
 """Methods that release many quantiles of records on a line, at equal privacy."""
 
 from tcdp_sim.quantiles.above_threshold import AboveThreshold
-from tcdp_sim.quantiles.budget import pure_share, range_epsilon
+from tcdp_sim.quantiles.budget import epsilon_share
 from tcdp_sim.quantiles.from_prefix_sums import FromPrefixSums
 from tcdp_sim.quantiles.independent import Independent
 from tcdp_sim.quantiles.interior_points import InteriorPoints
@@ -23,7 +23,6 @@ __all__ = [
     "Recursive",
     "Slices",
     "TreeSearch",
+    "epsilon_share",
     "even_levels",
-    "pure_share",
-    "range_epsilon",
 ]

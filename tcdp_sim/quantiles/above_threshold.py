@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 from math import log, log1p
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
-from tcdp_sim.privacy import Guarantee, PureDP
-from tcdp_sim.quantiles.budget import pure_share
+from tcdp_sim.quantiles.equal_shares import EqualShares
 from tcdp_sim.quantiles.line import Line, Values
-from tcdp_sim.quantiles.method import Method, ledger_of, scores_move
+from tcdp_sim.quantiles.method import scores_move
 
 GROWTH = 1.001
 NEGLIGIBLE = 40.0  # nats: candidates and noise that are left out together have log-probability -40 at most
@@ -18,7 +17,7 @@ TILE = 2**20
 
 
 @dataclass(frozen=True)
-class AboveThreshold(Method):
+class AboveThreshold(EqualShares):
     """One above-threshold for each quantile, with the candidates 1.001^i - 1 for i = 0, 1, 2, ...
 
     A query is the number of records below a candidate. The answer is the first candidate whose query with noise reaches
@@ -34,14 +33,10 @@ class AboveThreshold(Method):
     direction and level in the other. So it is (M epsilon_1 + epsilon_2)-DP with M = max(level, 1 - level). Half of
     `epsilon` goes to each part. The paper's own accounting, which may be better, was not available.
 
+    The parameters are those of `Method` and this one.
+
     Parameters
     ----------
-    levels : tuple of float
-        The levels in (0, 1), ascending.
-    relation : {"add-remove", "substitute"}
-        The neighbouring relation.
-    guarantee : Guarantee
-        The guarantee of all quantiles together.
     epsilon : float
         The epsilon of pure DP of one quantile, in nats.
 
@@ -58,18 +53,7 @@ class AboveThreshold(Method):
     0.5
     """
 
-    epsilon: float
-
-    @classmethod
-    def of(cls, levels: tuple[float, ...], relation: str, guarantee: Guarantee) -> "AboveThreshold":
-        """Return the method with equal shares of the guarantee for all quantiles."""
-        return cls(levels, relation, guarantee, pure_share(guarantee, len(levels)))
-
-    @property
-    def ledger(self) -> Any:
-        from tcdp_sim.accounting import Claimed
-
-        return ledger_of([(Claimed(PureDP(self.epsilon)), self.m)], self.relation)
+    selections: ClassVar[bool] = False
 
     @property
     def rates(self) -> tuple[Floats, float]:

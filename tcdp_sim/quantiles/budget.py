@@ -1,4 +1,4 @@
-"""The budget of one selection, when several selections share a guarantee."""
+"""The budget of one release, when several releases share a guarantee."""
 
 from collections.abc import Callable
 
@@ -11,23 +11,27 @@ STEPS = 40  # halvings of the interval in which an epsilon is searched, each of 
 CLOSE = 1e-4  # relative
 
 
-def range_epsilon(guarantee: Guarantee, times: int) -> float:
-    """Return the largest epsilon whose bounded range, in `times` adaptive selections, implies the guarantee.
+def epsilon_share(guarantee: Guarantee, times: int, *, selections: bool) -> float:
+    """Return the largest epsilon of each of several adaptive releases, which together keep a guarantee.
 
-    Pure DP divides epsilon by the number of selections. zCDP and tCDP divide rho and use the least rho of bounded
-    range, which a finite omega does not lower. For (epsilon, delta) the ledger's upper end decides.
+    Pure DP divides epsilon by the number of releases. zCDP and tCDP divide rho, and take the epsilon whose least rho
+    this is; a finite omega does not lower it. For (epsilon, delta) the ledger's upper end decides, and the result lies
+    within a relative 1e-4 of the largest one.
 
     Parameters
     ----------
     guarantee : PureDP, ZCDP, TCDP or ApproxDP
-        The guarantee of all selections together.
+        The guarantee of all releases together.
     times : int
-        The number of selections, at least 1.
+        The number of releases, at least 1.
+    selections : bool
+        True if epsilon is the range of the losses of each release, as for exponential mechanisms. False if the releases
+        are known to be epsilon-DP only.
 
     Returns
     -------
     float
-        The epsilon of one selection, in nats, rounded down.
+        The epsilon of one release, in nats.
 
     Raises
     ------
@@ -41,65 +45,34 @@ def range_epsilon(guarantee: Guarantee, times: int) -> float:
     Examples
     --------
     >>> from tcdp_sim.privacy import PureDP, ZCDP
-    >>> range_epsilon(PureDP(1.0), 4), round(range_epsilon(ZCDP(0.5), 4), 4)
+    >>> epsilon_share(PureDP(1.0), 4, selections=True), round(epsilon_share(ZCDP(0.5), 4, selections=True), 4)
     (0.25, 1.007)
+    >>> round(epsilon_share(ZCDP(0.5), 4, selections=False), 4)
+    0.5053
     """
-    from tcdp_sim.accounting import BoundedRange  # imported late: workers need no accounting
-
-    return _share(guarantee, times, bounded_range_epsilon, BoundedRange)
-
-
-def pure_share(guarantee: Guarantee, times: int) -> float:
-    """Return the largest epsilon of pure DP that `times` adaptive releases may have each under the guarantee.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ZCDP, TCDP or ApproxDP
-        The guarantee of all releases together.
-    times : int
-        The number of releases, at least 1.
-
-    Returns
-    -------
-    float
-        The epsilon of one release, in nats, rounded down.
-
-    Raises
-    ------
-    ValueError
-        If the guarantee is of another kind, or is empty.
-
-    Examples
-    --------
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> round(pure_share(ZCDP(0.5), 1), 6)
-    1.043627
-    """
-    from tcdp_sim.accounting import Claimed
-
-    return _share(guarantee, times, pure_epsilon, lambda epsilon: Claimed(PureDP(epsilon)))
-
-
-def _share(
-    guarantee: Guarantee, times: int, of_rho: Callable[[float], float], release: Callable[[float], object]
-) -> float:
     if isinstance(guarantee, PureDP):
         return real("epsilon", guarantee.epsilon, 0) / times
     if concentrated(guarantee):
-        return of_rho(real("rho", guarantee.rho, 0) / times)
+        rho = real("rho", guarantee.rho, 0) / times
+        return bounded_range_epsilon(rho) if selections else pure_epsilon(rho)
     if isinstance(guarantee, ApproxDP):
-        return _within(guarantee, times, release)
+        return _largest(real("epsilon", guarantee.epsilon, 0) / times, _keeps(guarantee, times, selections))
     raise ValueError(f"guarantee = {guarantee!r} is not valid; valid: PureDP, ZCDP, TCDP or ApproxDP")
 
 
-def _within(guarantee: ApproxDP, times: int, release: Callable[[float], object]) -> float:
-    """Return an epsilon, within a relative 1e-4 of the largest one, whose ledger keeps (epsilon, delta)."""
-    from tcdp_sim.accounting import Ledger
+def _keeps(guarantee: ApproxDP, times: int, selections: bool) -> Callable[[float], bool]:
+    """Return the function that tells whether so many releases with this epsilon each keep the guarantee."""
+    from tcdp_sim.accounting import BoundedRange, Claimed, Ledger  # imported late: workers need no accounting
 
-    def kept(share: float) -> bool:
-        return Ledger([(release(share), times)]).delta(guarantee.epsilon).upper <= guarantee.delta
+    def kept(epsilon: float) -> bool:
+        release = BoundedRange(epsilon) if selections else Claimed(PureDP(epsilon))
+        return Ledger([(release, times)]).delta(guarantee.epsilon).upper <= guarantee.delta
 
-    low = real("epsilon", guarantee.epsilon, 0) / times  # basic composition
+    return kept
+
+
+def _largest(low: float, kept: Callable[[float], bool]) -> float:
+    """Return the largest epsilon that is kept, rounded down by at most a relative 1e-4; `low` is kept."""
     high = 2 * low
     while kept(high) and high < 100:
         low, high = high, 2 * high

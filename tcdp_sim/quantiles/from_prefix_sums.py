@@ -51,14 +51,10 @@ class FromPrefixSums(Method):
     squares on a tree (consistency), or the square-root factorisation. Isotonic regression makes them monotone. A
     quantile is where they reach level n, with interpolation inside a bin. Under add-remove n is the last noisy sum.
 
+    The parameters are those of `Method` and these.
+
     Parameters
     ----------
-    levels : tuple of float
-        The levels in (0, 1), ascending.
-    relation : {"add-remove", "substitute"}
-        The neighbouring relation.
-    guarantee : Guarantee
-        The guarantee of all prefix sums together.
     factorisation : str
         A name in FACTORISATIONS.
     k : int

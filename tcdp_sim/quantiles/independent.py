@@ -1,19 +1,17 @@
 """Independent exponential mechanisms, one for each quantile (Smith 2011)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
-from tcdp_sim.privacy import Guarantee
-from tcdp_sim.quantiles.budget import range_epsilon
+from tcdp_sim.quantiles.equal_shares import EqualShares
 from tcdp_sim.quantiles.line import Line, Values
-from tcdp_sim.quantiles.method import Method, ledger_of, scores_move
+from tcdp_sim.quantiles.method import scores_move
 
 
 @dataclass(frozen=True)
-class Independent(Method):
+class Independent(EqualShares):
     """One exponential mechanism for each quantile, on the whole domain, with independent draws.
 
     An element z has density in proportion to exp(-eta d(z)). Here d(z) is the distance of level n from the interval
@@ -27,14 +25,10 @@ class Independent(Method):
 
     Outputs are sorted at the end, which increases neither the mean nor the largest rank error.
 
+    The parameters are those of `Method` and this one.
+
     Parameters
     ----------
-    levels : tuple of float
-        The levels in (0, 1), ascending.
-    relation : {"add-remove", "substitute"}
-        The neighbouring relation.
-    guarantee : Guarantee
-        The guarantee of all quantiles together.
     epsilon : float
         The range of the losses of one quantile, in nats.
 
@@ -52,24 +46,11 @@ class Independent(Method):
     True
     """
 
-    epsilon: float
-
-    @classmethod
-    def of(cls, levels: tuple[float, ...], relation: str, guarantee: Guarantee) -> "Independent":
-        """Return the method with equal shares of the guarantee for all quantiles."""
-        return cls(levels, relation, guarantee, range_epsilon(guarantee, len(levels)))
-
     @property
     def eta(self) -> Floats:
         """The log-probability lost per record, for each quantile."""
         moves = scores_move(np.array(self.levels)) if self.relation == "add-remove" else np.ones(self.m)
         return np.asarray(self.epsilon / (2 * moves))
-
-    @property
-    def ledger(self) -> Any:
-        from tcdp_sim.accounting import BoundedRange
-
-        return ledger_of([(BoundedRange(self.epsilon), self.m)], self.relation)
 
     def work(self, line: Line) -> float:
         return 12.0 * self.m + 1

@@ -21,14 +21,10 @@ class InteriorPoints(Method):
     Its error grows with the iterated logarithm of the domain, and not with its logarithm. Neighbours substitute a
     record, the domain has integers, and the guarantee is tCDP (with sinh-normal noise) or zCDP (with Gaussian noise).
 
+    The parameters are those of `Method` and these.
+
     Parameters
     ----------
-    levels : tuple of float
-        The levels in (0, 1), ascending.
-    relation : {"substitute"}
-        The neighbouring relation.
-    guarantee : TCDP or ZCDP
-        The guarantee of all quantiles together.
     n, k : int
         The number of records, and the size of the domain.
 

@@ -1,23 +1,20 @@
 """All quantiles from one exponential mechanism: JointExp (Gillenwater, Joseph, Kulesza 2021)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
 from tcdp_sim.core.arrays import Floats, Ints
-from tcdp_sim.privacy import Guarantee
-from tcdp_sim.quantiles.budget import range_epsilon
+from tcdp_sim.quantiles.equal_shares import EqualShares
 from tcdp_sim.quantiles.line import Gaps, Line, Values
 from tcdp_sim.quantiles.log_sums import laplace_sums
-from tcdp_sim.quantiles.method import Method, ledger_of
 
 TILE = 2**20  # log-weights looked at together
 
 
 @dataclass(frozen=True)
-class Joint(Method):
+class Joint(EqualShares):
     """JointExp: one exponential mechanism for all quantiles together.
 
     Ascending outputs z_1, ..., z_m have density in proportion to exp(-eta sum_j |n_j - n p_j|). Here n_j is the number
@@ -33,14 +30,10 @@ class Joint(Method):
     A backward pass draws one quantile after the other. For reals the forward pass is shared by all trials. On integers
     every trial has its own gaps, so it costs a forward pass per trial.
 
+    The parameters are those of `Method` and this one.
+
     Parameters
     ----------
-    levels : tuple of float
-        The levels in (0, 1), ascending.
-    relation : {"add-remove", "substitute"}
-        The neighbouring relation.
-    guarantee : Guarantee
-        The guarantee of all quantiles together.
     epsilon : float
         The range of the losses, in nats.
 
@@ -57,12 +50,9 @@ class Joint(Method):
     0.333333
     """
 
-    epsilon: float
-
-    @classmethod
-    def of(cls, levels: tuple[float, ...], relation: str, guarantee: Guarantee) -> "Joint":
-        """Return the method that spends the whole guarantee."""
-        return cls(levels, relation, guarantee, range_epsilon(guarantee, 1))
+    @staticmethod
+    def releases_of(m: int) -> int:
+        return 1
 
     @property
     def shares(self) -> Floats:
@@ -74,12 +64,6 @@ class Joint(Method):
         """The log-probability lost per record."""
         moves = 2 * (1 - float(self.shares.min())) if self.relation == "add-remove" else 2.0
         return self.epsilon / (2 * moves)
-
-    @property
-    def ledger(self) -> Any:
-        from tcdp_sim.accounting import BoundedRange
-
-        return ledger_of([BoundedRange(self.epsilon)], self.relation)
 
     def work(self, line: Line) -> float:
         forward = (30.0 + self.m) * self.m * line.n

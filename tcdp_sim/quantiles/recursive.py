@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy import ZCDP
 from tcdp_sim.privacy.definitions import concentrated
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon
-from tcdp_sim.quantiles.budget import range_epsilon
 from tcdp_sim.quantiles.choose import SMALLEST, choose_gaps, window
+from tcdp_sim.quantiles.equal_shares import EqualShares
 from tcdp_sim.quantiles.line import Gaps, Line, Values
-from tcdp_sim.quantiles.method import Method, ledger_of
+from tcdp_sim.quantiles.method import ledger_of
 
 TILE = 2**19  # gaps looked at together
 
@@ -45,7 +45,7 @@ def rounds_of(levels: tuple[float, ...]) -> tuple[tuple[Node, ...], ...]:
 
 
 @dataclass(frozen=True)
-class Recursive(Method):
+class Recursive(EqualShares):
     """ApproximateQuantiles: log2 m + 1 rounds, in each of which a record takes part in one exponential mechanism.
 
     The middle quantile is released first. The records below it answer the lower quantiles, those above it the upper
@@ -60,14 +60,10 @@ class Recursive(Method):
     less because M >= 1/2. In the first round only the former happens. `epsilon` is the range of a round, and eta
     follows from it. Under zCDP the least rho of both cases is compared instead, which allows a larger eta if M > 1/2.
 
+    The parameters are those of `Method` and this one.
+
     Parameters
     ----------
-    levels : tuple of float
-        The levels in (0, 1), ascending.
-    relation : {"add-remove", "substitute"}
-        The neighbouring relation.
-    guarantee : Guarantee
-        The guarantee of all quantiles together.
     epsilon : float
         The range of the losses of a round, in nats.
 
@@ -84,12 +80,9 @@ class Recursive(Method):
     (2, 1.0)
     """
 
-    epsilon: float
-
-    @classmethod
-    def of(cls, levels: tuple[float, ...], relation: str, guarantee: Guarantee) -> "Recursive":
-        """Return the method with equal shares of the guarantee for all rounds."""
-        return cls(levels, relation, guarantee, range_epsilon(guarantee, len(levels).bit_length()))
+    @staticmethod
+    def releases_of(m: int) -> int:
+        return m.bit_length()  # a release is a round
 
     @property
     def rounds(self) -> int:
@@ -115,12 +108,11 @@ class Recursive(Method):
 
     @property
     def ledger(self) -> Any:
-        from tcdp_sim.accounting import BoundedRange, Claimed
-        from tcdp_sim.privacy import ZCDP
+        from tcdp_sim.accounting import Claimed  # imported late: no simulation needs it
 
         if self.relation == "substitute" and concentrated(self.guarantee):
             return ledger_of([(Claimed(ZCDP(self.guarantee.rho / self.rounds)), self.rounds)], self.relation)
-        return ledger_of([(BoundedRange(self.epsilon), self.rounds)], self.relation)
+        return super().ledger
 
     def work(self, line: Line) -> float:
         return 5.0 * self.rounds * (line.n + self.m) + 50

@@ -44,14 +44,10 @@ class Slices(Method):
     selections epsilon / 6 each. The paper also has a mechanism with pure DP, and a relation of addition and removal,
     which are not here.
 
+    The parameters are those of `Method` and these.
+
     Parameters
     ----------
-    levels : tuple of float
-        The levels in (0, 1), ascending.
-    relation : {"substitute"}
-        The neighbouring relation.
-    guarantee : ApproxDP
-        The guarantee of all quantiles together.
     half : int
         h, the number of records of a slice on either side of its rank.
 

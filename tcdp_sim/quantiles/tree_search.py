@@ -30,14 +30,10 @@ class TreeSearch(Method):
     or a noisy n under add-remove. A domain of any size is possible, because no other node need be drawn. The estimates
     use the counts above and beside a node, but not those below it, unlike full least squares (`FromPrefixSums`).
 
+    The parameters are those of `Method` and these.
+
     Parameters
     ----------
-    levels : tuple of float
-        The levels in (0, 1), ascending.
-    relation : {"add-remove", "substitute"}
-        The neighbouring relation.
-    guarantee : Guarantee
-        The guarantee of all noisy counts together.
     depth : int
         The number of levels below the root, from 1 to 64.
     noise : Noise

@@ -474,6 +474,7 @@ FEWER = {  # where a few trials of the whole study would still take seconds
     "median_age": ("sweep.n=200", "sweep.smooth_noise=student_t"),
     "breach_sums": ("sweep.value_high=10", "sweep.release=fourth_root"),
     "noise_crossover": ("sweep.log10_k=[2,6]",),
+    "many_quantiles": (*("sweep.records=bell", "sweep.log2_k=8", "sweep.m=[1,3]", "sweep.n=1000"), "also=null"),
 }
 
 
@@ -488,8 +489,8 @@ def test_an_example_runs_and_says_what_it_answers(command, tmp_path, path):
     assert f"results: results/{path.stem}/results.zarr" in out
 
 
-def test_there_are_five_examples():
-    assert len(STUDIES) == 5
+def test_there_are_six_examples():
+    assert len(STUDIES) == 6
 
 
 def test_the_file_of_the_docs_is_a_study(tmp_path, monkeypatch, checker):

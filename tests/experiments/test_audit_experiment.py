@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from audited_laws import exact_value
 from scipy import stats
 
 from tcdp_sim.core.streams import generator
 from tcdp_sim.mechanisms import Audit
+from tcdp_sim.mechanisms.audited import METHODS
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import PureDP
 from tcdp_sim.results import published
@@ -18,7 +20,8 @@ WORDS = ("experiment=audit", "cluster=serial", "trials=100000", "chunk=50000")
 def table(command, tmp_path):
     def run(*words):
         code, out, err = command(*WORDS, *words)
-        assert (code, err) == (0, "")
+        assert code == 0
+        assert all(" ETA " in line for line in err.splitlines())  # the progress of a long run, and no warning
         return published.read(tmp_path / "results" / "audit").table, out
 
     return run
@@ -27,14 +30,40 @@ def table(command, tmp_path):
 @pytest.mark.slow
 def test_no_claim_of_ours_is_refuted_and_every_planted_bug_is(table):
     """All verdicts together are wrong with probability 0.05 at most, at other seeds than this one."""
-    rows, out = table()
+    rows, out = table("trials=200000")
     cells = rows[rows["trials"] > 0]
-    assert len(cells) == 18
+    assert len(cells) == 18 + 2 * len(METHODS)
     assert cells["refuted"].tolist() == cells["planted"].tolist()
-    assert "0 of 9 claims are refuted; 9 of 9 planted bugs are found." in out
+    assert "0 of 28 claims are refuted; 28 of 28 planted bugs are found." in out
     laplace = cells[(cells["noise"] == "laplace") & cells["threshold"].notna()].iloc[0]
     assert 0.95 < laplace["bound"] <= 1
     assert laplace["event"].startswith("loss ")
+    methods = cells[cells["bug"] != ""]
+    assert set(methods["method"]) == set(METHODS)
+    exact = [exact_value(row["method"], row["planted"]) for row in methods.to_dict("records")]
+    assert (methods["bound"] <= np.array(exact) * (1 + 1e-4)).all()
+
+
+def test_a_method_is_shown_beside_its_planted_bug(table, tmp_path):
+    rows, out = table("sweep.method=[keys_best,ledger_responses]")
+    cells = rows[rows["trials"] > 0]
+    assert cells["refuted"].tolist() == cells["planted"].tolist()
+    assert cells["bug"].tolist() == [METHODS[name].bug for name in cells["method"]]
+    assert set(cells["neighbours"]) == {"add-remove"}
+    lines = [line.split() for line in out.splitlines() if line.startswith((" keys_best", " ledger_responses"))]
+    assert [(line[0], line[-1]) for line in lines] == [
+        (name, verdict) for name in ("keys_best", "ledger_responses") for verdict in ("stands", "REFUTED")
+    ]
+    labels = cells[cells["method"] == "keys_best"]
+    assert labels["event"].str.startswith("output: ").all()
+    names = {path.name for path in (tmp_path / "results" / "audit" / "figures").glob("*.png")}
+    assert names == {"audit_methods.png"}
+
+
+def test_the_bug_alone_is_swept_if_asked_for(table):
+    rows, _ = table("sweep.method=ledger_responses", "sweep.planted=true")
+    cells = rows[rows["trials"] > 0]
+    assert cells["planted"].tolist() == [True]
 
 
 def test_figures_are_drawn(table, tmp_path):

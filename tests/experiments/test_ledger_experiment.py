@@ -17,6 +17,7 @@ from tcdp_sim.experiments import ledger as experiment
 from tcdp_sim.experiments.ledger import exact_values
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
 from tcdp_sim.mechanisms import Ledger
+from tcdp_sim.mechanisms.ledger.accounted import release_of
 from tcdp_sim.results import published
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.study import groups
@@ -116,7 +117,7 @@ def built(name, direction="forward"):
 @pytest.mark.parametrize("name", ["samples", "selections", "vectors", "programme", "gaussians"])
 def test_the_worse_direction_is_that_of_the_ledger(name):
     one, other = built(name), built(name, "backward")
-    plain = Accounts([(exact_values._release(item), item["times"]) for item in one.releases], one.relation)
+    plain = Accounts([(release_of(item), item["times"]) for item in one.releases], one.relation)
     ways = [exact_values.ledger(mechanism).epsilon(1e-6, 1e-5) for mechanism in (one, other)]
     whole = plain.epsilon(1e-6, 1e-5)
     assert whole.lower <= max(way.upper for way in ways)

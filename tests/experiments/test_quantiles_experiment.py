@@ -3,6 +3,11 @@
 Seeds are fixed. The run has some dozen comparisons, each with a false-alarm rate of a per cent for a fresh seed.
 """
 
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+
 from tcdp_sim import results
 from tcdp_sim.experiments import quantiles as experiment
 from tcdp_sim.results import published
@@ -37,3 +42,57 @@ def test_errors_stand_beside_exact_values_and_figures_are_drawn(ran_once, tmp_pa
     assert len(contradictions.find(wrong)) > len(known) / 2
     assert "none contradicts it beyond chance" in said
     assert {path.stem for path in (folder / "figures").glob("*.png")} == {"best_method", "error_vs_m"}
+
+
+def row(method, error, **more):
+    """A row of the table, with an interval of 1% on either side."""
+    ends = {"": error, "_mcse": error / 200, "_lower": 0.99 * error, "_upper": 1.01 * error}
+    numbers = {name + end: each for name in ("mean_rank_error", "mean_value_error") for end, each in ends.items()}
+    privacy = {"rho": 0.1, "omega": np.nan, "epsilon": np.nan, "delta": np.nan, "guarantee": "0.1-zCDP"}
+    place = {"neighbours": "substitute", "records": "bell", "domain": "reals", "log2_k": 8, "m": 9, "n": 1000}
+    return {"method": method, "mean_rank_error_exact": np.nan} | numbers | privacy | place | more
+
+
+def drawn(rows):
+    return {name: (figure, part) for name, figure, part in experiment.figures(pd.DataFrame(rows))}
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+def test_errors_along_budgets_name_the_best_method_at_both_ends():
+    budgets = (0.1, 0.3, 1.0, 3.0)
+    rows = [row("joint", 40 / rho, rho=rho, log2_k=k) for rho in budgets for k in (8, 64)]
+    rows += [row("recursive", 60 if k == 8 else 300, rho=rho, log2_k=k) for rho in budgets for k in (8, 64)]
+    rows += [row("joint", 7.0, rho=1.0, log2_k=32), *rows[:2]]  # another domain at one budget, and cells of two blocks
+    figures = drawn(rows)
+    assert {*figures} == {"error_vs_rho"}
+    figure, part = figures["error_vs_rho"]
+    assert len(part) == 16
+    title = "Least error of 9 quantiles from ρ = 0.1 to 3: AQ to Joint in 2^8; none to Joint in 2^64"
+    assert figure._suptitle.get_text() == title
+    assert len(figure.legends[0].get_texts()) == 2  # no entry for exact values, which nobody knows here
+
+
+def test_errors_by_records_show_what_ties_do():
+    shapes = ("uniform", "bell", "ties")
+    rows = [row("joint", 900 if shape == "ties" else 2, records=shape) for shape in shapes]
+    rows += [row("tree_search", 3, records=shape) for shape in shapes]
+    rows += [row("tree_search", 0.0, records="delays", domain="integers", n=5000, log2_k=11)]
+    figure, _ = drawn(rows)["errors_by_records"]
+    title = "Value errors of 9 quantiles under 0.1-zCDP, reals with ties: deep tree 3 to Joint 900 units"
+    assert figure._suptitle.get_text() == title
+    assert "delays\nn = 5,000\nin 2^11" in texts(figure)
+    scaled = [error for bars in figure.axes[0].containers for error in bars.lines[0].get_ydata()]
+    assert max(scaled) == pytest.approx(9.0)  # 900 records, of 100 between neighbouring quantiles
+
+
+def test_maps_tell_whether_the_second_method_is_worse_beyond_chance():
+    errors = {"joint": 5.0, "recursive": 5.01, "tree_search": 9.0}
+    rows = [row(method, error, m=m, n=n) for method, error in errors.items() for m in (1, 9) for n in (100, 1000)]
+    rows += [row("independent", 2.5, m=1, n=100)]
+    figure, _ = drawn(rows)["best_method"]
+    assert figure._suptitle.get_text() == "Least mean rank error under 0.1-zCDP, of 4 cells: Joint in 3, indep. in 1"
+    assert "Joint\n0.05\n≈ AQ" in texts(figure)
+    assert "indep.\n0.05\nJoint ×2" in texts(figure)

@@ -17,6 +17,7 @@ from tcdp_sim.partition_selection import (
     OptimalApproxDP,
     OptimalRDP,
     OptimalTCDP,
+    ReleaseCurve,
     ThresholdCurve,
     least_threshold,
 )
@@ -262,3 +263,21 @@ def test_the_ledger_agrees_on_a_new_key_and_covers_the_keys_alone(comparison):
 def test_mistakes_are_one_line(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+class Abrupt(ReleaseCurve):
+    """A curve that rises slowly from 0, and jumps from 1/2 to 1."""
+
+    per_key = 1
+    values = np.array([0.0, 0.1, 0.25, 0.5, 1.0])
+
+    def released(self, records):
+        return self.values[np.minimum(records, 4)]
+
+    def withheld(self, records):
+        return 1 - self.released(records)
+
+
+def test_the_absence_of_a_key_counts_too():
+    """At epsilon = 1 only the step from 1/2 to 1 exceeds delta = 0.1: without it, the key is absent with 1/2."""
+    assert Abrupt().spent_delta(1.0) == pytest.approx(0.5, abs=1e-12)

@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from tcdp_sim.accounting import BoundedRange, Ledger
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
 from tcdp_sim.privacy.least_rho import bounded_range_rho
-from tcdp_sim.quantiles import Independent, Joint, Line, Recursive, even_levels, pure_share, range_epsilon
+from tcdp_sim.quantiles import Independent, Joint, Line, Recursive, epsilon_share, even_levels
 from tcdp_sim.quantiles.log_sums import laplace_sums
 
 RECORDS = [1.0, 1.5, 4.0, 4.0, 7.5]  # of two equal records, the gap between has length 0
@@ -247,16 +247,16 @@ def test_the_range_of_a_round_of_a_recursion_keeps_rho(levels):
 
 
 @pytest.mark.parametrize("times", [1, 3, 20])
-def test_budgets_of_single_selections_add_up(times):
-    assert times * range_epsilon(PureDP(2.0), times) == pytest.approx(2.0)
-    assert times * bounded_range_rho(range_epsilon(ZCDP(0.2), times)) == pytest.approx(0.2, rel=1e-12)
-    share = range_epsilon(ApproxDP(1.0, 1e-6), times)
+def test_budgets_of_single_releases_add_up(times):
+    assert times * epsilon_share(PureDP(2.0), times, selections=True) == pytest.approx(2.0)
+    assert times * bounded_range_rho(epsilon_share(ZCDP(0.2), times, selections=True)) == pytest.approx(0.2, rel=1e-12)
+    share = epsilon_share(ApproxDP(1.0, 1e-6), times, selections=True)
     assert Ledger([(BoundedRange(share), times)]).delta(1.0).upper <= 1e-6
     assert Ledger([(BoundedRange(1.01 * share), times)]).delta(1.0).upper > 1e-6
     assert share >= 1.0 / times
-    pure = pure_share(ApproxDP(1.0, 1e-6), times)
+    pure = epsilon_share(ApproxDP(1.0, 1e-6), times, selections=False)
     assert 1.0 / times <= pure < share or times == 1
-    assert pure_share(PureDP(2.0), times) == 2.0 / times
+    assert epsilon_share(PureDP(2.0), times, selections=False) == 2.0 / times
 
 
 @pytest.mark.parametrize("method", [Independent, Joint, Recursive])

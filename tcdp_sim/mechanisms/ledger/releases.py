@@ -104,7 +104,7 @@ def _noise(where: str, item: Mapping[str, Any]) -> Spec:
     only_keys(where, item, ("noise", *names, "sensitivity", "sampled", "times"))
     found: Spec = {"noise": family} | {name: scalar(name, item[name], 0) for name in names if name in item}
     found["sensitivity"] = scalar("sensitivity", item.get("sensitivity", 1.0), 0)
-    noise = _built(found)
+    noise = built_noise(found)
     if "sampled" in item:
         found["sampled"] = scalar("sampled", item["sampled"], 0, 1)
         if noise.is_discrete:
@@ -158,7 +158,7 @@ _CHECKS: dict[str, Callable[[str, Mapping[str, Any]], Spec]] = {
 }
 
 
-def _built(release: Mapping[str, Any]) -> Any:
+def built_noise(release: Mapping[str, Any]) -> Any:
     """Return the noise of a release."""
     family = FAMILIES[release["noise"]]
     return family(**{name: release[name] for name in family.parameters() if name in release})
@@ -175,9 +175,9 @@ def pair_of(release: Mapping[str, Any], direction: str) -> ReleasePair:
     forward = direction == "forward"
     match release:
         case {"noise": _, "sampled": rate}:
-            return NoisePair(_built(release), release["sensitivity"], rate, forward)
+            return NoisePair(built_noise(release), release["sensitivity"], rate, forward)
         case {"noise": _, "sensitivity": shift}:
-            noise = _built(release)
+            noise = built_noise(release)
             return lattice_pair(noise, shift) if noise.is_discrete else NoisePair(noise, shift)
         case {"response": epsilon, "k": k}:
             return response_pair(epsilon, k)

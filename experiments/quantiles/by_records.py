@@ -1,0 +1,63 @@
+"""Errors by the shape of the records: in ranks and in units, on reals and on integers."""
+
+from tcdp_sim.experiments.quantiles.looks import SHORT, legend_keys, look
+from tcdp_sim.report.plots import new_figure, points
+from tcdp_sim.store import columns
+
+FLOOR = 1e-3  # smallest error that is drawn
+UNIT = f"rank errors in records over n / (m + 1); value errors in units; those below {FLOOR:g} are drawn there"
+
+
+def errors_by_records(part):
+    """Draw the errors of all methods for each shape, for the rows of one guarantee and number of quantiles."""
+    kinds = list(dict.fromkeys(part["domain"]))
+    counts = [part.loc[part["domain"] == kind, "records"].nunique() for kind in kinds]
+    figure, grid = new_figure(2, len(kinds), 1.2 + 1.15 * sum(counts), 6.4, width_ratios=counts)
+    methods = list(dict.fromkeys(part["method"]))
+    for column, kind in enumerate(kinds):
+        cells = part[part["domain"] == kind]
+        shapes = list(dict.fromkeys(cells["records"]))
+        for top, name in ((True, "mean_rank_error"), (False, "mean_value_error")):
+            axes = grid[0 if top else 1][column]
+            for nth, method in enumerate(methods):
+                _marks(axes, cells[cells["method"] == method], shapes, method, name, nth / len(methods) - 0.43)
+            axes.set_yscale("log")
+            axes.set_xlim(-0.5, len(shapes) - 0.5)
+            axes.set_xticks(range(len(shapes)), [_label(cells, shape) for shape in shapes], fontsize=7.5)
+            axes.grid(visible=False, axis="x")
+            for edge in range(1, len(shapes)):
+                axes.axvline(edge - 0.5, color="#DDDDDD", linewidth=0.8)
+        grid[0][column].set_title(kind)
+    grid[0][0].set_ylabel("mean rank error / (n / (m + 1))")
+    grid[1][0].set_ylabel("mean value error (units)")
+    keys = legend_keys(methods)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=4)
+    figure.suptitle(_finding(part), fontsize=10.5)
+    return figure
+
+
+def _marks(axes, rows, shapes, method, name, shift):
+    colour, marker = look(method)
+    scale = (rows["m"] + 1) / rows["n"] if name == "mean_rank_error" else 1.0
+    ends = ((rows[name + end] * scale).clip(lower=FLOOR) for end in ("", columns.LOWER, columns.UPPER))
+    points(axes, [shapes.index(shape) + shift for shape in rows["records"]], *ends, color=colour, marker=marker)
+
+
+def _label(cells, shape) -> str:
+    row = cells[cells["records"] == shape].iloc[0]
+    return f"{shape}\nn = {row['n']:,}\nin 2^{row['log2_k']}"
+
+
+def _finding(part) -> str:
+    """Return the title: what ties do to the best method and to the worst one, on each kind of domain."""
+    ties = part[part["records"] == "ties"]
+    if ties.empty:
+        return f"Errors of {part['m'].iloc[0]} quantiles under {part['guarantee'].iloc[0]}, by the records"
+    texts = []
+    for kind, rows in ties.groupby("domain", sort=False):
+        ordered = rows.sort_values("mean_value_error", kind="stable")
+        first, last = (
+            f"{SHORT[row['method']]} {row['mean_value_error']:.3g}" for _, row in ordered.iloc[[0, -1]].iterrows()
+        )
+        texts.append(f"{kind} with ties: {first} to {last} units")
+    return f"Value errors of {part['m'].iloc[0]} quantiles under {part['guarantee'].iloc[0]}, {'; '.join(texts)}"

@@ -1,0 +1,52 @@
+"""Maps of the best method over the numbers of records and of quantiles, one for each domain."""
+
+import numpy as np
+
+from tcdp_sim.experiments.quantiles.looks import SHORT, look
+from tcdp_sim.report.plots import new_figure
+
+UNIT = "numbers: mean rank error over n / (m + 1); ×: error of the second method over it"
+
+
+def best_method_map(part):
+    """Draw squares with the method of the least mean rank error, for the rows of one guarantee and shape."""
+    domains = list(dict.fromkeys(part["log2_k"]))
+    sizes, counts = sorted(part["n"].unique()), sorted(part["m"].unique())
+    figure, grid = new_figure(
+        1, len(domains), max(1.5 + 0.85 * len(sizes) * len(domains), 7.4), 1.9 + 0.75 * len(counts)
+    )
+    for axes, log2_k in zip(grid[0], domains):
+        cells = part[part["log2_k"] == log2_k]
+        for x, n in enumerate(sizes):
+            for y, m in enumerate(counts):
+                found = cells[(cells["n"] == n) & (cells["m"] == m)].sort_values("mean_rank_error", kind="stable")
+                if len(found):
+                    _square(axes, x, y, found)
+        axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(-0.5, len(counts) - 0.5), xlabel="records n")
+        axes.set_xticks(range(len(sizes)), [f"{n:,}" for n in sizes])
+        axes.set_yticks(range(len(counts)), [f"{m}" for m in counts])
+        axes.set_title(f"{cells['domain'].iloc[0]} in [0, 2^{log2_k})")
+        axes.grid(False)
+    grid[0][0].set_ylabel("quantiles m")
+    best = part.loc[part.groupby(["log2_k", "n", "m"])["mean_rank_error"].idxmin(), "method"].value_counts()
+    wins = ", ".join(f"{SHORT[method]} in {count}" for method, count in best.items())
+    promise = part.loc[part["omega"].isna(), "guarantee"].iloc[0] if part["omega"].isna().any() else "tCDP"
+    figure.suptitle(f"Least mean rank error under {promise}, of {best.sum()} cells: {wins}", fontsize=10.5)
+    return figure
+
+
+def _square(axes, x, y, found):
+    from matplotlib.patches import Rectangle
+
+    best = found.iloc[0]
+    colour, _ = look(best["method"])
+    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, alpha=0.35, edgecolor="white", linewidth=2))
+    share = best["mean_rank_error"] * (best["m"] + 1) / best["n"]
+    text = f"{SHORT[best['method']]}\n{share:.2g}"
+    if len(found) > 1:
+        second = found.iloc[1]
+        off = second["mean_rank_error"] - best["mean_rank_error"]
+        clear = off > 1.96 * np.hypot(best["mean_rank_error_mcse"], second["mean_rank_error_mcse"])
+        ratio = second["mean_rank_error"] / best["mean_rank_error"] if clear and best["mean_rank_error"] else np.nan
+        text += f"\n{'' if clear else '≈ '}{SHORT[second['method']]}" + (f" ×{ratio:.2g}" if ratio > 0 else "")
+    axes.text(x, y, text, ha="center", va="center", fontsize=7.5)
