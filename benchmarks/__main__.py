@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import (
+    again,
     corners,
     drawing,
     driver,
@@ -49,6 +50,7 @@ BENCHMARKS = {
     "overhead": framework.overhead,
     "memory": framework.memory,
     "workers": framework.workers,
+    "again": again.again,
     "engine": engine.engine,
     "figures": figures.figures,
     "growth": growth.growth,

@@ -90,7 +90,7 @@ def _peak(chunks):
 def workers():
     """Measure the default study from start to published snapshot, on two workers and on one, start-up included."""
     one, two = (median(_study_seconds(n) for _ in range(3)) for n in (1, 2))
-    yield "default study (1e5 trials a cell), 2 workers against 1", f"{one / two:.2f} x", ">= 1.7 x"
+    yield "default study, 2 workers against 1", f"{one / two:.2f} x", ">= 1.7 x"
     yield "  seconds on 1 and 2 workers", f"{one:.1f}, {two:.1f}", ""
 
 

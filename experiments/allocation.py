@@ -13,7 +13,7 @@ from tcdp_sim.experiments.ledger.inverse import epsilon_interval
 from tcdp_sim.mechanisms import Allocation
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
@@ -151,7 +151,7 @@ def _steps_figure(part):
         plain_log_axis(axes)
     grid[0][0].set_ylabel(f"ε (nats) at δ = {delta:g}")
     _legend(figure)
-    figure.suptitle("A record in one random step of t, against Poisson sampling at rate 1/t", fontsize=10.5)
+    headed(figure, "A record in one random step of t, against Poisson sampling at rate 1/t")
     return figure
 
 
@@ -170,7 +170,7 @@ def _profile_figure(part):
     axes.set(yscale="log", xlabel="ε (nats)", ylabel="δ(ε)", ylim=(0.3 * max(least, 1e-12), 1))
     _legend(figure)
     row = part.iloc[0]
-    figure.suptitle(f"One random step of {row['steps']:,}, σ = {row['sigma']:g}", fontsize=10.5)
+    headed(figure, f"One random step of {row['steps']:,}, σ = {row['sigma']:g}")
     return figure
 
 

@@ -9,7 +9,7 @@ from tcdp_sim.mechanisms import Cdf
 from tcdp_sim.mechanisms.cdf import LEVEL
 from tcdp_sim.prefix_sums import least_root_mean_square
 from tcdp_sim.report.looks import line_of, marks_of, series_styles
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -132,7 +132,7 @@ def _figure(part, styles):
         "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
     }
     figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=3)
-    figure.suptitle(_finding(part), fontsize=11)
+    headed(figure, _finding(part))
     return figure
 
 
@@ -176,7 +176,7 @@ def _noises_figure(part):
     figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=2)
     least = part["root_mean_square_exact_ratio"].min()
     best = "no noise here beats Gaussian noise" if least >= 1 else f"at best {least:.3f} of Gaussian noise"
-    figure.suptitle(f"Prefix sums of k = {part['k'].iloc[0]:,} bins at equal ρ: {best} (bars: 95%)", fontsize=11)
+    headed(figure, f"Prefix sums of k = {part['k'].iloc[0]:,} bins at equal ρ: {best} (bars: 95%)")
     return figure
 
 

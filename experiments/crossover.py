@@ -10,16 +10,20 @@ from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.labels import End, label_ends
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, series_styles
 from tcdp_sim.report.plots import (
     BREAK_AT,
     BREAK_SHARES,
     GREY,
+    KIND,
     broken_log10_axis,
     captioned,
+    headed,
     line_key,
     log10_pieces,
     new_figure,
+    note,
     points,
 )
 from tcdp_sim.report.tables import agreement, terminal_table
@@ -36,6 +40,7 @@ UPWARD = r"$\uparrow$"  # the marker of crossovers beyond the axis
 GAINS = {"paper": (0.0,), "tight": (0.01, 0.1)}
 
 
+GAUSSIAN = {"color": GREY, "linewidth": 1.2, "linestyle": "-"}
 LABELS = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "guarantee", "noise_law", "trials")
 LINF = columns.quantile("linf_error")
 
@@ -126,23 +131,47 @@ def _ratios(part, rho):
     noises = [name for name in part["noise"].unique() if part.loc[part["noise"] == name, "scaled"].notna().any()]
     pieces = log10_pieces(np.log10(part["k"].min()), np.log10(part["k"].max()))
     shares = [BREAK_SHARES[piece] for _ in noises for piece in pieces]
-    figure, grid = new_figure(1, max(len(shares), 1), 10.6, 4.8, width_ratios=shares or None)
+    figure, grid = new_figure(1, max(len(shares), 1), 12.0, 4.6, width_ratios=shares or None)
     levels = np.sort(part["scaled"].dropna().unique())
     styles = series_styles([(f"ω√ρ = {scaled:.3g}", scaled) for scaled in levels])
     for i, name in enumerate(noises):
+        rows = part[part["noise"] == name]
         panels = grid[0, i * len(pieces) : (i + 1) * len(pieces)]
         for axes in panels:
-            _ratio_lines(axes, part[part["noise"] == name], levels, styles.values())
+            _ratio_lines(axes, rows, levels, styles.values())
         broken_log10_axis("x", dict(zip(pieces, panels)), "number of bins k")
-        panels[0].set_title(part.loc[part["noise"] == name, "noise_label"].iloc[0], loc="left")
-        panels[0].annotate(
-            "Gaussian", (0.01, 1), xycoords=("axes fraction", "data"), va="bottom", color=GREY, fontsize=8
-        )
-    grid[0, 0].set_ylabel("largest error over the Gaussian's (95% quantiles)")
-    figure.legend([line_key(**style) for style in styles.values()], list(styles), loc="outside lower center", ncols=4)
-    title = f"Lines: exact; markers: simulated, 95% interval. ρ = {rho:g}, every noise at equal privacy"
-    figure.suptitle(title, fontsize=11)
+        panels[0].set_title(rows["noise_label"].iloc[0], loc="left")
+        label_ends(panels[-1], _ratio_ends(rows, styles, levels))
+    grid[0, 0].set_ylabel("largest error over the Gaussian's (ratio of 95% quantiles)")
+    note(figure, "kind", KIND)
+    note(figure, "drawn", "noise in k bins is not listed: its largest value is drawn from its exact law")
+    headed(figure, _shortest(part, noises, rho))
     return figure
+
+
+def _ratio_ends(rows, styles, levels) -> list[End]:
+    """Return the ends of the lines of one noise, and of the line of Gaussian noise."""
+    ends = []
+    for (label, style), scaled in zip(styles.items(), levels):
+        own = rows[rows["scaled"] == scaled].sort_values("k")
+        if len(own):
+            ends.append(End(label, label, np.log10(own["k"].iloc[-1]), own["ratio_exact"].iloc[-1], style))
+    return [*ends, End("Gaussian noise", "Gaussian noise", np.log10(rows["k"].max()), 1.0, GAUSSIAN)]
+
+
+def _shortest(part, noises, rho) -> str:
+    """Return in words the ratios of each noise at the largest simulated number of bins up to 10^12."""
+    near = part[part["k"] <= 10.0**BREAK_AT * (1 + 1e-9)]
+    k = (near if len(near) else part)["k"].max()
+    told = []
+    for name in noises:
+        rows = part[(part["noise"] == name) & (part["k"] == k)]
+        if len(rows):
+            ratios = f"{rows['ratio_exact'].min():.2g} to {rows['ratio_exact'].max():.2g}"
+            told.append(f"{ratios} with {rows['noise_label'].iloc[0]}")
+    bins = f"$10^{{{np.log10(k):.3g}}}$"
+    head = f"The largest error of k = {bins} bins over that of Gaussian noise at equal privacy, ρ = {rho:g}"
+    return "\n".join([head, "; ".join(told)])
 
 
 def _ratio_lines(axes, part, levels, styles):
@@ -151,7 +180,7 @@ def _ratio_lines(axes, part, levels, styles):
         x = np.log10(cells["k"])
         points(axes, x, cells["ratio"], cells["ratio_lower"], cells["ratio_upper"], **marks_of(style))
         axes.plot(x, cells["ratio_exact"], **line_of(style))
-    axes.axhline(1, color=GREY, linewidth=1.2)
+    axes.axhline(1, **GAUSSIAN)
     axes.set_yscale("log")
     ticks = [t for t in (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4) if axes.get_ylim()[0] <= t <= axes.get_ylim()[1]]
     axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
@@ -191,8 +220,6 @@ def _crossovers(part, rho):
         handles.append(line_key(GREY, marker=UPWARD, markersize=8, linestyle="none"))
         labels.append("not up to $10^{300}$ bins; beyond, nothing was looked for")
     grid[-1, 0].set_xlabel("ω√ρ")
-    figure.suptitle(
-        f"From how many bins on tCDP beats zCDP (95% quantile of the largest error, ρ = {rho:g})", fontsize=10
-    )
+    headed(figure, f"From how many bins on tCDP beats zCDP (95% quantile of the largest error, ρ = {rho:g})")
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure

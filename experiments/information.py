@@ -10,7 +10,7 @@ from tcdp_sim import exact
 from tcdp_sim.bounds.lower import information as most_information
 from tcdp_sim.mechanisms import Information
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -105,7 +105,7 @@ def _figure(part, styles):
     keys = {label: styles[label] for label in part["series"].unique()} | KEYS
     figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // 2))
     figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=2)
-    figure.suptitle(f"What a private release says, at equal privacy, ρ = {part['rho'].iloc[0]:g}", fontsize=11)
+    headed(figure, f"What a private release says, at equal privacy, ρ = {part['rho'].iloc[0]:g}")
     return figure
 
 

@@ -12,7 +12,7 @@ from tcdp_sim.mechanisms import OptimalNoise
 from tcdp_sim.mechanisms.optimal_noise import LEVEL
 from tcdp_sim.noise import Noise
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points, wide_log_axis
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, points, wide_log_axis
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -193,7 +193,7 @@ def _figure(part, styles, draw, title):
     keys |= KEYS | {label: line_of(styles[label]) for label in RIVALS.values()} if draw is _quantiles else {}
     figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // 4))
     figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=4)
-    figure.suptitle(title, fontsize=11)
+    headed(figure, title)
     return figure
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from tcdp_sim.mechanisms import PartitionSelection
 from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
 from tcdp_sim.report.looks import line_of, marks_of, series_styles
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -163,7 +163,7 @@ def _figure(part, by, styles):
         "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
     }
     figure.legend([line_key(**style) for style in legend.values()], [*legend], loc="outside lower center", ncols=4)
-    figure.suptitle(_finding(part, by), fontsize=11)
+    headed(figure, _finding(part, by))
     return figure
 
 

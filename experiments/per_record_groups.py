@@ -17,7 +17,7 @@ from tcdp_sim.experiments.per_record.series import (
     styles,
     with_caption,
 )
-from tcdp_sim.report.plots import GREY, line_key, new_figure
+from tcdp_sim.report.plots import GREY, headed, line_key, new_figure
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.results.cells import NORMAL, UNSEEN
@@ -129,7 +129,7 @@ def _groups(part: pd.DataFrame, title: str, looks: dict[str, Any]) -> Any:
         "an error of 10%": line_key(linestyle=":", linewidth=0.8),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=1)
-    figure.suptitle(f"Sums by group at equal privacy\n{title}", fontsize=10)
+    headed(figure, f"Sums by group at equal privacy\n{title}")
     return figure
 
 

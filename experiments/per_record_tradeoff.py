@@ -19,7 +19,7 @@ from tcdp_sim.experiments.per_record.series import (
     styles,
     with_caption,
 )
-from tcdp_sim.report.plots import line_key, new_figure, points
+from tcdp_sim.report.plots import headed, line_key, new_figure, note, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -153,14 +153,10 @@ def _tradeoff(found: list[Sweep], looks: dict[str, Any]) -> Any:
     grid[1, 0].set_ylabel("RMSE / sum (exact)")
     names = label_order(pd.concat([sweep.rows for sweep in found]))
     keys = {name: line_key(**looks[name], linestyle="-") for name in names}
-    keys["infinite RMSE"] = line_key(marker="x", linestyle="none")
     keys["one anchor: the largest record's"] = line_key(linestyle="--")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    figure.suptitle(
-        "What the sum costs the largest record, and what the median one\n"
-        "(lines: exact; markers: simulated median, 95% interval)",
-        fontsize=10,
-    )
+    note(figure, "kind", "lines: exact; markers: simulated median, 95% interval; crosses at the top: infinite RMSE")
+    headed(figure, "What the sum costs the largest record, and what the median one")
     return figure
 
 

@@ -8,16 +8,19 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.core.texts import blank
-from tcdp_sim.report.looks import Series, marks_of, noise_styles
-from tcdp_sim.report.plots import captioned, new_figure, points
+from tcdp_sim.report.labels import End, label_ends
+from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.plots import captioned, headed, new_figure, note, points
 from tcdp_sim.report.tables import terminal_table
+from tcdp_sim.report.thinning import evenly
 from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.statistics.one_sample import equal_p_values
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import proportion
 
 _LINES: dict[str, dict[str, Any]] = {"exact": {"linestyle": "-"}, "bound": {"linestyle": ":"}}
-MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
+MOST_SERIES = 8  # beyond so many series nobody finds a name: the table has all
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
 
 
@@ -87,9 +90,9 @@ def _by_quantity(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 def report(table: pd.DataFrame, console) -> None:
     """Print a table for each quantity: the axes that vary, the mean with its error, the 95% interval."""
-    for quantity, part in _by_quantity(table):
+    for _, part in _by_quantity(table):
         axes = [*_varying(table)]
-        title = f"{quantity} ({part['unit'].iloc[0]}), 95% intervals"
+        title = f"{_named(part)}, 95% intervals"
         known = [name for name in ("exact", "bound") if name in part and part[name].notna().any()]
         values = part[[*axes, "simulated", "mcse", "lower", "upper", *known]].itertuples(index=False, name=None)
         rows = [[f"{value:.6g}" if isinstance(value, float) else str(value) for value in row] for row in values]
@@ -104,41 +107,85 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     for quantity, part in _by_quantity(table):
         series = part.apply(lambda row: _label(row, [axis for axis in axes if axis != x]), axis=1)
         unit = part["unit"].iloc[0]
-        figure = captioned(_figure(part, series, x), part, f"{quantity} in {unit}" if unit != "1" else "")
+        figure = captioned(_figure(part, series, x), part, f"{quantity} in {unit}" if _has_unit(unit) else "")
         yield f"{quantity}_vs_{x or 'cell'}", figure, part
 
 
 def _figure(part, series, x):
-    figure, grid = new_figure(1, 1, 6.4, 4.0)
+    figure, grid = new_figure(1, 1, 7.4, 4.0)
     panel = grid[0, 0]
     numeric = x is not None and part[x].dtype.kind == "f"
     names = [] if numeric or x is None else list(dict.fromkeys(part[x]))
-    cells = part.assign(label=series).to_dict("records")
-    for label, style in noise_styles(map(_series_of, cells)).items():
-        rows = part[series == label]
-        places = rows[x] if numeric else [names.index(value) for value in rows[x]] if names else [0.0] * len(rows)
-        points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **marks_of(style), label=label)
-        for kind, line in _LINES.items():
-            if kind in rows and rows[kind].notna().any():
-                panel.plot(*zip(*sorted(zip(places, rows[kind]))), color=style.get("color"), linewidth=1, **line)
+    shown = _some(series)
+    if len(shown) < (count := series.nunique()):
+        note(figure, "series", f"{len(shown)} of {count} series; the table has all")
+    cells = part.assign(label=series)[series.isin(shown)].to_dict("records")
+    known = [kind for kind in _LINES if kind in part and part[kind].notna().any()]
     if numeric and part[x].min() > 0 and part[x].max() / part[x].min() > WIDE:
         panel.set_xscale("log")
+    styles = noise_styles(map(_series_of, cells))
+    for label, style in styles.items():
+        rows = part[series == label]
+        rows = rows.sort_values(x) if numeric else rows
+        places = rows[x] if numeric else [names.index(value) for value in rows[x]] if names else [0.0] * len(rows)
+        points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **marks_of(style), label=label)
+        if numeric and "exact" not in known:
+            panel.plot(places, rows["simulated"], linewidth=0.8, **line_of(style))
+        for kind in known:
+            if rows[kind].notna().any():
+                panel.plot(
+                    *zip(*sorted(zip(places, rows[kind]))), color=style.get("color"), linewidth=1, **_LINES[kind]
+                )
     if names:
         panel.set_xticks(range(len(names)), names)
-    panel.set_xlabel(x or "")
-    panel.set_ylabel(_named(part))
-    known = {"exact": "exact values as lines", "bound": "bounds as dots"}
-    told = [text for kind, text in known.items() if kind in part and part[kind].notna().any()]
-    panel.set_title(", ".join(["simulated, with 95% intervals", *told]), loc="left")
-    if 1 < series.nunique() <= MOST_KEYS:
-        panel.legend()
+    panel.set(xlabel=x or "", ylabel=_named(part))
+    _label_series(figure, panel, part.assign(label=series), x if numeric else None, styles)
+    meant = {"exact": "lines: exact", "bound": "dots: bounds"}
+    told = [meant[kind] for kind in known] or ["lines join the markers"] * numeric
+    note(figure, "kind", "; ".join(["markers: simulated, 95% interval", *told]))
+    headed(figure, _range(part, x))
     return figure
+
+
+def _some(series) -> list[str]:
+    """Return up to MOST_SERIES of the series, evenly chosen in order of appearance."""
+    names = list(dict.fromkeys(series))
+    return [names[place] for place in evenly(len(names), MOST_SERIES)]
+
+
+def _label_series(figure, panel, part, x, styles) -> None:
+    """Name the series at the ends of their lines along a numeric axis `x`, else in a legend."""
+    if len(styles) < 2:
+        return
+    if x is None:
+        legend_below(figure, {label: style | {"linestyle": "none"} for label, style in styles.items()}, 3)
+        return
+    last = part[part["simulated"].notna()].sort_values(x).drop_duplicates("label", keep="last")
+    last = last[last["label"].isin(styles)].to_dict("records")
+    label_ends(panel, [End(row["label"], row["label"], row[x], row["simulated"], styles[row["label"]]) for row in last])
+
+
+def _range(part, x) -> str:
+    """Return in words the least and the largest simulated value, and where they are."""
+    known = part[part["simulated"].notna()].sort_values("simulated")
+    ends = known.iloc[[0, -1]].to_dict("records") if len(known) > 1 else known.to_dict("records")
+    axes = _varying(part)
+    told = []
+    for row in ends:
+        where = _label(row, [axis for axis in axes if axis == x] + [axis for axis in axes if axis != x])
+        told.append(f"{row['simulated']:.3g}" + (f" at {where}" if where else ""))
+    return f"{_named(part)}: {' to '.join(told)}"
 
 
 def _named(part) -> str:
     """Return the quantity of some rows with its unit."""
     quantity, unit = part["quantity"].iloc[0], part["unit"].iloc[0]
-    return f"{quantity} ({unit})" if unit != "1" else str(quantity)
+    return f"{quantity} ({unit})" if _has_unit(unit) else str(quantity)
+
+
+def _has_unit(unit) -> bool:
+    """Return True unless the unit is unknown, or that of pure numbers."""
+    return not blank(unit) and str(unit) not in ("", "1")
 
 
 def _series_of(row) -> Series:

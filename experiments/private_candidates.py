@@ -19,7 +19,7 @@ from tcdp_sim.mechanisms import PrivateCandidates
 from tcdp_sim.mechanisms.private_candidates import ALL_RUNS
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 from tcdp_sim.report.looks import line_of, marks_of, series_styles
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -204,7 +204,7 @@ def _records_figure(part):
         k = part.loc[part["problem"] == problem, "k"].iloc[0]
         axes.set(xlabel="number of records n", ylabel="mean loss of accuracy", title=f"{problem}: k = {k:g}")
     _legend(figure, styles)
-    figure.suptitle(_finding(part), fontsize=10.5)
+    headed(figure, _finding(part))
     return figure
 
 
@@ -227,7 +227,7 @@ def _runs_figure(part):
     grid[0][0].set(xlabel="mean number of tries", ylabel="mean loss of accuracy")
     _legend(figure, styles)
     row = part.iloc[0]
-    figure.suptitle(f"{row['problem']}: k = {row['k']:g}, n = {row['records']:,.0f} records", fontsize=10.5)
+    headed(figure, f"{row['problem']}: k = {row['k']:g}, n = {row['records']:,.0f} records")
     return figure
 
 
@@ -255,7 +255,7 @@ def _divergences_figure(curves):
     title = (
         f"10 Poisson tries cost {at['tight']:.1f} runs at order {at['order']:g}; the theorem says {at['theorem']:.0f}"
     )
-    figure.suptitle(title, fontsize=10.5)
+    headed(figure, title)
     return figure
 
 

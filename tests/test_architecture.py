@@ -471,6 +471,18 @@ def test_what_draws_is_not_loaded_before_there_is_something_to_draw():
     assert not found & {"matplotlib", "distributed"}
 
 
+SLOW = {"matplotlib", "zarr", "xarray", "pandas", "dask", "scipy.optimize", "scipy.stats", "scipy.integrate", "pyarrow"}
+
+
+def test_a_command_that_computes_nothing_loads_no_slow_library():
+    assert not loaded("from tcdp_sim.cli import asked, draw, run, status") & SLOW
+    commands = "from tcdp_sim.cli import commands\nassert not commands.main"
+    assert not loaded(f"{commands}(['list', '.'])") & (
+        SLOW | {"scipy", "hydra", "tcdp_sim.mechanisms", "tcdp_sim.noise"}
+    )
+    assert not loaded(f"{commands}(['--help'])") & (SLOW | {"scipy", "numpy", "rich", "hydra"})
+
+
 def test_a_worker_computes_exact_values_of_the_default_study_without_tables_and_figures():
     found = loaded("from tcdp_sim.store.exact_values import known_exactly\nassert known_exactly('histogram').width")
     assert "tcdp_sim.exact.ranking" in found

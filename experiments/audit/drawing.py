@@ -21,7 +21,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     if len(answers):
         yield "audit_bounds", captioned(_bounds(answers), answers, "bounds over claims"), answers
     if len(methods):
-        yield "audit_methods", captioned(_methods(methods), methods, "bounds over claims"), methods
+        yield "audit_methods", captioned(_methods(methods), methods, "bounds over claims, all at level 0.95"), methods
     curves = table[(table["trials"] == 0) & table["event"].str.startswith("loss") & (table["bug"] == "")]
     if len(curves):
         yield "audit_events", captioned(_events(curves), curves, "losses in nats"), curves

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, WRONG, captioned, headed, line_key, new_figure, plain_log_axis, points
 
 FORMULAS = {  # name -> (legend, colour, marker)
     "simple": ("ρ + 2√(ρ log 1/δ)", COLOURS[3], MARKERS[1]),
@@ -111,5 +111,5 @@ def _errors(part, name):
     handles = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels())}
     handles["exact"] = line_key(GREY, linewidth=0.9)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=4)
-    figure.suptitle(f"{name}: errors of released counts before post-processing (bars: 95%)", fontsize=10)
+    headed(figure, f"{name}: errors of released counts before post-processing (bars: 95%)")
     return figure

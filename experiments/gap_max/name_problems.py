@@ -8,10 +8,9 @@ import pandas as pd
 
 from tcdp_sim.data.selection_problems import selection_problems
 from tcdp_sim.experiments.gap_max import series
-from tcdp_sim.experiments.gap_max.drawing import JOINED
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, failure, rebuilt
 from tcdp_sim.report.looks import line_of, marks_of
-from tcdp_sim.report.plots import new_figure, points
+from tcdp_sim.report.plots import KIND, headed, new_figure, note, points
 from tcdp_sim.results import Row
 
 SIZES = (1e3, 1e4, 1e5)
@@ -60,21 +59,39 @@ def problems_figure(real: pd.DataFrame, looks):
         for label, rows in real[(real["kind"] == "all") & (real["n"] == n)].groupby("series", sort=False):
             rows = rows.sort_values("rho")
             axes.plot(rows["rho"], rows["mean"], **line_of(looks[label]))
-        axes.set(title=f"all 276 problems, n = {n:,.0f}: mean")
+        axes.set(title=f"mean over all 276 problems, n = {n:,.0f} records")
     for axes, name in zip(grid[1], names):
         for label, rows in real[real["problem"] == name].groupby("series", sort=False):
             rows = rows.sort_values("rho")
             ends = (rows[f"top_selected{end}"] for end in ("", "_lower", "_upper"))
             points(axes, rows["rho"], *ends, **marks_of(looks[label]))
             axes.plot(rows["rho"], rows["top_selected_exact"], **line_of(looks[label]))
-        axes.set(title=f"{name}; gap {_gap(real, name):.3g} at n = 10,000", xlabel="privacy ρ")
+        axes.set(title=f"{name}: gap {_gap(real, name):.3g} counts of 10,000", xlabel="privacy ρ")
     for axes in grid.flat:
         axes.set(xscale="log", ylim=(-0.03, 1.03))
     for axes in grid[:, 0]:
         axes.set_ylabel("P[the true top name is selected]")
-    series.legend(figure, real, looks, 2, JOINED)
-    figure.suptitle("The most frequent first name of every year and sex in the US, 1880 to 2017", fontsize=11)
+    series.legend(figure, real, looks, 2)
+    note(figure, "kind", f"{KIND}; the lines join exact values; the upper panels are exact, not simulated")
+    headed(figure, _best(real))
     return figure
+
+
+def _best(real) -> str:
+    """Return in words which method finds the most names on average at the middle rho, for each number of records."""
+    every = real[real["kind"] == "all"]
+    rho = np.sort(every["rho"].unique())[every["rho"].nunique() // 2]
+    told = []
+    for n, rows in every[every["rho"] == rho].groupby("n"):
+        best = rows.loc[rows["mean"].idxmax()]
+        told.append(f"{best['mean']:.0%} of {n:,.0f} records ({_short(best)})")
+    head = "The most frequent first name of every year and sex in the US, 1880 to 2017"
+    return f"{head}\nfound most often at ρ = {rho:.2g}: {', '.join(told)}"
+
+
+def _short(row) -> str:
+    """Return the name of a series in a title."""
+    return str(row["series"]).partition(" (")[0]
 
 
 def _gap(real, name) -> float:

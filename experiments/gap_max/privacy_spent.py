@@ -1,5 +1,7 @@
 """The privacy that the selections spend, by the exact law of their output on neighbours, beside their promise."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 
@@ -7,11 +9,17 @@ from tcdp_sim import exact
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, rebuilt
 from tcdp_sim.privacy import TCDP, ZCDP
-from tcdp_sim.report.looks import line_of
-from tcdp_sim.report.plots import GREY, new_figure
+from tcdp_sim.report.labels import short
+from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.looks import Style
+from tcdp_sim.report.plots import GREY, headed, new_figure, note
 
 EXACT = ("generalized_histogram", "obvious_answer", "stability")  # the gap alone determines the law of their output
 SHOWN = ("gaussian", "sinh_normal_tight", "truncated_laplace", "")
+MARKS = {  # where the lines of both algorithms coincide, their markers alternate
+    "generalized_histogram": {"markevery": (0, 6), "fillstyle": "none"},
+    "obvious_answer": {"markevery": (3, 6), "fillstyle": "full"},
+}
 PROMISED = {"linewidth": 5, "alpha": 0.25, "linestyle": "-"}
 LABELS = ("series", "algorithm", "noise", "accounting", "k", "rho", "omega_sqrt_rho", "omega", "neighbours")
 
@@ -47,20 +55,59 @@ def _spent(row):
 
 
 def privacy_figure(spending: pd.DataFrame, looks):
-    """Draw delta(epsilon), and D_order / order in units of rho. Broad pale lines are the promise."""
-    figure, grid = new_figure(1, 2, 9.6, 3.8)
-    for axes, kind in zip(grid[0], ("delta", "renyi")):
-        for label, rows in spending[spending["kind"] == kind].groupby("series", sort=False):
-            unit = rows["x"] * rows["rho"] if kind == "renyi" else 1.0
-            axes.plot(rows["x"], rows["promised"] / unit, color=looks[label]["color"], **PROMISED)
-            axes.plot(rows["x"], rows["spent"] / unit, **line_of(looks[label]))
-    grid[0, 0].set(xlabel="ε (nats)", ylabel="δ(ε)", yscale="log", ylim=(1e-8, None), title="privacy profile")
-    grid[0, 1].set(xlabel="order α", ylabel="D_α / (ρ α)", xscale="log", ylim=(0, 1.1), title="Rényi divergence")
-    keys = {
-        "spent by the selection: exact, worst over neighbours": {"color": GREY},
-        "promised: left by the noise of its queries, right ρα": {"color": GREY} | PROMISED,
+    """Draw delta(epsilon) above and D_order / (rho order) below, with a column for each noise."""
+    columns = {_column(row): row for row in spending.drop_duplicates("series").to_dict("records")}
+    figure, grid = new_figure(2, len(columns), 2.9 * len(columns) + 0.8, 5.6, sharex="row", sharey="row")
+    for (profile, divergence), (title, first) in zip(grid.T, columns.items()):
+        own = spending[spending["noise"] == first["noise"]]
+        for label, rows in own.groupby("series", sort=False):
+            style = looks[label] | MARKS.get(rows["algorithm"].iloc[0], {"markevery": 6})
+            for axes, kind in ((profile, "delta"), (divergence, "renyi")):
+                part = rows[rows["kind"] == kind]
+                unit = part["x"] * part["rho"] if kind == "renyi" else 1.0
+                axes.plot(part["x"], part["promised"] / unit, color=style["color"], **PROMISED)
+                axes.plot(part["x"], part["spent"] / unit, **style)
+        profile.set(xlabel="ε (nats)", yscale="log", title=title)
+        divergence.set(xlabel="order α", xscale="log")
+        if not (own["kind"] == "renyi").any():
+            none = "no curve:\n(ε, δ)-DP promises\nno Rényi divergence"
+            divergence.text(0.5, 0.5, none, transform=divergence.transAxes, ha="center", va="center", fontsize=8)
+    least = spending.loc[(spending["kind"] == "delta") & (spending["spent"] > 0), "spent"].min()
+    grid[0, 0].set(ylabel="δ(ε)", ylim=(max(least / 2, 1e-9), None))
+    grid[1, 0].set_ylabel("$D_\\alpha$ / (ρ α)")
+    grid[1, 0].set_ylim(*_range(spending))
+    keys: dict[str, Style] = {
+        series.ALGORITHMS[name]: {"color": GREY} | MARKS[name] | {"linestyle": series.DASHES.get((name, "tight"), "-")}
+        for name in MARKS
+        if (spending["algorithm"] == name).any()
     }
-    series.legend(figure, spending, looks, 2, keys)
-    k, rho = spending["k"].iloc[0], spending["rho"].iloc[0]
-    figure.suptitle(f"Privacy spent and promised, k = {series.size(k)}, ρ = {rho:g}", fontsize=11)
+    keys["promised: above left by the noise of its queries, below ρα"] = {"color": GREY} | PROMISED
+    figure.set_figheight(figure.get_figheight() + 0.1)
+    legend_below(figure, keys, 2)
+    note(figure, "kind", "exact, the worst over neighbours; nothing here is simulated")
+    headed(figure, _finding(spending))
     return figure
+
+
+def _column(row) -> str:
+    """Return the title of a row's column: its noise, or the name of a method without noise."""
+    label = row["series"].partition(", ")[2] if row["noise"] else row["series"]
+    return textwrap.fill(short(label), 30)
+
+
+def _range(spending) -> tuple[float, float]:
+    """Return the ends of the axis of D_order / (rho order), which begins a little below the least value."""
+    renyi = spending[spending["kind"] == "renyi"]
+    least = (renyi["spent"] / renyi["promised"]).min() if len(renyi) else 0.0
+    return max(np.floor(10 * least) / 10 - 0.1, 0.0), 1.05
+
+
+def _finding(spending) -> str:
+    """Return in words which share of the promised Renyi divergence is spent."""
+    k, rho = spending["k"].iloc[0], spending["rho"].iloc[0]
+    told = []
+    for _, rows in spending[spending["kind"] == "renyi"].groupby("noise", sort=False):
+        shares, name = rows["spent"] / rows["promised"], short(rows["series"].iloc[0].partition(", ")[2])
+        told.append(f"{shares.min():.0%} to {shares.max():.0%} ({name})")
+    spent_share = f"\nShare of the promised Rényi divergence that is spent: {', '.join(told)}" if told else ""
+    return f"Privacy spent and promised by private selection, k = {series.size(k)}, ρ = {rho:g}{spent_share}"

@@ -1,9 +1,12 @@
 """Names and looks of the series: a colour and a marker for a noise or a method, dashes for an algorithm."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
+from tcdp_sim.report.labels import End, short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, noise_styles, of_omega
 
@@ -18,6 +21,7 @@ ALGORITHMS = {
     "sparse_vector": "sparse vector, told a threshold (pure DP)",
 }
 ACCOUNTED = {"paper": " (pure DP)", "tight": " (bounded range, zCDP)"}
+LETTERS = 34  # in a line of a label
 DASHES = {
     ("generalized_histogram", "paper"): (0, (1.2, 1.4)),
     ("generalized_histogram", "tight"): (0, (5, 1.6)),
@@ -42,10 +46,32 @@ def _look_of(row) -> Series:
 
 
 def legend(figure, part: pd.DataFrame, looks, columns: int, keys=()) -> None:
-    """Draw a legend of the series in `part` and of `keys` (label -> style) below the figure, which becomes taller."""
-    entries = {label: looks[label] for label in part["series"].unique()} | dict(keys)
+    """Draw a legend of the series in `part` and of `keys` (label -> style) below the figure, which becomes taller.
+
+    Series that differ in the algorithm alone share an entry.
+    """
+    entries = {_by_algorithm(label): looks[label] for label in sorted(part["series"].unique(), key=_by_algorithm)}
+    entries |= dict(keys)
     figure.set_figheight(figure.get_figheight() + 0.1)
     legend_below(figure, entries, columns)
+
+
+def _by_algorithm(label: str) -> str:
+    """Return the name of a series with the number of its algorithm at the end, where legends merge entries."""
+    algorithm, _, noise = label.partition(", ")
+    number = algorithm.removeprefix("Alg. ")
+    return label if number == algorithm else f"{noise}, algorithm = {number}"
+
+
+def text_of(label: str, panel: str = "") -> str:
+    """Return the label of a line's end in a panel: the name of the series without that of the panel, in short lines."""
+    return textwrap.fill(short(label.removeprefix(f"{panel}, ")), LETTERS)
+
+
+def ends(cells, x: str, y: str, looks, panel: str = "") -> list[End]:
+    """Return the end of each line of some cells, with its label."""
+    last = cells.sort_values(x).dropna(subset=[y]).drop_duplicates("series", keep="last").to_dict("records")
+    return [End(row["series"], text_of(row["series"], panel), row[x], row[y], looks[row["series"]]) for row in last]
 
 
 def size(k: float) -> str:
@@ -71,7 +97,7 @@ def gained(rows: pd.DataFrame) -> str:
     tight = rows[rows["accounting"] == "tight"]
     ranged = tight["algorithm"] == "exponential_mechanism"
     told = []
-    each = (tight.loc[ranged, "rho"] / tight.loc[ranged, "m"]).unique()
+    each = (tight.loc[ranged, "rho"] / tight.loc[ranged, "m"]).dropna().unique()
     if len(each):
         raised = _percent([bounded_range_epsilon(rho) / np.sqrt(8 * rho) - 1 for rho in each])
         told.append(f"of the exponential mechanism by {raised} beside ε²/8")

@@ -1,16 +1,22 @@
 """Figures of a private histogram: error against k, exceedance of the bounds, and the ranking against rho."""
 
+import textwrap
+from dataclasses import replace
+
 import numpy as np
 
 from tcdp_sim.experiments.histogram.best_additive import best_styles
-from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.labels import End, label_ends, short
+from tcdp_sim.report.legends import grouped, legend_below
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import (
     GREY,
+    KIND,
     WRONG,
-    leave_out,
+    headed,
     limit_styles,
     new_figure,
+    note,
     plain_log_axis,
     points,
     wide_log_axis,
@@ -18,9 +24,9 @@ from tcdp_sim.report.plots import (
 from tcdp_sim.report.thinning import some_levels
 
 LEVEL = 0.95
+MOST_KEYS = 8  # entries of a legend
 MOST_PANELS = 4  # values of rho
 BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
-KIND = "lines: exact; markers: simulated, 95% interval"
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
 IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Gaussian noise
 
@@ -43,7 +49,7 @@ def error_against_k(part, best, styles):
     rows = len(rhos) // columns
     figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.8), 3.2 * rows + 0.3, sharex=True)
     if len(rhos) < (levels := part["rho"].nunique()):
-        leave_out(figure, "panels", f"{len(rhos)} of {levels} values of ρ")
+        note(figure, "panels", f"{len(rhos)} of {levels} values of ρ")
     lines, best_lines = _least_styles(part), best_styles(best)
     for axes, rho in zip(grid.flat, rhos):
         for style, cells in _series(part[part["rho"] == rho], styles, "k"):
@@ -63,9 +69,27 @@ def error_against_k(part, best, styles):
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
     wrong = {"zCDP radius as printed, too small by √2 (E1)": PRINTED} if _has_printed(part) else {}
+    if (
+        wrong
+        and len(grouped({name: {} for name in [*part["series"].unique(), *wrong, *best_lines, *lines]})) > MOST_KEYS
+    ):
+        note(figure, "printed", f"red dots: {next(iter(wrong))}")
+        wrong = {}
     _legend(figure, part, styles, 2, keys=wrong | best_lines | lines)
-    figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
+    headed(figure, _smallest(part, rhos))
     return figure
+
+
+def _smallest(part, rhos) -> str:
+    """Return in words which noise has the smallest error at the largest number of bins, for the values of rho shown."""
+    most = part[(part["k"] == part["k"].max()) & part["rho"].isin(rhos) & part["linf_q95_exact"].notna()]
+    head = "Worst-case error of a private histogram at equal privacy"
+    if not len(most):
+        return head
+    best = most.loc[most.groupby("rho")["linf_q95_exact"].idxmin()]
+    counts = best["series"].value_counts()
+    where = f" for {counts.iloc[0]} of {len(best)} values of ρ" if len(counts) > 1 else ""
+    return f"{head}\nsmallest at k = {part['k'].max():.3g}: {short(counts.index[0])}{where}"
 
 
 def kinds(part) -> str:
@@ -91,29 +115,48 @@ def _least_styles(part) -> dict[str, dict]:
 
 def exceedance(part, styles):
     """Draw the probability that the largest error exceeds its bounds, against k, at one rho."""
-    rho, beta = part["rho"].iloc[0], part["beta"].iloc[0]
-    figure, grid = new_figure(1, 1, 7.8, 4.0)
+    beta = part["beta"].iloc[0]
+    figure, grid = new_figure(1, 1, 8.6, 4.2)
     axes = grid[0, 0]
-    axes.set(yscale="log", ylim=(beta / 50, 1.5), xlabel="number of bins k")
+    axes.set(yscale="log", ylim=(beta / 200, 1.5), xlabel="number of bins k", ylabel="P[largest error > bound]")
     wide_log_axis(axes, part["k"].min(), part["k"].max())
+    claimed = {"color": "#555555", "linewidth": 0.9, "linestyle": "-"}
+    axes.axhline(beta, **claimed)
+    most = part["k"].max()
+    ends = [End(f"claimed: at most β = {beta:g}", f"claimed: at most β\u00a0=\u00a0{beta:g}", most, beta, claimed)]
     wrong = PRINTED | {"marker": "X"}
-    keys = {}
     for style, cells in _series(part, styles, "k"):
         _probability(axes, cells, "k", "exceeds_bound", style)
+        last = cells.iloc[-1]
+        ends.append(End(last["series"], _short(last["series"]), last["k"], last["exceeds_bound_exact"], style))
         if _has_printed(cells):
             _probability(axes, cells, "k", "exceeds_printed", wrong)
-            keys = {"Gaussian, radius as printed, too small by √2 (E1)": wrong}
-    axes.axhline(beta, color="#555555", linewidth=0.9)
-    claim = f"what each bound claims: at most β = {beta:g}"
-    axes.annotate(claim, (0.45, beta * 1.16), xycoords=("axes fraction", "data"), fontsize=8)
-    _say_who_is_one(axes, part)
-    axes.set(ylabel="P[largest error > bound]", title=f"How often each bound on the error is exceeded (ρ = {rho:g})")
-    _legend(figure, part, styles, 2, keys=keys)
+            label = "radius as printed, too small by √2 (E1)"
+            ends.append(
+                End(f"Gaussian, {label}", f"Gaussian, {label}", last["k"], last["exceeds_printed_exact"], wrong)
+            )
+    label_ends(axes, [replace(end, text=textwrap.fill(end.text, 30)) for end in ends])
+    note(figure, "kind", KIND)
+    _say_who_is_one(figure, part)
+    headed(figure, _how_often(part))
     return figure
 
 
-def _say_who_is_one(axes, part):
-    """Write a line of text where the lines of sinh-normal and Gaussian noise coincide.
+def _short(label: str) -> str:
+    return short(label).replace(", δ\u00a0=\u00a01e-6", "")
+
+
+def _how_often(part) -> str:
+    """Return in words how often the bounds are exceeded at most."""
+    proved, beta = part["exceeds_bound_exact"].max(), part["beta"].iloc[0]
+    told = f"The proved bounds on the error are exceeded with probability at most {proved:.2g} (claimed: {beta:g})"
+    if _has_printed(part):
+        told += f",\nthe radius printed for zCDP with up to {part['exceeds_printed_exact'].max():.2g}"
+    return f"{told} at ρ = {part['rho'].iloc[0]:g}"
+
+
+def _say_who_is_one(figure, part):
+    """Let the caption say where the lines of sinh-normal and Gaussian noise coincide.
 
     knee arsinh(z scale / knee) increases with z. The largest of k sinh-normal errors therefore exceeds its bound
     exactly when the largest of the Gaussian ones exceeds its own.
@@ -121,10 +164,8 @@ def _say_who_is_one(axes, part):
     images = part[part["noise_family"].isin(IMAGES)].sort_values("k")
     curves = {tuple(cells["exceeds_bound_exact"].round(12)) for _, cells in images.groupby("series")}
     if len(curves) == 1 < images["series"].nunique():
-        text = f"one line for {images['series'].nunique()} series, Gaussian and sinh-normal: sinh-normal noise\n"
-        text += "and its bound are the same rising function of the Gaussian's"
-        at = images["exceeds_bound_exact"].min()
-        axes.annotate(text, (0.99, 0.8 * at), xycoords=("axes fraction", "data"), ha="right", va="top", fontsize=8)
+        text = f"one line for {images['series'].nunique()} series, Gaussian and sinh-normal: sinh-normal noise"
+        note(figure, "one line", f"{text} and its bound are the same rising function of the Gaussian's")
 
 
 def stability(part, styles):
@@ -147,7 +188,7 @@ def stability(part, styles):
     _legend(figure, part, styles, 3, keys={KIND: {"marker": "o"}, _bound_label(part): BOUND_LINE})
     data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
     bins = f"{k:,.0f}" if k < 1e7 else f"{k:.3g}"
-    figure.suptitle(f"{data}: {n:,} records in {bins} bins", fontsize=11)
+    headed(figure, f"{data}: {n:,} records in {bins} bins")
     return figure
 
 

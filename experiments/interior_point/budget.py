@@ -9,7 +9,7 @@ from tcdp_sim.interior import budget, methods, records_needed
 from tcdp_sim.interior.recursive_release import plan_recursion
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import new_figure, plain_log_axis
+from tcdp_sim.report.plots import headed, new_figure, plain_log_axis
 
 LOGLOG = (4, 16, 64, 128, 200, 400, 1000)
 DEPTHS = (1, 2, 3)
@@ -54,7 +54,7 @@ def budget_figure(spent):
     grid[0, 0].set_ylabel("privacy budget ρ of each step")
     grid[1, 0].set_ylabel("records that the proof asks for it")
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.suptitle("Where the budget goes, and what for: choosing the level, the node, the end", fontsize=11)
+    headed(figure, "Where the budget goes, and what for: choosing the level, the node, the end")
     return figure
 
 

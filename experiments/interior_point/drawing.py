@@ -1,52 +1,97 @@
 """Figures of success against n, and of the n for 95% success against k."""
 
+import textwrap
+
 import numpy as np
 
 from tcdp_sim.bounds.lower import interior_records
-from tcdp_sim.experiments.interior_point.series import GOAL, groups, like_for_like, worst
+from tcdp_sim.core.texts import blank
+from tcdp_sim.experiments.interior_point.series import GOAL, PLAIN, groups, label, least_n, like_for_like, worst
 from tcdp_sim.interior import methods, records_needed, stability_histogram
 from tcdp_sim.interior.ledger import exponential_epsilon
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.labels import End, label_ends, short
+from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import line_of, marks_of
-from tcdp_sim.report.plots import limit_styles, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import headed, limit_styles, new_figure, note, plain_log_axis, points
+from tcdp_sim.report.thinning import some_levels
 
 LIMITS = limit_styles(["no zCDP algorithm can do with fewer", "no tCDP algorithm can do with fewer"])
 LIMITS["no tCDP algorithm can do with fewer"]["linestyle"] = (0, (12, 3))  # dots mark the weaker guarantee
+EASY = {"color": "#999999", "linestyle": ":", "linewidth": 1.4}
+AT_GOAL = {"color": "#555555", "linestyle": "--", "linewidth": 0.8}
+WEAKER_PROVED = {"color": "#888888", "linestyle": ":", "linewidth": 1.2}
+MOST_DOMAINS = 4  # in the figure of success
 PROVED = (*(set(methods.ONE_TREE) - set(methods.UNPROVED)), *methods.RECURSIONS)  # the others have lines of their own
 
 
 def success_figure(table, styles):
-    """Draw P[interior point] on the hardest data set against n, with a panel for each k."""
-    domains = sorted(table["log2_k"].unique())
-    rows = -(-len(domains) // 3)
-    figure, grid = new_figure(rows, 3, 12.0, 3.0 * rows + 1.6, sharey=True)
-    for axes in grid.flat[len(domains) :]:
-        axes.set_axis_off()
-    for axes, log2_k in zip(grid.flat, domains):
+    """Draw P[interior point] on the hardest data set against n.
+
+    There is a column for each of up to MOST_DOMAINS k. Noises in one level are compared above, methods below.
+    """
+    domains = some_levels(table["log2_k"], MOST_DOMAINS)
+    single = {key for key in styles if key[0] == PLAIN}
+    best = _best_single(table, single)
+    shown = [keys for keys in (single, {key for key in styles if key[0] != PLAIN} | {best}) if keys - {best}]
+    shown = shown or [single]
+    figure, grid = new_figure(
+        len(shown), len(domains), 3.1 * len(domains) + 0.6, 2.9 * len(shown) + 0.3, sharex="col", sharey=True
+    )
+    for column, log2_k in zip(grid.T, domains):
         here = table[table["log2_k"] == log2_k]
-        for key, part in groups(worst(here)):
-            _curve(axes, part, styles[key])
-        easy = here[(here["shape"] == "point") & (here["method"] == "one_level")]
-        easy = easy[easy["noise"] == easy["noise"].iloc[0]].sort_values("n") if len(easy) else easy
-        axes.plot(easy["n"], easy["success"], color="#999999", linestyle=":", linewidth=1.4)
-        axes.axhline(GOAL, color="#555555", linewidth=0.8, linestyle="--")
-        axes.set(title=f"k = 2^{log2_k:.0f}", ylim=(-0.03, 1.03), xlabel="records n", xscale="log")
-        _plain_ticks(axes, here["n"])
+        curves = list(groups(worst(here)))
+        for axes, keys in zip(column, shown):
+            for key, part in curves:
+                if key in keys:
+                    _curve(axes, part, styles[key])
+            axes.axhline(GOAL, **AT_GOAL)
+            axes.set(ylim=(-0.03, 1.03), xscale="log")
+            _plain_ticks(axes, here["n"])
+        if PLAIN in set(here["method"]):
+            easy = here[(here["shape"] == "point") & (here["method"] == PLAIN)]
+            easy = easy[easy["noise"] == easy["noise"].iloc[0]].sort_values("n") if len(easy) else easy
+            column[0].plot(easy["n"], easy["success"], **EASY)
+        column[0].set_title(f"k = 2^{log2_k:.0f}")
+        column[-1].set_xlabel("records n")
     for axes in grid[:, 0]:
-        axes.set_ylabel("P[interior point], hardest data set")
-    handles, labels = _keys(styles)
-    handles += [line_key("#999999", linestyle=":", linewidth=1.4), line_key(linestyle="--", linewidth=0.8)]
-    labels += ["one level on n equal records: easy data flatter", "95%"]
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
-    rho = table["rho"].iloc[0]
-    figure.suptitle(f"Success on the hardest of the data sets at equal privacy, ρ = {rho:g} (bars: 95%)", fontsize=11)
+        axes.set_ylabel("P[interior point],\nhardest data set")
+    legend_below(figure, {style["label"]: _look(style) for style in styles.values()}, 2)
+    note(figure, "kind", "markers: simulated, 95% interval; the lines join them")
+    note(figure, "goal", f"dashed: {GOAL:.0%}; dots: one level on n equal records, because easy data flatter")
+    if len(domains) < (count := table["log2_k"].nunique()):
+        note(figure, "panels", f"{len(domains)} of {count} values of k")
+    headed(figure, _largest_success(table, domains))
     return figure
 
 
-def _keys(styles):
-    """Return (handles, labels) of the series for a legend."""
-    looks = [{name: value for name, value in style.items() if name != "label"} for style in styles.values()]
-    return [line_key(**look) for look in looks], [style["label"] for style in styles.values()]
+def _best_single(table, single):
+    """Return the series of one level that needs the fewest records on the largest domain where one is known."""
+    needed = like_for_like(least_n(table)).sort_values(["log2_k", "n95"], ascending=[False, True])
+    known = [key for key, _ in groups(needed) if key in single]
+    return known[0] if known else next(iter(single), None)
+
+
+def _largest_success(table, domains) -> str:
+    """Return in words which method needs the fewest records for 95% success on the smallest and largest domains."""
+    needed = like_for_like(least_n(table))
+    told = []
+    for log2_k in dict.fromkeys((domains[0], domains[-1])):
+        rows = needed[needed["log2_k"] == log2_k]
+        if len(rows):
+            best = rows.loc[rows["n95"].idxmin()]
+            told.append(f"n = {best['n95']:.3g} on 2^{log2_k:.0f} elements ({_name(best)})")
+    head = f"Success on the hardest of the data sets at equal privacy, ρ = {table['rho'].iloc[0]:g}"
+    return f"{head}\nfewest records for {GOAL:.0%}: {'; '.join(told) or 'none of the methods reaches it'}"
+
+
+def _name(row) -> str:
+    return short(label(row["method"], "" if blank(row["noise"]) else row["noise_label"], ""))
+
+
+def _look(style):
+    """Return a style without its label."""
+    return {name: value for name, value in style.items() if name != "label"}
 
 
 def _plain_ticks(axes, n):
@@ -64,34 +109,46 @@ def _curve(axes, part, style):
 
 def needed_figure(needed, styles):
     """Draw the n for 95% success of `series.least_n` against log2 log2 k, with the proved n and the lower bounds."""
-    figure, grid = new_figure(1, 1, 10.4, 7.0)
+    figure, grid = new_figure(1, 1, 10.6, 6.2)
     axes = grid[0, 0]
+    ends = []
     for key, part in groups(needed.sort_values("log2_k")):
         x, style = np.log2(part["log2_k"]), styles[key]
-        kept = {name: value for name, value in style.items() if name != "label"}
-        axes.plot(x, part["n95"], linewidth=1.2, **kept)
+        axes.plot(x, part["n95"], linewidth=1.2, **_look(style))
         points(axes, x, part["n95"], part["n95_lower"], part["n95_upper"], color=style["color"])
         if key[0] in PROVED:
             axes.plot(x, part["required_n"], color=style["color"], linestyle="--", linewidth=0.8)
-    _lower_bounds(axes, needed)
-    _exact_zcdp(axes, needed, styles)
-    axes.set(xlabel="log2 log2 k", ylabel="records n")
-    rho = needed["rho"].iloc[0]
-    wins = _search_wins(needed)
-    loses = f"\nup to k = 2^{wins:g} the zCDP binary search needs the fewest records" if wins else ""
-    title = f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated, bars: 95%)"
-    axes.set_title(f"{title}{loses}")
+        ends.append(_end(style["label"], x, part["n95"], _look(style)))
+    exact = {end.name: end for end in _exact_zcdp(axes, needed, styles)}
+    ends = [exact.get(end.name, end) for end in ends] + _lower_bounds(axes, needed)
+    domains = np.sort(needed["log2_k"].unique())
+    axes.set_xticks(np.log2(domains), [f"$2^{{{log2_k:g}}}$" for log2_k in domains])
+    axes.set(xlabel="number of elements k of the domain (log log axis)", ylabel=f"records n for {GOAL:.0%} success")
     plain_log_axis(axes)
-    handles, labels = _keys(styles)
-    keys = {
-        "proved to suffice on every data set (zCDP methods: exact)": line_key(linestyle="--", linewidth=0.8),
-        **{label: line_key(**style) for label, style in LIMITS.items()},
-        f"WEAKER guarantee, (ε, {stability_histogram.DELTA:g})-DP: proved to suffice": line_key(
-            "#888888", linestyle=":"
-        ),
-    }
-    figure.legend([*handles, *keys.values()], [*labels, *keys], loc="outside lower center", ncols=2)
+    label_ends(axes, ends)
+    note(figure, "kind", "solid: simulated on the hardest data set, with 95% intervals")
+    note(figure, "dashed", "dashed: proved to suffice on every data set (zCDP methods: exact)")
+    headed(figure, _fewest(needed))
     return figure
+
+
+def _end(name, x, y, style) -> End:
+    """Return the end of a line, at its last finite point."""
+    last = np.flatnonzero(np.isfinite(np.asarray(y, dtype=float)))
+    at = last[-1] if len(last) else -1
+    return End(name, textwrap.fill(short(name), 36), np.asarray(x)[at], np.asarray(y, dtype=float)[at], style)
+
+
+def _fewest(needed) -> str:
+    """Return in words which methods need the fewest records."""
+    rho, wins, known = needed["rho"].iloc[0], _search_wins(needed), like_for_like(needed)
+    told = [f"up to k = 2^{wins:g} the zCDP binary search"] if wins else []
+    most = known[known["log2_k"] == known["log2_k"].max()]
+    if len(most):
+        best = most.loc[most["n95"].idxmin()]
+        told.append(f"at k = 2^{best['log2_k']:.0f} {_name(best)} (n = {best['n95']:.3g})")
+    head = f"Records for an interior point with probability {GOAL:.0%}, ρ = {rho:g}"
+    return f"{head}\nfewest as simulated: {'; '.join(told) or 'no method reaches it'}"
 
 
 def _search_wins(needed) -> float:
@@ -103,8 +160,11 @@ def _search_wins(needed) -> float:
     return float(won.max()) if len(won) else 0.0
 
 
-def _exact_zcdp(axes, needed, styles):
-    """Draw the records that the zCDP methods need by their formulas, also where they are too many to simulate."""
+def _exact_zcdp(axes, needed, styles) -> list[End]:
+    """Draw the records that the zCDP methods need by their formulas, also where they are too many to simulate.
+
+    Return the ends of the lines.
+    """
     least = {
         "exponential": lambda rho, v: records_needed.exponential_required_records(
             exponential_epsilon(rho, "tight"), v, 1 - GOAL
@@ -112,21 +172,31 @@ def _exact_zcdp(axes, needed, styles):
         "binary_search": lambda rho, v: records_needed.binary_search_required_records(rho, round(v), 1 - GOAL),
     }
     log2_k = np.geomspace(needed["log2_k"].min(), needed["log2_k"].max(), 60)
+    ends = []
     for key, style in styles.items():
         if key[0] in least:
             n = [least[key[0]](needed["rho"].iloc[0], v) for v in log2_k]
             axes.plot(np.log2(log2_k), n, color=style["color"], linestyle="--", linewidth=0.8)
+            ends.append(_end(style["label"], np.log2(log2_k), n, _look(style)))
+    return ends
 
 
-def _lower_bounds(axes, needed):
+def _lower_bounds(axes, needed) -> list[End]:
+    """Draw the lower bounds on n, and the proved n under the weaker guarantee. Return the ends of the lines."""
     rho, omegas = needed["rho"].iloc[0], needed["omega"].dropna().unique()
     log2_k = np.geomspace(needed["log2_k"].min(), needed["log2_k"].max(), 60)
     x = np.log2(log2_k)
-    zcdp, tcdp = LIMITS.values()
-    axes.plot(x, interior_records(ZCDP(float(rho)), log2_k, 1 - GOAL), **zcdp)
+    zcdp, tcdp = LIMITS
+    limit = interior_records(ZCDP(float(rho)), log2_k, 1 - GOAL)
+    axes.plot(x, limit, **LIMITS[zcdp])
+    ends = [_end(zcdp, x, limit, LIMITS[zcdp])]
     for omega in omegas:
-        guarantee = TCDP(float(rho), float(omega))
-        axes.plot(x, interior_records(guarantee, log2_k, 1 - GOAL), **tcdp)
+        guarantee, several = TCDP(float(rho), float(omega)), f", ω = {omega:.3g}" if len(omegas) > 1 else ""
+        limit = interior_records(guarantee, log2_k, 1 - GOAL)
+        axes.plot(x, limit, **LIMITS[tcdp])
         promise = stability_histogram.implied(guarantee)
         weaker = [stability_histogram.required_records(promise, v) for v in log2_k]
-        axes.plot(x, weaker, color="#888888", linestyle=":", linewidth=1.2)
+        axes.plot(x, weaker, **WEAKER_PROVED)
+        name = f"WEAKER guarantee, (ε, {stability_histogram.DELTA:g})-DP: proved to suffice"
+        ends += [_end(tcdp + several, x, limit, LIMITS[tcdp]), _end(name + several, x, weaker, WEAKER_PROVED)]
+    return ends

@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 from tcdp_sim.core.texts import blank
 from tcdp_sim.interior.methods import WEAKER
-from tcdp_sim.report.looks import noise_looks
+from tcdp_sim.report.looks import METHODS, noise_looks
 
 GOAL = 0.95
 LABELS = {
@@ -85,11 +85,11 @@ def styles(table) -> dict:
     named = table.reindex(columns=["method", "noise", "omega", "noise_label", "noise_family", "noise_calibration"])
     rows = named.astype(object).where(named.notna(), "").to_numpy()
     known = dict(sorted(((tuple(row[:3]), row[3:]) for row in rows), key=lambda pair: pair[0][0] == WEAKER))
-    about = [(str(key), *(known[key][1:] if key[0] == PLAIN else ("", ""))) for key in known if key[0] != WEAKER]
-    looks = noise_looks(about)
+    names = {key: key[0] if key[0] in METHODS else str(key) for key in known if key[0] != WEAKER}
+    looks = noise_looks((name, *(known[key][1:] if key[0] == PLAIN else ("", ""))) for key, name in names.items())
     return {
         key: {"label": label(key[0], known[key][0], key[2])}
-        | (WEAKER_LOOK if key[0] == WEAKER else looks[str(key)] | {"linestyle": "-"})
+        | (WEAKER_LOOK if key[0] == WEAKER else looks[names[key]] | {"linestyle": "-"})
         for key in known
     }
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import GREY, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, plain_log_axis, points
 
 WAYS = {  # ending of a quantity -> (legend, colour, marker, dashes)
     "": ("filter", COLOURS[2], MARKERS[2], "-"),
@@ -42,5 +42,5 @@ def filters(table):
     keys = {text: line_key(colour, marker=marker, linestyle="none") for text, colour, marker, _ in WAYS.values()}
     keys["exact, at the budgets shown"] = line_key(GREY, linewidth=0.9)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    figure.suptitle("Adaptive analysts of the same budget (bars: 95%)", fontsize=10.5)
+    headed(figure, "Adaptive analysts of the same budget (bars: 95%)")
     return figure

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, points
 
 LOOKS = {  # direction -> (legend, colour, marker, dashes)
     "forward": ("simulated, forward", COLOURS[2], MARKERS[2], "-"),
@@ -54,7 +54,7 @@ def _profiles(table):
     }
     keys["lines: both ends of the ledger's bracket"] = line_key(GREY, linewidth=0.9)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    figure.suptitle("What the releases of each list reveal together (bars: 95%)", fontsize=10.5)
+    headed(figure, "What the releases of each list reveal together (bars: 95%)")
     return figure
 
 
@@ -86,7 +86,7 @@ def _agreement(table):
         "the ledger's bracket": line_key(COLOURS[0], linewidth=4.0),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    figure.suptitle("Simulated numbers beside exact brackets; within a list from large δ to small", fontsize=10.5)
+    headed(figure, "Simulated numbers beside exact brackets; within a list from large δ to small")
     return figure
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.experiments.per_record.series import label_order, panels, styles, with_caption
-from tcdp_sim.report.plots import GREY, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, KIND, headed, line_key, new_figure, note, points
 
 WIDTHS = (0.8, 1.5, 2.4)  # line widths of three sums
 SHOWN = {"median": "median |error| / q", "q95": "95% quantile of |error| / q"}
@@ -36,11 +36,10 @@ def _error(drawn: pd.DataFrame, looks: dict[str, Any]) -> Any:
     for axes in grid[-1]:
         axes.set_xlabel("true sum q (values)")
     keys = {name: line_key(**looks[name], linestyle="-") for name in label_order(drawn)}
-    keys["10% of the sum"] = line_key(linestyle=":", linewidth=0.8)
+    note(figure, "kind", f"{KIND}; dots: 10% of the sum")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     what = "Additive noise is the same for every sum, noise on a transform grows with the sum"
-    how = "lines: exact; markers: simulated, 95% interval"
-    figure.suptitle(f"{what}\n({how}{'; ' + settings[0][0] if len(settings) == 1 else ''})", fontsize=10)
+    headed(figure, what + (f"\n({settings[0][0]})" if len(settings) == 1 else ""))
     return figure
 
 
@@ -75,9 +74,9 @@ def _equal_rmse(ratios: pd.DataFrame, looks: dict[str, Any]) -> Any:
     keys["t > q: no record of the sum"] = line_key(linewidth=7, alpha=0.3)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     least = ratios.loc[ratios["at"] <= 1, "policy_ratio"].min()
-    figure.suptitle(
+    headed(
+        figure,
         "Gaussian noise of the same RMSE has the smaller policy for every record of the sum (t ≤ q)\n"
         f"than any mean-unbiased transformation; the smallest ratio there is {least:.3g}",
-        fontsize=10,
     )
     return figure

@@ -7,8 +7,9 @@ import pandas as pd
 
 from tcdp_sim.experiments.per_record.series import label_order
 from tcdp_sim.experiments.per_record.series import styles as release_styles
+from tcdp_sim.report.labels import End, label_ends
 from tcdp_sim.report.looks import line_of, marks_of, series_styles
-from tcdp_sim.report.plots import DARK, GREY, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import DARK, GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
 
 PRINTED = {"linewidth": 0.8, "alpha": 0.75, "linestyle": (0, (4, 1.5))}
 DELTA = 1e-6  # the number stands at this delta
@@ -73,14 +74,16 @@ def _looseness(part: pd.DataFrame) -> Any:
     figure, grid = new_figure(1, 1, 7.0, 4.8)
     axes = grid[0, 0]
     styles = series_styles((name, name.rpartition(",")[0]) for name in part["label"].unique())
+    ends = []
     for name, style in styles.items():
-        rows = part[part["label"] == name]
-        axes.plot(rows["pure"], rows["looseness"], **style, label=name)
+        rows = part[part["label"] == name].sort_values("pure")
+        axes.plot(rows["pure"], rows["looseness"], **style)
+        ends.append(End(name, name, rows["pure"].iloc[-1], rows["looseness"].iloc[-1], style))
     plain_log_axis(axes)
     axes.set(xscale="log", xlabel="largest loss P of the record (nats)")
     axes.set(ylabel="printed zCDP, P tanh(P/2), over the exact one")
-    axes.set_title(f"The printed policy of additive noise is 1 to {part['looseness'].max():.3g} times the exact one")
-    figure.legend(loc="outside lower center", ncols=2)
+    label_ends(axes, ends)
+    headed(figure, f"The printed policy of additive noise is 1 to {part['looseness'].max():.3g} times the exact one")
     return figure
 
 
@@ -105,7 +108,7 @@ def _profiles(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     keys["exact (line); simulated, 95% interval (markers)"] = line_key(GREY, marker="o")
     keys[f"ε at δ = {DELTA:g}, where its number stands"] = line_key(GREY, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    figure.suptitle("Equal printed zCDP is not equal (ε, δ)", fontsize=11)
+    headed(figure, "Equal printed zCDP is not equal (ε, δ)")
     return figure
 
 

@@ -1,14 +1,15 @@
 """Figures of unit splitting beside Gaussian noise: laws, policies and errors, and the paper's claims over the truth."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from tcdp_sim.report.looks import line_of, marks_of, series_styles
-from tcdp_sim.report.plots import DARK, GREY, WRONG, captioned, line_key, new_figure, points
+from tcdp_sim.report.labels import End, label_ends
+from tcdp_sim.report.looks import COLOURS, DASHES, MARKERS, MORE, line_of, marks_of
+from tcdp_sim.report.plots import DARK, GREY, KIND, WRONG, captioned, headed, line_key, new_figure, note, points
 
 ILLUSTRATION = "calibrated to the largest record: an illustration, not to be released"
 PRINTED = {"linewidth": 1.0, "linestyle": (0, (4, 1.5))}
@@ -17,7 +18,7 @@ LOOSE = "#E69F00"
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Draw (a) quantiles beside the normal law, (b) policies, (c) errors by contribution, (d) printed over true."""
-    styles = series_styles((name, "") for name in table["series"].dropna().unique())
+    styles = _styles(table["series"].dropna().unique())
     unit = "errors in the units of the values" + f"; {ILLUSTRATION}" * bool(table["note"].fillna("").ne("").any())
     laws = table[table["quantity"] == "quantile"]
     if len(laws):
@@ -32,26 +33,37 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     yield "claims", captioned(_claims(claims), claims, "printed over computed"), claims
 
 
+def _styles(names: Iterable[str]) -> dict[str, Any]:
+    """Return the style of each series. Gaussian noise looks as in other figures, and splitting rules differ."""
+    rules = iter(zip((*MORE.values(), COLOURS[4], COLOURS[6]), ("h", "d", "p", "*", "v", ">"), DASHES[1:]))
+    known = {"Gaussian": (COLOURS[2], MARKERS[2], "-"), "clipped": (COLOURS[7], MARKERS[7], "-")}
+    looks = {name: known[name] if name in known else next(rules, (COLOURS[0], MARKERS[0], "-")) for name in names}
+    return {name: {"color": c, "marker": m, "linestyle": dashes} for name, (c, m, dashes) in looks.items()}
+
+
 def _laws(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     """Draw the quantiles on the left, and simulated minus exact normal quantiles on the right."""
-    figure, grid = new_figure(1, 2, 9.4, 4.4)
-    whole, off = grid[0]
-    named = {}
+    figure, grid = new_figure(1, 2, 11.0, 4.2)
+    off, whole = grid[0]
+    ends, inside = [], []
     for i, (name, rows) in enumerate(_one_each(part)):
-        named[name] = styles[name]
         x = ndtri(rows["at"].to_numpy())
         whole.plot(x, rows["exact"], **line_of(styles[name]))
         points(whole, x, rows["simulated"], rows["lower"], rows["upper"], **marks_of(styles[name]))
-        ends = [(rows[end] - rows["exact"]) / rows["scale"] for end in ("simulated", "lower", "upper")]
-        points(off, x + 0.05 * (i - 2.5), *ends, **marks_of(styles[name]))
+        ends.append(End(name, name, x[-1], rows["exact"].iloc[-1], styles[name]))
+        distances = [(rows[end] - rows["exact"]) / rows["scale"] for end in ("simulated", "lower", "upper")]
+        points(off, x + 0.05 * (i - 2.5), *distances, **marks_of(styles[name]))
+        inside.append((rows["lower"] <= rows["exact"]) & (rows["exact"] <= rows["upper"]))
     off.axhline(0, color=DARK, linewidth=0.8)
-    whole.set(xlabel="quantile of the standard normal law", ylabel="quantile of released minus true sum")
+    whole.set(xlabel="quantile of the standard normal law", ylabel="quantile of released minus true sum (values)")
+    whole.ticklabel_format(axis="y", useMathText=True)
     off.set(xlabel="quantile of the standard normal law (series side by side)")
-    off.set(ylabel="simulated minus exact quantile, over the scale")
-    figure.suptitle("Unit splitting is Gaussian noise on a clipped sum", fontsize=11)
-    keys = {name: line_key(**style) for name, style in named.items()}
-    keys["exact normal law (line); simulated, 95% interval"] = line_key(GREY, marker="o")
-    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    off.set(ylabel="simulated minus exact quantile (scales of the noise)")
+    label_ends(whole, ends)
+    note(figure, "kind", KIND)
+    held = np.concatenate(inside)
+    found = f"{held.sum()} of {held.size} intervals (95%) contain the normal quantile"
+    headed(figure, f"Unit splitting is Gaussian noise on a clipped sum: {found}")
     return figure
 
 
@@ -76,7 +88,7 @@ def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     keys = {"exact: (what is counted / T)²": line_key(DARK, linewidth=1.6)}
     keys["printed: (number of pieces)²"] = line_key(GREY, **PRINTED)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    figure.suptitle("The printed policy of unit splitting is a staircase above what a record really costs", fontsize=11)
+    headed(figure, "The printed policy of unit splitting is a staircase above what a record really costs")
     return figure
 
 
@@ -103,7 +115,7 @@ def _errors(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     keys["clipped, exact"] = line_key(styles["clipped"]["color"])
     keys["what clipping loses, exact"] = line_key(GREY, linewidth=0.9, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    figure.suptitle("What unit splitting comes to on a skewed sum: clipping, by another name", fontsize=11)
+    headed(figure, "What unit splitting comes to on a skewed sum: clipping, by another name")
     return figure
 
 

@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.privacy import RDP, ZCDP, loss_tail_bound
+from tcdp_sim.report.labels import short
+from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
-from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, KIND, captioned, headed, new_figure, note, points
 
 SIGNS = {"rho": "ρ =", "omega": "ω =", "delta": "δ =", "shift": "shift"}
+RARE = "small probabilities are simulated by importance sampling"
 ALLOWED = {"color": GREY, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
 
 
@@ -54,7 +57,8 @@ def _named(table):
 def _target(part) -> str:
     """Return the privacy parameters that all of the noises share, for a title."""
     known = {name: part[name].dropna().unique() for name in SIGNS if name in part}
-    return "\n" + ", ".join(f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1)
+    single = [f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1]
+    return f" ({', '.join(single)})" if single else ""
 
 
 def _series(part, styles):
@@ -105,8 +109,21 @@ def _tail(part, styles):
         keys["ρ-zCDP allows"] = ALLOWED | {"linestyle": ":"}
         keys["(ω, ρω)-Rényi DP allows"] = ALLOWED | {"linestyle": "-."}
     _legend(figure, part, styles, keys)
-    figure.suptitle("Tails of the privacy loss: what each notion allows, and what its noise does", fontsize=11)
+    note(figure, "rare", RARE)
+    headed(
+        figure,
+        "Tails of the privacy loss: what each notion allows, and what its noise does" + _least_drawn(part, 1e-12),
+    )
     return figure
+
+
+def _least_drawn(part, floor: float) -> str:
+    """Return in words the smallest simulated probability above the floor of the axis, and the number of trials."""
+    drawn = part[(part["trials"] > 0) & (part["simulated"] > floor)]
+    if not len(drawn):
+        return ""
+    least = drawn["simulated"].min()
+    return f"\n{drawn['trials'].max():,} trials for each marker show probabilities down to {least:.0e}"
 
 
 def _neighbouring_notions(panel):
@@ -127,8 +144,9 @@ def _profile(part, styles):
         _points_and_curve(axes, style, drawn, curve)
         axes.plot(curve["at"], curve["promised"], **ALLOWED | {"color": style["color"]})
     axes.set(yscale="log", ylim=(1e-14, 2), xlabel="ε (nats)", ylabel="δ(ε)")
-    axes.set_title("Privacy profiles: what every noise leaks beyond ε" + _target(part))
+    headed(figure, "Privacy profiles: what every noise leaks beyond ε" + _target(part) + _least_drawn(part, 1e-14))
     _legend(figure, part, styles, {"the most that the guarantee allows": ALLOWED})
+    note(figure, "rare", RARE)
     return figure
 
 
@@ -140,7 +158,7 @@ def _renyi(part, styles):
     part = part.assign(**ratios, exact=(part["exact"] / scale).clip(upper=1e3))  # an infinite line goes straight up
     for style, drawn, curve in _series(part, styles):
         drawn = drawn[np.isfinite(drawn["simulated"])]
-        if len(drawn):  # truncated Laplace noise has no finite divergence
+        if len(drawn):
             _points_and_curve(axes, style, drawn, curve)
     axes.axhline(1, **ALLOWED)
     for omega in (part["omega"] / part["shift"].clip(lower=1)).dropna().unique():
@@ -149,10 +167,24 @@ def _renyi(part, styles):
     rho, grown = "ρ " if part["rho"].notna().any() else "", "" if (part["shift"] == 1).all() else " · shift²"
     axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / ({rho}α{grown})")
     title = "Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω"
-    axes.set_title(title + (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore")))  # no delta
+    title += (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore"))  # no delta
+    headed(figure, title + _largest_below(part))
     finite = part[part["trials"].eq(0) | np.isfinite(part["simulated"])]
-    _legend(figure, finite[finite["trials"] > 0], styles, {"the most that tCDP allows for α < ω": ALLOWED})
+    shown = finite[finite["trials"] > 0]
+    _legend(figure, shown, styles, {"the most that tCDP allows for α < ω": ALLOWED})
+    if missing := [name for name in part["series"].unique() if name not in set(shown["series"])]:
+        note(figure, "infinite", f"not drawn, because infinite at every order: {', '.join(map(short, missing))}")
     return figure
+
+
+def _largest_below(part) -> str:
+    """Return in words the largest ratio below omega of each noise. `exact` holds ratios."""
+    shifted = part["omega"].dropna() if (part["shift"] == 1).all() else part["omega"].iloc[:0]
+    if shifted.nunique() != 1:
+        return ""
+    below = part[(part["trials"] == 0) & (part["at"] < shifted.iloc[0]) & (part["exact"] < 1e3)]
+    told = [f"{short(str(name))} {rows['exact'].max():.2g}" for name, rows in below.groupby("series", sort=False)]
+    return f"\nlargest below ω: {', '.join(told)}" if told else ""
 
 
 def _law(part, styles):
@@ -164,13 +196,13 @@ def _law(part, styles):
         whiskers = {"xerr": [left, right], "linestyle": "none", "capsize": 1.5}
         axes.errorbar(drawn["simulated"], drawn["at"], **whiskers, **marks_of(style))
         axes.plot(curve["exact"], curve["at"], **line_of(style))
-    axes.set(xlabel="privacy loss l (nats)", ylabel="P[L ≤ l]", title="The law of the privacy loss" + _target(part))
+    axes.set(xlabel="privacy loss l (nats)", ylabel="P[L ≤ l]")
+    headed(figure, "The law of the privacy loss" + _target(part))
     _legend(figure, part, styles, {})
     return figure
 
 
 def _legend(figure, part, styles, keys):
-    """Draw a legend of the series of `part`, the kinds of lines and markers, and `keys` (label -> style)."""
-    entries = {name: styles[name] for name in part["series"].unique()}
-    entries |= {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}} | keys
-    figure.legend([line_key(**style) for style in entries.values()], [*entries], loc="outside lower center", ncols=2)
+    """Draw a legend of the series of `part` and of `keys` (label -> style)."""
+    legend_below(figure, {name: styles[name] for name in part["series"].unique()} | keys, 2)
+    note(figure, "kind", KIND)

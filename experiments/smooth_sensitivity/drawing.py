@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import GREY, line_key, new_figure, points
+from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.plots import KIND, headed, new_figure, note, points
 
 NAMES = {
     "median": "median, smooth sensitivity",
@@ -13,7 +14,6 @@ NAMES = {
     "median_interior_point": "median, interior point",
 }
 MOST_TICKS = 6
-STEPS = ("-", (0, (5, 1.4)), (0, (2, 1.2)), (0, (5, 1.4, 1, 1.4)))  # dashes of the noises
 
 
 def series_of(row) -> str:
@@ -41,9 +41,9 @@ def error_figure(table):
         for series, own in part.groupby("series", sort=False):
             own = own.sort_values("n")
             exact = own[own["abs_error_exact"].notna()]
-            axes.plot(exact["n"], exact["abs_error_exact"], color=looks[series][0], linestyle=looks[series][2])
+            axes.plot(exact["n"], exact["abs_error_exact"], **line_of(looks[series]))
             interval = own["abs_error_lower"], own["abs_error_upper"]
-            points(axes, own["n"], own["abs_error"], *interval, color=looks[series][0], marker=looks[series][1])
+            points(axes, own["n"], own["abs_error"], *interval, **marks_of(looks[series]))
         moved = f", {share:.0%} of the records at the upper bound" if share else ""
         axes.set(xscale="log", yscale="log", title=f"{records}{moved}")
     for axes in grid[-1]:
@@ -52,11 +52,25 @@ def error_figure(table):
     for axes in grid[:, 0]:
         axes.set_ylabel("95% quantile of |error|\n(units of the records)")
     exact = set(table.loc[table["abs_error_exact"].notna(), "series"])
-    lines = {series: look[2] if series in exact else "none" for series, look in looks.items()}
-    keys = {series: line_key(look[0], marker=look[1], linestyle=lines[series]) for series, look in looks.items()}
-    keys["lines: exact; markers: simulated, 95% interval"] = line_key(GREY)
-    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    lines = {series: look if series in exact else look | {"linestyle": "none"} for series, look in looks.items()}
+    legend_below(figure, lines, 2)
+    note(figure, "kind", KIND)
+    if len(exact) < len(looks):
+        note(figure, "simulated", "markers without a line: no exact value is known")
+    headed(figure, _smallest(table, panels))
     return figure
+
+
+def _smallest(table, panels) -> str:
+    """Return in words how often each method has the smallest simulated error at the largest number of records."""
+    winners: dict[str, int] = {}
+    for _, part in panels:
+        most = part[part["n"] == part["n"].max()]
+        if most["abs_error"].notna().any():
+            winner = str(most.loc[most["abs_error"].idxmin(), "series"])
+            winners[winner] = winners.get(winner, 0) + 1
+    told = ", ".join(f"{name} in {count} of {len(panels)} panels" for name, count in winners.items())
+    return f"A private centre at equal privacy\nsmallest error at n = {table['n'].max():,}: {told}"
 
 
 def _name_every_n(axes, table) -> None:
@@ -68,11 +82,14 @@ def _name_every_n(axes, table) -> None:
 
 
 def _looks(table):
-    """Return the colour and marker of every method, and the dashes of its noise."""
-    noises = [name for name in dict.fromkeys(table.get("smooth_noise", [])) if isinstance(name, str)]
-    looks = {}
+    """Return the style of every series: the colour and marker of its noise, in the variant of its method."""
+    series = []
     for row in table.drop_duplicates("series").to_dict("records"):
-        i = list(NAMES).index(row["method"])
-        nth = noises.index(row["smooth_noise"]) if row.get("smooth_noise") in noises else 0
-        looks[row["series"]] = (COLOURS[i], MARKERS[(i + 3 * nth) % len(MARKERS)], STEPS[nth % len(STEPS)])
-    return looks
+        if row["method"].endswith("_global"):
+            about = Series(row["series"], "gaussian", "gaussian", "paper", row["method"])
+        elif row["method"] == "median_interior_point":
+            about = Series(row["series"], algorithm=row["method"])
+        else:
+            about = Series(row["series"], str(row.get("smooth_noise")), variant=row["method"])
+        series.append(about)
+    return noise_styles(series)

@@ -5,7 +5,7 @@ import numpy as np
 from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP
 from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.report.looks import COLOURS, MARKERS, Series, line_of, marks_of, noise_styles, series_styles
-from tcdp_sim.report.plots import GREY, NEIGHBOURS, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, note, points
 
 NOISES = {  # noise of an exact curve -> family and calibration
     "Laplace": ("laplace", "paper"),
@@ -40,14 +40,14 @@ def curves(part, rho):
     for axes in grid[-1]:
         axes.set_xlabel("order α")
     keys = {name: line_key(style["color"], linestyle=style["linestyle"]) for name, style in styles.items()}
-    keys["Lemma 15 (whole orders)"] = line_key(styles["exact, Gaussian"]["color"], linestyle="none", marker="o")
+    note(figure, "dots", "dots: Lemma 15, at whole orders")
     keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    figure.suptitle(
+    headed(
+        figure,
         f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}: promised, proved, exact\n"
         "Theorem 11: without replacement, neighbours substitute one record; certified: that, and Poisson samples;\n"
         "all others: Poisson samples, neighbours add or remove one record",
-        fontsize=10,
     )
     return figure
 
@@ -86,7 +86,7 @@ def profiles(part, rho):
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     relation = "Neighbours substitute one record, or, where marked (±), add or remove one; the base's noise is the same"
     title = f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}"
-    figure.suptitle(f"{title}\n{relation}", fontsize=10)
+    headed(figure, f"{title}\n{relation}")
     return figure
 
 
@@ -147,7 +147,7 @@ def errors(part, best):
         "best s": line_key("black", linestyle="none", marker="*", markersize=9),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    figure.suptitle("Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated, 95%")
+    headed(figure, "Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated, 95%")
     return figure
 
 
@@ -193,5 +193,5 @@ def tails(part):
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
     scheme, rho = _spoken(part["scheme"].iloc[0]), part["rho"].iloc[0]
     title = f"Privacy loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}"
-    figure.suptitle(f"{title}. Lines: exact; markers: simulated, 95%", fontsize=10)
+    headed(figure, f"{title}. Lines: exact; markers: simulated, 95%")
     return figure

@@ -1,7 +1,7 @@
 """Figures of the errors of selection and threshold queries on subsamples."""
 
 from tcdp_sim.report.looks import marks_of, series_styles
-from tcdp_sim.report.plots import GREY, NEIGHBOURS, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, points
 
 _PANEL = ("relation", "base", "data", "records", "epsilon", "rho")
 _SERIES = ("quantity", "algorithm", "method", "noise", "scheme")
@@ -50,7 +50,7 @@ def tasks(part):
     keys |= {"sampling alone": line_key(GREY, linestyle=":")} if (part["quantity"] == _ALONE).any() else {}
     keys |= {"least of the simulated": line_key("black", linestyle="none", marker="*", markersize=9)}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    figure.suptitle("Mean error on subsamples against the truth of all records, with 95% intervals")
+    headed(figure, "Mean error on subsamples against the truth of all records, with 95% intervals")
     return figure
 
 

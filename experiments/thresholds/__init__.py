@@ -10,7 +10,7 @@ from tcdp_sim.experiments.thresholds import break_even
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS
 from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import captioned, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -191,7 +191,7 @@ def _cdf(part, looks):
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     first = part.iloc[0]
     data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
-    figure.suptitle(f"{data}, ρ = {first['rho']:g}", fontsize=11)
+    headed(figure, f"{data}, ρ = {first['rho']:g}")
     return figure
 
 
@@ -237,5 +237,5 @@ def _medians(medians, looks):
     lead = medians.pivot_table(index="n", columns="method", values="median_rank_error").idxmin(axis=1)
     title = f"Private medians at equal privacy, ρ = {rho:g}, domain of 2^{log2_k} (bars: 95%)"
     counts = ", ".join(f"{_short(method)} {count}" for method, count in lead.value_counts().items())
-    figure.suptitle(f"{title}\nsmallest rank error, number of data sets: {counts}", fontsize=10)
+    headed(figure, f"{title}\nsmallest rank error, number of data sets: {counts}")
     return figure

@@ -11,11 +11,13 @@ from tcdp_sim.experiments.tightness.claims import (
     PRINTED_FROM,
     PROVED_FROM,
     THEOREM,
+    TIGHT,
     highest,
     too_little_below,
 )
+from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_looks, noise_styles
-from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, KIND, WRONG, captioned, headed, new_figure, note, plain_log_axis, points
 
 INFINITE = {"color": GREY, "linestyle": ":", "linewidth": 1.6}
 
@@ -55,12 +57,21 @@ def _by_order_figure(part, rho):
     plain_log_axis(axes)
     axes.set(xlim=(0, 1.04 * far), xlabel="order over the claimed limit, α / ω")
     axes.set(ylim=(0.045, 2), ylabel=r"$D_\alpha\,/\,(\rho\,\alpha)$")
-    axes.set_title(f"Divergence of sinh-normal noise, over what is claimed (ρ = {rho:.4g})")
-    keys = {name: line_key(**style) for name, style in styles.items()}
-    keys["exact; markers: simulated, 95% interval"] = line_key(GREY)
-    keys["α*: infinite from here on"] = line_key(**INFINITE)
-    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    legend_below(figure, styles | {"α*: infinite from here on": INFINITE}, 2)
+    note(figure, "kind", KIND)
+    headed(figure, _used(named, rho))
     return figure
+
+
+def _used(named, rho) -> str:
+    """Return in words which share of the claimed divergence each kind of noise reaches below omega."""
+    told = []
+    for claim, words in ((THEOREM, "with the noise of Theorem 17"), (TIGHT, "calibrated tightly")):
+        shares = [rows["worst"].iloc[0] for rows in named.values() if rows["claim"].iloc[0] == claim]
+        if shares:
+            ends = dict.fromkeys(f"{100 * share:.3g}%" for share in (min(shares), max(shares)))
+            told.append(f"{' to '.join(ends)} {words}")
+    return f"Share of the claimed divergence that sinh-normal noise reaches below ω (ρ = {rho:.4g}):\n{', '.join(told)}"
 
 
 def _groups(part):

@@ -8,11 +8,11 @@ alone.
 from functools import partial
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtri
 
 from tcdp_sim.audits import binomial
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.search import brentq
 
 SHARE = 0.02  # part of the doubt for the upper end of the likelier probability; the odds ratio gets the rest
 WIDTH = 12.0  # standard deviations around the counts that are summed; leaving out the rest lowers the bound

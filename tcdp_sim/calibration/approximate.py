@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from tcdp_sim.calibration.candidates import (
     KNEE_DIGITS,
@@ -22,6 +21,7 @@ from tcdp_sim.calibration.candidates import (
     unconfirmed,
     without_largest_loss,
 )
+from tcdp_sim.core.search import brentq, minimize_scalar
 from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.noise import Noise

@@ -9,11 +9,9 @@ are no interval arithmetic.
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import brentq, minimize_scalar
 
 from tcdp_sim.calibration.all_orders import SLACK, holds_at_all_orders
 from tcdp_sim.calibration.candidates import (
@@ -27,9 +25,13 @@ from tcdp_sim.calibration.candidates import (
     without_largest_loss,
 )
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.search import brentq, minimize_scalar
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.objectives import Objective
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
 
 _FRONTIER = 28  # number of knees: interpolation between them costs at most 1e-4 of the error
 _SHARES = np.array([1e-3, 0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.0])
@@ -125,8 +127,10 @@ def _root(rising: Callable[[float], float], guess: float, family: str) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _frontier(noise_class: Any, rho: float, omega: float) -> tuple[Floats, PchipInterpolator]:
+def _frontier(noise_class: Any, rho: float, omega: float) -> "tuple[Floats, PchipInterpolator]":
     """Return the candidate noises of every objective: log knees, and an interpolation of the log of the least scale."""
+    from scipy.interpolate import PchipInterpolator  # slow to import
+
     least = noise_class.least_knee(omega)  # the divergence of order omega is finite for larger knees only
     gaussian = 1 / np.sqrt(2 * rho)
     low, high = np.log(max(least * 1.0001, gaussian)), np.log(_WIDEST * max(gaussian, least))

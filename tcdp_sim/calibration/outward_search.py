@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
-from scipy.optimize import brentq, minimize_scalar
+from tcdp_sim.core.search import brentq, minimize_scalar
 
 Function = Callable[[float], float]
 _FIRST_STEP, _GROWTH, _LEAST_STEP = 0.4, 1.6, 0.02

@@ -10,7 +10,6 @@ from math import exp, inf, log
 from typing import Any
 
 import numpy as np
-from scipy.optimize import root
 
 from tcdp_sim.calibration.accounting import Accounting, largest_loss
 from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
@@ -218,6 +217,8 @@ class ByValue(ByLoss):
         shape = {self.family.shape: start}
         loss = largest_loss(self.build(self.scale(first, shape), shape), t)
         begin = [shapes.place(start), log(max(loss - least, least * exp(-_DIGITS)))]
+        from scipy.optimize import root  # slow to import
+
         found = root(excesses, begin, options=_NEWTON)
         low, high = shapes.range()
         if max(map(abs, excesses(found.x))) > _MET or not low < found.x[0] < high:

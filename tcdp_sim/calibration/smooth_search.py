@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from tcdp_sim.calibration.all_orders import below_parabola
 from tcdp_sim.calibration.fast_affine import COARSE, FINE, grid
@@ -20,6 +19,7 @@ from tcdp_sim.calibration.neighbouring_scales import (
 )
 from tcdp_sim.calibration.tail_parameter import best_tail
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.search import brentq
 from tcdp_sim.exact.renyi.affine import affine_hockey_stick, directed_divergence
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.missing import cannot, undefined

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
+from tcdp_sim.core.search import minimize_scalar
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.missing import cannot
 

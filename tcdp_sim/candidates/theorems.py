@@ -7,11 +7,11 @@ Google's dp_accounting 0.6; we did not read the proofs.
 
 from math import exp, expm1, log, log1p, sqrt
 
-from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
 from tcdp_sim.candidates.tries import NegativeBinomialTries, PoissonTries, Tries
 from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.search import minimize_scalar
 
 FARTHEST = 1e4  # times the order: the end of the search for a larger order with a smaller bound
 

@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ from tcdp_sim.engine.simulate import Done
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.mechanisms import Mechanism, UserFunction
 from tcdp_sim.mechanisms.functions import needs_code
-from tcdp_sim.store import certificate, provenance, publication
+from tcdp_sim.mechanisms.kept_noises import keeping
+from tcdp_sim.store import calibrations, certificate, provenance, publication
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, open_run
@@ -43,7 +45,9 @@ LONGEST = 500  # characters of an error's message that are shown; problems.csv h
 def prepare(settings: Settings) -> Study:
     """Return the study of checked settings after checking the cluster. Raises UserError; runs and writes nothing."""
     clusters.worker_count(settings.cluster)
-    return studies.prepare(settings)
+    with keeping(calibrations.read(settings.folder)) as calibrated:
+        study = studies.prepare(settings)
+    return replace(study, calibrated=calibrated)
 
 
 def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES, seen: "Seen | None" = None) -> int:
@@ -67,6 +71,8 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
     """Run a study whose folder is locked."""
     s, cells = study.settings, study.plan.laws
     look_over(study, run, tell)
+    if line := calibrations.keep(study.folder, study.calibrated):
+        tell(line)
     wanted = Wanted(cells, s.chunks)
     todo = Pending(cells, wanted, run.has)
     message = f"{len(todo)} of {wanted.total} chunks to simulate" if todo else "nothing to simulate"

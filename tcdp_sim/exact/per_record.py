@@ -10,10 +10,10 @@ from math import inf, isnan, log
 from typing import Any
 
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.core.search import brentq
 from tcdp_sim.exact.profile import hockey_stick, profile_function
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.exact.renyi.policy import largest_ratio

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, whole
+from tcdp_sim.core.search import brentq
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point

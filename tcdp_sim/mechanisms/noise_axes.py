@@ -13,6 +13,7 @@ from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy, sp
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS
+from tcdp_sim.mechanisms.kept_noises import kept
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.privacy import Guarantee
 
@@ -76,7 +77,26 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
     wanted = target(spec["family"], depends_on(spec), point)
     noise_class: type[Noise] = registry.noise(spec["family"])
     asked = (*wanted.items(),), spec["calibration"], coordinates, spec_objective(spec, k), step(spec)
-    return {"noise": named(spec), "parameters": parameters(_noise_for(noise_class, *asked)), "target": wanted}
+
+    def search() -> Mapping[str, Any]:
+        return parameters(_noise_for(noise_class, *asked))
+
+    def build(**known: Any) -> Mapping[str, Any]:
+        return parameters(noise_class(**known))  # in their usual order, which the digests of a run depend on
+
+    name = _name(spec["family"], *asked)
+    found = kept(name, build, search) if name else search()
+    return {"noise": named(spec), "parameters": dict(found), "target": wanted}
+
+
+def _name(family: str, wanted: Any, calibration: str, coordinates: int, objective: Objective, step: float) -> str:
+    """Return the text by which a run keeps a noise; "" for one by a theorem, which is quick, and for one of a plug-in.
+
+    `spec_objective` returns dataclasses, whose texts state their parameters.
+    """
+    if calibration != "tight" or family in registry.plug_ins("noise"):
+        return ""
+    return repr((family, wanted, coordinates, objective, step))
 
 
 def unequal_noise_law(

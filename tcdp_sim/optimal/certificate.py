@@ -24,9 +24,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.search import brentq
 from tcdp_sim.optimal.lattice_problem import LatticeProblem, lift
 
 _LARGEST = 690.0  # log of the largest usable float

@@ -5,7 +5,6 @@ from functools import cached_property, lru_cache
 from math import sqrt
 
 import numpy as np
-from scipy import linalg
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.prefix_sums.factorisation import Factorisation
@@ -88,6 +87,8 @@ class Optimum(Factorisation):
 @lru_cache(maxsize=4)
 def _factors(k: int) -> tuple[Floats, Floats, float]:
     """Return L, R and the lower bound, from the fixed point of the weights."""
+    from scipy import linalg  # slow to import
+
     ends = np.arange(k)
     gram = k - np.maximum.outer(ends, ends).astype(np.float64)  # P' P
     v, lower = np.full(k, 1 / k), 0.0

@@ -6,7 +6,6 @@ from functools import cached_property, lru_cache
 from math import sqrt
 
 import numpy as np
-from scipy.optimize import minimize
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.prefix_sums.factorisation import Factorisation
@@ -192,6 +191,8 @@ def best_shares(k: int, relation: str, branching: int) -> tuple[float, ...]:
     def cost(logs: Floats) -> float:
         shares = np.exp(logs - logs.max())
         return float(np.log(_mean_variance(branching, levels, shares / shares.mean())))
+
+    from scipy.optimize import minimize  # slow to import
 
     found = np.exp(minimize(cost, np.zeros(count), method="BFGS", options={"gtol": 1e-7}).x)
     return tuple(float(f"{share:.9g}") for share in found / found.sum())

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.core import registry
@@ -126,6 +125,8 @@ class FromPrefixSums(Method):
         return out
 
     def _quantiles(self, line: Line, noisy: Floats) -> Values:
+        from scipy.optimize import isotonic_regression  # slow to import
+
         sums = np.concatenate([[0.0], np.maximum(isotonic_regression(noisy).x, 0.0)])
         target = np.array(self.levels) * (line.n if self.relation == "substitute" else sums[-1])
         bin_ = np.clip(np.searchsorted(sums, target) - 1, 0, self.k - 1)

@@ -7,10 +7,10 @@ from math import ceil, exp, log, log1p
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.search import minimize_scalar
 from tcdp_sim.noise import DiscreteLaplace
 from tcdp_sim.prefix_sums import Tree
 from tcdp_sim.privacy import ApproxDP, Guarantee

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.optimize import brentq
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real, scalar
+from tcdp_sim.core.search import brentq
 from tcdp_sim.noise import Noise
 
 

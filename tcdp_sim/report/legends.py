@@ -1,5 +1,6 @@
 """Legends below a figure, in which series that differ only in one number share an entry."""
 
+import re
 from collections.abc import Mapping
 
 from matplotlib.legend_handler import HandlerTuple
@@ -12,6 +13,7 @@ EM = 8 / 72  # inches: the size of a legend's letters
 LENGTH, MORE = 4.2, 0.8  # in ems: the length of one sample, and the addition for another one
 LETTER, GAP = 0.52, 3.0  # in ems: the width of a letter, and the space around an entry
 MOST_SAMPLES = 4  # samples in an entry
+VALUE = re.compile(r"[^\s,]+( \([^)]*\))?")  # a value, such as "2" or "∞ (zCDP)"
 
 
 def legend_below(figure, entries: Mapping[str, Style], columns: int) -> None:
@@ -39,7 +41,9 @@ def grouped(entries: Mapping[str, Style]) -> dict[str, list[Style]]:
     alike: dict[str, list[tuple[str, Style]]] = {}
     for label, style in entries.items():
         name, equals, value = label.rpartition(" = ")
-        alike.setdefault(name + equals if equals else label, []).append((value if equals else "", style))
+        if not equals or not VALUE.fullmatch(value):  # words after the value belong to the name
+            name, equals, value = label, "", ""
+        alike.setdefault(name + equals, []).append((value, style))
     found = {}
     for name, samples in alike.items():
         for some in _batched(samples, MOST_SAMPLES):

@@ -1,4 +1,4 @@
-"""Colours and markers for noises, the same in every figure, and dashes for algorithms."""
+"""Colours and markers for noises and methods, the same in every figure, and dashes for algorithms."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from matplotlib.colors import to_hex, to_rgb
 # colour blindness. In grey, markers distinguish series and dashes distinguish kinds.
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#882255")
 MARKERS = ("s", "D", "o", "^", "v", "<", ">", "P")
+MORE = {"indigo": "#332288", "olive": "#999933", "brown": "#8C510A", "purple": "#AA4499"}  # for methods
 DASHES = (
     "-",
     (0, (7, 1.6)),
@@ -28,6 +29,24 @@ NOISES = {  # family, or family and calibration -> place in COLOURS and MARKERS
     "sinh_normal": 3,
     "sinh_normal, tight": 5,
     "sinh_squared, tight": 7,
+}
+METHODS = {  # a method without noise of its own -> colour and marker, which no noise of this package has
+    "exponential_mechanism": (COLOURS[4], "v"),
+    "exponential": (COLOURS[4], "v"),  # the exponential mechanism for interior points
+    "permute_and_flip": (COLOURS[6], ">"),
+    "stability": (MORE["olive"], "d"),
+    "sparse_vector": (MORE["brown"], "p"),
+    "noisy_max_gaussian": (MORE["indigo"], "h"),
+    "noisy_max_laplace": (MORE["purple"], "*"),
+    "binary_search": (COLOURS[6], ">"),
+    "paper_constants": (MORE["brown"], "p"),
+    "recursion_2": (MORE["indigo"], "h"),
+    "recursion_3": (MORE["purple"], "*"),
+    "arsinh_normal": (COLOURS[4], "v"),  # noises for smooth sensitivity alone
+    "uniform_log_normal": (MORE["brown"], "p"),
+    "laplace_log_normal": (MORE["purple"], "*"),
+    "student_t": (COLOURS[6], ">"),
+    "median_interior_point": (MORE["indigo"], "h"),
 }
 FILLS = ("full", "none", "left", "top")  # marker fillings of a noise's variants
 STEP, LIGHTEST = 0.4, 0.6  # share of white added from one variant to the next, and its maximum
@@ -57,22 +76,31 @@ class Series:
 def noise_looks(noises: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
     """Return colour and marker of each noise, given as (name, family, calibration); up to 64 of them differ.
 
-    The noises of this package look the same in every figure. A second one of the same family and calibration, and the
-    noises of plug-ins, take the remaining looks in order of appearance.
+    The noises of this package and the METHODS look the same in every figure. A second noise of the same family and
+    calibration, and the noises of plug-ins, take the remaining looks in order of appearance.
     """
     places: dict[str, int] = {}
-    waiting = []
+    waiting, known = [], {}
     for name, family, calibration in dict.fromkeys(noises):
+        if not family and name in METHODS:
+            known[name] = _look(*METHODS[name])
+            continue
         place = NOISES.get(f"{family}, {calibration}", NOISES.get(family))
         if place is None or place in places.values():
             waiting.append(name)
         else:
             places[name] = place
     reserved = {*NOISES.values()} if len(waiting) <= len(COLOURS) - len(NOISES) else {*places.values()}
-    free = [place for place in range(len(COLOURS)) if place not in reserved]
+    taken = {look["color"] for look in known.values()}
+    free = [place for place in range(len(COLOURS)) if place not in reserved and COLOURS[place] not in taken]
     for i, name in enumerate(waiting):
         places[name] = free[i] if i < len(free) else len(COLOURS) + i - len(free)
-    return {name: _place(place) for name, place in places.items()}
+    return known | {name: _place(place) for name, place in places.items()}
+
+
+def method_look(name: str) -> Style:
+    """Return colour and marker of one of the METHODS."""
+    return _look(*METHODS[name])
 
 
 def noise_styles(series: Iterable[Series]) -> dict[str, Style]:
@@ -143,7 +171,11 @@ def lighter(colour: str, white: float) -> str:
 def _place(i: int) -> Style:
     """Return the look at a place, with markers shifted after each round of colours."""
     n = len(COLOURS)
-    return {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n]}
+    return _look(COLOURS[i % n], MARKERS[(i + i // n) % n])
+
+
+def _look(colour: str, marker: str) -> Style:
+    return {"color": colour, "marker": marker}
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:

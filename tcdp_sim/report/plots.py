@@ -22,8 +22,10 @@ BREAK_SHARES = {"near": 3, "far": 2}  # shares of such an axis
 WRONG = "#B00020"
 GREY = "#777777"
 DARK = "#444444"
+HEAD = 10.5  # size of a title's letters
 FOOT = 7.5  # size of a caption's letters
 MOST_LEVELS = 4  # levels of a parameter that a caption lists
+KIND = "lines: exact; markers: simulated, 95% interval"  # for captions
 SIGNS = (("rho", "ρ"), ("omega", "ω"), ("delta", "δ"))
 # neighbouring relations in words
 NEIGHBOURS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}
@@ -43,7 +45,7 @@ STYLE = {
     "legend.frameon": False,
     "legend.fontsize": 8,
     "legend.handlelength": 4.2,
-    "figure.dpi": 110,
+    "figure.dpi": 200,  # that of the files, because the widths of letters depend on it
     "savefig.dpi": 200,
     "svg.hashsalt": "tcdp_sim",
     "pdf.fonttype": 42,
@@ -53,12 +55,12 @@ STYLE = {
 class Picture(Figure):
     """A matplotlib figure that shows itself at the end of a notebook's cell; no pyplot, no state.
 
-    `left_out` lists the things that the figure shows in part only: name -> the shown part in words, for the caption.
+    `notes` are sentences for the caption, such as on what the figure shows in part only, by their subject.
     """
 
     def __init__(self, *how: Any, **more: Any) -> None:
         super().__init__(*how, **more)
-        self.left_out: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
 
     def _repr_png_(self) -> bytes:
         image = io.BytesIO()
@@ -77,16 +79,24 @@ def new_figure(rows: int, columns: int, width: float, height: float, **shared):
     return figure, figure.subplots(rows, columns, squeeze=False, **shared)
 
 
+def headed(figure, finding: str) -> None:
+    """Write a title above all panels, which states what the figure shows, on as many lines as it needs."""
+    letters = int(figure.get_figwidth() * 72 / (0.6 * HEAD))
+    lines = [line for part in finding.split("\n") for line in textwrap.wrap(part, letters, break_on_hyphens=False)]
+    figure.suptitle("\n".join(lines), fontsize=HEAD)
+    figure.set_figheight(figure.get_figheight() + 1.25 * HEAD * (len(lines) - 1) / 72)
+
+
 def captioned(figure, rows: DataFrame, unit: str):
     """Add a caption below the panels, and return the figure, which grows by it. Call it once, after the legend.
 
-    The caption states rho, omega and delta of the rows, the unit and the neighbouring relation. It also states the
-    parts that the figure leaves out (`Picture.left_out`). `rows` has the columns `rho`, `omega`, `delta` and
-    `neighbours` as far as there are any. `unit` is in words, such as "errors in counts".
+    The caption states rho, omega and delta of the rows, the unit, the notes (`note`) and the neighbouring relation.
+    `rows` has the columns `rho`, `omega`, `delta` and `neighbours` as far as there are any. `unit` is in words, such as
+    "errors in counts".
     """
     levels = [_levels(sign, rows, name) for name, sign in SIGNS]
-    text = "; ".join(filter(None, [*levels, unit, *getattr(figure, "left_out", {}).values(), _neighbours(rows)]))
-    lines = textwrap.wrap(text, int(figure.get_figwidth() * 72 / (0.5 * FOOT)))
+    text = "; ".join(filter(None, [*levels, unit, *getattr(figure, "notes", {}).values(), _neighbours(rows)]))
+    lines = textwrap.wrap(text, int(figure.get_figwidth() * 72 / (0.54 * FOOT)), break_on_hyphens=False)
     figure.set_figheight(figure.get_figheight() + (1.25 * FOOT * len(lines) + 6) / 72)
     if figure.legends:  # the caption becomes its heading, because a legend below leaves no room for other texts there
         figure.legends[0].set_title("\n".join(lines), prop={"size": FOOT})
@@ -111,21 +121,22 @@ def _neighbours(rows) -> str:
     return "neighbours " + ", or ".join(deeds) if deeds else ""
 
 
-def leave_out(figure, what: str, shown: str) -> None:
-    """Let the figure's caption say which part of `what` it shows. The last call for a `what` counts."""
+def note(figure, subject: str, words: str) -> None:
+    """Add words to the figure's caption, such as on what it leaves out. The last call for a subject counts."""
     if isinstance(figure, Picture):
-        figure.left_out[what] = shown
+        figure.notes[subject] = words
 
 
 def points(axes, x, estimate, lower, upper, **style):
-    """Draw Monte Carlo estimates with their intervals; infinite estimates and ends are not drawn.
+    """Draw Monte Carlo estimates with their intervals. Infinite estimates are not drawn.
 
-    If there are more than MOST_MARKERS, some of them are drawn evenly along x. The figure's caption then says so.
+    An arrow to the edge of the panel stands for an infinite end. If there are more than MOST_MARKERS, some of them are
+    drawn evenly along x. The figure's caption says both.
     """
     x, estimate, lower, upper = (np.asarray(v, dtype=float) for v in (x, estimate, lower, upper))
     some, all_there = marked(x, np.isfinite(estimate)), int(np.isfinite(estimate).sum())
     if len(some) < all_there:
-        leave_out(axes.figure, "markers", f"markers at {len(some)} of up to {all_there:,} points of a line")
+        note(axes.figure, "markers", f"markers at {len(some)} of up to {all_there:,} points of a line")
         x, estimate, lower, upper = (v[some] for v in (x, estimate, lower, upper))
     there = np.isfinite(estimate)
     below, above = np.zeros((2, *estimate.shape))
@@ -133,6 +144,23 @@ def points(axes, x, estimate, lower, upper, **style):
     np.subtract(upper, estimate, out=above, where=there & np.isfinite(upper))
     below, above = np.maximum(below, 0), np.maximum(above, 0)
     axes.errorbar(x, estimate, yerr=[below, above], linestyle="none", elinewidth=1.0, capsize=1.5, **style)
+    for ends, edge in ((lower, 0), (upper, 1)):
+        _arrows(axes, x, estimate, there & np.isinf(ends), edge, style.get("color", GREY))
+
+
+def _arrows(axes, x, y, where, edge, color):
+    """Draw an arrow from each of the points `where` to the lower (0) or upper (1) edge of the panel."""
+    for place, start in zip(x[where], y[where]):
+        to = {
+            "xy": (place, edge),
+            "xycoords": ("data", "axes fraction"),
+            "xytext": (place, start),
+            "textcoords": "data",
+        }
+        look = {"arrowstyle": "->", "color": color, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", arrowprops=look, annotation_clip=False, **to)
+    if where.any():
+        note(axes.figure, "arrows", "an arrow is the end of a 95% interval that the trials do not bound")
 
 
 def line_key(color=GREY, **style) -> Line2D:

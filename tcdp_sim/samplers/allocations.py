@@ -14,11 +14,11 @@ from functools import cached_property
 from math import exp, lgamma, log
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.search import brentq
 
 DIRECTIONS = ("adding", "removing")
 MOST_STEPS, MOST_PARTICIPATIONS = 10**5, 100

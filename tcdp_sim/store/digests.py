@@ -61,7 +61,12 @@ def changed(tree: Path) -> bool:
 
 def write_sealed(path: Path, about: Mapping[str, Any]) -> None:
     """Write plain data as JSON with a digest of its content, atomically. Raises OSError."""
-    durable.write(path, _sealed_text({**about, SEAL: _content_digest(about)}))
+    durable.write(path, sealed_text(about).decode())
+
+
+def sealed_text(about: Mapping[str, Any]) -> bytes:
+    """Return the bytes that `write_sealed` writes."""
+    return _sealed_text({**about, SEAL: _content_digest(about)}).encode()
 
 
 def is_broken(text: bytes) -> bool:

@@ -10,6 +10,7 @@
       certificate.json    hashes of the published results and their inputs
       published.json      inputs of the published results, so that they need not be published again
       drawn.json          inputs and files of the figures, so that current ones need not be drawn again
+      calibrations.json   parameters of calibrated noises, so that they need not be searched for again
       contradictions.csv  simulated and exact numbers that differ beyond chance
       differences.csv     differences between cells that share random numbers
       diff.csv            differences that the latest `tcdp-sim diff` found
@@ -49,7 +50,7 @@ TOGETHER, BYTES = 256, 1 << 20  # records that are read together, and their appr
 PROVENANCE = "provenance.json"
 IDENTITY = "identity"  # the key of a head with the content of run.json
 # files that were about to be put in place
-HALF = re.compile(r"\.(run|lock|provenance|certificate|published|drawn|results|link|writing)-.+")
+HALF = re.compile(r"\.(run|lock|provenance|calibrations|certificate|published|drawn|results|link|writing)-.+")
 # the files of a run without a record
 BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal"}
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import inf
 from pathlib import Path
@@ -30,6 +30,7 @@ class Study:
     mechanism: type[Mechanism]
     plan: cells.Plan
     simulated: Callable[[Any], Any] | None = None  # what simulates a task, if workers do not find it by names
+    calibrated: Mapping[str, Any] = field(default_factory=dict)  # the parameters of all noises that were searched for
 
     @property
     def folder(self) -> Path:

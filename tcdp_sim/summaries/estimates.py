@@ -9,13 +9,12 @@ from math import fsum, isnan, log, nan, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtrik, betaincinv, ndtri
 
 from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, in_order
 from tcdp_sim.summaries.summary import Distribution, Summary
 
 CONFIDENCE = 0.95
-NORMAL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # half the width of the interval of a normal law, in standard errors
+NORMAL = 1.959963984540054  # half the width of the interval of a normal law, in standard errors
 UNSEEN = -log(0.025)  # hits expected at the upper end of such an interval where there is none; 1 - 0.95 is rounded
 SAME = 1e-14  # relative: a smaller standard error is a rounding remainder of equal trials
 _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
@@ -49,6 +48,8 @@ def relative_mcse(summary: Summary) -> tuple[float, str]:
 
 def proportion(successes: int, trials: int) -> tuple[float, float, float, float]:
     """Return the estimate and MCSE of a binomial proportion, and the ends of its exact (Clopper-Pearson) interval."""
+    from scipy.special import betaincinv  # slow to import
+
     estimate = successes / trials
     half = 0.5 * (1 - CONFIDENCE)
     lower = 0.0 if successes == 0 else betaincinv(successes, trials - successes + 1, half)
@@ -155,6 +156,8 @@ def ranks_of(n: int, q: tuple[float, ...]):
     Outside of 1..n no order statistic lies on that side of the quantile, and the rank is clipped. The existence is
     given as rows (below, above).
     """
+    from scipy.special import bdtrik  # slow to import
+
     half = 0.5 * (1 - CONFIDENCE)
     low = np.floor(bdtrik(half, n, q))  # P[Binomial(n, q) < low] <= half
     high = np.floor(bdtrik(1 - half, n, q)) + 2

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from figure_lines import curve, curves, key, keys, marked, shows, traces
+from figure_lines import curve, curves, key, keys, several_marked, shows, traces
 from omegaconf import OmegaConf
 from rich.console import Console
 from scipy import stats
@@ -109,7 +109,8 @@ def test_figures_of_a_sweep_over_gaps_and_candidates(table):
     found = drawn(table)
     assert set(found) == {"success_vs_gap", "required_gap", "theorem_20", "privacy_spent"}
     assert [a.get_title() for a in found["success_vs_gap"][0].axes] == ["k = 10", "k = $10^{6}$"]
-    said = " ".join(t.get_text() for t in found["required_gap"][0].legends[0].get_texts())
+    figure = found["required_gap"][0]
+    said = " ".join([figure._supxlabel.get_text().replace("\n", " "), *keys(figure)])
     for word in ("Alg. 21", "Alg. 22", "exponential mechanism", "2m queries", "95% interval", "Section 1.2"):
         assert word in said
     for _, shown in found.values():
@@ -211,11 +212,16 @@ def rows_of(table, label):
     return table[named].drop_duplicates("k")
 
 
+def panel(figure, title):
+    (axes,) = [axes for axes in figure.axes if axes.get_title().startswith(title)]
+    return axes
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize("label", NAMES)
 def test_a_required_gap_is_that_of_the_method_it_is_called(table, label):
     figure, _ = figures_of(table)["required_gap"]
-    axes = figure.axes[0 if label.startswith("Alg.") else 1]
+    axes = panel(figure, "Alg. 22" if label.startswith("Alg.") else "other methods")
     rows = rows_of(table, label)
     assert len(rows) == 2
     shows(axes, key(figure, label), rows, "k", "required_gap")
@@ -231,12 +237,12 @@ def test_required_gaps_of_closed_form(table):
     figure, _ = figures_of(table)["required_gap"]
     ranged = brentq(lambda e: e**2 / 8 - e**4 / 576 + e**6 / 25920 - RHO, 0.2, 0.4, xtol=1e-14)
     for label, epsilon in (("(pure DP)", np.sqrt(2 * RHO)), ("(bounded range", ranged)):
-        ours = curves(figure.axes[1], key(figure, f"exponential mechanism {label}"))
+        ours = curves(panel(figure, "other"), key(figure, f"exponential mechanism {label}"))
         assert any(np.allclose(y, 2 / epsilon * np.log(19 * (K - 1)), rtol=1e-7) for _, y in ours)
-    _, y = curve(figure.axes[0], key(figure, "Alg. 22, Gaussian"))
+    _, y = curve(panel(figure, "Alg. 22"), key(figure, "Alg. 22, Gaussian"))
     z = stats.norm.isf(1 / K) + stats.norm.isf(0.05)
     np.testing.assert_allclose(y, 2 + 2 * z / np.sqrt(2 * RHO), rtol=1e-7)
-    far = figure.axes[2]
+    far = panel(figure, "Algorithm 22, exact")
     ((x, y),) = [line for line in curves(far, key(figure, "Alg. 22, Gaussian")) if len(line[0]) == 40]
     z = stats.norm.isf(1 / np.round(10.0**x)) + stats.norm.isf(0.05)
     np.testing.assert_allclose(y, 2 + 2 * z / np.sqrt(2 * RHO), rtol=1e-7)
@@ -246,7 +252,8 @@ def test_what_no_selection_can_do_is_drawn_below_all_that_keep_the_guarantee(tab
     """The largest whole gap that does not suffice; zCDP by hand: two coins of chances 0.95 and 0.05 / (k - 1)."""
     figure, _ = figures_of(table)["required_gap"]
     hit = -np.log(0.95)
-    for axes, k in ((figure.axes[0], K), (figure.axes[1], K), (figure.axes[2], None)):
+    panels = [panel(figure, title) for title in ("Alg. 22", "Alg. 21", "other", "Algorithm 22, exact")]
+    for axes, k in zip(panels, (K, K, K, None)):
         ((x, zcdp),) = curves(axes, key(figure, "no zCDP selection"))
         miss = np.log((10**x if k is None else k) - 1) - np.log(0.05)
         divergence = 0.95 * (miss - hit) + 0.05 * (np.log(0.05) - np.log1p(-np.exp(-miss)))
@@ -256,8 +263,8 @@ def test_what_no_selection_can_do_is_drawn_below_all_that_keep_the_guarantee(tab
         assert (tcdp <= zcdp).all()
         assert tcdp[-1] < zcdp[-1]
     for label, limit in (("Alg. 22, Gaussian", "no zCDP"), ("Alg. 22, sinh-normal (tCDP, tight)", "no tCDP")):
-        _, needed = curve(figure.axes[0], key(figure, label))
-        ((_, least),) = curves(figure.axes[0], key(figure, limit))
+        _, needed = curve(panels[0], key(figure, label))
+        ((_, least),) = curves(panels[0], key(figure, limit))
         assert (least < needed).all()
 
 
@@ -267,9 +274,10 @@ def test_success_against_the_gap_goes_through_the_rows(table):
         for label in ("Alg. 22, Gaussian", "permute-and-flip", "distance-based stability"):
             algorithm, noise, _ = NAMES[label]
             rows = shown[(shown["k"] == k) & (shown["algorithm"] == algorithm) & (shown["noise"] == noise)]
-            shows(axes, key(figure, label), rows, "gap", "top_selected")
+            like = key(figure, {"Alg. 22, Gaussian": "every ω), algorithm = 22"}.get(label, label))
+            shows(axes, like, rows, "gap", "top_selected")
             truth = rows.sort_values("gap")["top_selected_exact"]
-            through = [np.interp([40, 80, 120, 160], *line) for line in curves(axes, key(figure, label))]
+            through = [np.interp([40, 80, 120, 160], *line) for line in curves(axes, like)]
             assert any(np.allclose(y, truth, rtol=1e-7) for y in through)
 
 
@@ -279,35 +287,42 @@ def test_theorem_20_shows_success_not_failure(table):
     for words, algorithm, name in (
         ("Alg. 21 at the gap", "generalized_histogram", "theorem_20"),
         ("WRONG (E6)", "obvious_answer", "theorem_20"),
-        ("4 t_k + 2", "obvious_answer", "proved"),
+        ("4 t(k) + 2", "obvious_answer", "proved"),
     ):
         rows = shown[shown["algorithm"] == algorithm].drop_duplicates("k").sort_values("k")
-        x, y, low, high = marked(axes, key(figure, words))
         fails = f"fails_at_{name}"
+        all_marked = several_marked(axes, key(figure, words))  # two of them differ in the filling alone
+        ((x, y, low, high),) = [seen for seen in all_marked if seen[1][0] == 1 - rows[fails].iloc[0]]
         for seen, column in ((y, fails), (low, f"{fails}_upper"), (high, f"{fails}_lower")):
             np.testing.assert_allclose(seen, 1 - rows[column], rtol=1e-9)
         np.testing.assert_allclose(x, K)
         np.testing.assert_allclose(curve(axes, key(figure, words))[1], 1 - rows[f"{fails}_exact"])
-    assert f"ρ = {RHO}" in axes.get_title()
+    least = 1 - shown.loc[shown["algorithm"] == "obvious_answer", "fails_at_theorem_20_exact"].max()
+    assert f"Alg. 22 {100 * least:.3g}%" in figure.get_suptitle()
+    assert f"ρ = {RHO}" in figure.get_suptitle()
 
 
 def test_privacy_spent_lies_on_closed_forms(table):
     """Promised: rho a, in units of rho a, and the profile of Gaussian noise; spent is never more."""
     figure, _ = figures_of(table)["privacy_spent"]
-    delta, renyi = figure.axes
-    like = key(figure, "Alg. 22, Gaussian")
-    broad = [line for line in delta.lines if line.get_linewidth() == 5 and line.get_color() == like.get_color()]
+    deltas, divergences = np.split(np.array(figure.axes), 2)
+    (delta,) = [axes for axes in deltas if axes.get_title() == "Gaussian"]
+    broad = [line for line in delta.lines if line.get_linewidth() == 5]
     x = np.asarray(broad[0].get_xdata())
     law, other = (stats.norm(sign * RHO, np.sqrt(2 * RHO)) for sign in (1, -1))
     profiles = [np.asarray(line.get_ydata()) for line in broad]
     assert any(np.allclose(y, law.sf(x) - np.exp(x) * other.sf(x), rtol=1e-6) for y in profiles)
-    assert all(np.allclose(line.get_ydata(), 1) for line in renyi.lines if line.get_linewidth() == 5)
-    thin = [line for line in (*delta.lines, *renyi.lines) if line.get_linewidth() != 5]
-    thick = [line for line in (*delta.lines, *renyi.lines) if line.get_linewidth() == 5]
+    lines = [line for axes in figure.axes for line in axes.lines]
+    renyi = [line for axes in divergences for line in axes.lines]
+    assert all(np.allclose(line.get_ydata(), 1) for line in renyi if line.get_linewidth() == 5)
+    thin = [line for line in lines if line.get_linewidth() != 5]
+    thick = [line for line in lines if line.get_linewidth() == 5]
     assert len(thin) == len(thick) > 4
     for spent_line, promise in zip(thin, thick):
         assert spent_line.get_color() == promise.get_color()
         assert (np.asarray(spent_line.get_ydata()) <= np.asarray(promise.get_ydata()) * (1 + 1e-8) + 1e-12).all()
+    empty = [axes for axes in divergences if not axes.lines]  # no Renyi divergence is promised there, which they say
+    assert [text.get_text().partition(":")[0] for axes in empty for text in axes.texts] == ["no curve"] * len(empty)
 
 
 def test_against_rho_and_m_the_rows_are_drawn_by_name(table):
@@ -322,8 +337,9 @@ def test_against_rho_and_m_the_rows_are_drawn_by_name(table):
         for label in ("Alg. 22, Gaussian", "distance-based stability"):
             algorithm, noise, _ = NAMES[label]
             rows = wide[(wide["algorithm"] == algorithm) & (wide["noise"] == noise)]
-            shows(axes, key(figure, label), rows, "rho", name)
-            traces(axes, key(figure, label), rows, "rho", f"{name}_exact")
+            like = key(figure, {"Alg. 22, Gaussian": "every ω), algorithm = 22"}.get(label, label))
+            shows(axes, like, rows, "rho", name)
+            traces(axes, like, rows, "rho", f"{name}_exact")
     (gap,) = [line for line in figure.axes[1].lines if line.get_linewidth() == 3]
     assert set(gap.get_ydata()) == {80}
     several = pd.concat([base.assign(m=m, **{n: base[n] * m for n in names}) for m in (1, 2)], ignore_index=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from figure_lines import keys
 from rich.console import Console
 
 from tcdp_sim.experiments import plain
@@ -65,7 +66,11 @@ def test_each_quantity_is_drawn_against_the_axis_with_most_levels():
     assert axes.get_xscale() == "log"
     assert axes.get_xlabel() == "k"
     assert axes.get_ylabel() == "error (counts)"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    assert set(keys(figure)) == {text.get_text() for text in axes.texts} == {"a", "b"}
+    assert figure.get_suptitle() == "error (counts): 1 at k = 10, a to 4 at k = 10, b"
+    assert "lines join the markers" in figure._supxlabel.get_text()
+    (line,) = [line for line in axes.lines if line.get_linestyle() != "None" and len(line.get_xdata()) == 3]
+    assert line.get_xydata().tolist() == [[10, 1], [1000, 2], [1e6, 3]]
     first = axes.containers[0]
     assert first[0].get_xydata().tolist() == [[10, 1], [1000, 2], [1e6, 3]]
     assert pd.testing.assert_frame_equal(part, table[table["quantity"] == "error"]) is None

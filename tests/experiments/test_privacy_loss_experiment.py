@@ -6,7 +6,7 @@ Simulated and exact values are compared at 5.5 standard errors: for a fresh seed
 import numpy as np
 import pandas as pd
 import pytest
-from figure_lines import colour, curve, curves, key, marked
+from figure_lines import caption, colour, curve, curves, key, keys, marked
 from rich.console import Console
 from scipy import stats
 
@@ -172,9 +172,11 @@ def test_figures(table):
         "(0.1, 6.32456)-tCDP",
     ]
     assert all(axes.get_yscale() == "log" for axes in panels)
-    text = " ".join(t.get_text() for t in found["loss_tail"].legends[0].get_texts())
-    for word in ("Laplace", "Gaussian", "sinh-normal", "95% interval", "guarantee allows", "Rényi DP"):
+    text = " ".join([caption(found["loss_tail"]), *keys(found["loss_tail"])])
+    for word in ("Laplace", "Gaussian", "sinh-normal", "95% interval", "guarantee allows", "Rényi DP", "importance"):
         assert word in text
+    assert "trials for each marker show probabilities down to" in found["loss_tail"].get_suptitle()
+    assert "infinite at every order: truncated Laplace (ε, δ)" in caption(found["renyi_curve"])
     assert found["renyi_curve"].axes[0].get_ylim() == (0, 2)
     assert found["delta_epsilon"].axes[0].get_ylabel() == "δ(ε)"
 
@@ -287,7 +289,7 @@ def delta_of_the_best_test(epsilon, rho):
 
 @pytest.mark.parametrize("name", ["delta_epsilon", "renyi_curve", "loss_law"])
 def test_a_figure_names_rho_and_omega(table, name):
-    title = drawn_figures(table)[name].axes[0].get_title()
+    title = drawn_figures(table)[name].get_suptitle().replace("\n", " ")
     assert "ρ = 0.1, ω = 6.325" in title
     assert ("δ = 1e-06" in title) == (name != "renyi_curve")  # where truncated Laplace noise has no line
     assert "shift 1" in title

@@ -6,8 +6,17 @@ from matplotlib.lines import Line2D
 
 
 def keys(figure):
-    """Return the legend entries by label. "omega = 1 | 2", with two samples, gives "omega = 1" and "omega = 2"."""
-    (legend,) = figure.legends
+    """Return the legend entries, and the samples of labels at lines, by the names of their series.
+
+    An entry "omega = 1 | 2" with two samples gives "omega = 1" and "omega = 2". Several panels may label a series.
+    """
+    labelled: dict[str, Line2D] = {}
+    for line in figure.artists:
+        labelled.setdefault(line.get_label(), line)
+    return labelled | {name: line for legend in figure.legends for name, line in _entries(legend).items()}
+
+
+def _entries(legend):
     texts, lines = [text.get_text() for text in legend.get_texts()], legend.findobj(Line2D)
     found = []
     for text, handle in zip(texts, legend.legend_handles):
@@ -25,6 +34,12 @@ def key(figure, label):
     """Return the only legend entry whose label contains a text."""
     (found,) = [entry for text, entry in keys(figure).items() if label in text]
     return found
+
+
+def caption(figure):
+    """Return the caption of a figure on one line, wherever it stands."""
+    text = figure.legends[0].get_title() if figure.legends else figure._supxlabel
+    return text.get_text().replace("\n", " ")
 
 
 def colour(artist):

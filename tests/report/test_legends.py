@@ -25,6 +25,9 @@ def test_labels_that_differ_in_a_number_are_one_entry():
         "proved (β = 0.05)": ["#000006"],
     }
     assert grouped({}) == {}
+    words = {f"ω = {omega}{more}": {"color": "k"} for omega in (1, 2) for more in ("", ", counted twice")}
+    assert list(grouped(words)) == ["ω = 1 | 2", "ω = 1, counted twice", "ω = 2, counted twice"]
+    assert list(grouped({"Laplace (pure DP)": {}, "Gaussian (zCDP)": {}})) == ["Laplace (pure DP)", "Gaussian (zCDP)"]
     many = grouped({f"ω = {i}": {"color": str(i)} for i in range(6)})
     assert {label: len(styles) for label, styles in many.items()} == {"ω = 0 | 1 | 2 | 3": 4, "ω = 4 | 5": 2}
 

@@ -26,6 +26,17 @@ def test_a_noise_looks_the_same_beside_any_others():
     assert len({look["color"] for look in whole.values()}) == len({look["marker"] for look in whole.values()}) == 6
 
 
+def test_a_method_looks_like_itself_alone_beside_any_noise():
+    noises = [(name, *about) for name, about in KNOWN.items()]
+    for method in looks.METHODS:
+        beside = noise_looks([*noises, ("logistic", "logistic", "given"), (method, "", "")])
+        assert beside[method] == looks.method_look(method) == noise_looks([(method, "", "")])[method]
+        assert len({look["color"] for look in beside.values()} - {beside["logistic"]["color"]}) >= len(noises) + 1
+        assert len({tuple(look.values()) for look in beside.values()}) == len(beside)
+        reserved = {looks.COLOURS[place] for place in looks.NOISES.values()}
+        assert beside[method]["color"] not in reserved
+
+
 def test_noises_of_others_take_what_is_left():
     """A second of the same family and calibration, as one tuned to k, does too; up to 64 differ."""
     strange = [(f"noise {i}", "strange", "given") for i in range(40)]

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
+from tcdp_sim.core.search import minimize_scalar
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, Cells, cells
 from tcdp_sim.exact.losses.sums import LossSum, dot, ever, less, more, summed, window
 from tcdp_sim.exact.subsampling import DominatingPair

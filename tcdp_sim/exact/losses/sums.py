@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.optimize import brentq
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import TINY
+from tcdp_sim.core.search import brentq
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, gathered
 
 WRAPPED = 1e-13  # tilted probability outside of a window, on each side

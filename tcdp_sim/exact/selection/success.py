@@ -11,13 +11,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from tcdp_sim.core.arrays import Floats, RealFunction
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.core.renamed import renamed_arguments
+from tcdp_sim.core.search import brentq
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.exact.work import spend, within
