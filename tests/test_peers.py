@@ -165,7 +165,7 @@ def test_our_own_answers_hold():
     kinds = [[2.0, 0.05, 100], [1.5, 0.02, 30]]
     found = ours.twenty_kinds(kinds, 1e-4)
     assert found["low"] <= trusted.twenty_kinds(kinds, 1e-4) <= found["high"] <= found["low"] + 2e-4
-    assert ours.sweep_in_memory(3)["count"] == 3
+    assert ours.sweep_in_memory(3)["count"] == ours.sweep_seeded(3)["count"] == 3
     answer = ours.per_record_draws(100_000)()
     mean, deviation = trusted.per_record_draws(1)
     assert abs(answer["mean_square"] - mean) < 5 * deviation / 100_000**0.5  # fails by chance less than once in 1e5
@@ -184,6 +184,32 @@ def test_our_own_selections_and_allocations_hold():
         assert abs(answer["mean_square"] - mean) < 5 * deviation / 20_000**0.5  # fails by chance once in 1e6
     found = ours.allocation(2.0, 10, 1e-3)
     assert 0.3 < found["low"] <= found["high"] < found["low"] + 2e-4
+
+
+def test_the_best_of_tries_costs_more_than_one_run_and_less_than_the_theorem():
+    """One run is a Gaussian release; dp_accounting has the theorem of Papernot and Steinke."""
+    from benchmarks.peers.contestants import dp_accounting, ours
+
+    asked = {"sigma": 20.0, "tries": 5.0, "delta": 1e-5}
+    one = trusted.zcdp_conversion(0.5 / 20**2, 1e-5)
+    assert one < ours.best_of_tries(**asked)["value"] < dp_accounting.best_of_tries(**asked)["value"]
+
+
+def test_what_ours_is_worth_stands_where_others_are_cheaper():
+    asked = [run("ours", answers.upper(2.2), cpu, "zcdp_conversion") for cpu in (2.0, 2.0, 2.0)]
+    cheap, dear = (run("fake", answers.upper(2.2), cpu, "zcdp_conversion") for cpu in (1.0, 3.0))
+    worth = NAMED["zcdp_conversion"].worth
+    assert next(iter(page.losses(compare.compared([*asked, cheap])))).endswith(f"cheaper: fake; {worth}")
+    assert worth not in next(iter(page.losses(compare.compared([*asked, dear]))))
+
+
+def test_by_hand_and_by_sweep_a_cell_has_the_same_law():
+    from benchmarks.peers.contestants.cell import seeded
+
+    mean, error = seeded(6.0)
+    assert abs(mean - 3.5) < 0.5
+    assert 0 < error < 0.3
+    assert (mean, error) == seeded(6.0)
 
 
 # The trusted values

@@ -35,10 +35,11 @@ def terminal(report: Report, versions: dict[str, str], missing: dict[str, str], 
 
 
 def losses(report: Report) -> Iterable[str]:
-    """Yield one line for each question: the cheaper tools and the nearer ones."""
+    """Yield one line for each question: the cheaper tools, the nearer ones, and what ours gives for its time."""
     for question, rows in report:
         cheaper, nearer = better(rows)
         said = [f"cheaper: {', '.join(cheaper)}"] * bool(cheaper) + [f"nearer: {', '.join(nearer)}"] * bool(nearer)
+        said += [question.worth] * bool(said and question.worth)
         yield f"{question.title}: {'; '.join(said) or 'nobody is cheaper or nearer than we are'}"
 
 

@@ -115,7 +115,7 @@ def _moments(order: float, tries: Tries, phi: Floats, masses: Floats, rises: Flo
     level = order * run - (order - 1) * other
     risen, doubt = np.diff(level), 8 * ROUNDING * order
     before, after = np.append(inf, phi), np.append(phi, 0.0)
-    with np.errstate(invalid="ignore"):  # where there is no bound
+    with np.errstate(invalid="ignore", over="ignore"):  # where there is no bound
         spare = 0.25 * np.diff(weights, axis=0)[0] * (before - after) * np.square(np.diff(tilted))
     close = (np.abs(risen) > 1e4 * doubt) & np.isfinite(spare) & ((after >= 1) | (before <= 1))
     spare = np.where(close, spare, 0.0)

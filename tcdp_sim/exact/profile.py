@@ -72,10 +72,11 @@ def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
     else:
         # H_(-e)(P||Q) = 1 - e^-e + e^-e H_e(Q||P), and H(Q||P) = H(P||Q) for symmetric noise.
         with np.errstate(over="ignore", invalid="ignore"):
-            positive = _profile(noise, size, np.abs(epsilons))
-            mirrored = [-np.expm1(epsilons) + np.exp(epsilons) * part for part in positive]
-            mirrored = [mirrored[0] * (1 - 1e-15), mirrored[1], mirrored[2] * (1 + 1e-15)]
-            bounds = Bounds(*(np.where(epsilons < 0, m, part) for m, part in zip(mirrored, positive)))
+            bounds = _profile(noise, size, np.abs(epsilons))
+            if (epsilons < 0).any():
+                mirrored = [-np.expm1(epsilons) + np.exp(epsilons) * part for part in bounds]
+                mirrored = [mirrored[0] * (1 - 1e-15), mirrored[1], mirrored[2] * (1 + 1e-15)]
+                bounds = Bounds(*(np.where(epsilons < 0, m, part) for m, part in zip(mirrored, bounds)))
     bounds = bounds.clipped(0.0, 1.0)
     return bounds if np.ndim(epsilon) else Bounds(*(float(part[0]) for part in bounds))
 

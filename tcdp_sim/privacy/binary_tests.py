@@ -13,12 +13,23 @@ With r = p/q and s = (1-p)/(1-q) this means
 and delta = q (r - e^epsilon). As r grows from e^D on, epsilon rises and delta falls. Each order gives a valid answer,
 and the best order is searched for. The orders below are those of pairs (P, Q) alone: the same bound for (Q, P) could
 only help further.
+
+For a given delta, tangents give epsilon without a root (ours). The second term of the condition is convex in (p, q).
+Its tangent at a point with s = s0 is a s0^(a-1) (1-p) - (a-1) s0^a (1-q), which is never above it. With the tangent in
+its place and K = e^((a-1) D) - a s0^(a-1) + (a-1) s0^a, the best test has
+
+    r^(a-1) = K / (a delta) + s0^(a-1),    e^epsilon = (1 - 1/a) r + (a-1) s0^(a-1) (r - s0) delta / K.
+
+So every s0 in [0, 1] gives a valid epsilon. The least is exact, and its s0 is the s of its own test. The value s0 = 0
+gives the conversion of Canonne, Kamath and Steinke (2020), and s0 = 1 is nearly exact for small delta. The optimum is
+that of the joint range of two f-divergences (Asoodeh et al. 2020, https://arxiv.org/abs/2001.05990, by its abstract).
 """
 
 from collections.abc import Callable
-from math import exp, expm1, inf, log, log1p, sqrt, tanh, ulp
+from math import exp, expm1, inf, log, log1p, sqrt, tanh
 
 from tcdp_sim.core.numerics import root
+from tcdp_sim.privacy.minimum import least
 from tcdp_sim.privacy.renyi import RenyiBound
 
 _FARTHEST = 700.0  # of log r, and of the log of a moment: beyond, floats overflow and the usual conversion is as good
@@ -26,9 +37,11 @@ _STEPS = 100
 _CLOSE = 1e-14
 _NEAR = (0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0)  # multiples of order - 1 that are tried around the usual best one
 _LOWER, _LOWEST = 1.5, -14.0  # of log(order - 1): a step down, and where the search ends
-_GOLDEN = 0.5 * (5**0.5 - 1)
 _TOLERANCE = 1e-4  # of log(order - 1), where the answer is flat
 _ROUNDING = 1e-10  # relative; the answer is larger by it, which is more than floats lose
+_ABSOLUTE = 1e-14  # of epsilon, which is the log of a number near 1 if it is small
+_TANGENTS = 30  # three suffice unless p is close to 1/2
+_SETTLED = 1e-6  # of log s, relative; the square of this is lost
 
 
 def binary_epsilon(bound: RenyiBound, delta: float, order: float) -> float:
@@ -38,12 +51,9 @@ def binary_epsilon(bound: RenyiBound, delta: float, order: float) -> float:
         most = bound.curve(a)
         if delta >= 1 / a:  # the best test is sure under P
             return most + log1p(-delta) if delta < 1 else 0.0
-        if not max(a - 1, 1.0) * most < _FARTHEST:
-            return inf
-        x = _where(lambda x: log(max(_test(a, most, x)[1], ulp(0.0)) / delta), most)
-        return _test(a, most, x)[0] if x < inf else inf
+        return _by_tangents(a, most, delta) if max(a - 1, 1.0) * most < _FARTHEST else inf
 
-    return max(_least(at, bound, order), 0.0) * (1 + _ROUNDING)
+    return max(_best_order(at, bound, order) + _ABSOLUTE, 0.0) * (1 + _ROUNDING)
 
 
 def binary_delta(bound: RenyiBound, epsilon: float, order: float) -> float:
@@ -58,7 +68,7 @@ def binary_delta(bound: RenyiBound, epsilon: float, order: float) -> float:
         x = _where(lambda x: epsilon - _test(a, most, x)[0], most)
         return exp(_log_q(a, most, x) + epsilon) * expm1(x - epsilon) if x < inf else inf
 
-    return _least(at, bound, order) * (1 + _ROUNDING)
+    return _best_order(at, bound, order) * (1 + _ROUNDING)
 
 
 def advantage(rho: float) -> float:
@@ -67,11 +77,55 @@ def advantage(rho: float) -> float:
     It is tanh(x/2) with x tanh(x/2) = rho: that of randomised response with log odds x, which is rho-zCDP. At order 1
     the condition with p + q = 1 reads (2p - 1) log(p / q) <= rho.
     """
-    low, high = 0.0, rho + 2 * sqrt(rho) + 1
-    for _ in range(_STEPS):
+    low, high = max(rho, sqrt(2 * rho)) * (1 - _CLOSE), rho + 2 * sqrt(rho)  # tanh(x/2) is at most 1, and at most x/2
+    while high - low > _CLOSE * high:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if middle * tanh(0.5 * middle) < rho else (low, middle)
     return tanh(0.5 * high) * (1 + _ROUNDING)
+
+
+def _by_tangents(a: float, most: float, delta: float) -> float:
+    """Return the least epsilon that one order allows for delta < 1/a, by tangents at log s0 = y."""
+    y, before, best = 0.0, None, inf
+    for _ in range(_TANGENTS):
+        e_epsilon, p, q = _under_tangent(a, most, delta, y)
+        best = min(best, e_epsilon)
+        own = log1p(-p) - log1p(-q) if p < 1 else -inf
+        move = own - y
+        if abs(move) <= _SETTLED * abs(own) < inf or own == y:
+            break
+        secant = inf
+        if before is not None and inf > abs(before[1] - move) > 0:
+            secant = y - move * (y - before[0]) / (move - before[1])
+        y, before = (secant if secant <= 0 else own), (y, move)
+    return log(best)
+
+
+def _under_tangent(a: float, most: float, delta: float, y: float) -> tuple[float, float, float]:
+    """Return e^epsilon and the best test (p, q) under the tangent at log s0 = y. All terms are positive."""
+    above, tilt = a - 1, (a - 1) * y
+    power = exp(tilt)
+    if y == -inf:
+        room = (expm1(above * most) + 1) / above  # K / (a-1)
+    else:
+        bend = power * _bend(-tilt) if tilt > -1 else tilt * power - expm1(tilt)
+        room = (expm1(above * most) + bend) / above + power * _bend(y)
+    log_r = log1p(above * room / (a * delta) + expm1(tilt)) / above
+    r = exp(log_r)
+    second = delta / room * exp(a * y) * expm1(log_r - y) if y > -inf else 0.0  # r - s0 = s0 (r / s0 - 1)
+    first = r * above / a
+    q = delta / (r / a - second) if r / a > second else inf
+    return first + second, r * q, q
+
+
+def _bend(x: float) -> float:
+    """Return e^x - 1 - x, with all its digits."""
+    if abs(x) > 0.1:
+        return expm1(x) - x
+    total = 0.0
+    for n in range(11, 2, -1):
+        total = (1 + total) * x / n
+    return (1 + total) * x * x / 2
 
 
 def _where(excess: Callable[[float], float], most: float) -> float:
@@ -135,8 +189,8 @@ def _log_q(a: float, most: float, x: float) -> float:
     return y
 
 
-def _least(at: Callable[[float], float], bound: RenyiBound, order: float) -> float:
-    """Return the least value of a function of the order near the given one: over a few orders, then golden section."""
+def _best_order(at: Callable[[float], float], bound: RenyiBound, order: float) -> float:
+    """Return the least value of a function of the order near the given one."""
 
     def of(log_excess: float) -> float:
         try:
@@ -156,15 +210,4 @@ def _least(at: Callable[[float], float], bound: RenyiBound, order: float) -> flo
     if places[best] == most and of(most - _TOLERANCE) > values[best]:
         return values[best]  # the largest order decides, as for tCDP with small delta
     low, high = places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
-    inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    tried = of(inner), of(outer)
-    least = min(values[best], *tried)
-    while high - low > _TOLERANCE:
-        if tried[0] <= tried[1]:
-            high, outer, inner = outer, inner, outer - _GOLDEN * (outer - low)
-            tried = of(inner), tried[0]
-        else:
-            low, inner, outer = inner, outer, inner + _GOLDEN * (high - inner)
-            tried = tried[1], of(outer)
-        least = min(least, *tried)
-    return least
+    return min(values[best], least(of, low, high, _TOLERANCE)[0])

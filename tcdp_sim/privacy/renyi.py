@@ -5,16 +5,17 @@ All values are scalars in nats. Planning calls these functions millions of times
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import exp, expm1, inf, log, log1p, sinh, sqrt, tanh, ulp
 
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, Guarantee, MeanConcentratedDP, PureDP, simplest
+from tcdp_sim.privacy.minimum import least
 
 TINY = ulp(0.0)  # the smallest positive float; positive numbers that underflow are rounded up to it
 _LOG_RANGE = (-40.0, 709.0)  # range of log(order - 1); below, the order is 1 in double precision
 _GRID = 96
-_GOLDEN = (sqrt(5) - 1) / 2
+_TOLERANCE = 1e-6  # of log(order - 1), where the answer is flat
 
 
 @dataclass(frozen=True)
@@ -262,31 +263,24 @@ def total_variation(bound: RenyiBound) -> float:
 def _least(f: Callable[[float], float], highest: float) -> tuple[float, float]:
     """Return the least value of f(order - 1) over 1 < order <= highest, and its order.
 
-    The search uses a grid in log(order - 1), then golden section around its best point. If the bound is a true Renyi
+    The search uses a grid in log(order - 1), then `least` around its best point. If the bound is a true Renyi
     curve then (a-1) D_a is convex and f is unimodal. Otherwise the answer is still a value of f. In floating point, 1 +
     (highest - 1) never exceeds highest, so f is evaluated at the domain's end and never beyond.
     """
-    low, high = _LOG_RANGE[0], min(log(highest - 1), _LOG_RANGE[1])
-    step = (high - low) / _GRID
-    points = [exp(low + step * i) for i in range(_GRID)] + [min(exp(high), highest - 1)]
+    low, step, high, points = _grid(highest)
     values = [f(point) for point in points]
     best = min(range(_GRID + 1), key=values.__getitem__)
-    value, excess = _golden(f, max(low + step * (best - 1), low), min(low + step * (best + 1), high))
+    ends = max(low + step * (best - 1), low), min(low + step * (best + 1), high)
+    value, place = least(lambda x: f(exp(x)), *ends, _TOLERANCE)
+    excess = exp(place)
     if not value < values[best]:
         value, excess = values[best], points[best]
     return value, 1 + excess
 
 
-def _golden(f: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_inner, at_outer = f(exp(inner)), f(exp(outer))
-    while high - low > 1e-9:
-        if at_inner <= at_outer:
-            high, outer, at_outer = outer, inner, at_inner
-            inner = high - _GOLDEN * (high - low)
-            at_inner = f(exp(inner))
-        else:
-            low, inner, at_inner = inner, outer, at_outer
-            outer = low + _GOLDEN * (high - low)
-            at_outer = f(exp(outer))
-    return (at_inner, exp(inner)) if at_inner <= at_outer else (at_outer, exp(outer))
+@lru_cache(maxsize=256)
+def _grid(highest: float) -> tuple[float, float, float, list[float]]:
+    """Return the first log(order - 1), the step, the last one, and order - 1 at all points."""
+    low, high = _LOG_RANGE[0], min(log(highest - 1), _LOG_RANGE[1])
+    step = (high - low) / _GRID
+    return low, step, high, [exp(low + step * i) for i in range(_GRID)] + [min(exp(high), highest - 1)]

@@ -1,12 +1,14 @@
 """Adapters: claims of libraries against closed forms, and audits of a sound and of a broken use.
 
-OpenDP and PipelineDP cannot be seeded. Their audits at level 1 - 1e-6 err with probability 1e-6.
+OpenDP, PipelineDP and Tumult Core cannot be seeded. Their audits at level 1 - 1e-6 err with probability 1e-6.
 """
 
 import subprocess
 import sys
+from fractions import Fraction
 from importlib.util import find_spec
-from math import exp
+from math import exp, nextafter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,7 +32,7 @@ def rng(seed=1):
 
 
 def test_importing_the_adapters_loads_no_library():
-    libraries = "opendp", "diffprivlib", "dp_accounting", "pipeline_dp", "sklearn"
+    libraries = "opendp", "diffprivlib", "dp_accounting", "pipeline_dp", "tmlt", "sklearn"
     code = f"import sys, tcdp_sim.audits.adapters; sys.exit(any(name in sys.modules for name in {libraries}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -59,6 +61,7 @@ class TestOpendp:
         claim = adapters.from_opendp(keys, (1, 1, 1)).claim
         assert isinstance(claim, ApproxDP)
         assert (claim.epsilon, claim.delta) == keys.map((1, 1, 1))
+        assert adapters.from_opendp(dp.c.make_approximate(dp.m.make_laplace(*space, scale=2.0)), 1).claim == PureDP(0.5)
         curve = dp.c.make_zCDP_to_approxDP(gaussian)
         smooth = adapters.from_opendp(curve, 3, delta=1e-3).claim
         assert smooth == ApproxDP(curve.map(3).epsilon(1e-3), 1e-3)
@@ -161,6 +164,61 @@ class TestPipelineDP:
         settings = {**AUDIT, "trials": 200, "claim": count.claim}
         assert not tcdp_sim.audit(count, neighbours=[(rows[:1], rows[:2])], **settings).refuted
         assert tcdp_sim.audit(count, neighbours=[([], rows)], **settings).refuted
+
+
+@needs("tmlt")
+@pytest.mark.filterwarnings("ignore")  # of pyspark and sympy
+class TestTumultCore:
+    @pytest.fixture(autouse=True)
+    def measurements(self):
+        from tmlt.core.measurements import noise_mechanisms as noise
+
+        self.geometric = noise.AddGeometricNoise(alpha=2)
+        self.gaussian = noise.AddDiscreteGaussianNoise(sigma_squared=3)
+
+    @pytest.mark.parametrize("d_in", [1, 2])
+    def test_the_privacy_function_gives_the_claim(self, d_in):
+        """Geometric noise of scale 2 at distance d: d / 2. Gaussian noise: d^2 / (2 sigma^2), rounded up."""
+        from sympy import sqrt
+        from tmlt.core.measurements.converters import PureDPToApproxDP
+        from tmlt.core.measures import ApproxDP as ApproxBudget
+        from tmlt.core.utils.exact_number import ExactNumber
+
+        assert adapters.from_tmlt_core(self.geometric, d_in).claim == PureDP(d_in / 2)
+        rho = adapters.from_tmlt_core(self.gaussian, d_in).claim.rho
+        assert Fraction(d_in**2, 6) <= Fraction(rho) <= Fraction(d_in**2, 6) * (1 + Fraction(1, 2**51))
+        assert adapters.from_tmlt_core(PureDPToApproxDP(self.geometric), d_in).claim == PureDP(d_in / 2)
+        claim = (ExactNumber("1/3"), ExactNumber(sqrt(2) / 1000))
+        paid = SimpleNamespace(is_interactive=False, privacy_function=lambda d_in: claim, output_measure=ApproxBudget())
+        assert adapters.from_tmlt_core(paid, d_in).claim == ApproxDP(nextafter(1 / 3, 1), 2**0.5 / 1000)
+
+    def test_outputs_have_the_law_of_the_noise(self):
+        outputs = np.array(adapters.from_tmlt_core(self.geometric, 1)(np.int64(3), None, 1500)) - 3
+        ratio = exp(-1 / 2)  # P[k] = (1 - ratio) / (1 + ratio) ratio^|k|
+        assert stats.binomtest(int((outputs == 0).sum()), 1500, (1 - ratio) / (1 + ratio)).pvalue > RARE
+        assert stats.binomtest(int((abs(outputs) <= 2).sum()), 1500, 1 - 2 * ratio**3 / (1 + ratio)).pvalue > RARE
+
+    def test_a_wrong_distance_is_found(self):
+        adapted = adapters.from_tmlt_core(self.geometric, 1)
+        settings = {**AUDIT, "claim": adapted.claim}
+        assert tcdp_sim.audit(adapted, neighbours=[(np.int64(0), np.int64(12))], **settings).refuted
+        assert not tcdp_sim.audit(adapted, neighbours=[(np.int64(0), np.int64(1))], **settings).refuted
+
+    @pytest.mark.parametrize("d_in", [-1, "x", None])
+    def test_mistakes_are_refused_in_one_line(self, d_in):
+        with pytest.raises(UserError, match=r"^Tumult Core states no claim at d_in = [^\n]*$"):
+            adapters.from_tmlt_core(self.geometric, d_in)
+
+    def test_an_interactive_measurement_is_refused(self):
+        from tmlt.core.measurements.interactive_measurements import MakeInteractive
+
+        with pytest.raises(UserError, match="an interactive measurement is a queryable"):
+            adapters.from_tmlt_core(MakeInteractive(self.geometric), 1)
+
+    def test_other_measures_are_refused(self):
+        other = SimpleNamespace(is_interactive=False, privacy_function=lambda d_in: d_in, output_measure="RenyiDP")
+        with pytest.raises(UserError, match="no claim is known for the output measure RenyiDP"):
+            adapters.from_tmlt_core(other, 1)
 
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):

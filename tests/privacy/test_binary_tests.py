@@ -1,5 +1,7 @@
 """Conversions by binary tests, against a search over all tests that all orders allow, and against releases."""
 
+import math
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxZCDP, RenyiBound, delta_at, renyi_bound, to_approx_dp
-from tcdp_sim.privacy.binary_tests import advantage, binary_delta, binary_epsilon
+from tcdp_sim.privacy.binary_tests import _bend, _by_tangents, _under_tangent, advantage, binary_delta, binary_epsilon
 
 KNOWN = [  # guarantee, epsilon, delta of the best test
     (ZCDP(0.1), 0.25, 0.13279),
@@ -89,6 +91,53 @@ def test_one_order_against_forty_digits(order, most):
     found = binary_epsilon(alone, float(delta), order)
     assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-8)
     assert binary_delta(alone, found, order) == pytest.approx(float(delta), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("order", "most", "delta"),
+    [(1.01, 0.02, 0.04), (827.0, 2e-12, 4e-9), (1.2, 1e-11, 1e-6), (3.0, 2.0, 0.3), (60.0, 9.0, 1e-9)],
+)
+def test_every_tangent_gives_a_valid_epsilon_and_the_best_is_exact(order, most, delta):
+    """The best test in 40 digits: on the boundary of the condition, with p - delta = e^epsilon q and equal slopes."""
+    with mp.workdps(40):
+        a, moment = mp.mpf(order), mp.exp((mp.mpf(order) - 1) * most)
+
+        def test(x):
+            """Return (epsilon, delta) of the test with log(p / q) = x on the boundary."""
+            low, high = mp.mpf(0), mp.exp(-x)
+            for _ in range(110):
+                q = (low + high) / 2
+                p = q * mp.exp(x)
+                inside = p**a * q ** (1 - a) + (1 - p) ** a * (1 - q) ** (1 - a) <= moment
+                low, high = (q, high) if inside else (low, q)
+            s = (1 - p) / (1 - q)
+            e_epsilon = (1 - 1 / a) * (mp.exp(a * x) - s**a) / (mp.exp((a - 1) * x) - s ** (a - 1))
+            return mp.log(e_epsilon), p - e_epsilon * q
+
+        low, high = mp.mpf(most), mp.mpf(most) + 20
+        for _ in range(70):
+            middle = (low + high) / 2
+            low, high = (middle, high) if test(middle)[1] > delta else (low, middle)
+        exact = float(test(high)[0])
+    tangents = [math.log(_under_tangent(order, most, delta, y)[0]) for y in (-math.inf, -3.0, -0.4, -1e-3, -1e-9, 0.0)]
+    assert min(tangents) >= exact - 1e-14
+    usual = most + math.log1p(-1 / order) - math.log(order * delta) / (order - 1)
+    assert tangents[0] == pytest.approx(usual, rel=1e-13)  # Canonne, Kamath, Steinke
+    assert exact - 1e-14 <= _by_tangents(order, most, delta) <= exact * (1 + 1e-11) + 1e-14
+
+
+def test_a_delta_above_the_total_variation_needs_no_epsilon():
+    """At order 378, D = 1.6e-6 allows p = 1/2 + t, q = 1/2 - t only where p - q < 1.6e-4."""
+    order, most = 378.38, 1.58e-6
+    p = brentq(lambda p: log_moment(p, 1 - p, order) - (order - 1) * most, 0.5 + 1e-9, 0.6)
+    assert 2 * p - 1 < 1.6e-4
+    assert to_approx_dp(RDP(order, most), 1.68e-4).epsilon == 0
+
+
+@pytest.mark.parametrize("x", [-30.0, -0.2, -0.1, -1e-3, -1e-12, 0.0, 1e-9, 0.05, 0.0999, 0.2, 5.0])
+def test_no_digit_of_the_bend_is_lost(x):
+    with mp.workdps(50):
+        assert _bend(x) == pytest.approx(float(mp.exp(x) - 1 - mp.mpf(x)), rel=6e-15, abs=0)
 
 
 @pytest.mark.parametrize("rho", [1e-6, 0.03, 1.0, 30.0])

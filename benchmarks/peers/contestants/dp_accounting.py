@@ -76,6 +76,14 @@ def tcdp_conversion(rho, omega, delta):
     return upper(compute_epsilon(orders, [rho * order for order in orders], delta)[0], "at 100 orders up to ω, by hand")
 
 
+def best_of_tries(sigma, tries, delta):
+    from dp_accounting.dp_event import GaussianDpEvent, RepeatAndSelectDpEvent
+    from dp_accounting.rdp import RdpAccountant
+
+    event = RepeatAndSelectDpEvent(GaussianDpEvent(sigma), tries, float("inf"))  # infinity is its name for Poisson
+    return upper(RdpAccountant().compose(event).get_epsilon(delta), "Papernot and Steinke's theorem, at default orders")
+
+
 def first_result():
     from dp_accounting import GaussianDpEvent
     from dp_accounting.rdp import RdpAccountant

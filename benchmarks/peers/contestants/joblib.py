@@ -3,13 +3,19 @@
 import tempfile
 
 from benchmarks.peers.answers import done
-from benchmarks.peers.contestants.cell import cell
+from benchmarks.peers.contestants.cell import cell, seeded
 
 
 def sweep_in_memory(cells):
     from joblib import Parallel, delayed
 
     return done(len(Parallel(n_jobs=1)(delayed(cell)(float(k)) for k in range(cells))))
+
+
+def sweep_seeded(cells):
+    from joblib import Parallel, delayed
+
+    return done(len(Parallel(n_jobs=1)(delayed(seeded)(float(k)) for k in range(cells))))
 
 
 def sweep_durable(cells):

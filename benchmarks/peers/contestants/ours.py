@@ -101,6 +101,19 @@ def selection_rho(epsilon):
     return upper(bounded_range_rho(epsilon), "the least ρ of bounded range")
 
 
+def best_of_tries(sigma, tries, delta):
+    from tcdp_sim.candidates import gaussian_renyi, theorem_renyi, tries_of
+    from tcdp_sim.privacy import RenyiBound, tightest_epsilon
+
+    law, shift = tries_of("poisson", tries), 1 / sigma
+
+    def curve(order):
+        order = max(order, 1 + 1e-6)
+        return min(gaussian_renyi(order, shift, law, 200).upper, theorem_renyi(order, shift, law))
+
+    return upper(tightest_epsilon(RenyiBound(curve, 200.0), delta)[0], "the exact supremum of the Rényi divergence")
+
+
 def selections(epsilon, candidates, count):
     from tcdp_sim.selection import exponential_mechanism
     from tcdp_sim.selection.scores import Scores
@@ -131,24 +144,32 @@ def _generator():
 
 
 def sweep_in_memory(cells):
-    found = _swept(cells)
+    found = _swept(_value, cells)
     return done(found["value"].size, "seeded and summarised, with standard errors and intervals; 4 trials a cell")
 
 
 def sweep_durable(cells):
     with tempfile.TemporaryDirectory() as folder:
-        found = _swept(cells, name="cells", results_dir=folder)
+        found = _swept(_value, cells, name="cells", results_dir=folder)
         return done(found["value"].size, "as above, and a run: journal, snapshot and certificate, flushed to the disk")
 
 
-def _swept(cells, **kept):
+def sweep_seeded(cells):
+    from benchmarks.peers.contestants.cell import trial
+
+    return done(_swept(trial, cells)["value"].size, "with intervals and quantiles besides")
+
+
+def _value(rng, k):
     from benchmarks.peers.contestants.cell import cell
+
+    return cell(k)
+
+
+def _swept(function, cells, **kept):
     from tcdp_sim import sweep
 
-    def value(rng, k):
-        return cell(k)
-
-    return sweep(value, {"k": [float(k) for k in range(cells)]}, trials=4, **kept)
+    return sweep(function, {"k": [float(k) for k in range(cells)]}, trials=4, **kept)
 
 
 def first_result():

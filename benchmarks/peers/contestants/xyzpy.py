@@ -4,13 +4,20 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.peers.answers import done
-from benchmarks.peers.contestants.cell import cell
+from benchmarks.peers.contestants.cell import cell, seeded
 
 
 def sweep_in_memory(cells):
     from xyzpy import Runner
 
     found = Runner(cell, var_names=["y"]).run_combos({"k": [float(k) for k in range(cells)]}, verbosity=0)
+    return done(found.y.size)
+
+
+def sweep_seeded(cells):
+    from xyzpy import Runner
+
+    found = Runner(seeded, var_names=["y", "error"]).run_combos({"k": [float(k) for k in range(cells)]}, verbosity=0)
     return done(found.y.size)
 
 

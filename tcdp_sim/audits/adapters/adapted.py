@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,11 @@ class Adapted:
     def __call__(self, data: Any, rng: Any, trials: int) -> list[Any]:
         """Return `trials` outputs."""
         return [self.draw(data, rng) for _ in range(trials)]
+
+
+def approximate(epsilon: float, delta: float) -> ApproxDP | PureDP:
+    """Return (epsilon, delta)-DP, which is pure DP if delta is 0."""
+    return ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
 
 
 def library(name: str, extra: str) -> Any:

@@ -8,9 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tcdp_sim.audits.adapters.adapted import Adapted, library
+from tcdp_sim.audits.adapters.adapted import Adapted, approximate, library
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.privacy import ApproxDP, PureDP
 
 SEEDS = 2**32
 
@@ -59,7 +58,7 @@ def from_diffprivlib(name: str, *, epsilon: float, delta: float = 0.0, **options
         raise UserError(f"diffprivlib has no {name!r}; valid: names such as 'mechanisms.Laplace' and 'tools.mean'")
     found = getattr(_module(folder), last)
     given = {"epsilon": epsilon, **({"delta": delta} if delta else {}), **options}
-    claim = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
+    claim = approximate(epsilon, delta)
     if folder == "tools":
         fresh = _module("accountant").BudgetAccountant  # the default accountant would add up all outputs of an audit
         return Adapted(lambda data, rng: found(data, **given, random_state=_seed(rng), accountant=fresh()), claim)

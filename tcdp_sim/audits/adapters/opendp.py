@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tcdp_sim.audits.adapters.adapted import Adapted, library
+from tcdp_sim.audits.adapters.adapted import Adapted, approximate, library
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 
@@ -57,7 +57,7 @@ def _claim(measurement: Any, d_in: Any, delta: float | None) -> Guarantee:
         case "MaxDivergence":
             return PureDP(bound)
         case "Approximate(MaxDivergence)":
-            return ApproxDP(*bound)
+            return approximate(*bound)
         case "ZeroConcentratedDivergence":
             return ZCDP(bound)
         case "SmoothedMaxDivergence" if delta is not None:

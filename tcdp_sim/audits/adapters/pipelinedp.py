@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tcdp_sim.audits.adapters.adapted import Adapted, library
-from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
+from tcdp_sim.audits.adapters.adapted import Adapted, approximate, library
 
 
 def from_pipelinedp(
@@ -62,5 +61,4 @@ def from_pipelinedp(
         accountant.compute_budgets()
         return {partition: metrics._asdict() for partition, metrics in found}
 
-    claim: Guarantee = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
-    return Adapted(draw, claim)
+    return Adapted(draw, approximate(epsilon, delta))
