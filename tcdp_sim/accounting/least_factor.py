@@ -12,6 +12,7 @@ CLOSE = 2e-7  # relative distance of the factor and the least one
 _ROUGH, _LEAST = 1e-4, 1e-9  # relative tolerances of a measure
 _TINY = 1e-320  # stands for 0 in a log
 _MOST_SECANTS, _MOST_STEPS = 12, 100
+_PATIENCE = 6  # steps of full trust in the slope
 _NOISY = 1e-3  # relative distance of factors whose measures give a slope
 _MOST_LOG = 60.0  # largest log of a factor that the search tries
 _USUAL_LOG = 7.0  # most factors are smaller
@@ -98,7 +99,8 @@ def _polished(at: Measure, allowed: float, factor: float, slope: float, toleranc
     """Return a factor whose upper end is at most `allowed`, by Newton steps in the logs.
 
     A step that leaves the bracket of what is known halves the bracket instead. So a measure that jumps, as the delta
-    of pure DP does at its epsilon, is followed to the place of its jump.
+    of pure DP does at its epsilon, is followed to the place of its jump. Beside a jump the slope may be far too large.
+    Steps without a bracket therefore double after some attempts.
     """
     x, low, high = log(factor), -inf, inf  # the measure exceeds its bound at `low`, and not at `high`
     points: list[tuple[float, float]] = []
@@ -115,6 +117,8 @@ def _polished(at: Measure, allowed: float, factor: float, slope: float, toleranc
             low = x
         if high - low < close:
             return exp(high)
+        if max(abs(low), abs(high)) == inf:
+            move *= 2.0 ** max(attempt - _PATIENCE, 0)
         x += min(max(move, -0.5), 0.5)
         if attempt % 3 == 2 or not low < x < high:
             x = 0.5 * (low + high) if high - low < inf else x

@@ -7,7 +7,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
 from tcdp_sim.accounting import CountTarget, DeviationTarget, Ledger, QuantileTarget, SelectionTarget, plan_budget
-from tcdp_sim.accounting.least_factor import least_factor
+from tcdp_sim.accounting.least_factor import BESIDE, least_factor
 from tcdp_sim.accounting.planning.rough import rough_delta
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.selection.success import required_gap, selection_failure
@@ -347,6 +347,19 @@ def test_a_measure_that_jumps_is_followed_to_its_jump(wrong, rest):
     exact = 5 / (1 - np.log1p(-4e-6))
     assert found.spent.upper <= 1e-6 < found.below.lower
     assert 0 <= found.factor / exact - 1 < 5e-7
+
+
+@pytest.mark.parametrize("start", [1.02, 1.5, 4.0])
+def test_the_slope_beside_a_jump_may_be_far_too_large(start):
+    """As with ten Laplace thresholds: slope 1475, and nothing beyond 0.3%. The rough slope is 25 times as large."""
+
+    def at(factor, tolerance):
+        value = start * 1e-6 * factor**-1475 if factor < np.exp(0.003) else 0.0
+        return Bounds(value * (1 - tolerance), value, value * (1 + tolerance))
+
+    found = least_factor(at, 1e-6)
+    assert found.spent.upper <= 1e-6 < found.below.lower
+    assert 0 <= found.factor / start ** (1 / 1475) - 1 < BESIDE
 
 
 def test_a_budget_near_pure_dp_is_used_up():
