@@ -1,7 +1,9 @@
 """The cluster scheduler: a Dask scheduler that somebody has started, with or without TLS."""
 
+import gc
 import ipaddress
 import re
+import traceback
 from asyncio import CancelledError
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -76,9 +78,23 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
         with announced(tell, f"no scheduler answers at {address} yet; waiting for it up to {wait:g} s"):
             return Client(address, security=security, timeout=wait)
     except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
+        _end_what_failed(problem)
         raise UserError(f"cluster.address = {address} gives no connection ({_cause(problem)})") from None
-    except MemoryError:  # another protocol's first bytes were read as a length
+    except MemoryError as problem:  # another protocol's first bytes were read as a length
+        _end_what_failed(problem)
         raise UserError(f"cluster.address = {address} gives no connection (it is not a Dask scheduler)") from None
+
+
+def _end_what_failed(problem: BaseException | None) -> None:
+    """Close the client whose start has failed; nothing but the frames of its exception holds it.
+
+    Otherwise Python collects it at any later time, also while distributed starts another loop. `Client.__del__` then waits
+    for a lock that this very thread holds.
+    """
+    while problem is not None:
+        traceback.clear_frames(problem.__traceback__)
+        problem = problem.__cause__ or problem.__context__
+    gc.collect()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """cluster=scheduler: a real `dask scheduler` with two `dask worker` processes, over TLS with certificates made here."""
 
+import gc
 import shutil
 import socket
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import time
 
 import pytest
+from distributed import Client
 
 from tcdp_sim.core import log as runlog
 from tcdp_sim.core.errors import UserError
@@ -323,3 +325,13 @@ def test_elementary_functions_that_differ_are_a_warning_or_refused(agree):
 def test_another_random_stream_is_refused(agree):
     with pytest.raises(UserError, match=r"^worker b: the random generator gives another stream than here"):
         agree({("b", "fingerprint"): "other", ("b", "bit_stream"): "other"})
+
+
+def test_a_client_that_found_nobody_is_closed_at_once():
+    """While the error is still known, and not whenever Python collects garbage: that may be in a start of distributed."""
+    before = sum(type(one) is Client for one in gc.get_objects())
+    spec = dict(named("cluster", "scheduler")) | {"address": f"tcp://127.0.0.1:{free_port()}", "wait": 1}
+    with pytest.raises(UserError, match="gives no connection") as caught, clusters.connect(spec):
+        pass
+    assert caught.value.__context__ is not None
+    assert sum(type(one) is Client for one in gc.get_objects()) <= before
