@@ -88,8 +88,8 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
 def _end_what_failed(problem: BaseException | None) -> None:
     """Close the client whose start has failed; nothing but the frames of its exception holds it.
 
-    Otherwise Python collects it at any later time, also while distributed starts another loop. `Client.__del__` then waits
-    for a lock that this very thread holds.
+    Otherwise Python collects it at any later time, also while distributed starts another loop. Then `Client.__del__`
+    waits for a lock that this very thread holds.
     """
     while problem is not None:
         traceback.clear_frames(problem.__traceback__)

@@ -328,7 +328,7 @@ def test_another_random_stream_is_refused(agree):
 
 
 def test_a_client_that_found_nobody_is_closed_at_once():
-    """While the error is still known, and not whenever Python collects garbage: that may be in a start of distributed."""
+    """While the error is still known. Garbage may be collected in a start of distributed, which would then wait."""
     before = sum(type(one) is Client for one in gc.get_objects())
     spec = dict(named("cluster", "scheduler")) | {"address": f"tcp://127.0.0.1:{free_port()}", "wait": 1}
     with pytest.raises(UserError, match="gives no connection") as caught, clusters.connect(spec):
