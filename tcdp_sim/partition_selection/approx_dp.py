@@ -10,6 +10,9 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.partition_selection.curve import ReleaseCurve, checked_per_key, counts_of
 
+_LARGE = 40.0  # e^epsilon - 1 is e^epsilon in floats
+_HUGE = 700.0  # e^epsilon is nearly the largest float
+
 
 @dataclass(frozen=True)
 class OptimalApproxDP(ReleaseCurve):
@@ -65,12 +68,12 @@ class OptimalApproxDP(ReleaseCurve):
         if epsilon == 0:
             return 0, 0.0
         # the first branch holds as long as pi(n) <= (1 - delta) / (e^epsilon + 1)
-        ratio = (1 - delta) / delta * expm1(epsilon) / (exp(epsilon) + 1) if epsilon < 700 else (1 - delta) / delta
+        ratio = (1 - delta) / delta * (expm1(epsilon) / (exp(epsilon) + 1)) if epsilon < _HUGE else (1 - delta) / delta
         n = 1 + floor(log1p(ratio) / epsilon)
         return n, min(self._growing(float(n)), 1.0)
 
     def _growing(self, n: float) -> float:
-        return self.delta * expm1(n * self.epsilon) / expm1(self.epsilon)
+        return self.delta * float(_grown(n, self.epsilon))
 
     def released(self, records: ArrayLike) -> Floats:
         return self._both(records)[0]
@@ -85,11 +88,17 @@ class OptimalApproxDP(ReleaseCurve):
             return np.minimum(n * delta, 1.0), np.maximum(1 - n * delta, 0.0)
         turn, there = self._turn
         before = np.minimum(n, turn)
-        grown = delta * np.expm1(before * epsilon) / expm1(epsilon)
+        grown = delta * _grown(before, epsilon)
         after = np.maximum(n - turn, 0.0)
-        left = (1 - there) * np.exp(-after * epsilon) + np.expm1(-after * epsilon) * delta / expm1(epsilon)
+        left = (1 - there) * np.exp(-after * epsilon) + np.expm1(-after * epsilon) * delta / _expm1(epsilon)
         left = np.clip(np.where(n <= turn, 1 - grown, left), 0.0, 1.0)
         return np.where(n <= turn, np.minimum(grown, 1.0), 1 - left), left
+
+    def _steps_down(self, there: float) -> float:
+        """Return how many steps lead from pi = `there` to 1, as a real number."""
+        if self.epsilon < _LARGE:
+            return log(1 + expm1(self.epsilon) / self.delta * (1 - there)) / self.epsilon
+        return 1 + log((1 - there) / self.delta) / self.epsilon
 
     @property
     def last(self) -> int:
@@ -98,6 +107,20 @@ class OptimalApproxDP(ReleaseCurve):
         if self.epsilon == 0:
             steps = ceil(1 / self.delta)
         else:
-            rest = log(1 + expm1(self.epsilon) / self.delta * (1 - there)) / self.epsilon
+            rest = self._steps_down(there)
             steps = turn + ceil(rest - 1e-12)
         return self.per_key * (steps - 1) + 1
+
+
+def _expm1(epsilon: float) -> float:
+    """Return e^epsilon - 1, and 1e304 in place of anything larger, which no result can tell from it."""
+    return expm1(min(epsilon, _HUGE))
+
+
+def _grown(n: ArrayLike, epsilon: float) -> Floats:
+    """Return (e^(n epsilon) - 1) / (e^epsilon - 1)."""
+    n = np.asarray(n, dtype=np.float64)
+    if epsilon < _HUGE:
+        return np.asarray(np.expm1(n * epsilon) / expm1(epsilon))
+    with np.errstate(over="ignore"):
+        return np.where(n > 0, np.exp((n - 1) * epsilon), 0.0)

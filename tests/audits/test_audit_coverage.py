@@ -62,10 +62,10 @@ def test_choosing_and_bounding_on_the_same_sample_is_caught(monkeypatch):
 
 @pytest.mark.slow
 def test_a_split_that_is_forgotten_is_caught(monkeypatch):
-    """Each of the two ends at the whole doubt, and at that of all pairs and events: the coin shows it."""
+    """Each of the two ends at a doubt of 0.7, as if there were no other end, pair or event: the coin shows it."""
     lower, upper = binomial.lower_probability, binomial.upper_probability
-    monkeypatch.setattr(binomial, "lower_probability", lambda hits, trials, _: lower(hits, trials, 0.4))
-    monkeypatch.setattr(binomial, "upper_probability", lambda hits, trials, _: upper(hits, trials, 0.4))
+    monkeypatch.setattr(binomial, "lower_probability", lambda hits, trials, _: lower(hits, trials, 0.7))
+    monkeypatch.setattr(binomial, "upper_probability", lambda hits, trials, _: upper(hits, trials, 0.7))
     assert refuted("response") > MOST
 
 

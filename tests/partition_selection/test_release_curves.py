@@ -186,6 +186,20 @@ def test_the_closed_form_solves_the_recursion(epsilon, delta):
     assert curve.spent_delta(epsilon) == pytest.approx(delta, rel=1e-6)
 
 
+@pytest.mark.parametrize("epsilon", [690.0, 699.9, 710.0, 2e4])
+def test_the_recursion_at_an_epsilon_whose_exponential_is_no_float(epsilon):
+    delta = 1e-6
+    pi = [mp.mpf(0)]
+    with mp.workdps(20_000):
+        while pi[-1] < 1:
+            up, down = mp.exp(epsilon) * pi[-1] + delta, 1 - mp.exp(-epsilon) * (1 - pi[-1] - delta)
+            pi.append(min(up, down, mp.mpf(1)))
+    curve = OptimalApproxDP(epsilon, delta)
+    np.testing.assert_allclose(curve.released(range(5)), [float(value) for value in [*pi, 1, 1, 1]][:5], rtol=1e-12)
+    np.testing.assert_allclose(curve.withheld([0, 1]), [1, 1 - delta], rtol=1e-12)
+    assert curve.last == len(pi) - 1
+
+
 @pytest.mark.parametrize("curve", [OptimalTCDP(0.1, 1e-6, per_key=3), OptimalApproxDP(0.5, 1e-4, per_key=3)])
 def test_several_records_a_key_make_a_staircase(curve):
     single = type(curve)(**{**curve.__dict__, "per_key": 1})

@@ -247,6 +247,7 @@ def test_a_file_in_place_of_a_folder_is_one_line(done, folder, monkeypatch, name
         patch.setattr("tcdp_sim.report.plots.save_all", lambda _, folder, __: folder.mkdir(parents=True, exist_ok=True))
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).write_text("in the way")
+        (folder / "drawn.json").unlink(missing_ok=True)  # so that there is something to draw
         code, _, err = done()
     assert (code, err.count("\n")) == (2, 1)
     assert f"{folder.name}/{name}: File exists" in err
@@ -255,11 +256,12 @@ def test_a_file_in_place_of_a_folder_is_one_line(done, folder, monkeypatch, name
     assert done()[0] == 0
 
 
-def test_figures_that_cannot_be_written_are_one_line(done, monkeypatch):
+def test_figures_that_cannot_be_written_are_one_line(done, folder, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.EROFS, "Read-only file system", "figures")
 
     monkeypatch.setattr("tcdp_sim.report.plots.save_all", refuse)
+    (folder / "drawn.json").unlink()  # so that there is something to draw
     code, _, err = done("draw")
     assert (code, err.count("\n")) == (2, 1)
     assert "cannot be written (figures: Read-only file system)" in err
