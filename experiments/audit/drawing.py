@@ -1,11 +1,10 @@
 """Figures of audited claims: the bounds over the claims, and the events that prove the bounds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.core.texts import blank
 from tcdp_sim.experiments.audit import tails
 from tcdp_sim.experiments.audit.names import group, in_words
 from tcdp_sim.report.legends import legend_below
@@ -33,28 +32,30 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _answers(cells):
     """Draw a row for each answer or selection, with its guarantee on the right."""
-    cells = cells.assign(row=_rows(cells, ("name", "guarantee")), side=cells["guarantee"])
+    titles = cells["name"].map(in_words)
+    if cells.duplicated(["name", "guarantee", "planted"]).any():  # several distances
+        titles = titles + cells["shift"].map(", moved by {:g}".format)
+    selects = ~tails.has_losses(cells)
+    cells = cells.assign(title=titles, side=cells["guarantee"], group=selects)
     moved = {False: "moved as promised", True: "moved further than promised: a planted bug"}
-    return _dots(_sorted(cells, lambda row: blank(row["algorithm"])), "Answers and selections", moved)
+    return _dots(cells, "Answers and selections", moved)
 
 
 def _methods(cells):
     """Draw a row for each method, with its planted bug on the right."""
-    cells = cells.assign(row=_rows(cells, ("name",)), side=cells["bug"])
-    planted = {False: "as it is", True: "with the bug on the right"}
-    return _dots(_sorted(cells, lambda row: group(row["name"])), "Methods", planted)
+    cells = cells.assign(title=cells["name"].map(in_words), side=cells["bug"], group=cells["name"].map(group))
+    return _dots(cells, "Methods", {False: "as it is", True: "with the bug on the right"})
 
 
-def _rows(cells, columns: Sequence[str]) -> list[str]:
-    return ["\0".join(str(row[column]) for column in columns) for row in cells.to_dict("records")]
+def _sorted(cells):
+    """Return the cells by group, and within a group from the largest ratio of bound and claim down.
 
-
-def _sorted(cells, group_of):
-    """Return the cells with the ratio of bound and claim, grouped, and within a group from the largest ratio down."""
-    cells = cells.assign(ratio=over(cells["bound"], cells["claimed"]), group=cells.apply(group_of, axis=1))
-    largest = cells.groupby("row")["ratio"].transform("max")
-    places = pd.factorize(cells["group"])[0]
-    return cells.assign(place=places, largest=-largest).sort_values(["place", "largest", "row"], kind="stable")
+    `row` numbers the rows of the figure, which have a title and a text on the right.
+    """
+    cells = cells.assign(ratio=over(cells["bound"], cells["claimed"]), group=pd.factorize(cells["group"])[0])
+    largest = -cells.groupby(["title", "side"])["ratio"].transform("max")
+    cells = cells.assign(largest=largest).sort_values(["group", "largest", "title", "side"], kind="stable")
+    return cells.assign(row=cells.groupby(["title", "side"], sort=False).ngroup())
 
 
 def over(bound, claimed) -> np.ndarray:
@@ -66,6 +67,7 @@ def over(bound, claimed) -> np.ndarray:
 
 def _dots(cells, audited: str, legend: dict[bool, str]):
     """Draw a line from each bound to the right, in a row for each audited claim. Claims stand or fall at 1."""
+    cells = _sorted(cells)
     rows = cells.drop_duplicates("row")
     figure, grid = new_figure(1, 1, 8.0, 0.25 * len(rows) + 1.3)
     axes = grid[0, 0]
@@ -73,17 +75,16 @@ def _dots(cells, audited: str, legend: dict[bool, str]):
     right = 1.25 * max(finite.max(), 2.0) if len(finite) else 2.0
     for planted in (False, True):
         part = cells[cells["planted"] == planted]
-        places = [rows["row"].tolist().index(row) + (APART if planted else -APART) for row in part["row"]]
-        for place, cell in zip(places, part.to_dict("records")):
-            _line(axes, place, cell, right)
-    for place in np.flatnonzero(np.diff(rows["place"])):
+        for cell in part.to_dict("records"):
+            _line(axes, cell["row"] + (APART if planted else -APART), cell, right)
+    for place in np.flatnonzero(np.diff(rows["group"])):
         axes.axhline(place + 0.5, color="#BBBBBB", linewidth=0.7)
     axes.axvline(1, **LIMIT)
     axes.set_xscale("symlog", linthresh=1)
     ticks = [tick for tick in TICKS if tick <= right]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_xticks([], minor=True)
-    axes.set_yticks(range(len(rows)), [in_words(name) for name in rows["name"]], fontsize=8)
+    axes.set_yticks(range(len(rows)), rows["title"].tolist(), fontsize=8)
     axes.set(xlim=(-0.05, right), ylim=(len(rows) - 0.4, -0.6), xlabel="lower bound over claim")
     axes.grid(visible=False, axis="y")
     side = axes.secondary_yaxis("right")

@@ -21,7 +21,8 @@ REGION = {"alpha": 0.2, "linewidth": 0}
 
 def has_losses(table: pd.DataFrame) -> pd.Series:
     """Return where the outputs of a row are the privacy losses of an answer, not labels."""
-    return (table["bug"] == "") & table["algorithm"].map(blank)
+    answers = table["bug"] == ""
+    return answers & table["algorithm"].map(blank) if "algorithm" in table else answers
 
 
 def figure(curves: pd.DataFrame, answers: pd.DataFrame) -> Any:

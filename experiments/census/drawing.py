@@ -33,7 +33,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _label(row, deltas: int) -> str:
-    return f"{row['list']}, δ = {row['delta']:.0e}" if deltas > 1 else str(row["list"])
+    name = str(row["list"]).replace("_", " ")
+    return f"{name}, δ = {row['delta']:.0e}" if deltas > 1 else name
 
 
 def _epsilons(own, reduced):
@@ -124,7 +125,8 @@ def _errors(part, name):
     handles = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels())}
     handles["exact"] = line_key(GREY, linewidth=0.9)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=4)
-    headed(figure, f"{name}: errors of released counts before post-processing (bars: 95%){_gain(part)}")
+    data = name.replace("_", " ")
+    headed(figure, f"{data}: errors of released counts before post-processing (bars: 95%){_gain(part)}")
     return figure
 
 

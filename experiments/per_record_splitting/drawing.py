@@ -132,8 +132,8 @@ def _claims(part: pd.DataFrame) -> Any:
     axes.set_yticks(rows.index, rows["where"] + ": " + rows["claim"], fontsize=7)
     axes.set(xscale="log", ylim=(-1, len(rows)), xlabel="printed / computed")
     axes.grid(axis="y", visible=False)
-    axes.set_title(f"Finley et al. 2024: {fine.sum()} of {len(part)} are right; these are loose or wrong", x=0.2)
     keys = {"a bound, loose": LOOSE, "wrong, or false in words": WRONG}
     handles = [line_key(colour, marker="o", linestyle="none") for colour in keys.values()]
     figure.legend(handles, keys, loc="outside lower center", ncols=2)
+    headed(figure, f"Finley et al. 2024: {fine.sum()} of {len(part)} are right; these are loose or wrong")
     return figure
