@@ -29,13 +29,14 @@ def files_of_figures():
 def figures_are_drawn(figures, monkeypatch, request):
     """Every study that is run here is drawn and laid out, but the files of its figures are empty, which is faster.
 
-    They keep to the rules of figures, except in slow tests, which draw odd studies.
+    They keep to the rules of figures, except in slow tests, which draw odd studies. Rules are read before a file
+    is written, because that moves legends to places on its canvas.
     """
     broken = {}
     kept = request.node.path.stem not in LATER and request.node.get_closest_marker("slow") is None
 
     def save(figure, path, **more):
-        if kept and Path(path).suffix == ".png" and (rules := figure_rules.broken(figure)):
+        if kept and Path(path).suffix == ".pdf" and (rules := figure_rules.broken(figure)):
             broken[Path(path).stem] = rules
         if "files_of_figures" in request.fixturenames:
             drawn(figure, path, **more)

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from colour_blindness import distance
 from matplotlib.colors import to_hex
-from matplotlib.text import Text
+from matplotlib.text import Annotation
 
 MOST_ENTRIES = 8
 SMALLEST = 6.0  # points
@@ -86,8 +86,9 @@ def texts(figure):
 
 
 def _drawn(text):
-    inside = not text.get_clip_on() or text.axes.bbox.contains(*text.get_window_extent().get_points().mean(axis=0))
-    return isinstance(text, Text) and text.get_text() and inside
+    """Return True if a text of a panel is drawn: it is not empty, no arrow alone, and what it notes is not beyond."""
+    there = not isinstance(text, Annotation) or text._check_xy(text.figure._get_renderer())
+    return text.get_text() and there
 
 
 def overlaps(figure):
