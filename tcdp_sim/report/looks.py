@@ -51,6 +51,7 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
     "laplace_log_normal": (MORE["purple"], "*"),
     "student_t": (COLOURS[6], ">"),
     "median_interior_point": (MORE["indigo"], "h"),
+<<<<<<< HEAD
     # prefix sums, also for CDFs of ordered records and for quantiles
     "square_root": (MORE["indigo"], "h"),
     "weighted_square_root": (MORE["purple"], "*"),
@@ -86,6 +87,15 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
 DIRECTIONS = {  # the direction of a privacy loss -> colour, marker and dashes
     "forward": (MORE["indigo"], "h", "-"),
     "backward": (COLOURS[4], "v", "--"),
+=======
+    "poisson": (MORE["indigo"], "h"),  # random numbers of tries
+    "geometric": (MORE["brown"], "p"),
+    "logarithmic": (MORE["purple"], "*"),
+    "all_runs": (MORE["olive"], "d"),
+    "optimal_dp": (MORE["olive"], "d"),  # the best curves of release of a key
+    "optimal_rdp": (MORE["indigo"], "h"),
+    "optimal_tcdp": (MORE["purple"], "*"),
+>>>>>>> main
 }
 FILLS = ("full", "none", "left", "top")  # marker fillings of a noise's variants
 STEP, LIGHTEST = 0.4, 0.6  # share of white added from one variant to the next, and its maximum

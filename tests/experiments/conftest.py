@@ -9,17 +9,6 @@ from matplotlib.figure import Figure
 
 from tcdp_sim.results import published
 
-LATER = {
-    "test_gap_max_data_experiment",
-    "test_information_experiment",
-    "test_optimal_noise_experiment",
-    "test_partition_selection_experiment",
-    "test_per_record_sums",
-    "test_private_candidates_experiment",
-    "test_sinh_normal_experiment",
-}
-
-
 @pytest.fixture
 def files_of_figures():
     """For tests that look into the files of figures, not only for them."""
@@ -33,7 +22,7 @@ def figures_are_drawn(figures, monkeypatch, request):
     is written, because that moves legends to places on its canvas.
     """
     broken = {}
-    kept = request.node.path.stem not in LATER and request.node.get_closest_marker("slow") is None
+    kept = request.node.get_closest_marker("slow") is None
 
     def save(figure, path, **more):
         if kept and Path(path).suffix == ".pdf" and (rules := figure_rules.broken(figure)):
