@@ -51,7 +51,6 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
     "laplace_log_normal": (MORE["purple"], "*"),
     "student_t": (COLOURS[6], ">"),
     "median_interior_point": (MORE["indigo"], "h"),
-<<<<<<< HEAD
     # prefix sums, also for CDFs of ordered records and for quantiles
     "square_root": (MORE["indigo"], "h"),
     "weighted_square_root": (MORE["purple"], "*"),
@@ -83,11 +82,7 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
     # ledgers: answers until the budget is spent
     "filter": (MORE["teal"], "X"),
     "split": (MORE["brown"], "p"),
-}
-DIRECTIONS = {  # the direction of a privacy loss -> colour, marker and dashes
-    "forward": (MORE["indigo"], "h", "-"),
-    "backward": (COLOURS[4], "v", "--"),
-=======
+    # private candidates and released keys
     "poisson": (MORE["indigo"], "h"),  # random numbers of tries
     "geometric": (MORE["brown"], "p"),
     "logarithmic": (MORE["purple"], "*"),
@@ -95,7 +90,10 @@ DIRECTIONS = {  # the direction of a privacy loss -> colour, marker and dashes
     "optimal_dp": (MORE["olive"], "d"),  # the best curves of release of a key
     "optimal_rdp": (MORE["indigo"], "h"),
     "optimal_tcdp": (MORE["purple"], "*"),
->>>>>>> main
+}
+DIRECTIONS = {  # the direction of a privacy loss -> colour, marker and dashes
+    "forward": (MORE["indigo"], "h", "-"),
+    "backward": (COLOURS[4], "v", "--"),
 }
 FILLS = ("full", "none", "left", "top")  # marker fillings of a noise's variants
 STEP, LIGHTEST = 0.4, 0.6  # share of white added from one variant to the next, and its maximum

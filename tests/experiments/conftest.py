@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from tcdp_sim.results import published
 
+
 @pytest.fixture
 def files_of_figures():
     """For tests that look into the files of figures, not only for them."""
