@@ -37,6 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("rows", nargs="*", help="mechanisms to audit; all of the gallery's own if none is named")
     parser.add_argument("--libraries", action="store_true", help="audit those of opendp and diffprivlib as well")
     parser.add_argument("--trials", type=float, default=1e6, help="outputs of each input for the bound")
+    parser.add_argument("--seconds", type=float, help="time of each audit, which then decides its trials")
     parser.add_argument("--level", type=float, default=0.9, help="confidence of every bound")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 0 audits in this process")
@@ -70,12 +71,13 @@ def _chosen(every: list[Row], options: argparse.Namespace) -> list[Row]:
 def _audit_all(chosen: list[Row], options: argparse.Namespace) -> None:
     for row in chosen:
         ratios = row.has_ratios and not options.outputs
-        sizes = (int(options.trials), options.level, options.seed, options.workers)
-        outcome = audited(row, *sizes, ratios, options.results)
+        size = {"seconds": options.seconds} if options.seconds else {"trials": int(options.trials)}
+        outcome = audited(row, size, options.level, options.seed, options.workers, ratios, options.results)
         keep(outcome, options.results)
         verdict = "refuted" if outcome.refuted else "not refuted"
         times = f"{outcome.seconds:.1f} s, {outcome.cpu:.1f} CPU s, of which sampling {outcome.sampling:.1f}"
-        print(f"{row.name}: {outcome.measure} >= {outcome.bound:.5g}, {verdict}; {times}", flush=True)
+        shown = f"{outcome.measure} >= {outcome.bound:.5g} from {outcome.trials:.3g} outputs, {verdict}"
+        print(f"{row.name}: {shown}; {times}", flush=True)
 
 
 if __name__ == "__main__":
