@@ -21,7 +21,7 @@ from tcdp_sim.audits.moments import Moment
 from tcdp_sim.audits.reading import Reader, Regular
 from tcdp_sim.audits.sampling import Counted, Counts, Pair, drawn_raw, said
 from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Score
-from tcdp_sim.audits.stages import AGAIN_PAIRS, FINAL_PAIRS, Sizes, sizes
+from tcdp_sim.audits.stages import AGAIN_PAIRS, FINAL_PAIRS, PAIRS_KEPT, Sizes, sizes
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
 
@@ -78,7 +78,7 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
 
     The result is None if all outputs that could choose one are the same.
     """
-    planned, one = sizes(audit.trials, len(audit.pairs)), audit.measure
+    planned, one = _planned(audit), audit.measure
     pilots = _pilots(counting, audit, planned.pilot)
     found: list[Candidate] = []
     for pilot in _ranked(counting, pilots, planned, audit):
@@ -92,6 +92,14 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
     if planned.again and len(found) > 1:
         found = _compared(counting, _of_best_pairs(found, AGAIN_PAIRS), one, planned.again, "compare again")
     return _chosen(counting, _finalists(found), one, planned, audit.doubt)
+
+
+def _planned(audit: Audit) -> Sizes:
+    """Return the size of each stage. A mechanism's own likelihood ratio ranks pairs well from a few outputs."""
+    planned = sizes(audit.trials, len(audit.pairs))
+    if audit.scoring.likelihood_ratio is None:
+        return planned
+    return replace(planned, again=0, pairs=min(planned.pairs, PAIRS_KEPT))
 
 
 def _finalists(found: list[Candidate]) -> list[Candidate]:

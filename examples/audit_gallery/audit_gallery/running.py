@@ -20,8 +20,9 @@ def audited(
 ) -> Outcome:
     """Audit a row, or continue a stopped audit, and return the outcome.
 
-    `size` has the number of `trials`, or the `seconds` that decide it. With 0 workers the audit runs in this process. If `ratios` is true, the audit is given the mechanism's own
-    likelihood ratios, if it has any. The folder `results` keeps the run's counts, from which a stopped audit continues.
+    `size` has the number of `trials`, or the `seconds` that decide it. With 0 workers the audit runs in this process.
+    If `ratios` is true, the audit is given the mechanism's own likelihood ratios, if it has any. The folder `results`
+    keeps the run's counts, from which a stopped audit continues.
     """
     mechanism = row.mechanism if ratios else row.mechanism.__call__  # a bound method has no likelihood ratios
     cluster = {"name": "local", "workers": workers} if workers else "serial"
