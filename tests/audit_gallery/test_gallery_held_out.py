@@ -34,7 +34,8 @@ def index_law(data):
     for answer in data:
         chances.append(weights @ stats.laplace(answer, 4).sf(t))
         weights = weights * stats.laplace(answer, 4).cdf(t)
-    return np.array([*chances, weights.sum()])
+    law = np.array([*chances, weights.sum()])
+    return law / law.sum()
 
 
 def test_epsilon_of_a_first_value():
