@@ -9,8 +9,9 @@ import pandas as pd
 from tcdp_sim import exact
 from tcdp_sim.bounds.lower import information as most_information
 from tcdp_sim.mechanisms import Information
+from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega
-from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -103,10 +104,22 @@ def _figure(part, styles):
         axes.set_xticks([], minor=True)
     grid[0, 0].set_ylabel("I(records; release) (nats)")
     keys = {label: styles[label] for label in part["series"].unique()} | KEYS
-    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // 2))
-    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=2)
-    headed(figure, f"What a private release says, at equal privacy, ρ = {part['rho'].iloc[0]:g}")
+    legend_below(figure, keys, 2)
+    headed(figure, _finding(part))
     return figure
+
+
+def _finding(part) -> str:
+    """Return the title: the shares of all there is to know that the releases tell about most records, of most bins."""
+    here = part[part["k"] == part["k"].max()]
+    here = here[here["n"] == here["n"].max()]
+    shares = here["information_exact"] / here["entropy"]
+    few, most = (here["series"][place] for place in (shares.idxmin(), shares.idxmax()))
+    what = f"{here['n'].iloc[0]:g} equal records ({_release(here['k'].iloc[0])})"
+    told = f"At ρ = {part['rho'].iloc[0]:g}, releases tell {shares.min():.0%}"
+    if few == most:
+        return f"{told} of all there is to know about {what}"
+    return f"{told} to {shares.max():.0%} of all there is to know about {what}\nleast: {few}; most: {most}"
 
 
 def _curve(axes, cells, style):

@@ -11,8 +11,9 @@ from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.mechanisms import OptimalNoise
 from tcdp_sim.mechanisms.optimal_noise import LEVEL
 from tcdp_sim.noise import Noise
+from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
-from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, points, wide_log_axis
+from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, points, wide_log_axis
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -174,10 +175,24 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     for rho, part in table.groupby("rho", sort=True):
         suffix = f"_rho_{rho:g}" if table["rho"].nunique() > 1 else ""
         unit = f"{LEVEL:.0%} quantile of the largest of k errors, in counts; the optimum is a multiple of 1/2"
-        title = f"Distance to the best possible noise, at equal privacy, ρ = {rho:g}"
-        yield f"distance_to_optimum{suffix}", captioned(_figure(part, styles, _ratios, title), part, unit), part
-        title = f"Largest of k errors, {LEVEL:.0%} quantile, at equal privacy, ρ = {rho:g}"
-        yield f"quantiles{suffix}", captioned(_figure(part, styles, _quantiles, title), part, unit), part
+        figure = _figure(part, styles, _ratios, _distances(part))
+        yield f"distance_to_optimum{suffix}", captioned(figure, part, unit), part
+        figure = _figure(part, styles, _quantiles, _least_error(part))
+        yield f"quantiles{suffix}", captioned(figure, part, unit), part
+
+
+def _distances(part) -> str:
+    """Return a title: how far each noise is from the optimum at most."""
+    most = {label: part[f"{noise}_ratio"].max() - 1 for noise, label in RIVALS.items()}
+    told = [f"{label} up to {above:.0%}" for label, above in most.items() if not isnan(above)]
+    return f"Above the best possible noise, at equal privacy:\n{', '.join(told)}"
+
+
+def _least_error(part) -> str:
+    """Return a title: the errors at the largest k, of the best possible noise and of Gaussian noise."""
+    row = part.loc[part["k"].idxmax()]
+    least = f"The largest of {row['k']:.3g} errors is {row['optimum']:g} with the best possible noise"
+    return f"{least} and {row['gaussian']:.3g} with Gaussian noise ({row['panel']}, 95% quantiles)"
 
 
 def _figure(part, styles, draw, title):
@@ -191,8 +206,7 @@ def _figure(part, styles, draw, title):
     band = {"color": styles[SERIES[0].label]["color"], "linewidth": 6, "alpha": BAND}
     keys = styles | {"certified interval of the optimum": band}
     keys |= KEYS | {label: line_of(styles[label]) for label in RIVALS.values()} if draw is _quantiles else {}
-    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // 4))
-    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=4)
+    legend_below(figure, keys, 4)
     headed(figure, title)
     return figure
 

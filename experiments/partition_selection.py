@@ -8,8 +8,9 @@ import pandas as pd
 
 from tcdp_sim.mechanisms import PartitionSelection
 from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
-from tcdp_sim.report.looks import line_of, marks_of, series_styles
-from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -71,7 +72,11 @@ def rows(cell: Cell) -> Row:
     - `threshold`: the threshold in counts; NaN for the best curves.
     """
     mechanism = cell.mechanism
-    row = cell.only("method", "noise", "data") | {name: cell.law["target"].get(name, np.nan) for name in TARGET}
+    row = (
+        cell.only("method", "noise", "data")
+        | cell.noise
+        | {name: cell.law["target"].get(name, np.nan) for name in TARGET}
+    )
     row |= {PERSON: cell.law["keys"], "records_per_key": mechanism.curve.per_key}
     row |= cell.only("guarantee", "trials")
     row |= cell.numbers(KEYS, "keys", endings=columns.WITH_EXACT)
@@ -110,11 +115,18 @@ def _terminal_row(row) -> list[str]:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Draw keys, records and the records that a key needs against the axis that varies, for each data set."""
-    styles = series_styles((label, "") for label in table["series"].unique())
+    styles = noise_styles(_look(row) for row in table.drop_duplicates("series").to_dict("records"))
     for (data, by, omega), part in _sweeps(table):
         ending = f"_omega_{omega:g}" if np.isfinite(omega) else ""
         figure = _figure(part, by, styles)
         yield f"keys_{data}_by_{by}{ending}", captioned(figure, part, "keys"), part.drop(columns="series")
+
+
+def _look(row) -> Series:
+    """Return a series for its colour: that of the noise of a threshold, or that of a best curve."""
+    if row["method"] in NAMES:
+        return Series(row["series"], algorithm=row["method"])
+    return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], row["series"])
 
 
 def _sweeps(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, str, float], pd.DataFrame]]:
@@ -162,7 +174,7 @@ def _figure(part, by, styles):
         "lines: exact; a threshold also shows counts": {"color": GREY, "linestyle": "-", "linewidth": 1.6},
         "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
     }
-    figure.legend([line_key(**style) for style in legend.values()], [*legend], loc="outside lower center", ncols=4)
+    legend_below(figure, legend, 4)
     headed(figure, _finding(part, by))
     return figure
 

@@ -129,8 +129,16 @@ def _groups(part: pd.DataFrame, title: str, looks: dict[str, Any]) -> Any:
         "an error of 10%": line_key(linestyle=":", linewidth=0.8),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=1)
-    headed(figure, f"Sums by group at equal privacy\n{title}")
+    headed(figure, f"{_finding(part)}\n{title}")
     return figure
+
+
+def _finding(part: pd.DataFrame) -> str:
+    """Return the title: the release that brings most sums of each grouping within 10%, at equal privacy."""
+    exact = SHARES[0] + columns.EXACT
+    best = records(part.loc[part.groupby("group_by", sort=False)[exact].idxmax()])
+    told = (f"{one['group_by']} {one[exact]:.0%} ({one['label']})".replace("_", " ") for one in best)
+    return f"Most sums within 10% of the truth: {', '.join(told)}"
 
 
 def _dots(axes: Any, rows: pd.DataFrame, name: str, simulated: str, exact: str, looks: dict[str, Any]) -> None:

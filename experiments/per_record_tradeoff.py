@@ -156,8 +156,18 @@ def _tradeoff(found: list[Sweep], looks: dict[str, Any]) -> Any:
     keys["one anchor: the largest record's"] = line_key(linestyle="--")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     note(figure, "kind", "lines: exact; markers: simulated median, 95% interval; crosses at the top: infinite RMSE")
-    headed(figure, "What the sum costs the largest record, and what the median one")
+    headed(figure, _finding(found[0]))
     return figure
+
+
+def _finding(sweep: Sweep) -> str:
+    """Return the title: the release with the least median error in the middle of a sweep."""
+    values = np.sort(sweep.rows[f"value_{sweep.swept}"].dropna().unique())
+    middle = values[len(values) // 2]
+    here = records(sweep.rows[sweep.rows[f"value_{sweep.swept}"] == middle])
+    best = min(here, key=lambda one: one["median_exact"])
+    where = f"{middle:g} at the {_record(sweep, sweep.swept)} and {_held(sweep)}"
+    return f"Least median error with {where}:\n{best['median_exact']:.2g} of the sum ({best['label']})"
 
 
 def _limit(axes: Any, values: pd.Series) -> None:

@@ -18,8 +18,9 @@ from tcdp_sim.exact import (
 from tcdp_sim.mechanisms import PrivateCandidates
 from tcdp_sim.mechanisms.private_candidates import ALL_RUNS
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
-from tcdp_sim.report.looks import line_of, marks_of, series_styles
-from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.looks import METHODS, line_of, marks_of, noise_looks, series_styles
+from tcdp_sim.report.plots import GREY, KIND, captioned, headed, line_key, new_figure, note, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -40,6 +41,7 @@ BY_THEOREM = ", published theorem"
 ORDERS = (1.1, 1.5, 2, 3, 5, 7.5)
 MEANS = (3, 10, 100, 1000)
 RUN = 1e-3  # rho of a run in the figure of divergences
+LEAST = 1e-5  # the least loss of accuracy that is drawn
 CELLS = 6000  # outputs of the discrete run whose divergence is exact
 
 
@@ -186,11 +188,20 @@ def _label(row) -> str:
     return NAMES[row["method"]] + (BY_THEOREM if paper else "") + (f", {several}" if several else "")
 
 
-def _styles(labels) -> dict:
+def _styles(part) -> dict:
     """Return the styles of the series. Dashes show the published theorem, in the colour of the same method."""
-    plain = series_styles((label.removesuffix(BY_THEOREM), "") for label in labels)
-    dashed = {"linestyle": "--"}
-    return {label: plain[label.removesuffix(BY_THEOREM)] | (dashed if BY_THEOREM in label else {}) for label in labels}
+    found = {}
+    looks = noise_looks(_look(row) for row in part.drop_duplicates("series").to_dict("records"))
+    for row in part.drop_duplicates("series").to_dict("records"):
+        found[row["series"]] = looks[_look(row)[0]] | {"linestyle": "--" if BY_THEOREM in row["series"] else "-"}
+    return found
+
+
+def _look(row) -> tuple[str, str, str]:
+    """Return name, family and calibration of what gives a series its colour: a method, or the noise of Gap-Max."""
+    if row["method"] in METHODS:
+        return row["method"], "", ""
+    return row["series"], row["noise_family"], row["noise_calibration"]
 
 
 def _records_figure(part):
@@ -198,12 +209,12 @@ def _records_figure(part):
     columns_of = min(len(problems), 2)
     lines = -(-len(problems) // columns_of)
     figure, grid = new_figure(lines, columns_of, 1.2 + 4.6 * columns_of, 0.8 + 3.1 * lines)
-    styles = _styles(part["series"].unique())
+    styles = _styles(part)
     for axes, problem in zip(np.ravel(grid), problems):
         _curves(axes, part[part["problem"] == problem], "records", styles)
         k = part.loc[part["problem"] == problem, "k"].iloc[0]
         axes.set(xlabel="number of records n", ylabel="mean loss of accuracy", title=f"{problem}: k = {k:g}")
-    _legend(figure, styles)
+    legend_below(figure, styles, 2)
     headed(figure, _finding(part))
     return figure
 
@@ -216,18 +227,22 @@ def _curves(axes, part, x, styles) -> None:
         ends = (seen[f"accuracy_loss{end}"] for end in ("", columns.LOWER, columns.UPPER))
         points(axes, seen[x], *ends, **marks_of(style))
         axes.plot(cells[x], cells["accuracy_loss_exact"], **line_of(style))
-    least = part["accuracy_loss_exact"].max()
-    axes.set(xscale="log", yscale="log", ylim=(max(part["accuracy_loss_exact"].min(), 1e-5) * 0.7, 1.6 * least))
+    most, least = part["accuracy_loss_exact"].max(), part["accuracy_loss_exact"].min()
+    axes.set(xscale="log", yscale="log", ylim=(max(least, LEAST) * 0.7, 1.6 * most))
+    note(axes.figure, "kind", KIND)
+    if least < LEAST:
+        note(axes.figure, "least", f"losses below {LEAST:g} are not drawn")
 
 
 def _runs_figure(part):
     figure, grid = new_figure(1, 1, 6.4, 4.4)
-    styles = _styles(part["series"].unique())
+    styles = _styles(part)
     _curves(grid[0][0], part, "tries", styles)
     grid[0][0].set(xlabel="mean number of tries", ylabel="mean loss of accuracy")
-    _legend(figure, styles)
-    row = part.iloc[0]
-    headed(figure, f"{row['problem']}: k = {row['k']:g}, n = {row['records']:,.0f} records")
+    legend_below(figure, styles, 2)
+    best = part.loc[part["accuracy_loss_exact"].idxmin()]
+    which = f"{best['problem']}, k = {best['k']:g}, n = {best['records']:,.0f} records"
+    headed(figure, f"Least loss with {best['tries']:g} tries on average ({best['series']})\n{which}")
     return figure
 
 
@@ -259,15 +274,14 @@ def _divergences_figure(curves):
     return figure
 
 
-def _legend(figure, styles) -> None:
-    keys = dict(styles) | {"lines: exact; markers: simulated, 95%": {"color": GREY, "linestyle": "none"}}
-    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=2)
-
-
 def _finding(part) -> str:
     """Return the title: the noise of a run by the published theorem over ours, for Poisson tries."""
     scales = part[part["method"] == "poisson"].groupby("accounting")["scale"].first()
     if {"paper", "tight"} <= set(scales.index):
         less = scales["paper"] / scales["tight"]
         return f"Poisson tries need {less:.0f} times less noise than by the published theorem"
-    return "The best of k candidates, by private runs and by methods that see all scores"
+    records = np.sort(part["records"].unique())
+    middle = part[part["records"] == records[len(records) // 2]]
+    best = middle.loc[middle.groupby("problem", sort=False)["accuracy_loss_exact"].idxmin(), "series"].value_counts()
+    told = ", ".join(f"{label} ({count} of {best.sum()} problems)" for label, count in best.items())
+    return f"Least loss of accuracy at n = {middle['records'].iloc[0]:,.0f} records: {told}"

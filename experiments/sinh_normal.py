@@ -8,7 +8,7 @@ import pandas as pd
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.noise import Noise
 from tcdp_sim.report.looks import noise_looks
-from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, WRONG, captioned, headed, line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -19,6 +19,7 @@ from tcdp_sim.summaries.estimates import proportion
 FINE = 400  # points of the exact curves
 MOST_BINS = 1000  # on each side; up to there the stored bins have edges at multiples of the width
 COLUMNS = 4  # noises in one figure
+FAR = 1e-12  # a probability far out in the tails
 
 
 def _noise_quantile(mechanism: NoiseDraw, level: float) -> float:
@@ -162,7 +163,15 @@ def _densities(part, laws, styles):
     grid[0, 0].set_xlim(-reach, reach)
     keys = {"exact": line_key(GREY), "simulated, 95% interval": line_key(GREY, linestyle="none", marker=".")}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    headed(figure, _modes(part, laws))
     return figure
+
+
+def _modes(part, laws) -> str:
+    """Return the title of the densities: how many of the noises are bimodal."""
+    shapes = part.drop_duplicates("noise_law").set_index("noise_law").loc[laws, "shape"]
+    bimodal = int((shapes == "bimodal").sum())
+    return f"{bimodal} of {len(laws)} noises bimodal (red)" if bimodal else "Every noise has one mode"
 
 
 def _description(row) -> list[str]:
@@ -208,4 +217,15 @@ def _tails(part, laws, styles):
     keys["lines: exact; markers: simulated, 95% interval"] = line_key(GREY)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
     figure.set_figheight(figure.get_figheight() + 0.09 * max(len(keys) - 4, 0))
+    headed(figure, _lightest(part))
     return figure
+
+
+def _lightest(part) -> str:
+    """Return the title of the tails: where each noise is exceeded with probability FAR, at least and at most."""
+    exact = part[(part["trials"] == 0) & (part["value_exact"] > 0)].sort_values("at", ascending=False)
+    reach = [
+        np.interp(np.log(FAR), np.log(curve["value_exact"]), curve["at"])
+        for _, curve in exact.groupby("noise_law", sort=False)
+    ]
+    return f"|Z| beyond which {FAR:g} of the probability lies: {min(reach):.3g} to {max(reach):.3g} counts"

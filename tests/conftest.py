@@ -5,6 +5,7 @@ import shutil
 import signal
 import sys
 import threading
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,8 @@ def command(monkeypatch, tmp_path, capsys, request):
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tcdp_sim.engine.pilot.SECONDS", 0.05)
+    monkeypatch.setattr("tcdp_sim.engine.progress.FIRST_SECONDS", inf)  # what is printed does not depend on the speed
+    monkeypatch.setattr("tcdp_sim.cli.waiting.SECONDS", 86_400)
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # the command line sets its own
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.setattr(sys, "__stderr__", sys.__stderr__)

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from browser import is_wider_than_the_window, least_contrast, opened
 
+from tcdp_sim.study import groups
+
 ROOT = Path(__file__).parent.parent
 PAGES = (
     "index",
@@ -36,6 +38,13 @@ def gallery():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_every_experiment_has_an_example():
+    assert set(gallery().examples()) == set(groups.options("experiment"))
+    for name, example in gallery().examples().items():
+        assert len(example["alt"]) > 20, name
+        assert "](../" in example["sees"], f"{name}: the text leads to no page about the theory"
 
 
 @pytest.mark.few(2)

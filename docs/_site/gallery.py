@@ -59,7 +59,7 @@ def python(name: str) -> str:
     axes = "".join(f"    {axis!r}: {value!r},\n" for axis, value in given["study"]["sweep"].items())
     return (
         f"import tcdp_sim\n\nsweep = {{\n{axes}}}\n"
-        f'ds = tcdp_sim.run("{name}", sweep=sweep{keys}, name="{name}")  # an xarray.Dataset\n'
+        f'ds = tcdp_sim.run("{name}", sweep=sweep{keys}, cluster="serial", name="{name}")  # an xarray.Dataset\n'
         f'figures = tcdp_sim.draw("results/{name}")  # name -> matplotlib figure\n'
         f'figures["{given["figure"]}"]'
     ).replace("'", '"')
@@ -67,7 +67,7 @@ def python(name: str) -> str:
 
 def words(name: str) -> list[str]:
     """Return the words of the command line that stand for the same study."""
-    found = [f"experiment={name}", f"name={name}"]
+    found = [f"experiment={name}", "cluster=serial", f"name={name}"]
     for key, value in examples()[name]["study"].items():
         inner = value.items() if isinstance(value, dict) else ()
         found += [f"{key}.{each}={flow(at)}" for each, at in inner] or [f"{key}={flow(value)}"]

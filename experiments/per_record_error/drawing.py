@@ -76,7 +76,7 @@ def _equal_rmse(ratios: pd.DataFrame, looks: dict[str, Any]) -> Any:
     least = ratios.loc[ratios["at"] <= 1, "policy_ratio"].min()
     headed(
         figure,
-        "Gaussian noise of the same RMSE has the smaller policy for every record of the sum (t ≤ q)\n"
-        f"than any mean-unbiased transformation; the smallest ratio there is {least:.3g}",
+        "Policy of mean-unbiased transformations over that of Gaussian noise of the same RMSE:\n"
+        f"at least {least:.3g} for the records of the sum",
     )
     return figure

@@ -4,11 +4,11 @@ from functools import partial
 
 from rich.console import Console
 
+from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import Failure
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.finish import finish
-from tcdp_sim.engine.run import prepare
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study import again
 from tcdp_sim.study.settings import Settings
@@ -20,7 +20,7 @@ def main(settings: Settings, console: Console) -> int:
 
     Nothing is simulated. Raises Failure at the end if chunks or stored exact values are missing.
     """
-    study, tell = prepare(settings), partial(say, console)
+    study, tell = planned(settings), partial(say, console)
     values = known.of_folders(study, [study.folder], tell) if again.is_sweep(settings.config) else None
     missing = finish(study, tell, values or known_exactly(settings.experiment.name))
     with interrupts.held():

@@ -6,12 +6,13 @@ from pathlib import Path
 from rich.console import Console
 
 from tcdp_sim.cli import run as running
+from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core.errors import UserError, reason
-from tcdp_sim.engine import lacking
+from tcdp_sim.engine import lacking, stopping
 from tcdp_sim.engine.foreign import check_heads
 from tcdp_sim.engine.pending import Pending
-from tcdp_sim.engine.run import cannot_write, prepare
+from tcdp_sim.engine.run import cannot_write
 from tcdp_sim.store import part_values, provenance, recorded
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
@@ -28,7 +29,7 @@ def main(settings: Settings, other: str, console: Console) -> int:
     missing, nothing is run: other parts or `tcdp-sim finish` follow. Raises UserError for a run of another seed, chunk
     size, experiment or mechanism, and if a chunk that both have differs in its bits.
     """
-    study = prepare(settings)
+    study = planned(settings)
     folder = _other_folder(other, study.folder)
     try:
         theirs = Run(folder, study.identity)
@@ -36,7 +37,7 @@ def main(settings: Settings, other: str, console: Console) -> int:
         raise UserError(f"{folder} cannot be read ({reason(problem)})") from None
     for name, count in theirs.damaged.items():
         say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
-    study = union(study, prepare(recorded.settings_of(folder)))
+    study = union(study, planned(recorded.settings_of(folder)))
     check_heads(study.settings, theirs.heads, partial(say, console), str(folder))
     published = known.of_folders(study, [study.folder, folder], partial(say, console))
     ours = open_run(study)
@@ -60,8 +61,8 @@ def main(settings: Settings, other: str, console: Console) -> int:
 
 def _missing(study, heads) -> list[str]:
     run = open_run(study)
-    wanted = lacking.as_needed(study, run)
-    return lacking.lines(study, heads, wanted, Pending(study.plan.laws, wanted, run.has))
+    wanted = stopping.as_needed(run, study.plan.laws, study.settings)
+    return lacking.lines(study.planned, heads, wanted, Pending(study.plan.laws, wanted, run.has))
 
 
 def _copy_exact(study, folder) -> None:

@@ -4,10 +4,10 @@ from functools import partial
 
 from rich.console import Console
 
+from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.engine.forecast import ExactForecast, Forecast, forecast
 from tcdp_sim.engine.pilot import Pilot
-from tcdp_sim.engine.run import prepare
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.blocks import absent_blocks
 from tcdp_sim.study.settings import Settings
@@ -17,7 +17,7 @@ QUEUED = ("slurm", "pbs", "kubernetes")  # clusters that queue their workers
 
 def main(settings: Settings, console: Console) -> None:
     """Print the cells, chunks and trials of a study, an estimate of time and disk space, and the parts left out."""
-    study = prepare(settings)
+    study = planned(settings)
     s, cells = study.settings, len(study.plan.laws)
     coming = forecast(study, partial(say, console), known_exactly(s.experiment.name))
     say(console, f"{s.name}: {cells} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")

@@ -2,11 +2,11 @@
 
 from rich.console import Console
 
+from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say
 from tcdp_sim.cli.user_function import code_of
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import simulate
-from tcdp_sim.engine.run import prepare
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes
@@ -25,7 +25,7 @@ def main(
     """
     if index < 0:
         raise UserError(f"index = {index} is not valid; valid: a whole number, at least 0")
-    study = prepare(settings)
+    study = planned(settings)
     with code_of(settings, function):
         _replay(study, _cell(study, cell), index, console)
 

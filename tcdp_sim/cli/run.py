@@ -4,10 +4,11 @@ from functools import partial
 
 from rich.console import Console
 
+from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import Failure
 from tcdp_sim.engine import interrupts, parts
-from tcdp_sim.engine.run import execute, prepare
+from tcdp_sim.engine.run import execute
 from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.study.settings import Settings
 
@@ -37,7 +38,7 @@ def part(settings: Settings, name: str, console: Console) -> int:
     if settings.cluster["name"] not in SILENT:
         say(console, f"part={name} is computed by this process alone: cluster={settings.cluster['name']} is not used")
     own = parts.alone(settings).model_copy(update={"part": name})
-    study = prepare(own)
+    study = planned(own)
     if failed := parts.compute(study, partial(say, console), known_exactly(own.experiment.name)):
         raise Failure(f"errors left {failed} cells of part {name} without numbers; the same command tries them again")
     return 0
@@ -45,6 +46,6 @@ def part(settings: Settings, name: str, console: Console) -> int:
 
 def _executed(settings: Settings, console: Console, values: ExactValues | None) -> tuple[int, int]:
     """Return the number of cells without numbers and of all cells. The memory of the study is free afterwards."""
-    study = prepare(settings)
+    study = planned(settings)
     failed = execute(study, partial(say, console), values or known_exactly(settings.experiment.name))
     return failed, len(study.plan.laws)

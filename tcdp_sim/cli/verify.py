@@ -9,12 +9,12 @@ from rich.console import Console
 
 from tcdp_sim import results
 from tcdp_sim.cli.given import Given
+from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.replay import again
 from tcdp_sim.cli.say import say
 from tcdp_sim.cli.user_function import code_of
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.evaluate import row
-from tcdp_sim.engine.run import prepare
 from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.store import certificate, table
 from tcdp_sim.store.exact_records import FOLDER, ExactRecords
@@ -50,7 +50,7 @@ def main(settings: Settings, console: Console, sample: int = SAMPLE) -> int:
     """
     if sample < 1:
         raise UserError(f"sample = {sample} is not valid; valid: a whole number of chunks, at least 1")
-    study = prepare(settings)
+    study = planned(settings)
     run = existing_run(study)
     for name, count in run.damaged.items():
         say(console, f"journal/{name}: {count} damaged stretches, which are passed over")

@@ -13,9 +13,10 @@ from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.report.terminal import Terminal
 
-LOG_SECONDS = 15.0
+FIRST_SECONDS = 0.8  # until the first line of a log
+LOG_SECONDS = 15.0  # between later ones
 LIVE_SECONDS = 0.25
-LOOK_SECONDS = 1.0  # the line is updated at least this often, even if nothing arrives
+LOOK_SECONDS = 0.4  # the line is updated at least this often, even if nothing arrives
 NAMED = 3  # silent workers that are named
 
 
@@ -96,7 +97,8 @@ class ProgressLine:
         self._ticker = threading.Thread(target=self._tick, name="progress", daemon=True)
         self._console = Terminal(stderr=True)
         self._live = self._console.is_terminal
-        self._started = self._last_logged = self._last_drawn = time.monotonic()
+        self._started = self._last_drawn = time.monotonic()
+        self._next_log = self._started + FIRST_SECONDS
         self._bar = Progress(
             TextColumn(f"{what}ing"),
             BarColumn(),
@@ -127,8 +129,8 @@ class ProgressLine:
         if self._live and now - self._last_drawn > LIVE_SECONDS:
             self._last_drawn = now
             self._bar.update(self._task, completed=self._tally.work, what=self._what())
-        if now - self._last_logged > LOG_SECONDS:
-            self._last_logged = now
+        if now > self._next_log:
+            self._next_log = now + LOG_SECONDS
             self._say(now)
 
     def _what(self) -> str:

@@ -47,6 +47,13 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
     "laplace_log_normal": (MORE["purple"], "*"),
     "student_t": (COLOURS[6], ">"),
     "median_interior_point": (MORE["indigo"], "h"),
+    "poisson": (MORE["indigo"], "h"),  # random numbers of tries
+    "geometric": (MORE["brown"], "p"),
+    "logarithmic": (MORE["purple"], "*"),
+    "all_runs": (MORE["olive"], "d"),
+    "optimal_dp": (MORE["olive"], "d"),  # the best curves of release of a key
+    "optimal_rdp": (MORE["indigo"], "h"),
+    "optimal_tcdp": (MORE["purple"], "*"),
 }
 FILLS = ("full", "none", "left", "top")  # marker fillings of a noise's variants
 STEP, LIGHTEST = 0.4, 0.6  # share of white added from one variant to the next, and its maximum

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import xarray as xr
+from markupsafe import Markup
 
 from tcdp_sim import results
 from tcdp_sim.core.errors import UserError
@@ -39,25 +41,27 @@ def write(folder: Path, file: Path | None = None) -> Path:
     """
     page_file.check_results(folder)
     target = page_file.checked(folder / NAME if file is None else file)
-    scripts = (_library(), html.file("explore.js"))
+    library = scripts()
     cells = published.loaded(folder)
     table = results.tidy(cells)
     if len(table) > MOST_ROWS:
         message = f"{folder} has {len(table):,} numbers, and a page holds at most {MOST_ROWS:,}"
         raise UserError(f"{message}; `tcdp-sim table {folder} FILE.csv` writes all of them")
     values = _named(folder, str(cells.attrs["title"]).removeprefix(TITLE))
-    return page_file.write(
-        target,
-        html.page("explore.html", scripts, data=html.json_data(_data(table, results.noise_labels(cells))), **values),
-    )
+    return page_file.write(target, html.page("explore.html", library, data=data(cells, table), **values))
 
 
-def _library() -> str:
-    """Return the script of plotly, which draws in the browser."""
+def scripts() -> tuple[str, str]:
+    """Return the scripts of such a page, plotly and ours. Raises UserError if plotly is not installed."""
     try:
-        return str(import_module("plotly.offline").get_plotlyjs())
+        return str(import_module("plotly.offline").get_plotlyjs()), html.file("explore.js")
     except ImportError:
         raise UserError("`explore` needs the library plotly: pip install 'tcdp_sim[explore]'") from None
+
+
+def data(cells: xr.Dataset, table: pd.DataFrame) -> Markup:
+    """Return what `explore.js` draws from, as JSON: the tidy table of published cells."""
+    return html.json_data(_data(table, results.noise_labels(cells)))
 
 
 def _named(folder: Path, experiment: str) -> dict[str, str]:

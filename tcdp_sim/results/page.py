@@ -4,6 +4,7 @@ import csv
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from matplotlib.figure import Figure
 from tcdp_sim import results
 from tcdp_sim.core.texts import blank, shortened
 from tcdp_sim.report import html, latex, plots, svg
-from tcdp_sim.results import page_file, published
+from tcdp_sim.results import explore, page_file, published
 from tcdp_sim.results.published import Published
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.store import recorded
@@ -25,6 +26,7 @@ from tcdp_sim.study.study import data_notes
 
 NAME = "report.html"
 MOST_ROWS = 200  # rows of a table on the page
+MOST_EXPLORED = 50_000  # rows of the figure in which a reader chooses what is drawn
 MOST_BYTES = 2_000_000  # size of the files with the table that the page carries
 LONGEST_CELL = 2000  # characters, such as of a traceback
 MOST_MARKS = 200_000  # characters of an SVG; a larger figure becomes a PNG
@@ -40,7 +42,9 @@ def write(folder: Path, file: Path | None = None) -> Path:
     """
     page_file.check_results(folder)
     target = page_file.checked(folder / NAME if file is None else file)
-    return page_file.write(target, html.page("run.html", **_values(published.read(folder))))
+    values = _values(published.read(folder))
+    scripts = [html.file("filter.js"), *(explore.scripts() if values["explored"] else ())]
+    return page_file.write(target, html.page("run.html", scripts, **values))
 
 
 def _values(run: Published) -> dict[str, Any]:
@@ -57,6 +61,7 @@ def _values(run: Published) -> dict[str, Any]:
         "counts": _counts(run, len(found), problems),
         "asked": _asked(run, config),
         "figures": _figures(run),
+        "explored": _explored(run, table),
         "table": _table("Numbers of all cells", table.head(MOST_ROWS)),
         "cut": len(table) if len(table) > MOST_ROWS else 0,
         "downloads": _downloads(table),
@@ -111,6 +116,13 @@ def _figures(run: Published) -> list[dict[str, Any]]:
             about |= {"file": f"figures/{name}.csv", "command": "tcdp-sim draw FOLDER"}
             shown.append(about | _picture(figure, f"shown_{i}", title))
     return shown
+
+
+def _explored(run: Published, table: pd.DataFrame) -> Markup | None:
+    """Return what the figure of `explore` draws from, or None if the table is too large or plotly is not installed."""
+    if find_spec("plotly") is None or len(table) > MOST_EXPLORED:
+        return None
+    return explore.data(run.cells, table)
 
 
 def _picture(figure: Figure, name: str, title: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import pandas as pd
 import psutil
 import pytest
 import yaml
+from progress_lines import without_progress
 
 from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import interrupts
@@ -37,7 +38,7 @@ PATIENCE = 300  # seconds, for what a busy machine may take
 
 def program(*words, start=SCRIPT, cwd=None, **more):
     done = subprocess.run([*start, *words], capture_output=True, text=True, cwd=cwd, timeout=PATIENCE, **more)
-    return done.returncode, done.stdout, done.stderr
+    return done.returncode, done.stdout, without_progress(done.stderr)
 
 
 def split(words):
@@ -471,6 +472,7 @@ BAD = {
 
 
 def is_one_line(err):
+    err = without_progress(err)
     return err.startswith("tcdp-sim: ") and err.endswith("\n") and err.count("\n") == 1 and "Traceback" not in err
 
 

@@ -48,14 +48,15 @@ def test_what_has_arrived_adds_up():
     assert (tally.work, tally.total) == (25_000, 25_000)
 
 
-def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
-    clock = iter([0.0, 1.0, 20.0, 21.0])
+def test_a_log_gets_a_line_within_a_second_and_then_now_and_then(monkeypatch, capsys):
+    clock = iter([0.0, 1.0, 15.0, 20.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     line = progress.ProgressLine(progress.Tally(Todo(), 500))
     for cell, chunk in (("a", 1), ("a", 2), ("b", 0)):
         line.advance(done(record(cell, chunk)))
-    err = capsys.readouterr().err
-    assert err == "40%  1/2 cells, 1e+03 trials, worst standard error 0.058 of its mean  ETA 30 s\n"
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "20%  0/2 cells, 500 trials, worst standard error 0.071 of its mean  ETA 4 s"
+    assert second == "100%  2/2 cells, 1.5e+03 trials, worst standard error 0.1 of its mean  ETA 0 s"
 
 
 def test_it_is_silent_when_there_is_little_to_say(capsys):
@@ -68,6 +69,7 @@ def test_the_line_goes_on_and_names_who_is_silent_while_nothing_arrives(monkeypa
     caplog.set_level(logging.INFO, "tcdp_sim")
     monkeypatch.setattr(progress.LOG, "disabled", False)  # as Hydra may have left it
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
     silent = ("tls://a:1", "tls://b:2", "tls://c:3", "tls://d:4")
     with progress.ProgressLine(progress.Tally(Todo(), 1), lambda: silent) as line:

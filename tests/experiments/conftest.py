@@ -10,19 +10,24 @@ from matplotlib.figure import Figure
 from tcdp_sim.results import published
 
 KEPT = {
-    *(
-        "test_crossover_experiment",
-        "test_gap_max_experiment",
-        "test_gap_max_names_experiment",
-        "test_histogram_experiment",
-    ),
-    *("test_interior_point_experiment", "test_per_record_policy_experiment", "test_per_record_splitting_experiment"),
-    *(
-        "test_plain",
-        "test_privacy_loss_experiment",
-        "test_smooth_sensitivity_experiment",
-        "test_subsampling_experiment",
-    ),
+    "test_crossover_experiment",
+    "test_gap_max_data_experiment",
+    "test_gap_max_experiment",
+    "test_gap_max_names_experiment",
+    "test_histogram_experiment",
+    "test_information_experiment",
+    "test_interior_point_experiment",
+    "test_optimal_noise_experiment",
+    "test_partition_selection_experiment",
+    "test_per_record_policy_experiment",
+    "test_per_record_splitting_experiment",
+    "test_per_record_sums",
+    "test_plain",
+    "test_privacy_loss_experiment",
+    "test_private_candidates_experiment",
+    "test_sinh_normal_experiment",
+    "test_smooth_sensitivity_experiment",
+    "test_subsampling_experiment",
     "test_tightness_experiment",
 }
 

@@ -75,7 +75,16 @@ def test_its_numbers_are_the_published_ones(page, folder):
 
 def test_figures_are_inside(page):
     assert page.count("<svg") + page.count("data:image/png") >= 2
-    assert not re.search(r'(?:src|href)="https?:', page)
+    assert not re.search(r'(?:src|href)="https?:', re.sub(r"<script>.*?</script>", "", page, flags=re.S))
+
+
+def test_a_reader_without_plotly_learns_of_the_other_page(page, folder, monkeypatch):
+    assert 'id="plot"' in page
+    monkeypatch.setattr(written, "find_spec", lambda name: None)
+    text = written.write(folder).read_text("utf-8")
+    assert "<code>tcdp-sim explore histogram</code> writes a page" in text
+    assert 'id="plot"' not in text
+    assert len(text) < 1_000_000
 
 
 def test_equal_runs_give_equal_bytes(page, command, folder):
@@ -165,6 +174,12 @@ def test_errors_and_contradictions_are_listed(page, folder):
 @pytest.mark.parametrize(("width", "scheme"), [(380, "dark"), (1400, "light")])
 def test_a_browser_shows_it_without_complaint(page, folder, width, scheme):
     with opened(folder / "report.html", width, scheme) as (shown, messages, addresses):
+        shown.wait_for_selector("#plot .legend")
+        markers = "document.getElementById('plot').data.filter((t) => t.mode === 'markers')"
+        drawn = shown.evaluate(f"{markers}.map((t) => t.y)")
+        table = results.tidy(folder)
+        quantiles = table[(table["quantity"] == "linf_error_quantile") & (table["level"] == 0.95)]
+        assert sorted(map(sorted, drawn)) == sorted(sorted(of) for _, of in quantiles.groupby("noise")["value"])
         assert messages == []
         assert addresses == [(folder / "report.html").as_uri()]
         assert not is_wider_than_the_window(shown)

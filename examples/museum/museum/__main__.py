@@ -1,6 +1,7 @@
 """python -m museum: audit shipped privacy bugs and their repaired versions, and make the page of results."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -41,8 +42,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("results/museum"), help="folder of the outcomes")
     parser.add_argument("--page", type=Path, help="write the page, and its figure beside it, from all stored outcomes")
+    parser.add_argument("--machine", default=_machine(), help="where the audits ran, in words for the page")
     parser.add_argument("--only-page", action="store_true", help="audit nothing, only write the page")
     return parser
+
+
+def _machine() -> str:
+    """Return this machine in words: its processor, its cores and how busy it is before the audits begin."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{os.cpu_count()} cores of {models[0] if models else 'an unknown processor'}, load {os.getloadavg()[0]:.1f}"
 
 
 def _chosen(there: list[Exhibit], names: list[str]) -> list[Exhibit]:
@@ -70,7 +79,7 @@ def _write(there: list[Exhibit], missing: list[str], options: argparse.Namespace
     shown = [(each, outcomes) for each, outcomes in stored if outcomes]
     if not shown:
         raise UserError(f"{options.results} has no outcomes; run without --only-page first")
-    options.page.write_text(page(shown, missing), "utf-8")
+    options.page.write_text(page(shown, missing, options.machine), "utf-8")
     figure(shown).savefig(options.page.with_suffix(".png"), dpi=110)
     print(f"page: {options.page}")
 

@@ -21,7 +21,7 @@ page and its figure:
 | claim | what the library claims for the neighbours of the next column |
 | shown | the lower confidence bound of the audit of the broken version, at level {broken:g} |
 | repaired | the bound of the same audit of the repaired version, at level {repaired:g} (and its claim if it differs) |
-| CPU s | seconds of processor time of both audits, with all outputs that they drew, on a busy machine |
+| CPU s | seconds of processor time of both audits, with all outputs that they drew, on {machine} |
 
 Each level holds for one audit. No claim of a repaired version is refuted unless the table says so.
 """
@@ -36,11 +36,14 @@ the error, and all points of a line hold together. The point is the event of the
 COLUMNS = ("exhibit", "version", "code", "neighbours", "claim", "shown", "repaired", "CPU s")
 
 
-def page(shown: Iterable[tuple[Exhibit, dict[str, Outcome]]], left_out: Iterable[str]) -> str:
-    """Return the page in markdown. `left_out` has a line for each exhibit whose library is missing."""
+def page(shown: Iterable[tuple[Exhibit, dict[str, Outcome]]], left_out: Iterable[str], machine: str) -> str:
+    """Return the page in markdown.
+
+    `left_out` has a line for each exhibit whose library is missing. `machine` says in words where the audits ran.
+    """
     shown = list(shown)
     levels = {which: shown[0][1][which].level for which in ("broken", "repaired")}
-    lines = [HEAD.format(**levels), _line(COLUMNS), _line(["---"] * len(COLUMNS))]
+    lines = [HEAD.format(machine=machine, **levels), _line(COLUMNS), _line(["---"] * len(COLUMNS))]
     lines += [_line(_cells(exhibit, outcomes)) for exhibit, outcomes in shown]
     lines += [FIGURE, "## The bugs", ""]
     lines += [_entry(exhibit, outcomes["broken"]) for exhibit, outcomes in shown]

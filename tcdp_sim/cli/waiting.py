@@ -1,0 +1,33 @@
+"""A sign of life while a step runs that prints nothing, such as the planning of a large study."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from tcdp_sim.report.terminal import Terminal
+
+SECONDS = 0.5  # after which a step is named in a log
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Name the step that the block takes, on stderr.
+
+    A terminal shows the step at once, with the time that it has taken, and erases it at the end. A log has a line once
+    the step has taken SECONDS.
+    """
+    console = Terminal(stderr=True)
+    if console.is_terminal:
+        with Progress(TextColumn("{task.description}"), TimeElapsedColumn(), console=console, transient=True) as shown:
+            shown.add_task(what)
+            yield
+        return
+    timer = threading.Timer(SECONDS, console.print, [f"{what} ..."], {"highlight": False, "soft_wrap": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
