@@ -1,6 +1,7 @@
 """Errors by the shape of the records: in ranks and in units, on reals and on integers."""
 
-from tcdp_sim.experiments.quantiles.looks import SHORT, legend_keys
+from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT
+from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import method_look
 from tcdp_sim.report.plots import headed, new_figure, points
 from tcdp_sim.store import columns
@@ -31,8 +32,7 @@ def errors_by_records(part):
         grid[0][column].set_title(kind)
     grid[0][0].set_ylabel("mean rank error / (n / (m + 1))")
     grid[1][0].set_ylabel("mean value error (units)")
-    keys = legend_keys(methods)
-    figure.legend(keys.values(), keys, loc="outside lower center", ncols=4)
+    legend_below(figure, {NAMES[method]: method_look(method) for method in methods}, 4)
     headed(figure, _finding(part))
     return figure
 

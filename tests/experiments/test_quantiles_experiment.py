@@ -6,10 +6,12 @@ Seeds are fixed. The run has some dozen comparisons, each with a false-alarm rat
 import numpy as np
 import pandas as pd
 import pytest
+from figure_rules import broken
 from matplotlib.text import Text
 
 from tcdp_sim import results
 from tcdp_sim.experiments import quantiles as experiment
+from tcdp_sim.report import plots
 from tcdp_sim.results import published
 from tcdp_sim.statistics import contradictions
 
@@ -96,3 +98,12 @@ def test_maps_tell_whether_the_second_method_is_worse_beyond_chance():
     assert figure._suptitle.get_text() == "Least mean rank error under 0.1-zCDP, of 4 cells: Joint in 3, indep. in 1"
     assert "Joint\n0.05\n≈ AQ" in texts(figure)
     assert "indep.\n0.05\nJoint ×2" in texts(figure)
+
+
+def test_the_legend_of_a_narrow_figure_stays_on_the_paper():
+    methods = ("independent", "recursive", "joint", "above_threshold", "tree_search", "least_squares_2", "square_root")
+    rows = [row(method, 3, records=shape) for method in methods for shape in ("uniform", "bell", "ties")]
+    with plots.style():
+        figure, _ = drawn(rows)["errors_by_records"]
+        figure.draw_without_rendering()
+    assert broken(figure) == []
