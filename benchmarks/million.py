@@ -19,6 +19,7 @@ from rich.console import Console
 from benchmarks.framework import composed, empty_folder
 from tcdp_sim import results
 from tcdp_sim.cli import status
+from tcdp_sim.cli.given import Given
 from tcdp_sim.cli.imports import YOUNG
 from tcdp_sim.engine import exact, run
 from tcdp_sim.results import published
@@ -138,7 +139,7 @@ def _run(raw) -> tuple[Stages, int]:
         with stages.timed("resume with nothing to do"):
             run.execute(run.prepare(checked), print, known)
         with stages.timed("status"):
-            status.main(checked, quiet)
+            status.main(Given(checked.folder, checked), quiet)
         with stages.timed("open"):
             results.open_results(folder)
         with stages.timed("read beside exact values"):

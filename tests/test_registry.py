@@ -13,7 +13,7 @@ from tcdp_sim.mechanisms import MECHANISMS
 from tcdp_sim.noise import FAMILIES
 from tcdp_sim.study import groups
 
-CACHES = (registry._entries, registry.plug_ins, registry.config_folders, groups._files, groups.named)
+CACHES = (registry._by_kind, registry.plug_ins, registry.config_folders, groups._files, groups.named)
 NOISE = """
 from tcdp_sim.noise import Gaussian
 class Other(Gaussian):

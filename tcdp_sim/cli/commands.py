@@ -120,7 +120,7 @@ def _show(console, run) -> None:
 def _status(console, run) -> None:
     with importing():
         from tcdp_sim.cli import status
-    status.main(run.settings, console)
+    status.main(run, console)
 
 
 def _draw(console, run) -> int:

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.study import study_file
-from tcdp_sim.study.more_trials import with_trials
-from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study_file import StudyFile
+
+if TYPE_CHECKING:
+    from tcdp_sim.study.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -24,16 +25,23 @@ class Given:
     """
 
     folder: Path
-    asked: Settings | None = None
+    asked: "Settings | None" = None
     file: StudyFile = study_file.NONE
     part: str | None = None
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> "Settings":
         """The settings in the words, else those of the run's last start. Raises UserError if there are none."""
         from tcdp_sim.store import recorded
 
         return self.asked or recorded.settings_of(recorded.run_folder(self.folder))
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The config of the settings, without checking that of a folder. Raises UserError if there is none."""
+        from tcdp_sim.store import recorded
+
+        return self.asked.config if self.asked else recorded.config_of(recorded.run_folder(self.folder))
 
     @property
     def title(self) -> str | None:
@@ -54,5 +62,8 @@ def by_config(config: Mapping[str, Any], file: StudyFile = study_file.NONE) -> G
     """Return the run of a resolved config and its file, if it has one. Raises UserError if the config is not valid."""
     if config.get("part") and str(config.get("trials")).startswith("+"):
         raise UserError(f"trials = {config['trials']} is not valid with part, whose results may change in between")
+    from tcdp_sim.study.more_trials import with_trials
+    from tcdp_sim.study.settings import settings
+
     asked = settings(with_trials(dict(config)))
     return Given(asked.folder, asked.model_copy(update={"part": None}), file, asked.part)

@@ -9,7 +9,7 @@ from tcdp_sim.cli import run as running
 from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core.errors import UserError, reason
-from tcdp_sim.engine import lacking
+from tcdp_sim.engine import lacking, stopping
 from tcdp_sim.engine.foreign import check_heads
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write
@@ -61,8 +61,8 @@ def main(settings: Settings, other: str, console: Console) -> int:
 
 def _missing(study, heads) -> list[str]:
     run = open_run(study)
-    wanted = lacking.as_needed(study, run)
-    return lacking.lines(study, heads, wanted, Pending(study.plan.laws, wanted, run.has))
+    wanted = stopping.as_needed(run, study.plan.laws, study.settings)
+    return lacking.lines(study.planned, heads, wanted, Pending(study.plan.laws, wanted, run.has))
 
 
 def _copy_exact(study, folder) -> None:

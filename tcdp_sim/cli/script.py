@@ -16,7 +16,8 @@ from tcdp_sim.core.errors import UserError, known
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine.needs import MARGIN, SLOW_START, needs
 from tcdp_sim.store.exact_values import ExactValues, known_exactly
-from tcdp_sim.study.settings import MOST_PARTS, Settings
+from tcdp_sim.study.parts import MOST_PARTS
+from tcdp_sim.study.settings import Settings
 from tcdp_sim.sweeps import named, run
 
 QUEUES = ("slurm", "pbs", "lsf", "sge", "htcondor")

@@ -166,11 +166,20 @@ def config_folders() -> Mapping[Path, str]:
     return {folder: plug_in.label for plug_in in every for folder in _config_folders(plug_in.entry.module)}
 
 
-@cache
 def _entries(kind: str) -> tuple[PlugIn, ...]:
     """Return every entry point of a kind by name, valid or not."""
-    entries = sorted(entry_points(group=f"tcdp_sim.{kind}"), key=lambda entry: (entry.name, entry.value))
-    return tuple(PlugIn(kind, entry.name, entry) for entry in entries)
+    return _by_kind()[kind]
+
+
+@cache
+def _by_kind() -> Mapping[str, tuple[PlugIn, ...]]:
+    """Return every entry point by kind. The files of all distributions are read once, which takes a while."""
+    every = entry_points()
+    found = {kind: every.select(group=f"tcdp_sim.{kind}") for kind in KINDS}
+    return {
+        kind: tuple(PlugIn(kind, one.name, one) for one in sorted(found[kind], key=lambda one: (one.name, one.value)))
+        for kind in KINDS
+    }
 
 
 def _config_folders(module: str) -> Iterator[Path]:

@@ -17,7 +17,6 @@ from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.store.exact_records import ExactRecords, code_digest
 from tcdp_sim.store.exact_values import ExactValues
-from tcdp_sim.study import parts
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.study import Study
 
@@ -31,7 +30,7 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
 
     Raises Failure if a function ends with an error other than a refusal. A KeyboardInterrupt says how many are stored.
     """
-    part = parts.of(study.settings)
+    part = study.settings.own_part
     kept = ExactRecords(study.folder, values, part)
     lacking = sum(not kept.has(cell) for cell in study.plan.laws.ids())
     if not lacking:

@@ -5,12 +5,12 @@ import numpy as np
 from tcdp_sim.core import log
 from tcdp_sim.core.errors import Failure
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import exact, lacking
+from tcdp_sim.engine import exact, lacking, stopping
 from tcdp_sim.engine.parts import alone
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, look_over, publish, report
 from tcdp_sim.engine.workers import Workers
-from tcdp_sim.store import journal
+from tcdp_sim.store import journal, kept_plan
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, existing_run
@@ -37,20 +37,20 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
     for line in study.notes:
         tell(line)
     look_over(study, run, tell)
-    wanted = lacking.as_needed(study, run)
+    wanted = stopping.as_needed(run, study.plan.laws, study.settings)
     todo = Pending(study.plan.laws, wanted, run.has)
     report(study, run, wanted, tell, study.folder / "problems.csv")
     complete, there = len(wanted) - todo.cells, wanted.total - len(todo)
     tell(f"{study.settings.name}: {there} of {wanted.total} chunks are there, {complete} of {len(wanted)} cells whole")
-    for line in lacking.lines(study, run.heads, wanted, todo):
+    for line in lacking.lines(study.planned, run.heads, wanted, todo):
         tell(line)
     if not complete:
         raise Failure("no cell has all its chunks yet, so nothing is published")
     run.need_place()
     kept, unknown = _exact(study, exact_values, bool(todo), tell)
-    for line in lacking.of_exact(study, run.heads, exact_values.unknown, todo):
+    for line in lacking.of_exact(study.planned, run.heads, exact_values.unknown, todo):
         tell(line)
-    publish(study, run, wanted, exact_values, kept, unknown)
+    publish(study, run, wanted, exact_values, kept, kept_plan.keep(study), unknown)
     run.need_place()
     return len(todo)
 

@@ -6,12 +6,10 @@ from typing import Any
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.texts import shortened
-from tcdp_sim.engine import stopping
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.store import part_values, provenance
-from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study import again, parts
-from tcdp_sim.study.study import Study
+from tcdp_sim.study.planned import Planned
 
 NAMED = 3  # cells that are named
 LONGEST = 300  # characters of a list of parts
@@ -19,17 +17,7 @@ USUAL = "results"  # the results_dir that a command need not name
 Heads = Sequence[Mapping[str, Any]]
 
 
-def as_needed(study: Study, run: Run) -> Wanted:
-    """Return the chunks that each cell needs, as far as its stored chunks show how many its target needs."""
-    wanted = Wanted(study.plan.laws, study.settings.chunks)
-    while True:
-        more = stopping.more(run, wanted, study.settings)
-        if (more.chunks == wanted.chunks).all():
-            return wanted
-        wanted = more
-
-
-def lines(study: Study, heads: Heads, wanted: Wanted, todo: Pending) -> list[str]:
+def lines(study: Planned, heads: Heads, wanted: Wanted, todo: Pending) -> list[str]:
     """Return what is missing in lines for the user: chunks, cells, parts and a command. There are none if nothing is.
 
     `todo` holds the missing chunks of `wanted`. `heads` are those of the journal: they tell how many parts there are.
@@ -40,18 +28,18 @@ def lines(study: Study, heads: Heads, wanted: Wanted, todo: Pending) -> list[str
     return [f"missing: {extent}", *_cells(study, todo), *_parts(study, heads, todo)]
 
 
-def _cells(study: Study, todo: Pending) -> Iterator[str]:
+def _cells(study: Planned, todo: Pending) -> Iterator[str]:
     """Yield a line for each of the first cells that lack chunks."""
-    ids = study.plan.laws.ids()
+    ids = study.laws.ids()
     lacking = [(place, *todo.of_cell(cell)) for place, cell in enumerate(ids) if todo.of_cell(cell)[0]]
     for place, missing, chunks in lacking[:NAMED]:
-        cell = study.plan.laws[place]
+        cell = study.laws[place]
         yield f"  cell={cell.id[:16]} ({cell.where}): {missing} of {chunks} chunks"
     if len(lacking) > NAMED:
         yield f"  and {len(lacking) - NAMED} more"
 
 
-def _parts(study: Study, heads: Heads, todo: Pending) -> Iterator[str]:
+def _parts(study: Planned, heads: Heads, todo: Pending) -> Iterator[str]:
     """Yield a line with the parts that lack chunks, if the run is made of parts, and one with the command."""
     count = _count(study, heads)
     if not count:
@@ -60,34 +48,34 @@ def _parts(study: Study, heads: Heads, todo: Pending) -> Iterator[str]:
     yield from _named(study, _numbers(study, count, todo), count)
 
 
-def of_exact(study: Study, heads: Heads, cells: Sequence[str], todo: Pending) -> list[str]:
+def of_exact(study: Planned, heads: Heads, cells: Sequence[str], todo: Pending) -> list[str]:
     """Return the lines about cells whose exact values no part has stored, with their parts that lack no chunks."""
     if not cells:
         return []
     count = _count(study, heads)
     others = {parts.owner(cell, 0, count) for cell in cells} - _numbers(study, count, todo) if count else ()
-    extent = f"missing: the exact values of {len(cells)} of {len(study.plan.laws)} cells, which are published as NaN"
+    extent = f"missing: the exact values of {len(cells)} of {len(study.laws)} cells, which are published as NaN"
     return [extent, *(_named(study, others, count) if others else ())]
 
 
-def _numbers(study: Study, count: int, todo: Pending) -> set[int]:
+def _numbers(study: Planned, count: int, todo: Pending) -> set[int]:
     """Return the numbers of the parts that lack chunks."""
     whole = bool(study.settings.target_mcse)
     return {parts.owner(cell.id, 0 if whole else chunk, count) for cell, chunk in todo}
 
 
-def _count(study: Study, heads: Heads) -> int:
+def _count(study: Planned, heads: Heads) -> int:
     """Return the number of parts that the newest one of them names, 0 without any."""
     newest = max((head for head in heads if provenance.PART in head), key=provenance.age, default=None)
-    return parts.parsed(str(newest[provenance.PART]), study.settings).count if newest else 0
+    return parts.parsed(str(newest[provenance.PART]), bool(study.settings.target_mcse)).count if newest else 0
 
 
-def _named(study: Study, numbers: Collection[int], count: int) -> Iterator[str]:
+def _named(study: Planned, numbers: Collection[int], count: int) -> Iterator[str]:
     yield f"missing parts: {shortened(parts.in_ranges(numbers), LONGEST)} ({len(numbers)} of {count})"
     yield f"`{command(study, f'part={min(numbers)}/{count}')}` computes the first of them"
 
 
-def command(study: Study, *more: str) -> str:
+def command(study: Planned, *more: str) -> str:
     """Return the command that runs a study again in the same folder, with more words at its end."""
     s = study.settings
     try:

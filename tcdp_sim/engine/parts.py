@@ -7,9 +7,9 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import exact
 from tcdp_sim.engine.foreign import check_heads
-from tcdp_sim.engine.lacking import as_needed
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.run import cannot_write, damages, report, until_precise
+from tcdp_sim.engine.stopping import as_needed
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.store import journal
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
@@ -34,7 +34,7 @@ def compute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUE
     The exact values of its cells are computed and stored, too. Nothing is published. Raises Failure at the first error
     of a chunk unless on_error=continue.
     """
-    part = parts.of(study.settings)
+    part = study.settings.own_part
     if part is None:
         raise UserError("part is not given; give part=I/N")
     run = open_part(study, part)
@@ -95,4 +95,4 @@ def _has_all(study: Study, run: PartRun) -> bool:
             if not there and not run.stored(cell, chunk):
                 return False
     whole = Run(run.folder, run.identity)
-    return not Pending(study.plan.laws, as_needed(study, whole), whole.has)
+    return not Pending(study.plan.laws, as_needed(whole, study.plan.laws, study.settings), whole.has)

@@ -13,7 +13,7 @@ from tcdp_sim.core import log
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import clusters, exact, interrupts, schedule, simulate, stopping
+from tcdp_sim.engine import clusters, exact, interrupts, schedule, simulate, state, stopping
 from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
@@ -22,7 +22,7 @@ from tcdp_sim.engine.workers import Workers
 from tcdp_sim.mechanisms import Mechanism, UserFunction
 from tcdp_sim.mechanisms.functions import needs_code
 from tcdp_sim.mechanisms.kept_noises import keeping
-from tcdp_sim.store import calibrations, certificate, provenance, publication
+from tcdp_sim.store import calibrations, certificate, kept_plan, provenance, publication
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, open_run
@@ -73,6 +73,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
     look_over(study, run, tell)
     if line := calibrations.keep(study.folder, study.calibrated):
         tell(line)
+    of = kept_plan.keep(study)
     wanted = Wanted(cells, s.chunks)
     todo = Pending(cells, wanted, run.has)
     message = f"{len(todo)} of {wanted.total} chunks to simulate" if todo else "nothing to simulate"
@@ -88,7 +89,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
         run.need_place()
         kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
     run.need_place()
-    publish(study, run, wanted, exact_values, kept, seen=seen)
+    publish(study, run, wanted, exact_values, kept, of, seen=seen)
     run.need_place()
     return len(failed)
 
@@ -116,25 +117,29 @@ def publish(
     wanted: Wanted,
     exact_values: ExactValues,
     kept: ExactRecords | None,
+    plan: str | None,
     lacking: Sequence[str] = (),
     seen: "Seen | None" = None,
 ) -> None:
-    """Publish snapshot and certificate unless the same bytes are published already.
+    """Publish snapshot and certificate unless the same bytes are published already, and keep the progress.
 
-    `lacking` holds the ids of cells whose exact values are published as NaN, because they are not computed yet. `seen`
-    is that of `execute`.
+    `plan` is the key of the kept plan. `lacking` holds the ids of cells whose exact values are published as NaN,
+    because they are not computed yet. `seen` is that of `execute`.
     """
     attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.noises))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     made_of = publication.table_digest(study, exact_values, attributes, counted, lacking)
     if publication.stands(study, run, wanted, made_of):
+        state.keep(study.planned, run, wanted, plan)
         return
     with interrupts.held():  # a second of imports, which a command that publishes nothing does not need
         from tcdp_sim.store import zarr_tree
-    blocks = _table(study, run, wanted, exact_values, kept, attributes, counted)
+    worst = state.WorstOfTable(study.mechanism.observables)
+    blocks = worst.watched(_table(study, run, wanted, exact_values, kept, attributes, counted))
     run.publish(zarr_tree.watched(blocks, seen) if seen else blocks)
     certificate.write(study, run, wanted)
     publication.write(run.folder, made_of)
+    state.keep(study.planned, run, wanted, plan, worst.found)
 
 
 def until_precise(

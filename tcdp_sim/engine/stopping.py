@@ -12,12 +12,23 @@ import numpy as np
 
 from tcdp_sim.engine.pending import Wanted
 from tcdp_sim.store.run_folder import Run
+from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.estimates import mean, proportion
 from tcdp_sim.summaries.summary import Distribution, Summary
 
 GROWTH = 4
 MARGIN = 1.05  # aim a little beyond the target, because the standard error is itself an estimate
+
+
+def as_needed(run: Run, cells: Cells, settings: Settings) -> Wanted:
+    """Return the chunks that each cell needs, as far as its stored chunks show how many its target needs."""
+    wanted = Wanted(cells, settings.chunks)
+    while True:
+        grown = more(run, wanted, settings)
+        if (grown.chunks == wanted.chunks).all():
+            return wanted
+        wanted = grown
 
 
 def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:

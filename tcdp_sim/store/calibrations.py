@@ -28,7 +28,7 @@ def read(folder: Path) -> Noises:
         return {}
     known = {} if digests.is_broken(text) else json.loads(text)
     noises: Noises = known.get("noises", {})
-    return noises if known.get("of") == _code() and _is_of_noises(noises) else {}
+    return noises if known.get("of") == code() and _is_of_noises(noises) else {}
 
 
 def keep(folder: Path, noises: Noises) -> str:
@@ -36,7 +36,7 @@ def keep(folder: Path, noises: Noises) -> str:
 
     Raises OSError.
     """
-    path, about = folder / NAME, {"of": _code(), "noises": noises}
+    path, about = folder / NAME, {"of": code(), "noises": noises}
     try:
         text = path.read_bytes()
     except OSError:
@@ -56,7 +56,8 @@ def _is_of_noises(noises: Any) -> bool:
     return all(isinstance(each, dict) for each in noises.values()) and all(type(n) in (int, float) for n in numbers)
 
 
-def _code() -> str:
+def code() -> str:
+    """Return the digest of everything that a plan depends on besides its config, without plug-ins."""
     libraries = {name: version_of(name) for name in ("numpy", "scipy")} | {"python": platform.python_version()}
     about = [source.own(), libraries, fingerprint()]
     return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16).hexdigest()

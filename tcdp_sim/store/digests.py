@@ -69,6 +69,15 @@ def sealed_text(about: Mapping[str, Any]) -> bytes:
     return _sealed_text({**about, SEAL: _content_digest(about)}).encode()
 
 
+def read_sealed(path: Path) -> Mapping[str, Any]:
+    """Return the content of a file that `write_sealed` wrote, empty if it is damaged or missing."""
+    try:
+        text = path.read_bytes()
+    except OSError:
+        return {}
+    return {} if is_broken(text) else dict(json.loads(text))
+
+
 def is_broken(text: bytes) -> bool:
     """Return True if a text differs, in any byte, from the text that `write_sealed` writes for its content."""
     try:

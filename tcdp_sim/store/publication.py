@@ -59,7 +59,7 @@ def stands(study: Any, run: Any, wanted: Mapping[str, int], table: str) -> bool:
 
     `wanted` has the form that `certificate.write` takes. `table` is the `table_digest` of the table to publish.
     """
-    known = _read(run.folder / NAME)
+    known = digests.read_sealed(run.folder / NAME)
     if known.get("table") != table or registry.distributions():
         return False
     try:
@@ -72,15 +72,6 @@ def stands(study: Any, run: Any, wanted: Mapping[str, int], table: str) -> bool:
         return False
     journal.sync(run.folder / "journal")  # as publishing does: the process that wrote it may have been killed before
     return now["snapshot"] is not None
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    """Return the content of published.json, empty if it is damaged or missing."""
-    try:
-        text = path.read_bytes()
-    except OSError:
-        return {}
-    return {} if digests.is_broken(text) else dict(json.loads(text))
 
 
 def _digest_of(path: Path) -> str:

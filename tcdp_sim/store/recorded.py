@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.user_files import follows_sweep
@@ -12,7 +12,9 @@ from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import HEAD
 from tcdp_sim.study import parts, retired
-from tcdp_sim.study.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from tcdp_sim.study.settings import Settings
 
 
 def folder_of(path: str | Path) -> Path:
@@ -41,11 +43,13 @@ def run_folder(path: str | Path) -> Path:
     return folder
 
 
-def settings_of(folder: Path) -> Settings:
+def settings_of(folder: Path) -> "Settings":
     """Return the settings that the run in `folder` was last started with, at its present place.
 
     They come from provenance.json or, if that is damaged, from the journal. Raises UserError if neither can be read.
     """
+    from tcdp_sim.study.settings import settings  # slow to import
+
     return settings({**config_of(folder), "results_dir": str(folder.parent), "name": folder.name})
 
 

@@ -10,6 +10,8 @@
       certificate.json    hashes of the published results and their inputs
       published.json      inputs of the published results, so that they need not be published again
       drawn.json          inputs and files of the figures, so that current ones need not be drawn again
+      plan.json           cells to simulate, so that the progress is told without planning the study again
+      status.json         progress of the finished run, and the journal that it was told of
       calibrations.json   parameters of calibrated noises, so that they need not be searched for again
       contradictions.csv  simulated and exact numbers that differ beyond chance
       differences.csv     differences between cells that share random numbers
@@ -43,6 +45,7 @@ from tcdp_sim.summaries.together import Names, Summaries, together
 if TYPE_CHECKING:
     import xarray as xr
 
+    from tcdp_sim.study.planned import Planned
     from tcdp_sim.study.study import Study
 
 HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
@@ -50,9 +53,10 @@ TOGETHER, BYTES = 256, 1 << 20  # records that are read together, and their appr
 PROVENANCE = "provenance.json"
 IDENTITY = "identity"  # the key of a head with the content of run.json
 # files that were about to be put in place
-HALF = re.compile(r"\.(run|lock|provenance|calibrations|certificate|published|drawn|results|link|writing)-.+")
+_SEALED = "provenance|plan|calibrations|certificate|published|drawn|status"
+HALF = re.compile(rf"\.(run|lock|{_SEALED}|results|link|writing)-.+")
 # the files of a run without a record
-BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal"}
+BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "plan.json", "calibrations.json", "journal"}
 
 
 class Run:
@@ -421,7 +425,7 @@ def _identity(path: Path) -> Mapping[str, Any]:
     return identity
 
 
-def open_run(study: "Study", replaces: bool = True) -> Run:
+def open_run(study: "Study | Planned", replaces: bool = True) -> Run:
     """Return the folder of a study's run, made if it is new. Raises UserError if it cannot be used.
 
     `replaces` has the meaning that it has for `Run`.
@@ -432,13 +436,13 @@ def open_run(study: "Study", replaces: bool = True) -> Run:
         raise unusable(study, problem) from None
 
 
-def unusable(study: "Study", problem: OSError) -> UserError:
+def unusable(study: "Study | Planned", problem: OSError) -> UserError:
     """Return the error for a folder that cannot be written or read."""
     message = f"the results folder {study.folder} cannot be written or read ({reason(problem)})"
     return UserError(f"{message}; choose another results_dir")
 
 
-def existing_run(study: "Study", replaces: bool = True) -> Run:
+def existing_run(study: "Study | Planned", replaces: bool = True) -> Run:
     """Return the folder of a run that has begun. Raises UserError if there is none."""
     if not (study.folder / "run.json").exists():
         raise UserError(f"{study.folder} holds no run; run its study first")

@@ -6,8 +6,6 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any, cast
 
-from omegaconf import OmegaConf
-
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, known
 
@@ -32,7 +30,7 @@ def marked(group: str) -> list[str]:
 @cache
 def named(group: str, name: str) -> Mapping[str, Any]:
     """Return the content of conf/<group>/<name>.yaml. Raises UserError listing the options if the name is not known."""
-    return cast(Mapping[str, Any], OmegaConf.to_container(OmegaConf.create(text(group, name))))
+    return _content(text(group, name))
 
 
 def text(group: str, name: str) -> str:
@@ -49,10 +47,17 @@ def general_keys() -> list[str]:
 
 def study_keys() -> list[str]:
     """Return every key of a study as it is written in a command: seed, sweep.k, and the groups."""
-    content = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.create(DEFAULTS.read_text("utf-8"))))
+    content = _content(DEFAULTS.read_text("utf-8"))
     del content["defaults"]
     sweep = [f"sweep.{axis}" for axis in content.pop("sweep")]
     return [*CHOSEN, *content, *sweep]
+
+
+def _content(yaml: str) -> dict[str, Any]:
+    """Return the keys and values of a yaml file."""
+    from omegaconf import OmegaConf  # slow to import
+
+    return cast(dict[str, Any], OmegaConf.to_container(OmegaConf.create(yaml)))
 
 
 @cache

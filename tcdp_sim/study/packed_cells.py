@@ -4,6 +4,7 @@ import hashlib
 import json
 import zlib
 from array import array
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -133,6 +134,23 @@ class Cells(Sequence[Cell]):
             found.update(len(part).to_bytes(8, "little") + part)
         return found.hexdigest()
 
+    def as_texts(self) -> dict[str, Any]:
+        """Return all cells as texts, which JSON can hold. Cells that do not belong to the sequence stay packed."""
+        parts = {"ids": self._ids, "work": self._work.astype("<f8").tobytes()}
+        rows = None if self._rows is None else self._rows.tolist()
+        return {name: _text(part) for name, part in parts.items()} | {
+            "packs": [_text(pack) for pack in self._packs],
+            "rows": rows,
+        }
+
+    @staticmethod
+    def of_texts(texts: Mapping[str, Any]) -> "Cells":
+        """Return the cells that `as_texts` gave."""
+        packs = [b64decode(pack) for pack in texts["packs"]]
+        work = np.frombuffer(b64decode(texts["work"]), "<f8")
+        rows = None if texts["rows"] is None else np.array(texts["rows"], dtype=np.int64)
+        return Cells(packs, b64decode(texts["ids"]), work, rows)
+
     def place(self, cell: str) -> int | None:
         """Return the place of the first cell with this id, None if there is none."""
         try:
@@ -199,6 +217,10 @@ class Packer:
     def _close(self) -> None:
         self._packs.append(_packed(self._open))
         self._open = []
+
+
+def _text(data: bytes) -> str:
+    return b64encode(data).decode()
 
 
 _FIELDS = [field.name for field in fields(Cell)][1:]  # all but the id

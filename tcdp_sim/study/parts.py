@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.study.settings import PART, Settings
 
+PART, MOST_PARTS = r"([0-9]{1,7})/([0-9]{1,7})", 10**6
 KINDS = {False: "part", True: "cells"}  # by `whole_cells`: parts of another kind have other chunks
 _LABEL = re.compile(r"\.(part|cells)-(\d+)-of-(\d+)\.seg")
 
@@ -65,16 +65,11 @@ def labelled(file: str) -> tuple[str, int, int]:
     return (found[1], int(found[2]), int(found[3])) if found else ("", 0, 0)
 
 
-def of(settings: Settings) -> Part | None:
-    """Return the part that the settings name, None if they are of a whole run."""
-    return None if settings.part is None else parsed(settings.part, settings)
-
-
-def parsed(text: str, settings: Settings) -> Part:
-    """Return the part of a run of these settings that a text such as 17/1000 names. Raises UserError for another."""
+def parsed(text: str, whole_cells: bool) -> Part:
+    """Return the part that a text such as 17/1000 names. Raises UserError for another text."""
     if not (found := re.fullmatch(PART, text)):
         raise UserError(f"part = {text!r} is not valid; valid: I/N, such as 17/1000")
-    return Part(int(found[1]), int(found[2]), bool(settings.target_mcse))
+    return Part(int(found[1]), int(found[2]), whole_cells)
 
 
 def in_ranges(numbers: Iterable[int]) -> str:

@@ -9,13 +9,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from tcdp_sim.core.errors import UserError, known, only_keys, suggestion
 from tcdp_sim.study import groups, retired
+from tcdp_sim.study.parts import MOST_PARTS, PART, Part, parsed
 
 MAX_SEED = 2**128
 MOST_TRIALS = 10**12
 MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer
 LONGEST_DATA_NAME = 150  # figures are named after data sets
-PART, MOST_PARTS = r"([0-9]{1,7})/([0-9]{1,7})", 10**6
 
 
 def _integral(value: Any) -> Any:
@@ -122,9 +122,19 @@ class Settings(_Part):
         return -(-self.trials // self.chunk)
 
     @property
+    def own_part(self) -> Part | None:
+        """The part that `part` names, None for a whole run. A target needs whole cells."""
+        return None if self.part is None else parsed(self.part, bool(self.target_mcse))
+
+    @property
     def options(self) -> dict[str, Any]:
         """The mechanism's own settings."""
         return {key: value for key, value in self.mechanism.items() if key != "name"}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The settings that stored numbers depend on besides their cells."""
+        return {"experiment": self.experiment.name, "seed": str(self.seed), "chunk": self.chunk, "format": 1}
 
     @property
     def config(self) -> dict[str, Any]:

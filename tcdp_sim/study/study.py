@@ -15,6 +15,7 @@ from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
 from tcdp_sim.study import blocks, cells, groups, sweeps
+from tcdp_sim.study.planned import Planned
 from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
@@ -40,8 +41,12 @@ class Study:
     @property
     def identity(self) -> dict[str, Any]:
         """The settings that stored numbers depend on besides their cells."""
-        s = self.settings
-        return {"experiment": s.experiment.name, "seed": str(s.seed), "chunk": s.chunk, "format": 1}
+        return self.settings.identity
+
+    @property
+    def planned(self) -> Planned:
+        """The cells to simulate and the notes, without the mechanism."""
+        return Planned(self.settings, self.plan.laws, self.notes)
 
     @cached_property
     def config_hash(self) -> str:

@@ -106,7 +106,7 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
     whole = settings(config_of(sweep))
     own = settings(config_of(sweep) | {"part": name})
     study = replace(prepare(parts.alone(own)), simulated=Carried(sweep.options, sweep.call))
-    opened = open_part(study, parsed(name, own))  # refuses the folder of another run
+    opened = open_part(study, parsed(name, bool(own.target_mcse)))  # refuses the folder of another run
     try:
         of_parts.store(sweep, study, functions, opened.part, tell)
     except OSError as problem:

@@ -1,13 +1,14 @@
 """Cells that are packed come back as they were, whatever is asked of them in whichever order."""
 
 import hashlib
+import json
 import math
 import tracemalloc
 
 import pytest
 
 from tcdp_sim.study import packed_cells
-from tcdp_sim.study.packed_cells import Cell, Packer
+from tcdp_sim.study.packed_cells import Cell, Cells, Packer
 
 
 def cell(i, law=None):
@@ -38,6 +39,9 @@ def test_they_come_back_as_they_were(count):
     assert (len(cells), list(cells), list(cells.ids())) == (count, plain, [one.id for one in plain])
     assert [cells[i] for i in reversed(range(count))] == plain[::-1]
     assert cells[1:9:3] == tuple(plain[1:9:3])
+    again = Cells.of_texts(json.loads(json.dumps(cells.as_texts())))
+    assert (list(again), list(again.ids()), again.digest()) == (plain, list(cells.ids()), cells.digest())
+    assert again.work.tolist() == cells.work.tolist()
     assert cells.work.tolist() == [one.work for one in plain]
     assert [cells.place(one.id) for one in plain] == list(range(count))
     assert cells.place("0" * 64) is None
@@ -90,3 +94,11 @@ def test_a_cell_takes_few_bytes():
     finally:
         tracemalloc.stop()
     assert taken / 2000 < 250
+
+
+def test_some_of_the_packed_cells_come_back_from_texts():
+    """Cells of equal laws: the sequence has the first of each, in other places than those in which they were packed."""
+    cells = packed([cell(i, law=i // 3) for i in range(9)]).distinct()
+    again = Cells.of_texts(json.loads(json.dumps(cells.as_texts())))
+    assert [one.coords["k"] for one in again] == [0.0, 3.0, 6.0]
+    assert list(again) == list(cells)

@@ -20,9 +20,9 @@ import xarray as xr
 from rich.console import Console
 
 from tcdp_sim.cli import status
+from tcdp_sim.cli.given import by_config
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.results import open_cells, open_results
-from tcdp_sim.study.settings import settings
 
 PAUSE = 0.4  # seconds between two looks: the processors are for the run
 DONE = re.compile(r": (\d+) of (\d+) chunks, (\d+) of (\d+) cells done")
@@ -67,7 +67,7 @@ def stamp(flag: Path) -> int | None:
 def ask(raw, total: int) -> int:
     """Return the number of finished chunks that `tcdp-sim status` prints."""
     out = io.StringIO()
-    status.main(settings(raw), Console(file=out, width=500))
+    status.main(by_config(raw), Console(file=out, width=500))
     (found,) = DONE.findall(out.getvalue())
     done, of, cells, _ = map(int, found)
     assert of == total, found

@@ -1,0 +1,51 @@
+"""The plan of a run, kept in its folder, so that `tcdp-sim status` need not plan the study again.
+
+    plan.json    the cells to simulate and the notes of the plan, with the digest of everything that they depend on
+
+The digest covers the config, our code, NumPy and SciPy and this machine's elementary functions. Plans are not kept of
+studies that read a user's data, because the file may change, or where a plug-in is installed, whose code has no digest.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tcdp_sim.core import registry
+from tcdp_sim.store import calibrations, digests
+
+if TYPE_CHECKING:
+    from tcdp_sim.study.planned import Planned
+    from tcdp_sim.study.settings import Settings
+    from tcdp_sim.study.study import Study
+
+NAME = "plan.json"
+MOST = 100_000  # cells; a larger plan would take more than 20 MB
+ELSEWHERE = ("name", "results_dir", "cluster", "numerics", "on_error", "part")  # keys that no plan depends on
+
+
+def key(config: Mapping[str, Any]) -> str | None:
+    """Return the digest of everything that the plan of a resolved config depends on; None with a plug-in."""
+    if registry.distributions():
+        return None
+    about = [calibrations.code(), {name: value for name, value in config.items() if name not in ELSEWHERE}]
+    return hashlib.blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()  # the order of keys orders the cells
+
+
+def keep(study: "Study") -> str | None:
+    """Write the plan of a study, unless it is there, and return its key; None if it is not kept. Raises OSError."""
+    of = None if study.data or len(study.plan.laws) > MOST else key(study.settings.config)
+    if of is not None and digests.read_sealed(study.folder / NAME).get("of") != of:
+        planned = study.planned
+        about = {"of": of, "cells": planned.laws.as_texts(), "notes": list(planned.notes)}
+        digests.write_sealed(study.folder / NAME, about)
+    return of
+
+
+def read(settings: "Settings", of: str | None) -> "Planned | None":
+    """Return the kept plan of a study's run with this key; None if there is none, or if it is stale or damaged."""
+    from tcdp_sim.study.packed_cells import Cells  # they are not needed for the status of a finished run
+    from tcdp_sim.study.planned import Planned
+
+    known = digests.read_sealed(settings.folder / NAME) if of else {}
+    return Planned(settings, Cells.of_texts(known["cells"]), known["notes"]) if known.get("of") == of else None

@@ -1,0 +1,38 @@
+"""The cells that a study simulates, without the mechanism that simulates them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim.study.packed_cells import Cells
+from tcdp_sim.study.settings import Settings
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan as far as the progress of its run depends on it.
+
+    Parameters
+    ----------
+    settings : Settings
+        The settings of the study.
+    laws : Cells
+        The cells to simulate: the first cell of each law.
+    notes : sequence of str
+        A line for each deviation from the config.
+    """
+
+    settings: Settings
+    laws: Cells
+    notes: Sequence[str]
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run's results."""
+        return self.settings.folder
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The settings that stored numbers depend on besides their cells."""
+        return self.settings.identity
