@@ -12,7 +12,7 @@ from tcdp_sim.exact import allocation_epsilon, allocation_profile
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
 from tcdp_sim.mechanisms import Allocation
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.looks import direction_look, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
@@ -22,7 +22,8 @@ DELTA = ("delta_from_below", "delta_from_above")
 EPSILON = ("epsilon_from_below", "epsilon_from_above")
 POISSON = ("poisson_delta", "poisson_epsilon")
 LABELS = ("sigma", "steps", "participations", "direction", "trials")
-LOOKS = {"adding": (COLOURS[2], MARKERS[2], "-"), "removing": (COLOURS[3], MARKERS[3], "--")}
+LOOKS = {"adding": direction_look("forward"), "removing": direction_look("backward")}
+POISSON_LOOK = {"color": GREY, "linestyle": ":", "linewidth": 1.6}
 NOTHING = Bounds(np.nan, np.nan, np.nan)
 
 
@@ -141,43 +142,53 @@ def _steps_figure(part):
     figure, grid = new_figure(1, len(sigmas), 1.6 + 3.1 * len(sigmas), 3.9)
     for axes, sigma in zip(grid[0], sigmas):
         cells = shown[shown["sigma"] == sigma].sort_values("steps")
-        for direction, (colour, marker, dashes) in LOOKS.items():
+        for direction, look in LOOKS.items():
             way = cells[cells["direction"] == direction]
             if len(way):
-                axes.plot(way["steps"], way["exact_high"], color=colour, linestyle=dashes, linewidth=1.4)
+                axes.plot(way["steps"], way["exact_high"], linewidth=1.4, **line_of(look))
                 ends = (way[name] for name in ("simulated", "lower", "upper"))
-                points(axes, way["steps"], *ends, color=colour, marker=marker)
-        axes.plot(cells["steps"], cells["poisson"], color=GREY, linestyle=":", linewidth=1.6)
+                points(axes, way["steps"], *ends, **marks_of(look))
+        axes.plot(cells["steps"], cells["poisson"], **POISSON_LOOK)
         axes.set(xscale="log", yscale="log", xlabel="number of steps t", title=f"σ = {sigma:g}")
         plain_log_axis(axes)
     grid[0][0].set_ylabel(f"ε (nats) at δ = {delta:g}")
     _legend(figure)
-    headed(figure, "A record in one random step of t, against Poisson sampling at rate 1/t")
+    headed(figure, f"ε of Poisson sampling at the same rate is {_over(shown)} that of a record in random steps of t")
     return figure
+
+
+def _over(part) -> str:
+    """Return in words how many times as much Poisson sampling loses as random allocation, in its worse direction."""
+    lost = part.assign(lost=part["exact_high"].fillna(part["simulated"]))
+    each = lost.groupby(["sigma", "steps", "participations", "at"]).agg({"poisson": "max", "lost": "max"})
+    ratios = (each["poisson"] / each["lost"]).where(each["lost"] > 0).dropna()
+    ends = dict.fromkeys(f"{end:.3g}" for end in (ratios.min(), ratios.max()) if np.isfinite(end))
+    return f"{' to '.join(ends)} times"
 
 
 def _profile_figure(part):
     figure, grid = new_figure(1, 1, 5.6, 4.2)
     axes = grid[0][0]
-    for direction, (colour, marker, dashes) in LOOKS.items():
+    for direction, look in LOOKS.items():
         way = part[part["direction"] == direction].sort_values("at")
         if len(way):
-            axes.plot(way["at"], way["exact_high"], color=colour, linestyle=dashes, linewidth=1.4)
+            axes.plot(way["at"], way["exact_high"], linewidth=1.4, **line_of(look))
             ends = (way[name] for name in ("simulated", "lower", "upper"))
-            points(axes, way["at"], *ends, color=colour, marker=marker)
+            points(axes, way["at"], *ends, **marks_of(look))
     other = part.drop_duplicates("at").sort_values("at")
-    axes.plot(other["at"], other["poisson"], color=GREY, linestyle=":", linewidth=1.6)
+    axes.plot(other["at"], other["poisson"], **POISSON_LOOK)
     least = part["simulated"][part["simulated"] > 0].min()
     axes.set(yscale="log", xlabel="ε (nats)", ylabel="δ(ε)", ylim=(0.3 * max(least, 1e-12), 1))
     _legend(figure)
     row = part.iloc[0]
-    headed(figure, f"One random step of {row['steps']:,}, σ = {row['sigma']:g}")
+    where = f"one random step of {row['steps']:,}, σ = {row['sigma']:g}"
+    headed(figure, f"δ of Poisson sampling at the same rate is {_over(part)} that of {where}")
     return figure
 
 
 def _legend(figure):
     names = {"adding": "with the record against without", "removing": "without the record against with"}
-    keys = {names[way]: line_key(look[0], marker=look[1], linestyle=look[2]) for way, look in LOOKS.items()}
-    keys["Poisson sampling at the same rate, the worse direction"] = line_key(GREY, linestyle=":", linewidth=1.6)
+    keys = {names[way]: line_key(**look) for way, look in LOOKS.items()}
+    keys["Poisson sampling at the same rate, the worse direction"] = line_key(**POISSON_LOOK)
     keys["lines: exact; markers: simulated, 95%"] = line_key(GREY, linestyle="none")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=1)

@@ -8,8 +8,9 @@ import pandas as pd
 from tcdp_sim.mechanisms import Cdf
 from tcdp_sim.mechanisms.cdf import LEVEL
 from tcdp_sim.prefix_sums import least_root_mean_square
-from tcdp_sim.report.looks import line_of, marks_of, series_styles
-from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, note, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -95,14 +96,17 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         yield "noises", captioned(_noises_figure(others), others, "errors in counts"), others
     table = gaussian if len(gaussian) else table
     named = table.assign(series=[_label(row, table) for row in table.to_dict("records")])
-    styles = series_styles((label, "") for label in named["series"].unique())
+    styles = noise_styles(
+        Series(row["series"], algorithm=row["method"], variant=row["noise_label"])
+        for row in named.drop_duplicates("series").to_dict("records")
+    )
     for (relation, rho), part in named.groupby(["neighbours", "rho"], sort=False):
         name = f"errors_{str(relation).replace('-', '_')}" + (f"_rho_{rho:g}" if table["rho"].nunique() > 1 else "")
         yield name, captioned(_figure(part, styles), part, "errors in counts"), part.drop(columns="series")
 
 
 def _figure(part, styles):
-    figure, grid = new_figure(1, 3, 12.6, 4.0)
+    figure, grid = new_figure(1, 3, 11.4, 4.0)
     error, over, largest = grid[0]
     for label, cells in part.groupby("series", sort=False):
         cells, style = cells.sort_values("k"), styles[label]
@@ -127,11 +131,10 @@ def _figure(part, styles):
     largest.set(ylabel="counts", title="largest error, 95% quantile")
     keys = {label: styles[label] for label in part["series"].unique()}
     keys |= {
-        "lines: exact; right: proved radius": {"color": GREY, "linestyle": "-", "linewidth": 1.6},
-        "thin grey: no factorisation with Gaussian noise is below": LIMIT,
-        "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
+        "no factorisation with Gaussian noise is below": LIMIT,
     }
-    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=3)
+    legend_below(figure, keys, 3)
+    note(figure, "kind", "lines: exact, on the right a proved radius; markers: simulated, 95% interval")
     headed(figure, _finding(part))
     return figure
 
@@ -159,7 +162,10 @@ def _noises_figure(part):
     figure, grid = new_figure(1, 2, 9.6, 4.0, sharey=True)
     methods = list(dict.fromkeys(part["method"]))
     part = part.assign(series=[f"{row['noise_label']}, {_scaled_omega(row)}" for row in part.to_dict("records")])
-    styles = series_styles((label, "") for label in part["series"].unique())
+    styles = noise_styles(
+        Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], _scaled_omega(row))
+        for row in part.drop_duplicates("series").to_dict("records")
+    )
     for number, (label, cells) in enumerate(part.groupby("series", sort=False)):
         place = [methods.index(method) + 0.13 * (number - 1.5) for method in cells["method"]]
         marks = marks_of(styles[label])

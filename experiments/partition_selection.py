@@ -147,7 +147,7 @@ def _sweeps(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, str, float], pd.Da
 def _figure(part, by, styles):
     from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
-    figure, grid = new_figure(1, 3, 12.6, 4.2)
+    figure, grid = new_figure(1, 3, 12.0, 4.2)
     keys, records, half = grid[0]
     for label, cells in part.groupby("series", sort=False):
         cells, style = cells.sort_values(by), styles[label]

@@ -1,17 +1,20 @@
-"""Figures of audited claims: the bounds beside the claims, and the events that prove the bounds."""
+"""Figures of audited claims: the bounds over the claims, and the events that prove the bounds."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.mechanisms.audit import LARGEST
-from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure
+from tcdp_sim.experiments.audit import tails
+from tcdp_sim.experiments.audit.names import group, in_words
+from tcdp_sim.report.legends import legend_below
+from tcdp_sim.report.plots import DARK, GREY, WRONG, captioned, headed, new_figure, note
 
-MOST_PANELS = 12
-MARKERS = {False: ("o", "as it is"), True: ("D", "with the bug on the right")}
-TICKS = (0, 0.5, 1, 2, 5, 10)
-COLOURS = ("#1F77B4", "#D1761A")
+HELD, FALSE = {"color": GREY, "marker": "o"}, {"color": WRONG, "marker": "D"}  # a claim as it is, one that is false
+TICKS = (0, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000, 10_000)
+LIMIT = {"color": DARK, "linewidth": 0.9}
+UNIT = "a line begins at the lower bound and has no end, because an audit proves no upper bound"
+APART = 0.16  # distance of the lines of a row from its middle, in rows
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
@@ -19,91 +22,96 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     cells = table[table["trials"] > 0]
     answers, methods = cells[cells["bug"] == ""], cells[cells["bug"] != ""]
     if len(answers):
-        yield "audit_bounds", captioned(_bounds(answers), answers, "bounds over claims"), answers
+        yield "audit_bounds", captioned(_answers(answers), answers, UNIT), answers
     if len(methods):
-        yield "audit_methods", captioned(_methods(methods), methods, "bounds over claims, all at level 0.95"), methods
-    curves = table[(table["trials"] == 0) & table["event"].str.startswith("loss") & (table["bug"] == "")]
+        yield "audit_methods", captioned(_methods(methods), methods, UNIT), methods
+    curves = table[(table["trials"] == 0) & tails.has_losses(table)]
     if len(curves):
-        yield "audit_events", captioned(_events(curves), curves, "losses in nats"), curves
+        yield "audit_events", captioned(tails.figure(curves, answers), curves, "losses in nats"), curves
 
 
-def _bounds(cells):
-    figure, grid = new_figure(1, 1, 6.8, 0.28 * len(cells) + 1.4)
-    axes = grid[0, 0]
-    cells = cells.iloc[::-1]
-    labels = [f"{row['name']}, moved by {row['shift']:g}" for row in cells.to_dict("records")]
-    colours = [WRONG if refuted else GREY for refuted in cells["refuted"]]
-    axes.barh(np.arange(len(cells)), cells["bound"] / cells["claimed"], color=colours, height=0.6)
-    axes.axvline(1, color="black", linewidth=0.9)
-    axes.set_yticks(np.arange(len(cells)), labels)
-    axes.set(xlabel="lower bound / claim (beyond 1: refuted)", xlim=(0, None))
-    figure.suptitle("Our own claims, audited: moved by 1 as promised; by 2, a planted bug", fontsize=9.5)
-    return figure
+def _answers(cells):
+    """Draw a row for each answer or selection, with its guarantee on the right."""
+    titles = cells["name"].map(in_words)
+    if cells.duplicated(["name", "guarantee", "planted"]).any():  # several distances
+        titles = titles + cells["shift"].map(", moved by {:g}".format)
+    selects = ~tails.has_losses(cells)
+    cells = cells.assign(title=titles, side=cells["guarantee"], group=selects)
+    moved = {False: "moved as promised", True: "moved further than promised: a planted bug"}
+    return _dots(cells, "Answers and selections", moved)
 
 
 def _methods(cells):
-    """Draw a row for each method: its bound over its claim, as it is and with its bug."""
-    names = list(dict.fromkeys(cells["name"]))[::-1]
-    figure, grid = new_figure(1, 1, 7.2, 0.27 * len(names) + 1.8)
+    """Draw a row for each method, with its planted bug on the right."""
+    cells = cells.assign(title=cells["name"].map(in_words), side=cells["bug"], group=cells["name"].map(group))
+    return _dots(cells, "Methods", {False: "as it is", True: "with the bug on the right"})
+
+
+def _sorted(cells):
+    """Return the cells by group, and within a group from the largest ratio of bound and claim down.
+
+    `row` numbers the rows of the figure, which have a title and a text on the right.
+    """
+    cells = cells.assign(ratio=over(cells["bound"], cells["claimed"]), group=pd.factorize(cells["group"])[0])
+    largest = -cells.groupby(["title", "side"])["ratio"].transform("max")
+    cells = cells.assign(largest=largest).sort_values(["group", "largest", "title", "side"], kind="stable")
+    return cells.assign(row=cells.groupby(["title", "side"], sort=False).ngroup())
+
+
+def over(bound, claimed) -> np.ndarray:
+    """Return bounds over claims. A bound of 0 gives 0, and a positive bound on a claim of 0 gives inf."""
+    bound, claimed = np.asarray(bound, dtype=float), np.asarray(claimed, dtype=float)
+    ratio = np.divide(bound, claimed, out=np.full(bound.shape, np.inf), where=claimed > 0)
+    return np.where((bound == 0) | np.isinf(claimed), 0.0, ratio)
+
+
+def _dots(cells, audited: str, legend: dict[bool, str]):
+    """Draw a line from each bound to the right, in a row for each audited claim. Claims stand or fall at 1."""
+    cells = _sorted(cells)
+    rows = cells.drop_duplicates("row")
+    figure, grid = new_figure(1, 1, 8.0, 0.25 * len(rows) + 1.3)
     axes = grid[0, 0]
-    for planted, (marker, label) in MARKERS.items():
+    finite = cells["ratio"][np.isfinite(cells["ratio"])]
+    right = 1.25 * max(finite.max(), 2.0) if len(finite) else 2.0
+    for planted in (False, True):
         part = cells[cells["planted"] == planted]
-        places = [names.index(name) for name in part["name"]]
-        colours = [WRONG if refuted else GREY for refuted in part["refuted"]]
-        axes.scatter(part["bound"] / part["claimed"], places, c=colours, marker=marker, label=label, zorder=3)
-    axes.axvline(1, color="black", linewidth=0.9)
+        for cell in part.to_dict("records"):
+            _line(axes, cell["row"] + (APART if planted else -APART), cell, right)
+    for place in np.flatnonzero(np.diff(rows["group"])):
+        axes.axhline(place + 0.5, color="#BBBBBB", linewidth=0.7)
+    axes.axvline(1, **LIMIT)
     axes.set_xscale("symlog", linthresh=1)
-    axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
-    axes.set_yticks(np.arange(len(names)), [name.replace("_", " ") for name in names])
-    axes.grid(axis="y", linewidth=0.4)
-    axes.set(xlabel="lower bound / claim (beyond 1: refuted; linear up to 1, then logarithmic)", xlim=(-0.05, 11))
-    bugs = cells.drop_duplicates("name").set_index("name")["bug"]
+    ticks = [tick for tick in TICKS if tick <= right]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set_yticks(range(len(rows)), rows["title"].tolist(), fontsize=8)
+    axes.set(xlim=(-0.05, right), ylim=(len(rows) - 0.4, -0.6), xlabel="lower bound over claim")
+    axes.grid(visible=False, axis="y")
     side = axes.secondary_yaxis("right")
-    side.set_yticks(np.arange(len(names)), [bugs[name] for name in names])
+    side.set_yticks(range(len(rows)), rows["side"].tolist(), fontsize=8)
     side.tick_params(length=0)
-    keys = [line_key(color=GREY, marker=marker, linestyle="") for marker, _ in MARKERS.values()]
-    figure.legend(keys, [label for _, label in MARKERS.values()], loc="outside lower center", ncols=2)
-    figure.suptitle(_finding(cells), fontsize=9.5)
+    entries = {text: (FALSE if planted else HELD) | {"color": GREY} for planted, text in legend.items()}
+    legend_below(figure, entries | {"red: refuted": {"color": WRONG}}, 3)
+    note(figure, "scale", "linear up to 1, then logarithmic; all bounds hold together at level 0.95")
+    headed(figure, f"{audited}, audited: {finding(cells)}")
     return figure
 
 
-def _finding(cells) -> str:
+def _line(axes, place, cell, right) -> None:
+    """Draw the one-sided interval of a cell: a marker at its lower end, and an arrow to the edge of the panel."""
+    colour = WRONG if cell["refuted"] else GREY
+    start = min(cell["ratio"], right)
+    arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 0.8, "alpha": 0.6, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (right, place), (start, place), arrowprops=arrow, annotation_clip=False)
+    if np.isfinite(cell["ratio"]):
+        axes.plot([start], [place], **(FALSE if cell["planted"] else HELD) | {"color": colour}, linestyle="none")
+    else:
+        note(axes.figure, "infinite", "an arrowhead without a marker: a claim of 0")
+
+
+def finding(cells) -> str:
+    """Return the title: how many claims are refuted, and how many planted bugs are found."""
     wrong, found = (int((cells["refuted"] & (cells["planted"] == planted)).sum()) for planted in (False, True))
     right, bugs = (int((cells["planted"] == planted).sum()) for planted in (False, True))
-    return (
-        f"Our methods, audited: {wrong} of {right} claims refuted, {found} of {bugs} planted bugs found (red: refuted)"
-    )
-
-
-def _events(curves):
-    names = list(dict.fromkeys(zip(curves["name"], curves["shift"])))[:MOST_PANELS]
-    columns = min(2, len(names))
-    rows = -(-len(names) // columns)
-    figure, grid = new_figure(rows, columns, 7.2, 2.2 * rows + 1.0)
-    for axes, (name, shift) in zip(grid.flat, names):
-        part = curves[(curves["name"] == name) & (curves["shift"] == shift)].sort_values("threshold_at")
-        part = part[part["threshold_at"].abs() < LARGEST / 2]  # infinite losses are beyond the axis
-        for side, colour, line in zip(("share_first", "share_second"), COLOURS, ("-", "--")):
-            share = part[side] if part["upper"].iloc[0] else 1 - part[side]
-            axes.plot(part["threshold_at"], share.where(share > 0), color=colour, linestyle=line)
-        _mark(axes, part.iloc[0])
-        axes.set(yscale="log", title=f"{name}, moved by {shift:g}")
-    for axes in grid.flat[len(names) :]:
-        axes.set_visible(False)
-    for axes in grid[-1]:
-        axes.set_xlabel("privacy loss t")
-    for axes in grid[:, 0]:
-        axes.set_ylabel("share beyond t")
-    keys = [line_key(color=colour, linestyle=line) for colour, line in zip(COLOURS, ("-", "--"))]
-    keys.append(line_key(color=GREY, linewidth=6, alpha=0.3))
-    figure.legend(keys, ["first neighbour", "second neighbour", "the event"], loc="outside lower center", ncols=3)
-    return figure
-
-
-def _mark(axes, row) -> None:
-    if np.isfinite(row["threshold"]):
-        low, high = axes.get_xlim()
-        at = np.clip(row["threshold"], low + 0.01 * (high - low), high - 0.01 * (high - low))
-        ends = (at, high) if row["upper"] else (low, at)
-        axes.axvspan(*ends, color=WRONG if row["refuted"] else GREY, alpha=0.15)
-        axes.set_xlim(low, high)
+    told = [f"{wrong} of {right} claims are refuted"] if right else []
+    return ", ".join(told + ([f"{found} of {bugs} planted bugs are found"] if bugs else []))

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.looks import method_look
 from tcdp_sim.report.plots import GREY, WRONG, captioned, headed, line_key, new_figure, plain_log_axis, points
 
-FORMULAS = {  # name -> (legend, colour, marker)
-    "simple": ("ρ + 2√(ρ log 1/δ)", COLOURS[3], MARKERS[1]),
-    "best": ("best conversion of ρ-zCDP", COLOURS[2], MARKERS[0]),
-    "continuous": ("continuous Gaussian noise: no bound", COLOURS[0], MARKERS[3]),
+FORMULAS = {  # name -> (legend, look)
+    "simple": ("ρ + 2√(ρ log 1/δ)", method_look("simple_conversion")),
+    "best": ("best conversion of ρ-zCDP", method_look("best_conversion")),
+    "continuous": ("continuous Gaussian noise: no bound", method_look("continuous")),
 }
 VARIANCES = {
-    "published": ("published variances", COLOURS[0], MARKERS[2]),
-    "best": ("ε of the best conversion", COLOURS[2], MARKERS[0]),
-    "simple": ("ε = ρ + 2√(ρ log 1/δ)", COLOURS[3], MARKERS[1]),
+    "published": ("published variances", method_look("published")),
+    "best": ("ε of the best conversion", method_look("best_conversion")),
+    "simple": ("ε = ρ + 2√(ρ log 1/δ)", method_look("simple_conversion")),
 }
 SMALLEST = 1e-4  # per cent: the axis is linear below
 
@@ -33,7 +33,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _label(row, deltas: int) -> str:
-    return f"{row['list']}, δ = {row['delta']:.0e}" if deltas > 1 else str(row["list"])
+    name = str(row["list"]).replace("_", " ")
+    return f"{name}, δ = {row['delta']:.0e}" if deltas > 1 else name
 
 
 def _epsilons(own, reduced):
@@ -42,13 +43,13 @@ def _epsilons(own, reduced):
     axes = grid[0, 0]
     deltas = own["delta"].nunique()
     for i, row in enumerate(own.to_dict("records")):
-        for name, (_, colour, marker) in FORMULAS.items():
+        for name, (_, look) in FORMULAS.items():
             low, high = (100 * (row[f"epsilon_{name}"] / row[f"epsilon_{end}"] - 1) for end in ("high", "low"))
             wrong = name == "continuous" and high < 0
-            look = {"color": WRONG if wrong else colour, "marker": marker, "markersize": 5.5, "linestyle": "none"}
             if low <= 0 <= high:
                 low = high = 0.0
-            axes.plot([(low + high) / 2], [i], **look)
+            mark = look | {"markersize": 5.5, "linestyle": "none"} | ({"color": WRONG} if wrong else {})
+            axes.plot([(low + high) / 2], [i], **mark)
     axes.axvline(0, color=GREY, linewidth=1.0)
     axes.axvspan(-100, 0, color=WRONG, alpha=0.06, linewidth=0)
     axes.set_xscale("symlog", linthresh=SMALLEST)
@@ -59,11 +60,24 @@ def _epsilons(own, reduced):
     axes.set_yticks(range(len(own)), [_label(row, deltas) for row in own.to_dict("records")])
     axes.set_ylim(len(own) - 0.5, -0.5)
     axes.set_title("What formulas say (red: proved to be too low)")
-    keys = {text: line_key(colour, marker=marker, linestyle="none") for text, colour, marker in FORMULAS.values()}
+    keys = {text: line_key(**look, linestyle="none") for text, look in FORMULAS.values()}
     if len(reduced):
         keys |= _cuts(grid[0, 1], reduced)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    headed(figure, _finding(own, reduced))
     return figure
+
+
+def _finding(own, reduced) -> str:
+    """Return the title: how far the best conversion is above the exact epsilon, and what the difference is worth."""
+    excess = _range(own["epsilon_best"] / own["epsilon_high"] - 1)
+    worth = f"; equal privacy allows variances smaller by {_range(1 - reduced['factor'])}" if len(reduced) else ""
+    return f"The best conversion of ρ-zCDP is {excess} above the exact ε{worth}"
+
+
+def _range(shares) -> str:
+    """Return the range of some shares as text, in percent."""
+    return " to ".join(dict.fromkeys(f"{100 * share:.2g}%" for share in (shares.min(), shares.max())))
 
 
 def _cuts(axes, reduced) -> dict:
@@ -72,14 +86,14 @@ def _cuts(axes, reduced) -> dict:
     names = list(dict.fromkeys(_label(row, deltas) for row in reduced.to_dict("records")))
     keys = {}
     for name, rows in reduced.groupby("variances", sort=False):
-        text, colour, _ = VARIANCES[str(name)]
+        text, look = VARIANCES[str(name)]
         offset = -0.19 if name == "best" else 0.19
         places = [names.index(_label(row, deltas)) + offset for row in rows.to_dict("records")]
         shares = 100 * (1 - rows["factor"].to_numpy())
-        axes.barh(places, shares, height=0.36, color=colour)
+        axes.barh(places, shares, height=0.36, color=look["color"])
         for place, share in zip(places, shares):
             axes.annotate(f"{share:.2f}%", (share, place), (3, 0), textcoords="offset points", va="center", fontsize=7)
-        keys[f"exact ε = {text.removeprefix('ε of the ').removeprefix('ε = ')}"] = line_key(colour, linewidth=6)
+        keys[f"exact ε = {text.removeprefix('ε of the ').removeprefix('ε = ')}"] = line_key(look["color"], linewidth=6)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set(xlim=(0, 1.18 * max(100 * (1 - reduced["factor"].min()), 1)), xlabel="all σ² smaller by (%)")
@@ -95,15 +109,15 @@ def _errors(part, name):
     levels = levels if len(order) == len(levels) else order
     figure, grid = new_figure(1, len(queries), 3.5 * len(queries) + 0.6, 4.0, sharey=True)
     for axes, query in zip(grid[0], queries):
-        for place, (variances, (text, colour, marker)) in enumerate(VARIANCES.items()):
+        for place, (variances, (text, look)) in enumerate(VARIANCES.items()):
             rows = part[(part["query"] == query) & (part["variances"] == variances)]
             if not len(rows):
                 continue
             rows = rows.assign(place=[levels.index(level) for level in rows["level"]]).sort_values("place")
             x = rows["place"] + 0.12 * (place - 1)
             ends = rows["rms_error_lower"], rows["rms_error_upper"]
-            axes.hlines(rows["rms_error_exact"], x - 0.13, x + 0.13, color=colour, linewidth=0.9)
-            points(axes, x, rows["rms_error"], *ends, color=colour, marker=marker, label=text)
+            axes.hlines(rows["rms_error_exact"], x - 0.13, x + 0.13, color=look["color"], linewidth=0.9)
+            points(axes, x, rows["rms_error"], *ends, **look, label=text)
         axes.set_xticks(range(len(levels)), [str(level).replace("_", "\n") for level in levels])
         axes.set(title=query, xlim=(-0.5, len(levels) - 0.5))
         plain_log_axis(axes)
@@ -111,5 +125,16 @@ def _errors(part, name):
     handles = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels())}
     handles["exact"] = line_key(GREY, linewidth=0.9)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=4)
-    headed(figure, f"{name}: errors of released counts before post-processing (bars: 95%)")
+    data = name.replace("_", " ")
+    headed(figure, f"{data}: errors of released counts before post-processing (bars: 95%){_gain(part)}")
     return figure
+
+
+def _gain(part) -> str:
+    """Return in words how much smaller errors are at equal privacy; "" if that was not studied."""
+    errors = part.pivot_table(index=["query", "level"], columns="variances", values="rms_error_exact")
+    others = [name for name in ("best", "simple") if name in errors and "published" in errors]
+    if not others:
+        return ""
+    smaller = pd.concat([1 - errors[name] / errors["published"] for name in others]).dropna()
+    return f"\nsmaller by {_range(smaller)} at the ε that a conversion of ρ-zCDP gives"

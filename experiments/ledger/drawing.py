@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, points
+from tcdp_sim.report.looks import DIRECTIONS, direction_look, line_of, marks_of
+from tcdp_sim.report.plots import DARK, GREY, captioned, headed, line_key, new_figure, note, points
 
-LOOKS = {  # direction -> (legend, colour, marker, dashes)
-    "forward": ("simulated, forward", COLOURS[2], MARKERS[2], "-"),
-    "backward": ("simulated, backward", COLOURS[3], MARKERS[3], "--"),
-}
+SIMULATED = {"color": DARK, "marker": "o", "linestyle": "none"}
+BRACKET = {"color": GREY, "linewidth": 4.0}
 ACROSS = 4  # panels
+OPEN = 1e-3  # share of the upper end of a bracket below which its lower end says nothing, and is not drawn
 LOSSES = "losses in nats"
 
 
@@ -31,14 +30,19 @@ def _profiles(table):
     figure, grid = new_figure(rows, columns, max(2.5 * columns, 4.6), 2.1 * rows + 0.8)
     seen = []
     for axes, name in zip(grid.flat, names):
-        for direction, (_, colour, marker, dashes) in LOOKS.items():
+        for direction in DIRECTIONS:
             part = table[(table["list"] == name) & (table["direction"] == direction)].sort_values("at")
             if not len(part):
                 continue
-            curve, drawn = part[part["trials"] == 0], part[part["trials"] > 0]
-            axes.plot(curve["at"], curve["exact_high"], color=colour, linestyle=dashes, linewidth=0.9)
-            axes.plot(curve["at"], curve["exact_low"].clip(lower=1e-300), color=colour, linestyle=dashes, linewidth=0.9)
-            points(axes, *(drawn[key] for key in ("at", "simulated", "lower", "upper")), color=colour, marker=marker)
+            look, curve, drawn = direction_look(direction), part[part["trials"] == 0], part[part["trials"] > 0]
+            open_end = curve["exact_low"] < OPEN * curve["exact_high"]
+            if open_end.any():
+                note(
+                    figure, f"open {name}", f"no lower end at {open_end.sum()} points of {str(name).replace('_', ' ')}"
+                )
+            for end in (curve["exact_high"], curve["exact_low"].mask(open_end)):
+                axes.plot(curve["at"], end, linewidth=0.9, **line_of(look))
+            points(axes, *(drawn[key] for key in ("at", "simulated", "lower", "upper")), **marks_of(look))
             seen.append(direction)
         shown = table[table["list"] == name]
         low = shown["simulated"].dropna()
@@ -49,12 +53,10 @@ def _profiles(table):
         axes.set_ylabel("δ(ε)")
     for axes in grid.flat[max(len(names) - columns, 0) : len(names)]:
         axes.set_xlabel("ε (nats)")
-    keys = {
-        LOOKS[one][0]: line_key(LOOKS[one][1], marker=LOOKS[one][2], linestyle="none") for one in LOOKS if one in seen
-    }
+    keys = {f"simulated, {one}": line_key(**direction_look(one)) for one in DIRECTIONS if one in seen}
     keys["lines: both ends of the ledger's bracket"] = line_key(GREY, linewidth=0.9)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    headed(figure, "What the releases of each list reveal together (bars: 95%)")
+    headed(figure, f"What the releases of each list reveal together: {_met(table[table['trials'] > 0])}")
     return figure
 
 
@@ -72,9 +74,9 @@ def _agreement(table):
             middle = 0.5 * (rows["exact_low"] + rows["exact_high"]).to_numpy()
             over = {key: 100 * (rows[key].to_numpy() / middle - 1) for key in rows if key in ENDS}
             left, right = over["simulated"] - over["lower"], over["upper"] - over["simulated"]
-            axes.hlines(place, over["exact_low"], over["exact_high"], color=COLOURS[0], linewidth=4.0)
-            look = {"color": COLOURS[2], "marker": MARKERS[2], "linestyle": "none", "elinewidth": 1.0, "capsize": 1.5}
-            axes.errorbar(over["simulated"], place, xerr=np.maximum([left, right], 0), **look)
+            axes.hlines(place, over["exact_low"], over["exact_high"], **BRACKET)
+            bars = {"elinewidth": 1.0, "capsize": 1.5}
+            axes.errorbar(over["simulated"], place, xerr=np.maximum([left, right], 0), **SIMULATED, **bars)
         axes.axvline(0, color=GREY, linewidth=0.8)
         axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
         axes.set_ylim(len(names) - 0.5, -0.5)
@@ -82,12 +84,19 @@ def _agreement(table):
             xlabel="distance from the middle of the bracket (%)", title={"delta": "δ at ε", "epsilon": "ε at δ"}[kind]
         )
     keys = {
-        "simulated, 95% interval": line_key(COLOURS[2], marker=MARKERS[2], linestyle="none"),
-        "the ledger's bracket": line_key(COLOURS[0], linewidth=4.0),
+        "simulated, 95% interval": line_key(**SIMULATED),
+        "the ledger's bracket": line_key(**BRACKET),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    headed(figure, "Simulated numbers beside exact brackets; within a list from large δ to small")
+    headed(figure, f"Simulated numbers beside exact brackets: {_met(table)}\nwithin a list from large δ to small")
     return figure
+
+
+def _met(drawn) -> str:
+    """Return in words how many of the simulated intervals meet the ledger's bracket."""
+    known = drawn[drawn["exact_low"].notna() & drawn["lower"].notna()]
+    met = (known["lower"] <= known["exact_high"]) & (known["upper"] >= known["exact_low"])
+    return f"{met.sum()} of {len(known)} 95% intervals meet the ledger's bracket"
 
 
 ENDS = ("simulated", "lower", "upper", "exact_low", "exact_high")

@@ -35,7 +35,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _styles(names: Iterable[str]) -> dict[str, Any]:
     """Return the style of each series. Gaussian noise looks as in other figures, and splitting rules differ."""
-    rules = iter(zip((*MORE.values(), COLOURS[4], COLOURS[6]), ("h", "d", "p", "*", "v", ">"), DASHES[1:]))
+    rules = iter(zip((*list(MORE.values())[:4], COLOURS[4], COLOURS[6]), ("h", "d", "p", "*", "v", ">"), DASHES[1:]))
     known = {"Gaussian": (COLOURS[2], MARKERS[2], "-"), "clipped": (COLOURS[7], MARKERS[7], "-")}
     looks = {name: known[name] if name in known else next(rules, (COLOURS[0], MARKERS[0], "-")) for name in names}
     return {name: {"color": c, "marker": m, "linestyle": dashes} for name, (c, m, dashes) in looks.items()}
@@ -132,8 +132,8 @@ def _claims(part: pd.DataFrame) -> Any:
     axes.set_yticks(rows.index, rows["where"] + ": " + rows["claim"], fontsize=7)
     axes.set(xscale="log", ylim=(-1, len(rows)), xlabel="printed / computed")
     axes.grid(axis="y", visible=False)
-    axes.set_title(f"Finley et al. 2024: {fine.sum()} of {len(part)} are right; these are loose or wrong", x=0.2)
     keys = {"a bound, loose": LOOSE, "wrong, or false in words": WRONG}
     handles = [line_key(colour, marker="o", linestyle="none") for colour in keys.values()]
     figure.legend(handles, keys, loc="outside lower center", ncols=2)
+    headed(figure, f"Finley et al. 2024: {fine.sum()} of {len(part)} are right; these are loose or wrong")
     return figure

@@ -15,7 +15,7 @@ from tcdp_sim.report.plots import GREY, KIND, captioned, headed, new_figure, not
 
 SIGNS = {"rho": "ρ =", "omega": "ω =", "delta": "δ =", "shift": "shift"}
 RARE = "small probabilities are simulated by importance sampling"
-ALLOWED = {"color": GREY, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
+ALLOWED = {"color": GREY, "linestyle": (0, (6, 1)), "linewidth": 0.8, "alpha": 0.8}
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:

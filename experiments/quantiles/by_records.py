@@ -1,7 +1,8 @@
 """Errors by the shape of the records: in ranks and in units, on reals and on integers."""
 
-from tcdp_sim.experiments.quantiles.looks import SHORT, legend_keys, look
-from tcdp_sim.report.plots import new_figure, points
+from tcdp_sim.experiments.quantiles.looks import SHORT, legend_keys
+from tcdp_sim.report.looks import method_look
+from tcdp_sim.report.plots import headed, new_figure, points
 from tcdp_sim.store import columns
 
 FLOOR = 1e-3  # smallest error that is drawn
@@ -32,15 +33,14 @@ def errors_by_records(part):
     grid[1][0].set_ylabel("mean value error (units)")
     keys = legend_keys(methods)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=4)
-    figure.suptitle(_finding(part), fontsize=10.5)
+    headed(figure, _finding(part))
     return figure
 
 
 def _marks(axes, rows, shapes, method, name, shift):
-    colour, marker = look(method)
     scale = (rows["m"] + 1) / rows["n"] if name == "mean_rank_error" else 1.0
     ends = ((rows[name + end] * scale).clip(lower=FLOOR) for end in ("", columns.LOWER, columns.UPPER))
-    points(axes, [shapes.index(shape) + shift for shape in rows["records"]], *ends, color=colour, marker=marker)
+    points(axes, [shapes.index(shape) + shift for shape in rows["records"]], *ends, **method_look(method))
 
 
 def _label(cells, shape) -> str:

@@ -1,7 +1,8 @@
 """Errors against the number of quantiles or against the budget, a panel for each domain."""
 
-from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT, legend_keys, look
-from tcdp_sim.report.plots import GREY, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT, legend_keys
+from tcdp_sim.report.looks import method_look
+from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.store import columns
 
 SPAN = 1e5  # ratio of the largest and the least error that is drawn
@@ -16,11 +17,11 @@ def error_curves(part, axis: str):
     for axes, log2_k in zip(grid[0], domains):
         cells = part[part["log2_k"] == log2_k]
         for method, each in cells.groupby("method", sort=False):
-            each, (colour, marker) = each.sort_values(axis), look(method)
+            each, look = each.sort_values(axis), method_look(str(method))
             ends = (each[f"mean_rank_error{end}"] for end in ("", columns.LOWER, columns.UPPER))
-            points(axes, each[axis], *ends, color=colour, marker=marker)
-            axes.plot(each[axis], each["mean_rank_error"], color=colour, linewidth=0.7, alpha=0.6)
-            axes.plot(each[axis], each["mean_rank_error_exact"], color=colour, linewidth=2.4, alpha=0.6)
+            points(axes, each[axis], *ends, **look)
+            axes.plot(each[axis], each["mean_rank_error"], color=look["color"], linewidth=0.7, alpha=0.6)
+            axes.plot(each[axis], each["mean_rank_error_exact"], color=look["color"], linewidth=2.4, alpha=0.6)
         axes.set(xscale="log", yscale="log", xlabel=LABELS[axis])
         axes.set_xticks(places, [f"{place:.3g}" for place in places])
         axes.set_xticks([], minor=True)
@@ -34,7 +35,7 @@ def error_curves(part, axis: str):
     if part["mean_rank_error_exact"].notna().any():
         keys["thick lines: exact; markers: simulated, 95%"] = line_key(GREY, linewidth=2.4)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2 if len(domains) == 1 else 3)
-    figure.suptitle(_for_most_quantiles(part) if axis == "m" else _along_budget(part, axis), fontsize=10.5)
+    headed(figure, _for_most_quantiles(part) if axis == "m" else _along_budget(part, axis))
     return figure
 
 

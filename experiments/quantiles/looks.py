@@ -1,9 +1,9 @@
-"""Names, colours and markers of the methods, the same in every figure, and the columns that cells must share."""
+"""Names of the methods, entries of legends, and the columns that cells must share."""
 
 from collections.abc import Iterable
 
-from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import GREY, line_key
+from tcdp_sim.report.looks import method_look
+from tcdp_sim.report.plots import line_key
 
 PRIVACY = ("rho", "omega", "epsilon", "delta")
 TARGET = ("rho", "epsilon", "delta")  # cells with another omega are compared, because methods gain by it or do not
@@ -33,17 +33,8 @@ SHORT = {
     "square_root": "sq. root",
     "interior_points": "interior",
 }
-PLACES = ("independent", "recursive", "joint", "above_threshold", "tree_search", "least_squares_2", "square_root")
-LOOKS = {method: (COLOURS[i], MARKERS[i]) for i, method in enumerate((*PLACES, "interior_points"))}
-LOOKS["slices"] = LOOKS["least_squares_2"]  # the two need not be told apart, because their guarantees differ
-OTHER = (GREY, "x")  # the look of further methods
-
-
-def look(method: str) -> tuple[str, str]:
-    """Return the colour and the marker of a method."""
-    return LOOKS.get(method, OTHER)
 
 
 def legend_keys(methods: Iterable[str]) -> dict[str, object]:
     """Return legend entries of methods, by their names."""
-    return {NAMES[method]: line_key(look(method)[0], marker=look(method)[1]) for method in methods}
+    return {NAMES[method]: line_key(**method_look(method)) for method in methods}

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tcdp_sim.experiments.quantiles.looks import SHORT, look
-from tcdp_sim.report.plots import new_figure
+from tcdp_sim.experiments.quantiles.looks import SHORT
+from tcdp_sim.report.looks import method_look
+from tcdp_sim.report.plots import headed, new_figure
 
 UNIT = "numbers: mean rank error over n / (m + 1); ×: error of the second method over it"
 
@@ -31,7 +32,7 @@ def best_method_map(part):
     best = part.loc[part.groupby(["log2_k", "n", "m"])["mean_rank_error"].idxmin(), "method"].value_counts()
     wins = ", ".join(f"{SHORT[method]} in {count}" for method, count in best.items())
     promise = part.loc[part["omega"].isna(), "guarantee"].iloc[0] if part["omega"].isna().any() else "tCDP"
-    figure.suptitle(f"Least mean rank error under {promise}, of {best.sum()} cells: {wins}", fontsize=10.5)
+    headed(figure, f"Least mean rank error under {promise}, of {best.sum()} cells: {wins}")
     return figure
 
 
@@ -39,7 +40,7 @@ def _square(axes, x, y, found):
     from matplotlib.patches import Rectangle
 
     best = found.iloc[0]
-    colour, _ = look(best["method"])
+    colour = method_look(best["method"])["color"]
     axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, alpha=0.35, edgecolor="white", linewidth=2))
     share = best["mean_rank_error"] * (best["m"] + 1) / best["n"]
     text = f"{SHORT[best['method']]}\n{share:.2g}"

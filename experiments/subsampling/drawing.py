@@ -112,8 +112,11 @@ def releases(part, rho):
         axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **style)
     axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel="ε (nats) at δ = 1e-6")
     title = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
-    axes.set_title(f"{title}; neighbours {NEIGHBOURS['add-remove']}")
     figure.legend(loc="outside lower center", ncols=2)
+    last = part[part["at"] == part["at"].max()]
+    ends = f"{last['exact'].min():.3g} to {last['exact'].max():.3g} by the accounting"
+    about = f"{title}; neighbours {NEIGHBOURS['add-remove']}"
+    headed(figure, f"{about}\nε after {last['at'].iloc[0]:,.0f} releases: {ends}")
     return figure
 
 

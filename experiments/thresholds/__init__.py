@@ -9,7 +9,7 @@ import pandas as pd
 from tcdp_sim.experiments.thresholds import break_even
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS
-from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.looks import Series, marks_of, noise_styles
 from tcdp_sim.report.plots import captioned, headed, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
@@ -142,6 +142,11 @@ def _short(method) -> str:
     return _label(method).split(":")[0].split(",")[0].removesuffix(" (zCDP)") + _rounds(method)
 
 
+def _method(name) -> str:
+    """Return the method of a name, without its number of rounds."""
+    return "medians" if name.startswith("medians_") else name
+
+
 def _rounds(method) -> str:
     return f" of {method[-1]} rounds" if method.startswith("medians_") else ""
 
@@ -153,11 +158,8 @@ def _data(records) -> str:
 
 def _looks(table):
     """Return the colour and marker of every method, which are the same in all figures."""
-    colours = COLOURS[1:-1]  # black is the truth
-    return {
-        method: {"color": colours[i % len(colours)], "marker": MARKERS[i % len(MARKERS)]}
-        for i, method in enumerate(table["method"].unique())
-    }
+    series = (Series(name, algorithm=_method(name), variant=name) for name in table["method"].unique())
+    return {name: marks_of(style) for name, style in noise_styles(series).items()}
 
 
 def _cdf(part, looks):
@@ -191,7 +193,9 @@ def _cdf(part, looks):
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     first = part.iloc[0]
     data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
-    headed(figure, f"{data}, ρ = {first['rho']:g}")
+    best = part.loc[part["sup_error"].idxmin()]
+    smallest = f"{_short(best['method'])}, {best['sup_error_share']:.2%} of n"
+    headed(figure, f"{data}, ρ = {first['rho']:g}\nsmallest error of the CDF: {smallest}")
     return figure
 
 
@@ -211,7 +215,7 @@ def _error(part, looks):
     plain_log_axis(axes)
     first = part.iloc[0]
     data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
-    axes.set_title(f"{data}\n{_verdict(part, _short)}", fontsize=9)
+    headed(figure, f"{data}\n{_verdict(part, _short)}")
     handles, labels = axes.get_legend_handles_labels()
     handles.append(line_key(linestyle="--", linewidth=0.8))
     sure = {method: f"{kept(method, first['beta']):.0%}" for method in ("medians", "windows")}

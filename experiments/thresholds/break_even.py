@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.mechanisms.thresholds import LINEAR
-from tcdp_sim.report.plots import line_key, new_figure, points
+from tcdp_sim.report.plots import headed, line_key, new_figure, points
 
 LEAST_SIZES = 3
 
@@ -88,5 +88,5 @@ def figure(part: pd.DataFrame, styles: dict[str, dict[str, str]]) -> Any:
         titles.append(f"interior points beat the {names[latest]} from k = 2^{crossed[latest][1]:.0f} on")
         rest = [f"the {names[name]} from 2^{place:.0f}" for name, (_, place) in crossed.items() if name != latest]
         titles += [", ".join(rest)] if rest else []
-    axes.set_title("\n".join(titles), fontsize=9)
+    headed(drawn, "\n".join(titles))
     return drawn

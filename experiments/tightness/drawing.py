@@ -124,6 +124,16 @@ def _by_omega_figure(part, rho):
     plain_log_axis(axes)
     axes.set(xlim=(low, high), xlabel="ω√ρ")
     axes.set(ylim=(0.05, 6), ylabel=r"largest of $2\,D_\alpha\,/\,(\rho\,\alpha)$ for α < ω")
-    axes.set_title(f"Corollary 18 with the noise of its proof: costs over what is claimed (ρ = {rho:.4g})")
     figure.legend(loc="outside lower center", ncols=2)
+    headed(figure, f"Corollary 18 with the noise of its proof, ρ = {rho:.4g}: {_reached(curve)}")
     return figure
+
+
+def _reached(curve) -> str:
+    """Return in words how many times the claimed divergence is reached where it is claimed, and where it is proved."""
+    told = []
+    for start, words in ((PRINTED_FROM, "where it is claimed"), (PROVED_FROM, "where it is proved")):
+        worst = curve.loc[curve["omega_sqrt_rho"] >= start, "worst"].max()
+        if np.isfinite(worst):
+            told.append(f"{worst:.3g} times {words}")
+    return f"the claimed divergence is reached up to {', and '.join(told)}"

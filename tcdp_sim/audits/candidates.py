@@ -1,11 +1,12 @@
 """The scores to try on a pair of inputs, built from a pilot's outputs and from counts of their features."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits import features, outputs
+from tcdp_sim.audits import features, joint, outputs
+from tcdp_sim.audits.joint import Joint
 from tcdp_sim.audits.sampling import Counted, Counts, Pair
 from tcdp_sim.audits.scores import Additive, Atoms, Column, Score
 from tcdp_sim.audits.tables import log_ratio, merged
@@ -35,33 +36,46 @@ class Pilot:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The columns to count before any score exists: all kinds of features, and atoms where outputs are discrete."""
+    """The columns to count before any score exists.
+
+    These are all kinds of features, atoms where outputs are discrete, and joint cells of several numbers.
+    """
 
     kinds: tuple[str, ...]
     edges: tuple[tuple[Floats, ...], ...]  # for each column of each kind
     atoms: tuple[Atoms, ...]
+    joint: tuple[Joint, ...]
 
     def __call__(self, outputs: Any) -> Floats:
         x = features.as_matrix(outputs)
         columns = [features.KINDS[kind](x) for kind in self.kinds]
-        return np.hstack([*columns, *(atoms.codes(outputs)[:, None].astype(np.float64) for atoms in self.atoms)])
+        return np.hstack([*columns, *(each.codes(outputs)[:, None].astype(np.float64) for each in self.coded)])
+
+    @property
+    def coded(self) -> tuple[Atoms | Joint, ...]:
+        """The scores whose codes are counted: atoms, then joint cells."""
+        return (*self.atoms, *self.joint)
 
     @property
     def counted(self) -> Counted:
         """The columns and edges that a worker counts."""
         edges = [edge for group in self.edges for edge in group]
-        return Counted(self, (*edges, *(np.arange(1.0, len(atoms.ratios)) for atoms in self.atoms)))
+        return Counted(self, (*edges, *(np.arange(1.0, each.ratios.size) for each in self.coded)))
 
 
-def of_pilot(pilot: Pilot, bits: bool) -> Features:
+def of_pilot(pilot: Pilot, bits: bool, rare: bool = False) -> Features:
     """Return the features of a pilot's outputs, with cells at its quantiles.
 
-    Columns that may be pooled share their edges. `bits` adds the lowest bits of numbers.
+    Columns that may be pooled share their edges. `bits` adds the lowest bits of numbers. `rare` adds joint cells of
+    several numbers, unless all outputs are counted one by one.
     """
     both = np.concatenate(pilot.matrices)
     kinds = ("value",) if pilot.names else features.kinds_of(both, bits)
     edges = tuple(_edges(kind, features.KINDS[kind](both)) for kind in kinds)
-    return Features(kinds, edges, tuple(_atoms(both, _classes(pilot, both.shape[1]), pilot)))
+    atoms = tuple(_atoms(both, _classes(pilot, both.shape[1]), pilot))
+    names = tuple(_named(pilot, "value", column)[0] for column in range(both.shape[1]))
+    together = (joint.of_pilot(pilot.matrices, names),) if rare and len(names) > 1 and not atoms else ()
+    return Features(kinds, edges, atoms, together)
 
 
 def _edges(kind: str, columns: Floats) -> tuple[Floats, ...]:
@@ -143,6 +157,10 @@ def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
     singles.sort(key=lambda item: -item[0])
     for atoms, one, other in zip(found.atoms, first[start:], second[start:]):
         made.append(Atoms(atoms.classes, atoms.low, atoms.width, log_ratio(one, other), atoms.words, atoms.names))
+    start += len(found.atoms)
+    for each, one, other in zip(found.joint, first[start:], second[start:]):
+        cells = [np.reshape(side, each.ratios.shape) for side in (one, other)]
+        made.append(replace(each, ratios=joint.fitted(*cells)))
     return made + [column for _, column in singles[:COLUMNS_TRIED]]
 
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from tcdp_sim.audits import tradeoff
 from tcdp_sim.report import plots
+from tcdp_sim.report.looks import direction_look, line_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-COLOURS = ("#1F77B4", "#D1761A")
+INPUTS = {"first input": direction_look("forward"), "second input": direction_look("backward")}
 
 
 def figure(report: Any) -> "Figure":
@@ -25,7 +25,7 @@ def figure(report: Any) -> "Figure":
             grid[0, 1].sharey(grid[0, 0])
             _tradeoff(grid[0, 2], report)
             drawn.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        drawn.suptitle(report.verdict, fontsize=9.5)
+        plots.headed(drawn, report.verdict)
     return drawn
 
 
@@ -49,12 +49,10 @@ def _tradeoff(axes, report: Any) -> None:
 def _tail(axes, report: Any, scores: Any, upper: bool) -> None:
     """Draw one tail of the scores under both inputs."""
     total = scores.first.sum()
-    for cells, colour, linestyle, label in zip(
-        (scores.first, scores.second), COLOURS, ("-", "--"), ("first input", "second input")
-    ):
+    for cells, (label, look) in zip((scores.first, scores.second), INPUTS.items()):
         below = np.cumsum(cells)[:-1]
         shares = (total - below if upper else below) / total
-        axes.step(scores.edges, np.where(shares > 0, shares, np.nan), color=colour, linestyle=linestyle, label=label)
+        axes.step(scores.edges, np.where(shares > 0, shares, np.nan), label=label, **line_of(look))
     event = report.holds.event if report.holds else None
     if event is not None and event.upper == upper:
         low, high = axes.get_xlim()

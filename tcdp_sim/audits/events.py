@@ -8,6 +8,7 @@ import numpy as np
 
 from tcdp_sim.audits import binomial, odds, wording
 from tcdp_sim.audits.claims import Measure
+from tcdp_sim.audits.joint import Joint
 from tcdp_sim.audits.scores import LikelihoodRatio, Score
 from tcdp_sim.core.arrays import Bools, Floats, Ints
 
@@ -16,6 +17,7 @@ FURTHER = 64  # together with SURE, this number of hits gives the slope of the f
 STEEPEST = 30.0
 CURSE = 2.5  # the best of many candidates is assumed lucky by this many standard errors
 CURSE_OF_RATIOS = 1.25  # the same for likelihood ratios, for which rarer events do show more by the law itself
+CURSE_OF_FITTED = 1.8  # the same for fitted likelihood ratios, which are in between
 # further penalty for the winner's curse, in squared standard errors: an event with few hits was partly chosen by luck
 CURSE_OF_FEW = 2.0
 LITTLE = 1e-3  # nats: a forecast up to this size is treated as none
@@ -80,7 +82,7 @@ def best(
     """
     found: tuple[float, Event | None] = (-np.inf, None)
     best_key = (-1.0, 0.0)
-    curse = CURSE_OF_RATIOS if isinstance(score, LikelihoodRatio) else CURSE
+    curse = _curse(score)
     for upper, first, likely, rare in _sides(seen):
         shown = _forecast(one, likely, rare, seen.trials, trials, doubt, splits, upper, curse)
         values = shown.max(axis=0)
@@ -93,6 +95,13 @@ def best(
             event = Event(score, float(seen.values[column]), upper, first, *ways[int(np.argmax(shown[:, column]))])
             best_key, found = key, (float(values[column]), event)
     return found
+
+
+def _curse(score: Score) -> float:
+    """Return the standard errors by which the best threshold of a score is assumed lucky."""
+    if isinstance(score, LikelihoodRatio):
+        return CURSE_OF_RATIOS
+    return CURSE_OF_FITTED if isinstance(score, Joint) else CURSE
 
 
 def standard_errors_apart(seen: Thresholds) -> float:

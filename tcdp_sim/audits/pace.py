@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.audits.arguments import LEAST, MOST, Audit
 from tcdp_sim.audits.counting import stage_streams
 from tcdp_sim.audits.outputs import called
-from tcdp_sim.audits.search import outputs_needed
+from tcdp_sim.audits.stages import outputs_needed
 from tcdp_sim.core.streams import generator
 
 LOOK = 0.05  # the share of the time that measures the speed of the mechanism

@@ -12,7 +12,8 @@ from tcdp_sim.audits.counting import Changed, Counting, Unsteady, stage_streams
 from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.report import AuditReport, Holds, Scores
 from tcdp_sim.audits.sampling import Counts, Drawing
-from tcdp_sim.audits.search import Chosen, search, sizes
+from tcdp_sim.audits.search import Chosen, search
+from tcdp_sim.audits.stages import sizes
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.identity import identity
 from tcdp_sim.core.log import Tell

@@ -16,73 +16,25 @@ from tcdp_sim.audits.candidates import Pilot
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.counting import Counting, stage_streams
 from tcdp_sim.audits.events import Event, Thresholds
+from tcdp_sim.audits.joint import Joint
 from tcdp_sim.audits.moments import Moment
 from tcdp_sim.audits.reading import Reader, Regular
 from tcdp_sim.audits.sampling import Counted, Counts, Pair, drawn_raw, said
 from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Score
+from tcdp_sim.audits.stages import AGAIN_PAIRS, FINAL_PAIRS, PAIRS_KEPT, Sizes, sizes
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
 
-PILOTS = 400_000  # outputs of each input that the driver holds in memory, over all pairs
-LEAST_PILOT = 500  # outputs of a pilot, or an eighth of the trials if that is less
-PAIRS_KEPT = 3  # pairs that remain after ranking
 SCORES_RANKED = 2  # scores of a pair that its rank is computed from
 SCORES_KEPT = 5  # scores of a pair that remain after the pilot
 OTHERS_KEPT = 2  # scores that remain beside the mechanism's own likelihood ratio
-FINAL_PAIRS = 2  # pairs that choose an event each
 FINAL_SCORES = 2  # scores of the best pair that choose an event, unless the likelihood ratio is best
 GROWTH = 3  # a forecast is trusted up to this multiple of its sample's size, because few hits are luck
-AT_ONCE = 1_000_000  # outputs for the choice before it is known how rare the event is
 EXTREMES = 64  # extreme scores kept from each chunk, as thresholds of events that the pilot has not seen
 CLEARLY = 1.1, 3.0  # a score beats the likelihood ratio if it shows 1.1 times as much, or 3 standard errors more
 CLEAR = 1.05  # a part of an output is preferred to a sum of several that shows 5% more
 ENOUGH = 3000  # hits of the rarer input beyond which more outputs cannot improve the choice
 ONE_SIGMA = 0.32  # doubt when candidates are compared: one standard error on each side, beside the allowance for luck
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """The number of outputs of each input in each stage.
-
-    - pilot: the pilot.
-    - rank: the ranking of pairs.
-    - tables, compare: the counts that make scores, and the counts that compare them.
-    - choose: the choice, for each finalist.
-    - further: the additional outputs for the choice if the event is rare.
-    - bound: the bound.
-    """
-
-    pilot: int
-    rank: int
-    tables: int
-    compare: int
-    choose: int
-    further: int
-    bound: int
-
-
-def sizes(trials: int, pairs: int) -> Sizes:
-    """Return the size of each stage if the bound gets `trials` outputs; the others together get about half as many."""
-    least = min(LEAST_PILOT, max(trials // 8, 50))
-    pilot = int(np.clip(trials // 50, least, np.clip(PILOTS // pairs, 20_000, 200_000)))
-    at_once = max(min(trials // 3, max(trials // 10, AT_ONCE)), pilot)
-    return Sizes(
-        pilot,
-        max(min(trials // 40, 1_000_000), pilot),
-        max(min(trials // 10, 2_000_000), pilot),
-        max(min(trials // 10, 1_000_000), pilot),
-        at_once,
-        max(trials // 3 - at_once, 0),
-        trials,
-    )
-
-
-def outputs_needed(trials: int, pairs: int) -> int:
-    """Return how many outputs of each input all stages need at most, if the bound gets `trials` outputs."""
-    planned, kept = sizes(trials, pairs), min(pairs, PAIRS_KEPT)
-    ranked = pairs * planned.rank if pairs > PAIRS_KEPT else 0
-    searched = kept * (planned.tables + planned.compare) + FINAL_PAIRS * planned.choose + planned.further
-    return pairs * planned.pilot + ranked + searched + planned.bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,18 +78,28 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
 
     The result is None if all outputs that could choose one are the same.
     """
-    planned, one = sizes(audit.trials, len(audit.pairs)), audit.measure
+    planned, one = _planned(audit), audit.measure
     pilots = _pilots(counting, audit, planned.pilot)
     found: list[Candidate] = []
-    for pilot in _ranked(counting, pilots, planned.rank, audit):
+    for pilot in _ranked(counting, pilots, planned, audit):
         own = _best(_own(pilot, audit.scoring), pilot, one, 1)
-        made = _from_pilot(pilot, audit.scoring.bits) if own else _scores(counting, pilot, planned.tables, audit)
+        made = _from_pilot(pilot, audit.scoring.bits) if own else _scores(counting, pilot, planned, audit)
         found += own + _best(made, pilot, one, OTHERS_KEPT if own else SCORES_KEPT)
     found = found or [each for pilot in pilots for each in _of_rare_outputs(pilot, audit.scoring, one)]
     if len(found) > 1:
         found = _compared(counting, found, one, planned.compare, "compare")
         found = [each for each in found if len(each.edges)] or found
+    if planned.again and len(found) > 1:
+        found = _compared(counting, _of_best_pairs(found, AGAIN_PAIRS), one, planned.again, "compare again")
     return _chosen(counting, _finalists(found), one, planned, audit.doubt)
+
+
+def _planned(audit: Audit) -> Sizes:
+    """Return the size of each stage. A mechanism's own likelihood ratio ranks pairs well from a few outputs."""
+    planned = sizes(audit.trials, len(audit.pairs))
+    if audit.scoring.likelihood_ratio is None:
+        return planned
+    return replace(planned, again=0, pairs=min(planned.pairs, PAIRS_KEPT))
 
 
 def _finalists(found: list[Candidate]) -> list[Candidate]:
@@ -145,11 +107,18 @@ def _finalists(found: list[Candidate]) -> list[Candidate]:
 
     A likelihood ratio that ranks first is the only finalist of its pair.
     """
-    ordered = sorted(found, key=_preference, reverse=True)
-    order = list(dict.fromkeys(each.pair.index for each in ordered))[:FINAL_PAIRS]
+    ordered = _of_best_pairs(found, FINAL_PAIRS)
+    order = dict.fromkeys(each.pair.index for each in ordered)
     of_pairs = [[each for each in ordered if each.pair.index == index] for index in order]
     first = of_pairs[0][:1] if isinstance(ordered[0].score, LikelihoodRatio) else of_pairs[0][:FINAL_SCORES]
     return first + [each[0] for each in of_pairs[1:]]
+
+
+def _of_best_pairs(found: list[Candidate], most: int) -> list[Candidate]:
+    """Return the candidates of the best pairs, best first."""
+    ordered = sorted(found, key=_preference, reverse=True)
+    best = list(dict.fromkeys(each.pair.index for each in ordered))[:most]
+    return [each for each in ordered if each.pair.index in best]
 
 
 def _preference(candidate: Candidate) -> tuple[float, float]:
@@ -164,7 +133,12 @@ def _preference(candidate: Candidate) -> tuple[float, float]:
 
 
 def _clarity(score: Score) -> float:
-    """Return the factor by which a score is preferred because people understand its events."""
+    """Return the factor by which a score is preferred because people understand its events.
+
+    Those of joint cells are hard to read, and have to show clearly more.
+    """
+    if isinstance(score, Joint):
+        return 1 / CLEARLY[0]
     if not isinstance(score, Column) or not score.clear:
         return 1.0
     return CLEAR + 0.01 if score.opposite else CLEAR  # a yes or no before a number that says the same
@@ -209,17 +183,17 @@ def _raw_pilot(counting: Counting, pair: Pair, trials: int, seed: int) -> tuple[
     return first, second
 
 
-def _ranked(counting: Counting, pilots: list[Pilot], trials: int, audit: Audit) -> list[Pilot]:
-    """Return the PAIRS_KEPT pairs that fresh outputs tell apart best, by their most promising scores."""
-    if len(pilots) <= PAIRS_KEPT:
+def _ranked(counting: Counting, pilots: list[Pilot], planned: Sizes, audit: Audit) -> list[Pilot]:
+    """Return the pairs that fresh outputs tell apart best, by their most promising scores."""
+    if len(pilots) <= planned.pairs:
         return pilots
     promising = [each for pilot in pilots for each in _promising(pilot, audit.measure, audit.scoring)]
-    compared = _compared(counting, promising, audit.measure, trials, "rank")
+    compared = _compared(counting, promising, audit.measure, planned.rank, "rank")
 
     def worth(pilot: Pilot) -> tuple[float, float]:
         return max((each.worth for each in compared if each.pair is pilot.pair), default=(0.0, 0.0))
 
-    return sorted(pilots, key=worth, reverse=True)[:PAIRS_KEPT]
+    return sorted(pilots, key=worth, reverse=True)[: planned.pairs]
 
 
 def _promising(pilot: Pilot, one: Measure, scoring: Scoring) -> list[Candidate]:
@@ -244,9 +218,10 @@ def _from_pilot(pilot: Pilot, bits: bool) -> list[Score]:
     return candidates.scores(pilot, found, Counts(len(pilot.outputs[0]), (first, second), ([], []), ([], [])))
 
 
-def _scores(counting: Counting, pilot: Pilot, trials: int, audit: Audit) -> list[Score]:
+def _scores(counting: Counting, pilot: Pilot, planned: Sizes, audit: Audit) -> list[Score]:
     """Return scores made from the counts of a larger sample, with learnt ones where they may help."""
-    scoring, found = audit.scoring, candidates.of_pilot(pilot, audit.scoring.bits)
+    scoring, trials = audit.scoring, planned.tables
+    found = candidates.of_pilot(pilot, scoring.bits, rare=planned.further > 0)
     counts = counting.count("tables", pilot.pair, found.counted, trials)
     made = candidates.scores(pilot, found, counts)
     complete = any(isinstance(score, Atoms) and len(score.ratios) * 20 <= trials for score in made)
@@ -258,9 +233,10 @@ def _scores(counting: Counting, pilot: Pilot, trials: int, audit: Audit) -> list
 
 
 def _best(tried: Sequence[Score], pilot: Pilot, one: Measure, most: int) -> list[Candidate]:
-    """Return the candidates that tell the pilot's outputs apart best."""
+    """Return the candidates that tell the pilot's outputs apart best, and joint cells, as it may lack their events."""
     found = [_candidate(score, pilot, one) for score in tried]
-    return sorted((each for each in found if len(each.edges)), key=lambda each: each.worth, reverse=True)[:most]
+    ordered = sorted((each for each in found if len(each.edges)), key=lambda each: each.worth, reverse=True)
+    return ordered[:most] + [each for each in ordered[most:] if isinstance(each.score, Joint)]
 
 
 def _of_rare_outputs(pilot: Pilot, scoring: Scoring, one: Measure) -> list[Candidate]:
@@ -349,7 +325,9 @@ def _test(
 
 
 def _seen_enough(test: Event | Moment | None, final: Candidate, counts: Counts) -> bool:
-    """Return True if more outputs would not improve the choice."""
+    """Return True if more outputs would not improve the choice. Joint cells may have rarer events that show more."""
     if isinstance(test, Event):
+        if isinstance(final.score, Joint):
+            return False
         return test.hits_of_rarer(thresholds.of_counts(counts, 0, final.edges)) >= ENOUGH
     return test is not None

@@ -11,7 +11,8 @@ from matplotlib.colors import to_hex, to_rgb
 # colour blindness. In grey, markers distinguish series and dashes distinguish kinds.
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#882255")
 MARKERS = ("s", "D", "o", "^", "v", "<", ">", "P")
-MORE = {"indigo": "#332288", "olive": "#999933", "brown": "#8C510A", "purple": "#AA4499"}  # for methods
+MORE = {"indigo": "#332288", "olive": "#999933", "brown": "#8C510A", "purple": "#AA4499"}
+MORE |= {"teal": "#44AA99", "violet": "#8A2BE2"}  # all for methods
 DASHES = (
     "-",
     (0, (7, 1.6)),
@@ -31,22 +32,57 @@ NOISES = {  # family, or family and calibration -> place in COLOURS and MARKERS
     "sinh_squared, tight": 7,
 }
 METHODS = {  # a method without noise of its own -> colour and marker, which no noise of this package has
+    # private selection
     "exponential_mechanism": (COLOURS[4], "v"),
-    "exponential": (COLOURS[4], "v"),  # the exponential mechanism for interior points
     "permute_and_flip": (COLOURS[6], ">"),
     "stability": (MORE["olive"], "d"),
     "sparse_vector": (MORE["brown"], "p"),
     "noisy_max_gaussian": (MORE["indigo"], "h"),
     "noisy_max_laplace": (MORE["purple"], "*"),
+    # interior points
+    "exponential": (COLOURS[4], "v"),  # the exponential mechanism for interior points
     "binary_search": (COLOURS[6], ">"),
     "paper_constants": (MORE["brown"], "p"),
     "recursion_2": (MORE["indigo"], "h"),
     "recursion_3": (MORE["purple"], "*"),
-    "arsinh_normal": (COLOURS[4], "v"),  # noises for smooth sensitivity alone
+    # smooth sensitivity: noises for it alone, and a rival
+    "arsinh_normal": (COLOURS[4], "v"),
     "uniform_log_normal": (MORE["brown"], "p"),
     "laplace_log_normal": (MORE["purple"], "*"),
     "student_t": (COLOURS[6], ">"),
     "median_interior_point": (MORE["indigo"], "h"),
+    # prefix sums, also for CDFs of ordered records and for quantiles
+    "square_root": (MORE["indigo"], "h"),
+    "weighted_square_root": (MORE["purple"], "*"),
+    "tree_2": (COLOURS[4], "v"),
+    "tree_16": (MORE["brown"], "p"),
+    "least_squares_2": (COLOURS[6], "<"),
+    "least_squares_16": (MORE["teal"], "X"),
+    "weighted_2": (MORE["olive"], "d"),
+    "optimal": (MORE["violet"], "P"),
+    "each_bin": (COLOURS[6], ">"),
+    # CDFs and medians by interior points
+    "windows": (MORE["teal"], "X"),
+    "deciles": (MORE["olive"], "d"),
+    "median": (MORE["purple"], "*"),
+    "medians": (MORE["violet"], "P"),
+    # quantiles
+    "independent": (MORE["olive"], "d"),
+    "recursive": (MORE["brown"], "p"),
+    "joint": (MORE["violet"], "P"),
+    "above_threshold": (MORE["teal"], "s"),
+    "tree_search": (MORE["purple"], "*"),
+    "slices": (COLOURS[4], "^"),
+    "interior_points": (COLOURS[4], "o"),
+    # released counts: the conversion that sets their noise or their epsilon
+    "published": (MORE["violet"], "P"),
+    "best_conversion": (COLOURS[6], ">"),
+    "simple_conversion": (MORE["brown"], "p"),
+    "continuous": (MORE["indigo"], "h"),
+    # ledgers: answers until the budget is spent
+    "filter": (MORE["teal"], "X"),
+    "split": (MORE["brown"], "p"),
+    # private candidates and released keys
     "poisson": (MORE["indigo"], "h"),  # random numbers of tries
     "geometric": (MORE["brown"], "p"),
     "logarithmic": (MORE["purple"], "*"),
@@ -54,6 +90,10 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
     "optimal_dp": (MORE["olive"], "d"),  # the best curves of release of a key
     "optimal_rdp": (MORE["indigo"], "h"),
     "optimal_tcdp": (MORE["purple"], "*"),
+}
+DIRECTIONS = {  # the direction of a privacy loss -> colour, marker and dashes
+    "forward": (MORE["indigo"], "h", "-"),
+    "backward": (COLOURS[4], "v", "--"),
 }
 FILLS = ("full", "none", "left", "top")  # marker fillings of a noise's variants
 STEP, LIGHTEST = 0.4, 0.6  # share of white added from one variant to the next, and its maximum
@@ -108,6 +148,12 @@ def noise_looks(noises: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
 def method_look(name: str) -> Style:
     """Return colour and marker of one of the METHODS."""
     return _look(*METHODS[name])
+
+
+def direction_look(name: str) -> Style:
+    """Return colour, marker and dashes of one of the DIRECTIONS, or of one of the two neighbours."""
+    colour, marker, dashes = DIRECTIONS[name]
+    return _look(colour, marker) | {"linestyle": dashes}
 
 
 def noise_styles(series: Iterable[Series]) -> dict[str, Style]:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import tcdp_sim
-from tcdp_sim.audits import arguments, layout, pace, records, search
+from tcdp_sim.audits import arguments, layout, pace, records, stages
 from tcdp_sim.audits.outputs import Raised, alike
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import PureDP
@@ -251,8 +251,8 @@ def test_seconds_decide_the_number_of_trials(monkeypatch, pairs, cost):
     )
     trials = pace.paced(checked, 20.0, 1).trials
     cost += pace.COUNTING
-    assert 2 * cost * search.outputs_needed(trials, pairs) <= 20
-    assert 2 * cost * search.outputs_needed(int(1.1 * trials) + 2, pairs) > 20
+    assert 2 * cost * stages.outputs_needed(trials, pairs) <= 20
+    assert 2 * cost * stages.outputs_needed(int(1.1 * trials) + 2, pairs) > 20
     assert replaced(checked, trials=trials).seconds == 20
 
 
@@ -291,5 +291,5 @@ def test_an_audit_draws_no_more_outputs_than_its_plan(trials):
         return data[0] + rng.laplace(0, 1, trials)
 
     tcdp_sim.audit(counted, neighbours=audited.ONE, claim=PureDP(1.0), trials=trials, learn=False)
-    planned = 2 * search.outputs_needed(trials, 1)
+    planned = 2 * stages.outputs_needed(trials, 1)
     assert 0.5 * planned < sum(drawn) <= planned + 1000

@@ -35,7 +35,7 @@ def test_the_crossing_is_interpolated():
     assert "deciles from 2^50 on (tree_2)" in line
     with plots.style():
         styles = {method: {"color": "#000000", "marker": "o", "label": method} for method in set(rows["method"])}
-        title = break_even.figure(part, styles).axes[0].get_title()
+        title = break_even.figure(part, styles).get_suptitle().replace("\n", " ")
     assert "beat the square_root from k = 2^100 on" in title
     assert "the tree_2 from 2^50" in title
 

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from audit_gallery.held_out import held_out_rows
 from audit_gallery.libraries import library_rows
 from audit_gallery.outcomes import keep, kept
 from audit_gallery.page import page
@@ -16,7 +17,7 @@ def main() -> int:
     """Audit the chosen mechanisms, and return the exit code: 2, after one line, for a user's mistake."""
     options = _parser().parse_args()
     library, missing = library_rows()
-    every = [*rows(), *library]
+    every = [*rows(), *held_out_rows(), *library]
     try:
         _audit_all(_chosen(every, options), options)
     except UserError as mistake:
@@ -36,7 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m audit_gallery", description=__doc__)
     parser.add_argument("rows", nargs="*", help="mechanisms to audit; all of the gallery's own if none is named")
     parser.add_argument("--libraries", action="store_true", help="audit those of opendp and diffprivlib as well")
+    parser.add_argument("--held-out", action="store_true", help="audit the five on which the audit was never tuned")
     parser.add_argument("--trials", type=float, default=1e6, help="outputs of each input for the bound")
+    parser.add_argument("--seconds", type=float, help="time of each audit, which then decides its trials")
     parser.add_argument("--level", type=float, default=0.9, help="confidence of every bound")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 0 audits in this process")
@@ -64,18 +67,22 @@ def _chosen(every: list[Row], options: argparse.Namespace) -> list[Row]:
             raise UserError(f"row {name!r} is not known; valid: {', '.join(names)}")
     if options.rows:
         return [names[name] for name in options.rows]
-    return every if options.libraries else rows()
+    if options.held_out:
+        return held_out_rows()
+    return [*rows(), *library_rows()[0]] if options.libraries else rows()
 
 
 def _audit_all(chosen: list[Row], options: argparse.Namespace) -> None:
     for row in chosen:
         ratios = row.has_ratios and not options.outputs
-        sizes = (int(options.trials), options.level, options.seed, options.workers)
-        outcome = audited(row, *sizes, ratios, options.results)
+        size = {"seconds": options.seconds} if options.seconds else {"trials": int(options.trials)}
+        outcome = audited(row, size, options.level, options.seed, options.workers, ratios, options.results)
         keep(outcome, options.results)
         verdict = "refuted" if outcome.refuted else "not refuted"
         times = f"{outcome.seconds:.1f} s, {outcome.cpu:.1f} CPU s, of which sampling {outcome.sampling:.1f}"
-        print(f"{row.name}: {outcome.measure} >= {outcome.bound:.5g}, {verdict}; {times}", flush=True)
+        shown = f"{outcome.measure} >= {outcome.bound:.5g} from {outcome.trials:.3g} outputs, {verdict}"
+        truth = row.epsilon() if outcome.measure == "epsilon" else None
+        print(f"{row.name}: {shown}{f', true {truth:.4g}' if truth else ''}; {times}", flush=True)
 
 
 if __name__ == "__main__":

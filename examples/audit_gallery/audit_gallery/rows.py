@@ -8,6 +8,7 @@ import numpy as np
 
 from audit_gallery import mechanisms as m
 from audit_gallery.laws.best_event import BestEvent, best_event
+from audit_gallery.mechanisms.base import Exact
 from tcdp_sim.audits import answer_pairs
 from tcdp_sim.privacy import PureDP
 
@@ -61,7 +62,8 @@ class Row:
         """Return the exact epsilon over the pairs in nats, or None if it is unknown."""
         if isinstance(self.mechanism, m.InvertedLaplace):
             return inf  # outputs that one input alone can give
-        return None if self.law is None else max(self.law.epsilon(*pair) for pair in self.directed())
+        known = isinstance(self.mechanism, Exact)
+        return max(self.mechanism.epsilon(*pair) for pair in self.directed()) if known else None
 
     def best(self, samples: float, level: float) -> BestEvent | None:
         """Return the best event of the exact law over the pairs, with its bound from `samples` outputs."""

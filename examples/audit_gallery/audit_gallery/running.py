@@ -15,22 +15,25 @@ FEW, BLOCK = 200, 20_000  # outputs drawn at a time to measure a sampler: FEW fo
 LEAST_SECONDS = 0.3
 
 
-def audited(row: Row, trials: int, level: float, seed: int, workers: int, ratios: bool, results: Path) -> Outcome:
+def audited(
+    row: Row, size: dict[str, float], level: float, seed: int, workers: int, ratios: bool, results: Path
+) -> Outcome:
     """Audit a row, or continue a stopped audit, and return the outcome.
 
-    With 0 workers the audit runs in this process. If `ratios` is true, the audit is given the mechanism's own
-    likelihood ratios, if it has any. The folder `results` keeps the run's counts, from which a stopped audit continues.
+    `size` has the number of `trials`, or the `seconds` that decide it. With 0 workers the audit runs in this process.
+    If `ratios` is true, the audit is given the mechanism's own likelihood ratios, if it has any. The folder `results`
+    keeps the run's counts, from which a stopped audit continues.
     """
     mechanism = row.mechanism if ratios else row.mechanism.__call__  # a bound method has no likelihood ratios
     cluster = {"name": "local", "workers": workers} if workers else "serial"
     name = f"gallery_{row.name}_{'ratios' if ratios else 'outputs'}"
     start, cpu = perf_counter(), _cpu_seconds()
     report = tcdp_sim.audit(
-        mechanism, neighbours=row.pairs, claim=row.claim, trials=trials, level=level, seed=seed, cluster=cluster,
-        name=name, results_dir=results, bits=row.bits,
+        mechanism, neighbours=row.pairs, claim=row.claim, level=level, seed=seed, cluster=cluster,
+        name=name, results_dir=results, bits=row.bits, **size,
     )  # fmt: skip
     outcome = Outcome(
-        name=row.name, ratios=ratios, trials=trials, level=level, workers=workers, measure=report.measure,
+        name=row.name, ratios=ratios, trials=report.trials, level=level, workers=workers, measure=report.measure,
         bound=report.bound, refuted=report.refuted, pair=_pair(report), event=report.event, drawn=report.drawn,
         seconds=perf_counter() - start, cpu=_cpu_seconds() - cpu,
         sampling=2 * report.drawn * seconds_an_output(row), seed=seed,

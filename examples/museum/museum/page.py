@@ -32,6 +32,7 @@ FIGURE = """
 Each panel has the power of tests that tell the two inputs apart, against their type I error. No test of a mechanism
 that keeps its claim reaches the grey region. The lines are proved: each has lower ends of the power at upper ends of
 the error, and all points of a line hold together. The point is the event of the list below, with its intervals.
+A line is missing where the outputs of that version prove no more than a coin does in this direction.
 """
 COLUMNS = ("exhibit", "version", "code", "neighbours", "claim", "shown", "repaired", "CPU s")
 

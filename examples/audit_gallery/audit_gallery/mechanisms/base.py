@@ -8,16 +8,24 @@ import numpy as np
 from audit_gallery.laws.best_event import largest_loss, log_ratio
 
 
-class Known(ABC):
-    """A mechanism whose law is known.
-
-    `__call__` simulates it, and every other method uses the law alone. `data` and `other` are vectors of query answers,
-    shapes (d,), and `outputs` are results of `__call__`, shape (trials, ...).
-    """
+class Exact(ABC):
+    """A mechanism whose epsilon is known. `data` and `other` are vectors of query answers, shapes (d,)."""
 
     @abstractmethod
     def __call__(self, data: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
         """Return `trials` independent outputs on `data`, shape (trials, ...)."""
+
+    @abstractmethod
+    def epsilon(self, data: np.ndarray, other: np.ndarray) -> float:
+        """Return the largest log likelihood ratio of an output: the exact epsilon of the pair, in this order."""
+
+
+class Known(Exact):
+    """A mechanism whose law is known.
+
+    `__call__` simulates it, and every other method uses the law alone. `outputs` are results of `__call__`, shape
+    (trials, ...).
+    """
 
     @abstractmethod
     def log_likelihood_ratio(self, outputs: np.ndarray, data: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -26,10 +34,6 @@ class Known(ABC):
     @abstractmethod
     def cells(self, data: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the probabilities of the same cells of outputs under both inputs: shapes (cells,)."""
-
-    @abstractmethod
-    def epsilon(self, data: np.ndarray, other: np.ndarray) -> float:
-        """Return the largest log likelihood ratio of an output: the exact epsilon of the pair, in this order."""
 
 
 class Discrete(Known):
