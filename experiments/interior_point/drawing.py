@@ -1,6 +1,8 @@
 """Figures of success against n, and of the n for 95% success against k."""
 
 import textwrap
+from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,7 @@ EASY = {"color": "#999999", "linestyle": ":", "linewidth": 1.4}
 AT_GOAL = {"color": "#555555", "linestyle": "--", "linewidth": 0.8}
 WEAKER_PROVED = {"color": "#888888", "linestyle": ":", "linewidth": 1.2}
 MOST_DOMAINS = 4  # in the figure of success
+NONE = "no method reaches it"
 PROVED = (*(set(methods.ONE_TREE) - set(methods.UNPROVED)), *methods.RECURSIONS)  # the others have lines of their own
 
 
@@ -73,16 +76,22 @@ def _best_single(table, single):
 
 
 def _largest_success(table, domains) -> str:
-    """Return in words which method needs the fewest records for 95% success on the smallest and largest domains."""
-    needed = like_for_like(least_n(table))
-    told = []
-    for log2_k in dict.fromkeys((domains[0], domains[-1])):
-        rows = needed[needed["log2_k"] == log2_k]
-        if len(rows):
-            best = rows.loc[rows["n95"].idxmin()]
-            told.append(f"n = {best['n95']:.3g} on 2^{log2_k:.0f} elements ({_name(best)})")
+    """Return the title: the method that needs the fewest records on the smallest and on the largest domain."""
+    best = _fewest(least_n(table))
+    told = [_in_words(best[log2_k]) for log2_k in dict.fromkeys((domains[0], domains[-1])) if log2_k in best]
     head = f"Success on the hardest of the data sets at equal privacy, ρ = {table['rho'].iloc[0]:g}"
-    return f"{head}\nfewest records for {GOAL:.0%}: {'; '.join(told) or 'none of the methods reaches it'}"
+    return f"{head}\nfewest records for {GOAL:.0%}: {'; '.join(told) or NONE}"
+
+
+def _fewest(needed) -> dict[float, Any]:
+    """Return log2 k -> the row of the method that needs the fewest records there, in ascending order."""
+    known = like_for_like(needed)
+    best = known.loc[known.groupby("log2_k")["n95"].idxmin()]
+    return {row["log2_k"]: row for row in best.to_dict("records")}
+
+
+def _in_words(row) -> str:
+    return f"{_name(row)} at k = 2^{row['log2_k']:.0f} (n = {row['n95']:.3g})"
 
 
 def _name(row) -> str:
@@ -128,7 +137,7 @@ def needed_figure(needed, styles):
     label_ends(axes, ends)
     note(figure, "kind", "solid: simulated on the hardest data set, with 95% intervals")
     note(figure, "dashed", "dashed: proved to suffice on every data set (zCDP methods: exact)")
-    headed(figure, _fewest(needed))
+    headed(figure, _needed_title(needed))
     return figure
 
 
@@ -139,25 +148,20 @@ def _end(name, x, y, style) -> End:
     return End(name, textwrap.fill(short(name), 36), np.asarray(x)[at], np.asarray(y, dtype=float)[at], style)
 
 
-def _fewest(needed) -> str:
-    """Return in words which methods need the fewest records."""
-    rho, wins, known = needed["rho"].iloc[0], _search_wins(needed), like_for_like(needed)
+def _needed_title(needed) -> str:
+    """Return the title: the methods that need the fewest records on the smaller domains and on the largest one."""
+    best = _fewest(needed)
+    wins = _search_wins(best)
     told = [f"up to k = 2^{wins:g} the zCDP binary search"] if wins else []
-    most = known[known["log2_k"] == known["log2_k"].max()]
-    if len(most):
-        best = most.loc[most["n95"].idxmin()]
-        told.append(f"at k = 2^{best['log2_k']:.0f} {_name(best)} (n = {best['n95']:.3g})")
-    head = f"Records for an interior point with probability {GOAL:.0%}, ρ = {rho:g}"
-    return f"{head}\nfewest as simulated: {'; '.join(told) or 'no method reaches it'}"
+    told += [_in_words(best[max(best)])] if best else []
+    head = f"Records for an interior point with probability {GOAL:.0%}, ρ = {needed['rho'].iloc[0]:g}"
+    return f"{head}\nfewest as simulated: {'; '.join(told) or NONE}"
 
 
-def _search_wins(needed) -> float:
-    """Return the largest log2 k up to which the simulated binary search needs the fewest records, or 0."""
-    known = like_for_like(needed)
-    best = known.loc[known.groupby("log2_k")["n95"].idxmin()].sort_values("log2_k")
-    lost = best["log2_k"][best["method"] != "binary_search"].min()
-    won = best["log2_k"][~(best["log2_k"] >= lost)]
-    return float(won.max()) if len(won) else 0.0
+def _search_wins(best) -> float:
+    """Return the largest log2 k up to which the binary search needs the fewest records, or 0."""
+    won = takewhile(lambda log2_k: best[log2_k]["method"] == "binary_search", best)
+    return float(max(won, default=0.0))
 
 
 def _exact_zcdp(axes, needed, styles) -> list[End]:

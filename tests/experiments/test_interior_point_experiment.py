@@ -146,9 +146,29 @@ def test_where_the_search_wins_is_read_off_the_cells():
         return pd.DataFrame(rows, columns=["method", "log2_k", "n95"])
 
     search, tree = ("binary_search", "one_level"), ("one_level", "binary_search")
-    assert drawing._search_wins(found((4, search), (16, search), (64, tree), (70, search))) == 16
-    assert drawing._search_wins(found((4, search))) == 4
-    assert drawing._search_wins(found((4, tree), (16, search))) == 0
+
+    def wins(*best):
+        return drawing._search_wins(drawing._fewest(found(*best)))
+
+    assert wins((4, search), (16, search), (64, tree), (70, search)) == 16
+    assert wins((4, search)) == 4
+    assert wins((4, tree), (16, search)) == 0
+    best = drawing._fewest(found((16, search), (4, tree)))
+    assert [(log2_k, row["method"]) for log2_k, row in best.items()] == [(4, "one_level"), (16, "binary_search")]
+
+
+def test_titles_name_the_methods_that_need_the_fewest_records():
+    one = cells([[0.90, 0.94, 0.98]]).assign(noise_label="Gaussian")
+    table = pd.concat([one, one.assign(method="recursion_2", n=2 * one["n"])], ignore_index=True)
+    needed = series.least_n(table)
+    n95 = needed["n95"].min()
+    told = f"at k = 2^8 (n = {n95:.3g})"
+    for title in (drawing._largest_success(table, [8]), drawing._needed_title(needed)):
+        assert title.endswith(told)
+        assert "one level" in title
+        assert "recursion" not in title
+    nothing = needed.assign(n95=np.nan)
+    assert drawing._needed_title(nothing).endswith("no method reaches it")
 
 
 def test_recursion_pays_late():
