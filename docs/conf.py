@@ -21,12 +21,14 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_copybutton",
+    "names",
     "outside",
     "written",
 ]
 exclude_patterns = ["_build", "_site", "**/README.md"]
 default_role = "py:obj"  # a name in backticks of a docstring leads to its entry, if it has one
 
+nitpicky = True  # each wrong name or link is an error; `_site/names.py` says which names are looked up
 myst_heading_anchors = 4
 myst_enable_extensions = ["deflist", "colon_fence"]
 suppress_warnings = ["myst.header"]  # pages made by templates may skip a level

@@ -32,12 +32,31 @@ PAGES = (
 LOOKS = [(380, "light"), (380, "dark"), (1400, "light"), (1400, "dark")]
 
 
-def gallery():
-    """Return the module that makes the gallery. It stands beside the site, not in the package."""
-    spec = importlib.util.spec_from_file_location("gallery", ROOT / "docs" / "_site" / "gallery.py")
+def beside_the_site(name):
+    """Return a module that the build of the site uses. It is not in the package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "_site" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def gallery():
+    return beside_the_site("gallery")
+
+
+def test_a_name_in_a_docstring_has_to_exist():
+    names = beside_the_site("names")
+    for name in (
+        "exact.hockey_stick",
+        "tcdp_sim.privacy.TCDP",
+        "exact.renyi.mixture_divergences",
+        "noise.Gaussian.isf",
+    ):
+        assert (names.is_ours(name), names.exists(name)) == (True, True), name
+    for name in ("exact.hokey_stick", "tcdp_sim.privacy.TCDP.omegas", "exact.mixture_divergences"):
+        assert (names.is_ours(name), names.exists(name)) == (True, False), name
+    for word in ("k", "audit.json", "numpy.mean", "tcdp-sim --help", "audits.answers(d)"):
+        assert not names.is_ours(word), word
 
 
 def test_every_experiment_has_an_example():

@@ -5,6 +5,7 @@ runs and figures are kept. An example runs again when its text or a file of the 
 """
 
 import hashlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -55,14 +56,26 @@ def examples() -> dict[str, dict[str, Any]]:
 def python(name: str) -> str:
     """Return the Python of an example."""
     given = examples()[name]
-    keys = "".join(f", {key}={value!r}" for key, value in given["study"].items() if key != "sweep")
-    axes = "".join(f"    {axis!r}: {value!r},\n" for axis, value in given["study"]["sweep"].items())
+    keys = "".join(f", {key}={written(value)}" for key, value in given["study"].items() if key != "sweep")
+    axes = "".join(f"    {axis!r}: {written(value)},\n" for axis, value in given["study"]["sweep"].items())
     return (
         f"import tcdp_sim\n\nsweep = {{\n{axes}}}\n"
-        f'ds = tcdp_sim.run("{name}", sweep=sweep{keys}, cluster="serial", name="{name}")  # an xarray.Dataset\n'
+        f'ds = tcdp_sim.run(  # an xarray.Dataset\n    "{name}", sweep=sweep{keys},\n'
+        f'    cluster="serial", name="{name}",\n)\n'
         f'figures = tcdp_sim.draw("results/{name}")  # name -> matplotlib figure\n'
         f'figures["{given["figure"]}"]'
     ).replace("'", '"')
+
+
+def written(value: object) -> str:
+    """Return a value as Python, with numbers such as 1e9 for 1000000000.0."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {written(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, float) and float(f"{value:.6g}") == value:
+        return re.sub(r"e([+-])0?", lambda sign: f"e{sign[1].strip('+')}", f"{value:.6g}")
+    return repr(value)
 
 
 def words(name: str) -> list[str]:

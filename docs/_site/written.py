@@ -23,6 +23,8 @@ from tcdp_sim.study.settings import settings
 
 RULE = re.compile(r"\s*\|(-+\|)+\s*$")  # the second row of a Markdown table
 SPECIAL = re.compile(r"(?<!\\)(\||(?<=[\w(, {\[])\*+(?=\w)|(?<=\w)_(?=[\s.,;)]))")
+FIRST = ("index", "start/index", "explained/tcdp")  # pages for readers who see such a figure for the first time
+SMALLER = {"error_vs_k_one_bin": "histogram", "loss_tail": "privacy_loss"}  # a figure, and the example with fewer lines
 KEYS = """# Keys of a study
 
 These are all keys with their defaults, as `tcdp-sim new histogram` prints them for a study in a
@@ -128,7 +130,13 @@ def write(app, config) -> None:
 
 
 def linked(app, docname, source) -> None:
-    """Link the tables of experiments and of public names to the written pages."""
+    """Link the tables of experiments and of public names to the written pages, and show figures of the gallery.
+
+    On GitHub these pages show the figures of the default studies, which have more lines.
+    """
+    if docname in FIRST:
+        for drawn, name in SMALLER.items():
+            source[0] = source[0].replace(f"results/reference/{drawn}.png", f"docs/_build/gallery/{name}.png")
     if docname == "experiments/index":
         source[0] = _with_studies(source[0])
     if docname == "reference/api":

@@ -103,7 +103,7 @@ class HasPrivacyLoss(Distribution):
 
         Divergences are found by quadrature from `privacy_loss` if the class defines both, has a `bounded_slope` and
         states `max_order` exactly. The divergences of other noises are found by
-        `exact.mixture_divergences`, which assumes less.
+        `exact.renyi.mixture_divergences`, which assumes less.
         """
         return np.nan
 

@@ -84,7 +84,7 @@ def optimal_noise(
     Returns
     -------
     Calibrated
-        The noise costs `bounds.upper`, in the objective's unit, and no noise costs less than `bounds.lower`. Tails
+        The noise costs `upper` of `bounds`, in the objective's unit, and no noise costs less than `lower`. Tails
         below 1e-280 are bounded from above only. The noise lies on the integers or the half-integers. For a mean square
         under ApproxDP it may be a `LatticeMixture`. It protects whole numbers alone. For counts that move by fractions
         it has no guarantee.
@@ -131,7 +131,8 @@ def best_lattice_noise(
     Returns
     -------
     Calibrated
-        The noise and bounds on the least cost. No noise at all, on whatever lattices, costs less than `bounds.lower`.
+        The noise and bounds on the least cost. No noise at all, on whatever lattices, costs less than `lower` of
+        `bounds`.
 
     Raises
     ------

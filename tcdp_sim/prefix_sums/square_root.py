@@ -5,7 +5,7 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from scipy import fft
+import scipy  # loads scipy.fft when it is used
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.prefix_sums.factorisation import Factorisation
@@ -71,9 +71,9 @@ class SquareRoot(Factorisation):
         squares = np.cumsum(self.coefficients**2)
         if self.relation == "add-remove":
             return sqrt(squares[-1]) * (1 + 4 * self.k * EPS)
-        size = fft.next_fast_len(2 * self.k, real=True)
-        power = np.abs(fft.rfft(self.coefficients, size)) ** 2
-        inner = fft.irfft(power, size)[1 : self.k]  # of column 0 and column d
+        size = scipy.fft.next_fast_len(2 * self.k, real=True)
+        power = np.abs(scipy.fft.rfft(self.coefficients, size)) ** 2
+        inner = scipy.fft.irfft(power, size)[1 : self.k]  # of column 0 and column d
         distances = squares[-1] + squares[-2::-1] - 2 * inner
         return sqrt(distances.max() + 100 * EPS * squares[-1] * np.log2(size)) * (1 + 4 * self.k * EPS)
 
@@ -81,6 +81,6 @@ class SquareRoot(Factorisation):
         return np.cumsum(self.coefficients**2)
 
     def errors(self, z: Floats) -> Floats:
-        size = fft.next_fast_len(2 * self.k - 1, real=True)
-        product = fft.rfft(z, size, axis=1) * fft.rfft(self.coefficients, size)
-        return np.asarray(fft.irfft(product, size, axis=1)[:, : self.k])
+        size = scipy.fft.next_fast_len(2 * self.k - 1, real=True)
+        product = scipy.fft.rfft(z, size, axis=1) * scipy.fft.rfft(self.coefficients, size)
+        return np.asarray(scipy.fft.irfft(product, size, axis=1)[:, : self.k])

@@ -5,7 +5,7 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from scipy import fft
+import scipy  # loads scipy.fft when it is used
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.prefix_sums.factorisation import Factorisation
@@ -79,9 +79,9 @@ class WeightedSquareRoot(Factorisation):
 def _convolved(first: Floats, rows: Floats) -> Floats:
     """Return the convolution of the first array with every row, cut to the length of the rows."""
     k = len(first)
-    size = fft.next_fast_len(2 * k - 1, real=True)
-    product = fft.rfft(rows, size, axis=1) * fft.rfft(first, size)
-    return np.asarray(fft.irfft(product, size, axis=1)[:, :k])
+    size = scipy.fft.next_fast_len(2 * k - 1, real=True)
+    product = scipy.fft.rfft(rows, size, axis=1) * scipy.fft.rfft(first, size)
+    return np.asarray(scipy.fft.irfft(product, size, axis=1)[:, :k])
 
 
 def _inverse(series: Floats) -> Floats:
