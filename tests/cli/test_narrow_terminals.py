@@ -12,7 +12,6 @@ COMMANDS = (
     ("show", "results/histogram"),
     ("diff", "results/histogram", "results/other"),
     ("table", "results/histogram"),
-    ("verify", "results/histogram", "sample=2"),
 )
 RULES = "─━═"  # lines of tables are as long as the table is wide
 

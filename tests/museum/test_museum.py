@@ -159,7 +159,9 @@ def test_the_page_tells_of_a_wrong_verdict():
     exhibit = next(each for each in THERE if each.name == "mbi_jam")
     reports = {which: audit(exhibit, which, 2000, 0.9, 1) for which in ("broken", "repaired")}
     swapped = {"broken": outcome(reports["repaired"], 1.0), "repaired": outcome(reports["broken"], 2.0)}
-    (line,) = (line for line in page([(exhibit, swapped)], []).splitlines() if line.startswith("| mbi_jam"))
+    (line,) = (
+        line for line in page([(exhibit, swapped)], [], "a slow machine").splitlines() if line.startswith("| mbi_jam")
+    )
     assert ", not refuted |" in line
     assert ", refuted |" in line
     assert line.endswith("| 3.0 |")

@@ -105,6 +105,7 @@ def test_the_hash_of_the_code(tmp_path, monkeypatch):
     package, real = tmp_path / "tcdp_sim", resources.files
     folders = {f"tcdp_sim.{name}": package / name for name in ("conf", "experiments")} | {"tcdp_sim": package}
     shutil.copytree(real("tcdp_sim.conf"), package / "conf")
+    (package / "experiments").mkdir()
     (package / "__init__.py").write_text("x = 1\n")
     monkeypatch.setattr(source.resources, "files", lambda name: folders[name])
     before = source.own.__wrapped__()
