@@ -102,7 +102,7 @@ def plan(
         full = derived(point, where)
         if full.get("noise") is not None:
             full["noise"] = noises[_known_noise(full["noise"], noises, where)]
-        label = _label(point, mechanism.uses(full))
+        label = _label(point, _used(mechanism, full, where))
         if not asked.first(label):
             continue
         data = _loaded(load, point, where) if "data" in mechanism.axes else None
@@ -173,6 +173,14 @@ def _known_noise(name: str, noises: Mapping[str, Any], where: str) -> str:
         near = suggestion(name, noises)
         raise UserError(f"{where}.noise = {show(name)} is not known; valid: {', '.join(noises)}{near}")
     return name
+
+
+def _used(mechanism: type[Mechanism], point: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    """Return the axes that the law of a point depends on. Raises UserError if it names a method that is not known."""
+    try:
+        return mechanism.uses(point)
+    except ValueError as reason:
+        raise UserError(f"{_place(where)}{reason}") from None
 
 
 def _label(point: Mapping[str, Any], used: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:

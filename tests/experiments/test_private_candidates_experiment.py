@@ -48,3 +48,10 @@ def test_a_mistake_is_one_line_and_exit_code_2(command):
     assert code == 2
     assert "tries = 0.5 is not valid" in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_an_unknown_method_is_one_line_and_exit_code_2(command):
+    code, _, err = command(*WORDS[:4], "sweep.method=optimal")
+    assert code == 2
+    assert "method = 'optimal' is not known; valid: poisson, geometric, logarithmic" in err
+    assert len(err.strip().splitlines()) == 1
