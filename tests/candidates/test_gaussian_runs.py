@@ -158,3 +158,10 @@ def test_brackets_of_different_grids_overlap_in_every_corner_and_nothing_overflo
         assert 0 <= fine.lower <= fine.upper
         if isinstance(tries, PoissonTries):
             assert max(coarse.lower, fine.lower) <= min(coarse.upper, fine.upper)
+
+
+def test_tiny_shifts_cost_in_proportion_to_their_square():
+    tiny, small = (gaussian_renyi(2.0, shift, LAWS["poisson"]) for shift in (1e-17, 1e-5))
+    assert tiny.lower <= 1e-24 * small.upper
+    assert 1e-24 * small.lower <= tiny.upper
+    assert tiny.upper < 1.06 * tiny.lower

@@ -1,8 +1,10 @@
 """The largest divergence of the best of a Poisson number of Gaussian runs, by quadrature in 45 digits.
 
-The order of the outputs is that of `tcdp_sim.candidates.gaussian_runs`. Its integral is taken over the privacy loss, with
+The order of the outputs is that of `tcdp_sim.candidates.gaussian_runs`. The integral is over the privacy loss, with
 Gauss rules on pieces instead of sums over cells. Only the nodes are floats.
 """
+
+from itertools import pairwise
 
 import mpmath as mp
 import numpy as np
@@ -13,7 +15,7 @@ DIGITS = 45
 def _integral(function, ends, nodes):
     rule = np.polynomial.legendre.leggauss(nodes)
     total = mp.mpf(0)
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends):
         half, middle = (high - low) / 2, (high + low) / 2
         total += half * mp.fsum(weight * function(middle + half * x) for x, weight in zip(*rule, strict=True))
     return total
