@@ -39,10 +39,11 @@ def draw(table: pd.DataFrame) -> "Figure":
     figure, axes = new_figure(1, 1, 6.2, 3.4)
     axes = axes[0, 0]
     ends = []
-    for (name, _), rows in table.groupby(["noise", "rho"], sort=False):
-        axes.plot(rows["omega_sqrt_rho"], rows["spent"], linewidth=0.9, **line_of(LOOKS[name]))
-    for name, rows in table.drop_duplicates(["noise"], keep="last").groupby("noise", sort=False):
-        ends.append(End(name, name, rows["omega_sqrt_rho"].iloc[0], rows["spent"].iloc[0], line_of(LOOKS[name])))
+    for name, look in LOOKS.items():
+        own = table[table["noise"] == name]
+        for _, rows in own.groupby("rho", sort=False):
+            axes.plot(rows["omega_sqrt_rho"], rows["spent"], linewidth=0.9, **line_of(look))
+        ends.append(End(name, name, own["omega_sqrt_rho"].iloc[-1], own["spent"].iloc[-1], line_of(look)))
     axes.axhline(1, color=GREY, linewidth=1.2, linestyle=(0, (6, 1)))
     axes.annotate("allowed: at most 1", (0.25, 1.06), color=GREY, fontsize=8)
     for place, text, low in ((PRINTED, "printed from here", 0.045), (PROVED, "its proof from here", 0.14)):

@@ -66,7 +66,7 @@ def draw(table: pd.DataFrame) -> "Figure":
     figure, axes = new_figure(1, 1, 6.6, 3.8)
     axes = axes[0, 0]
     for (name, rows), front in zip(table.groupby("notion", sort=False), (6, 4, 3, 5, 2)):
-        family = PROMISES[name][1]
+        family = PROMISES[str(name)][1]
         look = noise_look(family) if family else {"color": GREY, "marker": ""}
         envelope = line_of(look) | {"linewidth": 1.7} if family else RENYI
         curve = rows[rows["bound"].notna()]
