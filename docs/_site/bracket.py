@@ -46,7 +46,10 @@ def _four_ways(axes) -> None:
         one[name].item() for name in ("linf_error_quantile_exact", "linf_error_quantile_bound", "linf_error_printed")
     )
     rows += [("exact", exact, exact, exact, EXACT)]
-    rows += [("proved bound", proved, proved, proved, PROVED), ("printed in the paper (E1)", *[printed] * 3, plots.WRONG)]
+    rows += [
+        ("proved bound", proved, proved, proved, PROVED),
+        ("printed in the paper (E1)", *[printed] * 3, plots.WRONG),
+    ]
     axes.axvline(exact, color=EXACT, linewidth=0.8)
     _intervals(axes, rows)
     axes.set_title(f"the 95% quantile of the largest of {K:,} errors, Gaussian noise, ρ = {RHO:g}")
@@ -69,7 +72,8 @@ def _wide(axes) -> None:
     bounds = Ledger([Allocated(1.0, STEPS, PARTICIPATIONS)], relation="add_remove").delta(EPSILON)
     _intervals(axes, [("simulated, 4,000 trials", *ends, SIMULATED)])
     _bracket(axes, "bracket", bounds, 0.0, 1e6, place=1)
-    axes.set_title(f"a wide bracket: δ at ε = {EPSILON:g} of a record that takes part in {PARTICIPATIONS} of {STEPS} steps")
+    about = f"δ at ε = {EPSILON:g} of a record that takes part in {PARTICIPATIONS} of {STEPS} steps"
+    axes.set_title(f"a wide bracket: {about}")
     axes.set_xlabel("δ, in units of 10⁻⁶")
 
 
@@ -86,8 +90,9 @@ def _bracket(axes, label: str, bounds: Bounds, origin: float, scale: float, plac
     """Draw a bracket as a bar from its lower to its upper end."""
     lower, upper = (scale * (float(end) - origin) for end in (bounds.lower, bounds.upper))
     axes.plot([lower, upper], [place, place], color=EXACT, marker="|", markersize=12, markeredgewidth=2, linewidth=3)
-    for at, name, side in ((lower, "lower end", "right"), (upper, "upper end", "left")):
-        axes.annotate(name, (at, place), (-7 if side == "right" else 7, 0), textcoords="offset points", ha=side, va="center")
+    for at, name, away in ((lower, "lower end", -7), (upper, "upper end", 7)):
+        side = "right" if away < 0 else "left"
+        axes.annotate(name, (at, place), (away, 0), textcoords="offset points", ha=side, va="center")
     labels = [each.get_text() for each in axes.get_yticklabels()] if place else []
     axes.set_yticks(range(place + 1), [*labels, label])
     axes.set_ylim(place + 0.5, -0.5)
