@@ -82,6 +82,15 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
     # ledgers: answers until the budget is spent
     "filter": (MORE["teal"], "X"),
     "split": (MORE["brown"], "p"),
+    # releases of sums of records; the square root is above
+    "generalized_gaussian": (MORE["olive"], "d"),
+    "exponential_polylogarithmic": (MORE["purple"], "*"),
+    "exponential_polylogarithmic, power 2": (MORE["violet"], "P"),
+    "fourth_root": (MORE["teal"], "X"),
+    "root": (MORE["teal"], "X"),
+    "log": (MORE["brown"], "p"),
+    "clipped": (COLOURS[4], "v"),
+    "unit_splitting": (COLOURS[6], ">"),
     # private candidates and released keys
     "poisson": (MORE["indigo"], "h"),  # random numbers of tries
     "geometric": (MORE["brown"], "p"),
@@ -143,6 +152,11 @@ def noise_looks(noises: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
     for i, name in enumerate(waiting):
         places[name] = free[i] if i < len(free) else len(COLOURS) + i - len(free)
     return known | {name: _place(place) for name, place in places.items()}
+
+
+def noise_look(family: str, calibration: str = "") -> Style:
+    """Return colour and marker of one of the NOISES by its family and calibration."""
+    return _place(NOISES.get(f"{family}, {calibration}", NOISES.get(family, -1)))
 
 
 def method_look(name: str) -> Style:

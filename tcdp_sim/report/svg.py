@@ -20,6 +20,7 @@ THEMED = {  # colour of a figure -> colour on a page, which may be dark
     "#dddddd": "var(--grid)",
     "#0072b2": "var(--blue)",
     "#882255": "var(--wine)",
+    "#332288": "var(--indigo)",
     "#b00020": "var(--bad)",
 }
 

@@ -6,16 +6,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.evidence import Kind
 from tcdp_sim.experiments.papers.judge.verdict import BAND, Verdict, ratio
 from tcdp_sim.experiments.papers.page.wording import looseness
-from tcdp_sim.report.looks import COLOURS
-from tcdp_sim.report.plots import GREY, WRONG, new_figure
+from tcdp_sim.report.plots import DARK, GREY, WRONG, headed, new_figure
 
-PANELS = 5  # panels of asymptotic claims in a row
+PANELS = 4  # panels of asymptotic claims in a row
 LOOSE = 1.1  # the figure shows bounds from this looseness on
 
 
@@ -32,19 +31,27 @@ def looseness_table(results: Sequence[Result]) -> pd.DataFrame:
 
 def draw_looseness(table: pd.DataFrame) -> Figure:
     """Draw a dot for each bound that is loose by a tenth or more, on a log axis."""
-    table = table[table["loose"] >= LOOSE]
+    whole, table = table, table[table["loose"] >= LOOSE]
     figure, axes = new_figure(1, 1, 7.2, 1.2 + 0.19 * len(table))
     axes = axes[0, 0]
     places = np.arange(len(table))[::-1]
     axes.hlines(places, 1, table["loose"], color=GREY, linewidth=0.8)
-    axes.plot(table["loose"], places, "o", color=COLOURS[2])
+    axes.plot(table["loose"], places, "o", color=DARK)
     axes.set_xscale("log")
     axes.set_yticks(places, table["id"])
     axes.set_ylim(-0.7, max(len(table) - 0.3, 0.3))
     axes.minorticks_off()
     axes.set_xlabel("loose by a factor of (1: attained)")
     axes.grid(axis="y", visible=False)
+    headed(figure, _loosest(whole))
     return figure
+
+
+def _loosest(table: pd.DataFrame) -> str:
+    """Return in words how many bounds are close to attained, and how loose the loosest one is."""
+    close = int((table["loose"] < LOOSE).sum())
+    told = f"{close} of {len(table)} bounds that hold are attained, or loose by less than a tenth"
+    return f"{told}; the loosest, {table['id'].iloc[0]}, could be {table['loose'].iloc[0]:,.3g} times as small"
 
 
 def asymptotics_table(results: Sequence[Result]) -> pd.DataFrame:
@@ -63,23 +70,37 @@ def draw_asymptotics(table: pd.DataFrame) -> Figure:
     """Draw a panel for each claim: the ratio to the form over its last value, with the band that it may stay in."""
     names = list(dict.fromkeys(table["id"]))
     rows = -(-len(names) // PANELS)
-    height = 1.25 * rows + 0.6
-    figure, axes = new_figure(rows, PANELS, 8.6, height)
+    figure, axes = new_figure(rows, PANELS, 7.2, 1.2 * rows + 0.9)
+    headed(figure, _settled(table))
+    height = figure.get_figheight()
     figure.set_layout_engine(None)  # a grid of equal panels needs no layout solver, which takes seconds
-    figure.subplots_adjust(0.075, 0.5 / height, 0.995, 1 - 0.25 / height, wspace=0.3, hspace=0.62)
+    figure.subplots_adjust(0.075, 0.5 / height, 0.985, 1 - 0.75 / height, wspace=0.3, hspace=0.62)
+    figure.texts[0].set_y(1 - 0.08 / height)
     for panel in axes.flat[len(names) :]:
         panel.set_visible(False)
     for panel, name in zip(axes.flat, names):
         _draw_ratio(panel, table[table["id"] == name], name)
-    figure.supxlabel("log10 of what grows", fontsize=8, y=0.08 / height)
-    figure.supylabel("ratio to the form, over its last value", fontsize=8, x=0.005)
+    for last in range(max(len(names) - PANELS, 0), len(names)):  # the lowest of every column
+        axes.flat[last].set_xlabel("log10 of what grows", fontsize=7)
+    for panel in axes[:, 0]:
+        panel.set_ylabel("relative ratio", fontsize=7)
     return figure
+
+
+def _settled(table: pd.DataFrame) -> str:
+    """Return in words how many of the claims are consistent with their forms, and what the panels show."""
+    verdicts = table.drop_duplicates("id").set_index("id")["verdict"]
+    others = ", ".join(verdicts.index[verdicts != Verdict.CONSISTENT])
+    count = int((verdicts == Verdict.CONSISTENT).sum())
+    told = f"Exact value over its asymptotic form, relative to the last ratio: {count} of {len(verdicts)} claims"
+    return f"{told} settle, and {others} does not" if others else f"{told} settle"
 
 
 def _draw_ratio(panel: Axes, points: pd.DataFrame, name: str) -> None:
     ratios = points["ratio"] / points["ratio"].iloc[-1]
     panel.axhspan(1 / BAND, BAND, color=GREY, alpha=0.15, linewidth=0)
-    panel.plot(points["at"], ratios, "-o", color=COLOURS[2], markersize=2, linewidth=0.9)
+    joined = "-" if points["at"].is_unique else "none"  # several series of points are not one line
+    panel.plot(points["at"], ratios, linestyle=joined, marker="o", color=DARK, markersize=2, linewidth=0.9)
     panel.set_yscale("log")
     low, high = min(ratios.min(), 1 / BAND) / 1.3, max(ratios.max(), BAND) * 1.3
     panel.set_ylim(low, high)
@@ -87,11 +108,12 @@ def _draw_ratio(panel: Axes, points: pd.DataFrame, name: str) -> None:
         panel.set_yticks([1 / BAND, 1, BAND], ["¼", "1", "4"])
     if points["at"].min() > 0 and points["at"].max() > 30 * points["at"].min():
         panel.set_xscale("log")
-        panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        panel.xaxis.set_major_locator(LogLocator(numticks=4))
+        panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}" if x < 1e3 else f"1e{np.log10(x):.0f}")
     else:
         panel.xaxis.set_major_locator(MaxNLocator(4))
     panel.minorticks_off()
-    panel.tick_params(labelsize=6.5, length=2)
+    panel.tick_params(labelsize=6.7, length=2)
     wrong = points["verdict"].iloc[0] != Verdict.CONSISTENT
     title = f"{name}: {points['verdict'].iloc[0]}" if wrong else name
     panel.set_title(title, fontsize=7, color=WRONG if wrong else "#000000", pad=2)

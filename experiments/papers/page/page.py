@@ -37,7 +37,8 @@ ASYMPTOTICS = Exhibit(
     "asymptotics",
     "Z",
     "How ratios to asymptotic forms settle",
-    "A panel a claim: exact value over the form of the claim, divided by its last value; shaded: a factor of four.",
+    "A panel a claim: exact value over the form of the claim, divided by its last value; shaded: a factor of four. "
+    "Dots that are not joined belong to several series.",
     lambda _: pd.DataFrame(),
     drawing.draw_asymptotics,
 )

@@ -12,8 +12,9 @@ from tcdp_sim import exact
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, Noise
 from tcdp_sim.releases import AdditiveRelease, Log, Release, Root, TransformedRelease
-from tcdp_sim.report.looks import COLOURS, DASHES
-from tcdp_sim.report.plots import line_key, new_figure, plain_log_axis
+from tcdp_sim.report.labels import End, label_ends
+from tcdp_sim.report.looks import DASHES, line_of, method_look, noise_look
+from tcdp_sim.report.plots import headed, line_key, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +28,24 @@ NOISES: dict[str, Noise] = {
     "exp. polylogarithmic, p = 1, d = 4": ExponentialPolylogarithmic(1.0, 1.0, 1.0, 4.0),
 }
 TRANSFORMS = {"square root, a = 0": Root(2.0), "fourth root, a = 0": Root(4.0), "logarithm, a = 1": Log(1.0)}
+
+LOOKS = {
+    name: line_of(look) | {"linestyle": dashes}
+    for (name, look), dashes in zip(
+        {
+            "Gaussian": noise_look("gaussian"),
+            "Laplace": noise_look("laplace"),
+            "generalised Gaussian, p = 1/2": method_look("generalized_gaussian"),
+            "exp. polylogarithmic, p = 2, a = e, d = 1": method_look("exponential_polylogarithmic, power 2"),
+            "exp. polylogarithmic, p = 1, d = 4": method_look("exponential_polylogarithmic"),
+            "square root, a = 0": method_look("square_root"),
+            "fourth root, a = 0": method_look("fourth_root"),
+            "logarithm, a = 1": method_look("log"),
+        }.items(),
+        DASHES,
+    )
+}
+DOTS = (0, (1, 2))
 
 
 def policies(budget: Budget) -> pd.DataFrame:
@@ -60,21 +79,33 @@ def _calibrated(noise: Noise) -> Noise:
 
 def draw(table: pd.DataFrame) -> "Figure":
     """Draw exact policies as lines, and printed ones as dots in the same colours."""
-    figure, axes = new_figure(1, 1, 7.6, 4.2)
+    figure, axes = new_figure(1, 1, 7.6, 4.8)
     axes = axes[0, 0]
-    for (name, rows), colour, dashes in zip(table.groupby("release", sort=False), COLOURS, DASHES):
-        axes.plot(rows["influence"], rows["exact"], color=colour, linestyle=dashes, label=name)
-        axes.plot(rows["influence"], rows["printed"], color=colour, linestyle=(0, (1, 2)), linewidth=1)
+    ends = []
+    for name, rows in table.groupby("release", sort=False):
+        look = LOOKS[str(name)]
+        axes.plot(rows["influence"], rows["exact"], **look)
+        axes.plot(rows["influence"], rows["printed"], color=look["color"], linestyle=DOTS, linewidth=1)
+        ends.append(
+            End(str(name), str(name).replace(", p", "\np"), rows["influence"].iloc[-1], rows["exact"].iloc[-1], look)
+        )
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(0.03, 3e3)
-    plain_log_axis(axes)
     axes.set_xlabel("influence of the record, that of the small one = 1")
     axes.set_ylabel("what the record loses (D / order at worst, nats)")
-    handles, labels = axes.get_legend_handles_labels()
-    dots = line_key(linestyle=(0, (1, 2)), label="as printed, where it differs")
-    axes.legend([*handles, dots], [*labels, dots.get_label()], loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=8)
+    axes.legend([line_key(linestyle=DOTS)], ["as printed, where it differs"], loc="lower right")
+    label_ends(axes, ends)
+    headed(figure, _growth(table))
     return figure
+
+
+def _growth(table: pd.DataFrame) -> str:
+    """Return in words the least and the largest loss of the largest record."""
+    most = table["influence"].max()
+    loss = table[table["influence"] == most].set_index("release")["exact"]
+    told = (f"{loss[name]:.2g} nats ({str(name).partition(',')[0]})" for name in (loss.idxmin(), loss.idxmax()))
+    alike = f"Releases that cost a small record {AGREED:g} nats"
+    return f"{alike} cost one {most:,.0f} times as large from {' to '.join(told)}"
 
 
 exhibit(

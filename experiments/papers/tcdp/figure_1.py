@@ -12,8 +12,8 @@ from tcdp_sim.experiments.papers.gather.runs import Run
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP, loss_tail_bound
-from tcdp_sim.report.looks import COLOURS, DASHES
-from tcdp_sim.report.plots import new_figure
+from tcdp_sim.report.looks import DASHES, line_of, marks_of, noise_look
+from tcdp_sim.report.plots import GREY, headed, new_figure, points
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,6 +29,7 @@ PROMISES: Mapping[str, tuple[Guarantee, str]] = {  # name -> guarantee, and the 
 }
 SIMULATED = {"pure DP": "laplace", "zCDP": "gaussian"}  # notions with a simulated noise in the study of these targets
 LEAST = 1e-8  # lower end of the vertical axis
+RENYI = {"color": GREY, "linewidth": 3.4, "linestyle": (0, (1.4, 0.7))}  # it runs below the line of tCDP
 
 
 def tails(budget: Budget) -> pd.DataFrame:
@@ -61,20 +62,20 @@ def _simulated(run: Run, noise: str) -> Iterator[dict[str, Any]]:
 
 
 def draw(table: pd.DataFrame) -> "Figure":
-    """Draw a colour for each notion: full lines are envelopes, thin dashed ones exact tails, marks simulated ones."""
+    """Draw each notion as its noise looks: full lines are envelopes, thin dashed ones exact tails, marks simulated."""
     figure, axes = new_figure(1, 1, 6.6, 3.8)
     axes = axes[0, 0]
-    for (name, rows), colour, front in zip(table.groupby("notion", sort=False), COLOURS, (6, 4, 3, 5, 2)):
+    for (name, rows), front in zip(table.groupby("notion", sort=False), (6, 4, 3, 5, 2)):
+        family = PROMISES[str(name)][1]
+        look = noise_look(family) if family else {"color": GREY, "marker": ""}
+        envelope = line_of(look) | {"linewidth": 1.7} if family else RENYI
         curve = rows[rows["bound"].notna()]
         bound, known = (curve[column].where(curve[column] > 0) for column in ("bound", "exact"))
-        wide = 3.2 if name == "Rényi DP" else 1.7  # it runs below another one
-        axes.plot(curve["t"], bound, color=colour, linewidth=wide, zorder=front, label=name)
-        axes.plot(curve["t"], known, color=colour, linewidth=0.9, linestyle=DASHES[3], zorder=front)
+        axes.plot(curve["t"], bound, zorder=front, label=name, **envelope)
+        axes.plot(curve["t"], known, color=look["color"], linewidth=0.9, linestyle=DASHES[3], zorder=front)
         drawn = rows[rows["simulated"].notna() & (rows["simulated"] > 0)] if "simulated" in rows else rows[:0]
-        bars = [drawn["simulated"] - drawn["lower"], drawn["upper"] - drawn["simulated"]]
-        axes.errorbar(
-            drawn["t"], drawn["simulated"], bars, fmt="o", markersize=3, linewidth=0.8, color=colour, zorder=7
-        )
+        if len(drawn):
+            points(axes, drawn["t"], drawn["simulated"], drawn["lower"], drawn["upper"], zorder=7, **marks_of(look))
     axes.set_yscale("log")
     axes.set_ylim(LEAST, 2)
     axes.set_xlim(0, 3)
@@ -82,7 +83,10 @@ def draw(table: pd.DataFrame) -> "Figure":
     axes.minorticks_off()
     axes.set_xlabel("t (nats)")
     axes.set_ylabel("P[privacy loss > t]")
-    axes.legend(loc="lower left", title="full: the most allowed\ndashed: a noise, exact\nmarks: simulated")
+    keys = "full: the most allowed\ndashed: a noise, exact\nmarks: simulated, 95%"
+    axes.legend(loc="lower left", title=keys, alignment="left")
+    told = f"tCDP follows zCDP up to a loss of {RHO * (2 * OMEGA - 1):g} nats, and Rényi DP from there on"
+    headed(figure, f"Largest tails of the privacy loss: {told}")
     return figure
 
 

@@ -7,15 +7,16 @@ import pandas as pd
 
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal
-from tcdp_sim.report.looks import COLOURS
-from tcdp_sim.report.plots import GREY, new_figure
+from tcdp_sim.report.looks import noise_look
+from tcdp_sim.report.plots import headed, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIGMA = float(np.sqrt(2))
+GAUSSIAN = "Z ~ N(0, 2)"
 PANELS: dict[str, Noise] = {
-    "Z ~ N(0, 2)": Gaussian(SIGMA),
+    GAUSSIAN: Gaussian(SIGMA),
     "as printed: arsinh(Z), A = 1": SinhNormal(SIGMA, 1.0),
     "Theorem 17: A arsinh(Z/A), A = √2σ": SinhNormal(SIGMA, SIGMA * float(np.sqrt(2))),
 }
@@ -34,18 +35,27 @@ def densities(budget: Budget) -> pd.DataFrame:
 
 def draw(table: pd.DataFrame) -> "Figure":
     """Draw densities above and their logarithms below."""
-    figure, axes = new_figure(2, 3, 8.4, 4.2, sharex=True, sharey="row")
-    for (name, rows), column, colour in zip(table.groupby("law", sort=False), axes.T, (COLOURS[2], *COLOURS[3:5])):
-        column[0].plot(rows["x"], rows["density"], color=colour)
+    figure, axes = new_figure(2, 3, 8.2, 4.2, sharex=True, sharey="row")
+    for (name, rows), column in zip(table.groupby("law", sort=False), axes.T):
+        look = noise_look("gaussian" if name == GAUSSIAN else "sinh_normal")
+        for panel, values in zip(column, ("density", "log_density")):
+            panel.plot(rows["x"], rows[values], color=look["color"])
         column[0].set_title(name, fontsize=9)
-        column[1].plot(rows["x"], rows["log_density"], color=colour)
-        column[1].axvline(0, color=GREY, linewidth=0.5)
         column[1].set_ylim(FLOOR, 0)
-        column[1].set_xlabel("x")
-    axes[0, 0].set_ylabel("density")
+        column[1].set_xlabel("x (counts)")
+    axes[0, 0].set_ylabel("density (per count)")
     axes[0, 0].set_ylim(0, None)
     axes[1, 0].set_ylabel("log density (nats)")
+    told = (f"{str(name).partition(':')[0]} {_modes(rows)}" for name, rows in table.groupby("law", sort=False))
+    headed(figure, f"Modes of the densities: {'; '.join(told)}")
     return figure
+
+
+def _modes(rows: pd.DataFrame) -> str:
+    """Return in words where a density has its peaks."""
+    x, density = rows["x"].to_numpy(), rows["density"].to_numpy()
+    peaks = x[1:-1][(density[1:-1] >= density[:-2]) & (density[1:-1] > density[2:])]
+    return "at " + " and ".join(f"{peak:.2g}".replace("-", "−") for peak in peaks)
 
 
 exhibit(
