@@ -23,6 +23,7 @@ holds for every allowed curve, whatever n the line came from. These lines are th
 the products of their slopes are its dual variables: pi'(N) <= sum_n level_n prod_{m > n} slope_m.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf
@@ -115,8 +116,9 @@ class _Optimum(ReleaseCurve):
     per_key: int
 
     @property
+    @abstractmethod
     def _pairs(self) -> Pairs:
-        raise NotImplementedError
+        """The convex set of pairs."""
 
     @property
     def certificate(self) -> Certificate:

@@ -39,7 +39,7 @@ class PrefixSums:
 
 def neighbours(relation):
     counts = np.full(K, 3.0)
-    first, last = np.eye(K)[0], np.eye(K)[12]  # the farthest columns of the square root of 16 bins
+    first, last = np.eye(K)[0], np.eye(K)[13]  # the farthest columns of the square root of 16 bins
     return [(counts + first, counts + (last if relation == "substitute" else 0))]
 
 
