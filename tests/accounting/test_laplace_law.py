@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from tcdp_sim.accounting import Additive, Ledger
+from tcdp_sim.accounting import Additive, Ledger, RandomisedResponse
 from tcdp_sim.exact.losses.grid_law import TooFine
 from tcdp_sim.exact.losses.laplace_law import LaplaceLoss
 from tcdp_sim.exact.losses.lists import bracket
 from tcdp_sim.exact.losses.questions import delta_question, epsilon_question
-from tcdp_sim.noise import Laplace
+from tcdp_sim.noise import DiscreteGaussian, Laplace
 
 SIZES = [1e-3, 0.3, 5.0, 90.0]
 STEPS = [(1.0, 0.0), (0.01, 0.003), (2.3e-4, 0.0)]
@@ -99,3 +99,21 @@ def test_the_crude_law_is_near():
 def test_large_losses_at_a_small_delta():
     low, high = bracket([(LaplaceLoss(40.0), 3)], epsilon_question(1e-3, lambda most: 1e-4 * most))
     assert 119 < low <= high <= 120 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("points", [1, 3, 49, 162, 2592])
+@pytest.mark.parametrize("size", [0.1, 0.3, 0.7])
+def test_the_least_loss_is_not_raised_where_rounding_puts_it_beside_a_point_of_the_grid(size, points):
+    law = LaplaceLoss(size).on_grid(size / points, 0.0, 0.0, -size)
+    assert not law.moved
+    assert (law.mass * np.exp(-law.loss)).sum() == pytest.approx(1.0, abs=1e-11)
+
+
+@pytest.mark.parametrize("epsilon", [2.147264, 3.932879])
+def test_a_list_of_unequal_releases_is_narrow_where_its_grid_meets_the_least_loss(epsilon):
+    ledger = Ledger(
+        [(Additive(DiscreteGaussian(6.0)), 12), (Additive(Laplace(10.0)), 4), (RandomisedResponse(0.3, 4), 3)],
+        "add_remove",
+    )
+    found = ledger.delta(epsilon, 1e-4)
+    assert found.upper < (1 + 1e-4) * found.lower

@@ -74,7 +74,8 @@ class LaplaceLoss:
         density = 0.25 * np.exp(-0.5 * (m - point))
         mass = density * 2 * np.exp(0.5 * low) * np.expm1(0.5 * (high - low))
         upper = density * 8 * np.sinh(0.25 * (high + low)) * np.sinh(0.25 * (high - low)) / -np.expm1(-step)
-        raised = 0.5 * float(np.exp(-0.5 * (m - below))) if below > -m else 0.0
+        lowest = int(placed(np.array([-m]), step, offset)[0][0])  # -m itself may be on the grid, up to rounding
+        raised = 0.5 * float(np.exp(-0.5 * (m - below))) if first > lowest else 0.0
         atoms = np.array([m] if raised else [-m, m])
         chances = np.array([0.5] if raised else [0.5 * np.exp(-m), 0.5])
         at, share, near = placed(atoms, step, offset)
