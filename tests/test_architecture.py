@@ -468,7 +468,7 @@ def test_help_loads_no_numerics():
 
 
 def test_what_draws_is_not_loaded_before_there_is_something_to_draw():
-    found = loaded("import tcdp_sim.cli.run")
+    found = loaded("import tcdp_sim.cli.run, tcdp_sim.cli.planning")
     assert "tcdp_sim.engine.run" in found
     assert not found & {"matplotlib", "distributed"}
 

@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 DOCS = Path(__file__).parents[1]
+BRACKET = DOCS / "_site" / "bracket.py"  # draws the picture of the page about brackets
 KEPT = DOCS / "_build" / "gallery"
 PACKAGE = ("tcdp_sim", "experiments", "conf")
 ENDINGS = (".py", ".yaml", ".csv", ".parquet")
@@ -121,27 +122,51 @@ def make() -> None:
     """Run every example that is not current, two at a time."""
     KEPT.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(2) as pool:
+        drawn = pool.submit(_draw_bracket)
         list(pool.map(_make, examples()))
+        drawn.result()
 
 
 def _make(name: str) -> None:
     """Run an example if its text or the package has changed, and keep its figure."""
-    code, stamp = python(name), KEPT / f"{name}.stamp"
-    before = stamp.read_text().split() if stamp.exists() else ["", ""]
-    now = [hashlib.blake2b(code.encode(), digest_size=16).hexdigest(), _package()]
+    code = python(name)
+    before, now = _stamps(name, code)
     if before == now:
         return
     run = KEPT / "results" / name
     if before[0] != now[0]:
         shutil.rmtree(run, ignore_errors=True)
-    done = subprocess.run([sys.executable, "-c", code], cwd=KEPT, capture_output=True, text=True, timeout=SECONDS)
-    if done.returncode:
-        raise RuntimeError(f"the example {name} of docs/gallery.yaml failed:\n{done.stderr[-2000:]}")
+    _run(f"the example {name} of docs/gallery.yaml", "-c", code)
     drawn = {path.stem: path for path in (run / "figures").glob("*.png")}
     if (figure := examples()[name]["figure"]) not in drawn:
         raise RuntimeError(f"{name} in docs/gallery.yaml has no figure {figure!r}; valid: {', '.join(sorted(drawn))}")
     shutil.copy(drawn[figure], KEPT / f"{name}.png")
-    stamp.write_text("\n".join(now))
+    _stamp(name).write_text("\n".join(now))
+
+
+def _draw_bracket() -> None:
+    """Draw the picture of the page about brackets, unless it is current."""
+    before, now = _stamps("bracket", BRACKET.read_text("utf-8"))
+    if before != now:
+        _run("docs/_site/bracket.py", BRACKET, KEPT / "bracket.png")
+        _stamp("bracket").write_text("\n".join(now))
+
+
+def _run(what: str, *words: str | Path) -> None:
+    """Run Python with these words, or raise an error that names what has failed."""
+    done = subprocess.run([sys.executable, *words], cwd=KEPT, capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode:
+        raise RuntimeError(f"{what} failed:\n{done.stderr[-2000:]}")
+
+
+def _stamp(name: str) -> Path:
+    return KEPT / f"{name}.stamp"
+
+
+def _stamps(name: str, text: str) -> tuple[list[str], list[str]]:
+    """Return the digests of text and package with which a figure was made, and those of today."""
+    before = _stamp(name).read_text().split() if _stamp(name).exists() else ["", ""]
+    return before, [hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), _package()]
 
 
 @cache

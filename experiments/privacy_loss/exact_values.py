@@ -1,6 +1,6 @@
 """The exact values of a privacy loss, and the most that the noise's guarantee allows."""
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -34,9 +34,14 @@ def promised(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
     if promise is None or quantity == "quantile" or (quantity == "renyi" and isinstance(promise, ApproxDP)):
         return np.full(len(at), np.nan)
     if quantity == "profile":
-        return np.array([delta_at(promise, x) if x >= 0 else np.nan for x in at], dtype=float)
+        return np.array([_delta(promise, float(x)) for x in at])
     bound = partial(loss_tail_bound, promise) if quantity == "tail" else renyi_bound(promise)
     return np.array([bound(x) for x in at], dtype=float)
+
+
+@cache  # noises share promises, and a run reads its table at its end and once more for figures
+def _delta(promise: Guarantee, epsilon: float) -> float:
+    return delta_at(promise, epsilon) if epsilon >= 0 else np.nan
 
 
 def _promise(mechanism: PrivacyLoss) -> Guarantee | None:

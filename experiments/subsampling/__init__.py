@@ -81,8 +81,7 @@ def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
     for cell in lines.values():
         yield from _tail_line(cell, max(each.mechanism.threshold for each in tails))
     for rho in sorted({cell["rho"] for cell in lines.values()}):
-        for of_theory in (theory.curves, theory.profiles, theory.releases):
-            yield from (row | {"rho": rho, "trials": 0} for row in of_theory(rho))
+        yield from (row | {"rho": rho, "trials": 0} for row in theory.rows(rho))
 
 
 def _labels(cell: Cell) -> Row:

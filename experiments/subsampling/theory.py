@@ -1,7 +1,7 @@
 """Rows of promised, proved and exact values: Renyi curves, profiles, many releases, errors and loss tails."""
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from math import inf, log
 from typing import cast
 
@@ -34,6 +34,12 @@ EITHER = "either"  # the value holds under both neighbouring relations
 RELATION = {"Theorem 11": "substitute", "tCDP, Theorem 11": "substitute", "no sampling": EITHER}  # others: add-remove
 RELATION |= {"certified, any (ρ, ω')-tCDP": EITHER, "zCDP: no gain by sampling": EITHER}
 MEMBERSHIP, KEEP = "randomised membership", 0.6  # a bit that is kept with probability KEEP
+
+
+@lru_cache(maxsize=8)  # a run reads its table at its end, and once more for figures
+def rows(rho: float) -> tuple[dict, ...]:
+    """Return all rows of theory for a privacy parameter."""
+    return (*curves(rho), *profiles(rho), *releases(rho))
 
 
 def noises(rho: float) -> dict[str, Noise]:

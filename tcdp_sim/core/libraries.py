@@ -3,6 +3,8 @@
 from functools import cache
 from importlib import metadata
 
+OF_TABLES = ("numpy", "scipy", "xarray", "zarr", "numcodecs", "pandas")  # those that compute and write a table
+
 
 @cache
 def version_of(package: str) -> str:

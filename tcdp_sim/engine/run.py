@@ -77,7 +77,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
     wanted = Wanted(cells, s.chunks)
     todo = Pending(cells, wanted, run.has)
     message = f"{len(todo)} of {wanted.total} chunks to simulate" if todo else "nothing to simulate"
-    tell(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials; {message}")
+    tell(state.heading(s, cells, message))
     failed: set[str] = set()
     with Workers(s, tell) as workers:
         try:
@@ -91,6 +91,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
     run.need_place()
     publish(study, run, wanted, exact_values, kept, of, seen=seen)
     run.need_place()
+    state.keep_end(study, run, of, kept)
     return len(failed)
 
 

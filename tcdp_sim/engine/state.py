@@ -5,17 +5,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.texts import shortened
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.pending import Pending, Wanted
-from tcdp_sim.store import columns, kept_status, provenance
+from tcdp_sim.store import columns, finished, kept_status, provenance
 from tcdp_sim.store.run_folder import Run
+from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.planned import Planned
 from tcdp_sim.summaries import problems
 from tcdp_sim.summaries.estimates import relative_mcse
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from tcdp_sim.store.exact_records import ExactRecords
+    from tcdp_sim.study.settings import Settings
+    from tcdp_sim.study.study import Study
 
 Worst = tuple[float, str, str]  # a mean's relative MCSE, its observable, the id of its cell
 NONE: Worst = (0.0, "", "")
@@ -29,6 +35,23 @@ def keep(planned: Planned, run: Run, wanted: Wanted, plan: str | None, worst: Wo
     folder = planned.folder
     if plan and kept_status.read(folder, plan) is None and not Pending(planned.laws, wanted, run.has):
         kept_status.write(folder, plan, kept_status.Progress(lines(planned, run, wanted, worst), planned.notes))
+
+
+def keep_end(study: "Study", run: Run, plan: str | None, exact: "ExactRecords | None") -> None:
+    """Keep what the same command will tell, if it will do nothing else. Call it once everything is published.
+
+    Nothing is kept of a run that has warnings to repeat, that looks at its records again (`target_mcse`), or some of
+    whose inputs have no digest (`plan` is None). Raises OSError.
+    """
+    s = study.settings
+    warned = run.damaged or run.warned or run.problems or provenance.fingerprints(run.heads) - {fingerprint()}
+    if plan and not (warned or s.target_mcse or (exact and exact.lent)):
+        finished.write(s, [*study.notes, heading(s, study.plan.laws, "nothing to simulate")])
+
+
+def heading(settings: "Settings", cells: Cells, message: str) -> str:
+    """Return the line that says how much a run has to simulate."""
+    return f"{settings.name}: {len(cells)} cells x {settings.chunks * settings.chunk:,} trials; {message}"
 
 
 def lines(planned: Planned, run: Run, wanted: Wanted | None = None, worst: Worst | None = None) -> list[str]:

@@ -20,18 +20,18 @@ SNAPSHOTS = "snapshots"  # the folder of a run's trees, beside the link to the n
 def tree_digest(folder: Path) -> str:
     """Return the BLAKE2b digest of the names and bytes of all files in a folder."""
     digest = hashlib.blake2b(digest_size=32)
-    for path in _files(folder):
+    for path in files_in(folder):
         data = path.read_bytes()
         digest.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def files_in(folder: Path) -> Iterator[Path]:
     """Yield all files of a folder in the order of their paths' parts, with the names of one folder in memory."""
     for name in sorted(os.listdir(folder)):
         path = folder / name
         if path.is_dir() and not path.is_symlink():
-            yield from _files(path)
+            yield from files_in(path)
         elif path.is_file():
             yield path
 

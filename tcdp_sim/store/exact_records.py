@@ -85,6 +85,11 @@ class ExactRecords:
         """
         self._lent[cell] = values
 
+    @property
+    def lent(self) -> bool:
+        """True if some values are in memory only."""
+        return bool(self._lent)
+
     def values(self, cell: str) -> Floats:
         """Return the exact values of a cell, ordered as in `ExactValues.values`.
 

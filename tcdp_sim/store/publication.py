@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.libraries import version_of
+from tcdp_sim.core.libraries import OF_TABLES, version_of
 from tcdp_sim.store import certificate, digests, journal, snapshot
 from tcdp_sim.store.digests import DIGITS
 from tcdp_sim.store.exact_records import digest as exact_digest
 from tcdp_sim.store.exact_values import ExactValues
 
 NAME = "published.json"
-LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "numcodecs", "pandas")  # libraries that compute and write a table
 
 
 def table_digest(
@@ -40,7 +39,7 @@ def table_digest(
         "attributes": dict(attributes),
         "problems": sorted([*key, count] for key, count in problems.items()),
         "exact": [exact_digest(exact_values), exact_values.names()],
-        "libraries": {name: version_of(name) for name in LIBRARIES} | {"python": platform.python_version()},
+        "libraries": {name: version_of(name) for name in OF_TABLES} | {"python": platform.python_version()},
         **({"lacking": list(lacking)} if lacking else {}),
     }
     return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=DIGITS // 2).hexdigest()

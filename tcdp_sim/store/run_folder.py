@@ -12,6 +12,7 @@
       drawn.json          inputs and files of the figures, so that current ones need not be drawn again
       plan.json           cells to simulate, so that the progress is told without planning the study again
       status.json         progress of the finished run, and the journal that it was told of
+      finished.json       digests of all inputs and files, so that the same command sees that nothing is left to do
       calibrations.json   parameters of calibrated noises, so that they need not be searched for again
       contradictions.csv  simulated and exact numbers that differ beyond chance
       differences.csv     differences between cells that share random numbers
@@ -53,7 +54,7 @@ TOGETHER, BYTES = 256, 1 << 20  # records that are read together, and their appr
 PROVENANCE = "provenance.json"
 IDENTITY = "identity"  # the key of a head with the content of run.json
 # files that were about to be put in place
-_SEALED = "provenance|plan|calibrations|certificate|published|drawn|status"
+_SEALED = "provenance|plan|calibrations|certificate|published|drawn|status|finished"
 HALF = re.compile(rf"\.(run|lock|{_SEALED}|results|link|writing)-.+")
 # the files of a run without a record
 BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "plan.json", "calibrations.json", "journal"}

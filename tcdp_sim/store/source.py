@@ -8,13 +8,19 @@ from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
-from tcdp_sim.store.digests import DIGITS, PACKAGES
+from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
 
 
 @cache
 def own() -> str:
     """Return the BLAKE2b digest of the package's .py and .yaml files, which does not depend on how it is installed."""
     return _digest(sorted(_own_files().items()))
+
+
+@cache
+def data() -> str:
+    """Return the digest of the data files that come with the package."""
+    return tree_digest(Path(str(resources.files("tcdp_sim.data"))) / "files")
 
 
 def _own_files() -> dict[str, Path]:

@@ -115,6 +115,7 @@ FILES = {  # which, what is said and by whom, how often it is tried
 PATTERNS = {kind: pattern for kind, (pattern, *_) in FILES.items()}
 PATTERNS |= {"certificate": "certificate.json", "published": "published.json"}
 PATTERNS |= {"plan": "plan.json", "status": "status.json"}  # tests/cli/test_status.py: a damaged one is not believed
+PATTERNS |= {"finished": "finished.json"}  # tests/cli/test_finished.py says the same of it
 
 
 def whole_files(folder, pattern):
@@ -173,6 +174,7 @@ def test_the_same_command_puts_it_right_and_computes_only_what_was_damaged(origi
     assert (f"{lost} of {CHUNKS} chunks to simulate" if lost else "nothing to simulate") in out
     assert reading(folder, original[1]) == ""
     varies = {"journal", "exact", "lock", "run.log"} | ({"provenance.json"} if lost else set())
+    varies |= {"finished.json"} if kind in ("journal", "exact values", "everything") else set()  # digests of all files
     varies |= {"status.json"} if kind in ("journal", "everything") else set()  # it has the digest of the journal
     for path in original[0].rglob("*"):
         name = path.relative_to(original[0])

@@ -16,7 +16,7 @@ from tcdp_sim.summaries.decoding import decoded
 
 WORDS = ("trials=60", "chunk=10", "sweep.k=10", "sweep.omega_sqrt_rho=1", "sweep.noise=[gaussian,laplace]", "name=r")
 CHUNKS = 12
-VARIES = {"journal", "exact", "lock", "provenance.json", "status.json", "run.log"}  # times and hosts
+VARIES = {"journal", "exact", "lock", "provenance.json", "status.json", "finished.json", "run.log"}  # times and hosts
 
 
 @pytest.fixture

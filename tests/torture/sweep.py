@@ -16,7 +16,7 @@ WORDS = ("experiment=histogram", f"name={NAME}", "also=null", f"chunk={CHUNK_TRI
 WORDS += ("sweep.k=[10,1e9]", "sweep.rho=0.1", "sweep.noise=[gaussian,sinh_normal]", "sweep.omega_sqrt_rho=[0.75,2]")
 CELLS = 6
 # What may differ between two runs of a study: times, hosts, process ids, and which process wrote what, in which order.
-VARIES = ("journal", "exact", "lock", "provenance.json", "status.json", "*.log")
+VARIES = ("journal", "exact", "lock", "provenance.json", "status.json", "finished.json", "*.log")
 UNDISTURBED = 600  # seconds that the sweep may take in one process
 
 
