@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from scipy.stats import beta, binom, norm
 
 import tcdp_sim
-from tcdp_sim.report import looks, plots
+from tcdp_sim.report import looks, plots, saving
 
 LEVEL = 0.95
 Z = norm.ppf(0.5 + LEVEL / 2)
@@ -150,7 +150,7 @@ def main(trials: float, folder: Path) -> None:
     print(table(simulated(PAIRS, trials)).to_string())
     ds = simulated([(N, p) for p in np.linspace(LEAST, MOST, DRAWN).round(3).tolist()], trials)
     with plots.style():
-        saved = plots.save_all([("coverage_of_intervals", figure(ds), numbers(ds).reset_index())], folder)
+        saved = saving.save_all([("coverage_of_intervals", figure(ds), numbers(ds).reset_index())], folder)
     print(*saved, sep="\n")
 
 

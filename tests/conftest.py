@@ -79,7 +79,8 @@ def command(monkeypatch, tmp_path, capsys, request):
     monkeypatch.setattr(sys, "__stderr__", sys.__stderr__)
     handlers = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
     if "figures" not in request.fixturenames:
-        monkeypatch.setattr("tcdp_sim.report.plots.save_all", lambda *_: [])
+        monkeypatch.setattr("tcdp_sim.report.saving.save_all", lambda *_: [])
+        monkeypatch.setattr("tcdp_sim.cli.draw.ROWS", inf)
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["tcdp-sim", *map(str, words)])

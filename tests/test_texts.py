@@ -12,7 +12,7 @@ from matplotlib.textpath import TextPath
 from rich.table import Table
 
 from tcdp_sim.core import log, texts
-from tcdp_sim.report import plots
+from tcdp_sim.report import plots, saving
 from tcdp_sim.report.terminal import Terminal
 from tcdp_sim.summaries import problems
 
@@ -72,7 +72,7 @@ def test_a_name_is_drawn_as_it_is(tmp_path, name):
     grid[0, 0].plot([1, 2], [1, 2], label=f"of {name}")
     grid[0, 0].legend()
     grid[0, 0].set_xlabel("$10^{6}$")
-    plots.save_all([("f", figure, pd.DataFrame({"x": [1]}))], tmp_path, [name])
+    saving.save_all([("f", figure, pd.DataFrame({"x": [1]}))], tmp_path, [name])
     assert (tmp_path / "f.png").stat().st_size > 1000
     for text, said in ((figure._suptitle, f"{name}: 3 records"), (grid[0, 0].get_legend().texts[0], f"of {name}")):
         drawn, formula = text._preprocess_math(text.get_text())
@@ -82,7 +82,7 @@ def test_a_name_is_drawn_as_it_is(tmp_path, name):
 def test_our_own_mathematics_stays(tmp_path):
     figure, grid = plots.new_figure(1, 1, 3, 3)
     grid[0, 0].set_xlabel("a$b: $10^{6}$")
-    plots.save_all([("f", figure, pd.DataFrame({"x": [1]}))], tmp_path, ["a$b"])
+    saving.save_all([("f", figure, pd.DataFrame({"x": [1]}))], tmp_path, ["a$b"])
     text = grid[0, 0].xaxis.label
     assert text._preprocess_math(text.get_text())[1]
     TextPath((0, 0), text.get_text())  # a formula that can be read

@@ -5,6 +5,7 @@ nothing is computed. Slow libraries are imported only to draw.
 """
 
 import json
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tcdp_sim.cli.say import say, say_all
-from tcdp_sim.core import log
+from tcdp_sim.core import log, main_module
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine import interrupts
 from tcdp_sim.store import drawn
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tcdp_sim.study.settings import Settings
 
 CONTRADICTED = 3  # exit code
+ROWS = 200  # the figures of smaller tables are drawn before a second process has started
 
 
 def main(settings: "Settings", console: Console) -> int:
@@ -90,7 +92,7 @@ def _made(folder: Path, console: Console, wanted: str | None, of: str | None, cu
     with results.readable(folder / "results.zarr"):
         for line in data_notes(json.loads(run.cells.attrs.get("data", "{}"))):
             tell(line)
-    figures = published.draw(run)[0] if current is None else current
+    figures = _figures(run) if current is None else current
     contradictions = published.contradicted(run, tell)
     published.differences(run, tell)
     for path in figures:
@@ -102,6 +104,20 @@ def _made(folder: Path, console: Console, wanted: str | None, of: str | None, cu
         except OSError as problem:
             raise drawn.not_written(folder, problem) from problem
     return report
+
+
+def _figures(run: "Published") -> list[Path]:
+    """Draw the figures of a run, in two processes if its table is large, and return the paths of the PNG files."""
+    from tcdp_sim.report.saving import SecondProcess
+    from tcdp_sim.results import published
+
+    if len(run.table) < ROWS:
+        return published.draw(run)[0]
+    with interrupts.held(), main_module.hidden():
+        resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
+        second = SecondProcess()
+    with second:
+        return published.draw(run, second.save_all)[0]
 
 
 def _printed(run: "Published", console: Console) -> str:

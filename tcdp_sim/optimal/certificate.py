@@ -145,6 +145,11 @@ def _inwards(pairs: _Pairs, costs: Floats, kappa: float) -> float:
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
     """Return the zero of a falling function, `high` if rounding leaves it positive there, or NaN without a root."""
-    if not np.isfinite(high) or not falling(low) >= 0:
+    if not np.isfinite(high):
         return np.nan
-    return high if falling(high) >= 0 else float(brentq(falling, low, high, xtol=_CLOSE))
+    ends = {low: falling(low), high: falling(high)}
+    if not ends[low] >= 0:
+        return np.nan
+    if ends[high] >= 0:
+        return high
+    return float(brentq(lambda d: ends[d] if d in ends else falling(d), low, high, xtol=_CLOSE))

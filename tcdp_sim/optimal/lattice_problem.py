@@ -97,7 +97,8 @@ def _values(orders: Floats, d: Floats, log_p: Floats, rho: float) -> Floats:
     """
     a = orders[:, None]
     t, scaled = (a - 1) * d, log_p - lift(orders, rho)[:, None]
-    rise = np.where(t < 1, np.expm1(np.minimum(t, 1.0)) * np.exp(scaled), np.exp(t + scaled) - np.exp(scaled))
+    inner = np.exp(scaled)
+    rise = np.where(t < 1, np.expm1(np.minimum(t, 1.0)) * inner, np.exp(t + scaled) - inner)
     values = -rise * np.expm1(-a * d)
     values[orders == 1] = -d * np.expm1(-d) * np.exp(log_p)
     return values

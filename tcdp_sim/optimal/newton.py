@@ -37,10 +37,12 @@ def solve(problem: LatticeProblem, log_p: Floats) -> Solution:
     if cost < LEAST_COST:
         return Solution(log_p, np.zeros(len(problem.orders)), cost)
     weight = 1.0 / cost
+    excess = problem.excess(log_p)
     for _ in range(_STEPS):
-        change, decrement = _newton(problem, log_p, weight)
-        moved = _search(problem, log_p, weight, change) if np.isfinite(change).all() else None
-        log_p, stuck = (log_p, True) if moved is None else (moved, False)
+        change, decrement = _newton(problem, log_p, excess, weight)
+        moved = _search(problem, log_p, excess, weight, change) if np.isfinite(change).all() else None
+        stuck = moved is None
+        log_p, excess = moved or (log_p, excess)
         cost = float(problem.costs @ np.exp(log_p))
         last = len(problem.orders) / weight < _GAP * cost
         if cost < LEAST_COST:
@@ -49,7 +51,7 @@ def solve(problem: LatticeProblem, log_p: Floats) -> Solution:
             if last:
                 break
             weight *= _FASTER
-    return Solution(log_p, -1 / (problem.excess(log_p) * weight), cost)
+    return Solution(log_p, -1 / (excess * weight), cost)
 
 
 def _normalised(problem: LatticeProblem, log_p: Floats) -> Floats:
@@ -57,9 +59,9 @@ def _normalised(problem: LatticeProblem, log_p: Floats) -> Floats:
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")
-def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floats, float]:
+def _newton(problem: LatticeProblem, log_p: Floats, excess: Floats, weight: float) -> tuple[Floats, float]:
     """Return the step in v and its squared decrement. They are NaN if terms overflow."""
-    multipliers = -1 / problem.excess(log_p)
+    multipliers = -1 / excess
     gradient, bend = problem.derivatives(log_p)
     p = np.exp(log_p)
     slope = weight * (problem.costs * p) + multipliers @ gradient
@@ -83,20 +85,22 @@ def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floa
     return v[:size], float(-(slope @ v[:size]))
 
 
-def _search(problem: LatticeProblem, log_p: Floats, weight: float, change: Floats) -> Floats | None:
-    """Return the first of ever shorter steps that lowers the barrier function, or None if there is none."""
-    now = _barrier(problem, log_p, weight)
+def _search(
+    problem: LatticeProblem, log_p: Floats, excess: Floats, weight: float, change: Floats
+) -> tuple[Floats, Floats] | None:
+    """Return the first of ever shorter steps that lowers the barrier function, with its excess, or None."""
+    now = _barrier(problem, log_p, excess, weight)
     length = min(1.0, 1.0 / max(float(np.abs(change).max()), 1e-300))
     for _ in range(_HALVINGS):
         moved = _normalised(problem, log_p + length * change)
-        if _barrier(problem, moved, weight) < now:
-            return moved
+        there = problem.excess(moved)
+        if _barrier(problem, moved, there, weight) < now:
+            return moved, there
         length *= 0.5
     return None
 
 
-def _barrier(problem: LatticeProblem, log_p: Floats, weight: float) -> float:
-    value = problem.excess(log_p)
-    if not ((value < 0).all() and np.isfinite(log_p).all()):
+def _barrier(problem: LatticeProblem, log_p: Floats, excess: Floats, weight: float) -> float:
+    if not ((excess < 0).all() and np.isfinite(log_p).all()):
         return np.inf
-    return weight * float(problem.costs @ np.exp(log_p)) - float(np.log(-value).sum())
+    return weight * float(problem.costs @ np.exp(log_p)) - float(np.log(-excess).sum())

@@ -1,9 +1,8 @@
-"""The look of every figure, the saving of figures, captions, axes, and points with intervals."""
+"""The look of every figure, captions, axes, and points with intervals."""
 
 import io
 import textwrap
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -14,7 +13,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 from pandas import DataFrame
 
-from tcdp_sim.core.texts import unmathematical, write_csv
+from tcdp_sim.core.texts import unmathematical
 from tcdp_sim.report.thinning import marked
 
 BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
@@ -208,10 +207,14 @@ def broken_log10_axis(name: str, pieces: dict, label: str) -> None:
         axis = getattr(axes, f"{name}axis")
         axis.set_major_locator(FixedLocator(ticks[piece]))
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(lambda exponent, _: f"$10^{{{exponent:g}}}$")
+        axis.set_major_formatter(_power_of_ten)
         axis.set_label_text(labels[piece])
     if len(pieces) == 2:
         _break_marks(name, pieces["near"], pieces["far"])
+
+
+def _power_of_ten(exponent, _):
+    return f"$10^{{{exponent:g}}}$"
 
 
 def _break_marks(name, near, far):
@@ -234,26 +237,12 @@ def plain_log_axis(axes) -> None:
     """Draw a log y axis labelled at 1, 2, 5, 10, ... in plain numbers."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_major_formatter(_number)
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def save_all(figures: Iterable[tuple[str, Figure, Any]], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
-    """Save each (name, figure, table) as name.png, name.pdf and name.csv; return the paths of the PNGs.
-
-    `chosen` holds names that the user chose, which are drawn literally wherever they stand, including `$`.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    saved = []
-    for name, figure, table in figures:
-        write_csv(table, folder / f"{name}.csv")
-        literal(figure, chosen)
-        figure.draw_without_rendering()
-        figure.set_layout_engine(None)  # laid out once for both files; "none" would draw everything twice for each
-        figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
-        figure.savefig(folder / f"{name}.png")
-        saved.append(folder / f"{name}.png")
-    return saved
+def _number(value, _):
+    return f"{value:g}"
 
 
 def literal(figure: Figure, chosen: Iterable[str]) -> None:

@@ -17,7 +17,8 @@ from tcdp_sim import results
 from tcdp_sim.core import log, registry
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
-from tcdp_sim.report import plots
+from tcdp_sim.report import plots, saving
+from tcdp_sim.report.saving import SaveAll
 from tcdp_sim.results import rows
 from tcdp_sim.statistics import common_random_numbers, contradictions
 from tcdp_sim.store import columns, drawn
@@ -153,11 +154,12 @@ def contradicted(published: Published, tell: Tell) -> int:
         raise drawn.not_written(folder, problem) from problem
 
 
-def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
+def draw(published: Published, save_all: SaveAll | None = None) -> tuple[list[Path], dict[str, Figure]]:
     """Write the figures and their numbers. Return the paths of the PNG files, and the figures by name.
 
-    Raises UserError if they cannot be written.
+    `save_all` saves them, by default in this process. Raises UserError if they cannot be written.
     """
+    save_all = save_all or saving.save_all
     figures = {}
 
     def kept():
@@ -167,7 +169,7 @@ def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
 
     try:
         with plots.style():
-            paths = plots.save_all(kept(), published.folder / "figures", chosen_names(published.cells))
+            paths = save_all(kept(), published.folder / "figures", chosen_names(published.cells))
     except OSError as problem:
         raise drawn.not_written(published.folder, problem) from problem
     return paths, figures

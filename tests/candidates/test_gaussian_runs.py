@@ -8,6 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from best_run_references import best_run_renyi
 from scipy import integrate, optimize
 from scipy.special import ndtr, ndtri
 
@@ -21,6 +22,19 @@ LAWS = {
     "logarithmic": tries_of("logarithmic", 10.0),
     "three": NegativeBinomialTries(3.0, 0.2),
 }
+
+# order - 1, shift, mean of a Poisson number of runs, and the divergence by tests/references/best_run_references.py
+CORNERS = [
+    (1e-09, 1e-08, 10.0, 1.8632867600908888e-16),
+    (1e-09, 10.0, 1000.0, 1081.4084831763409),
+    (1e-06, 300.0, 10.0, 45458.326901469788),
+    (0.1, 25.0, 10.0, 374.43088410590405),
+    (1.7, 4.0, 1.5, 23.252922654046998),
+    (7.5, 1.03, 10.0, 8.3741983467616118),
+    (1700000.0, 4.5e-06, 10.0, 3.3731360211307342e-5),
+    (1500000.0, 9.3e-06, 10.0, 0.00010026619696262174),
+    (5000000000.0, 3.8e-09, 10.0, 5.0741315799111673e-8),
+]
 
 
 def gaussian_outputs(shift, ends):
@@ -117,3 +131,37 @@ def test_mistakes_are_one_line(arguments, message):
     order, shift, *cells = arguments
     with pytest.raises(ValueError, match=message):
         gaussian_renyi(order, shift, LAWS["poisson"], *cells)
+
+
+@pytest.mark.parametrize(("rest", "shift", "mean", "truth"), CORNERS)
+def test_the_bracket_holds_the_quadrature_in_45_digits(rest, shift, mean, truth):
+    """Above 8, the product of order and shift puts most of Q~ where phi is within rounding of 1."""
+    coarse, fine = (gaussian_renyi(1 + rest, shift, PoissonTries(mean), cells) for cells in (100, 1500))
+    for found in (coarse, fine):
+        assert found.lower * (1 - 1e-14) <= truth <= found.upper * (1 + 1e-14)
+    assert fine.upper < 1.05 * truth
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rest", "shift", "mean", "truth"), [CORNERS[1], CORNERS[4], CORNERS[6]])
+def test_the_numbers_of_the_corners_are_those_of_the_quadrature(rest, shift, mean, truth):
+    assert float(best_run_renyi(1 + rest, shift, mean)) == pytest.approx(truth, rel=1e-6)
+
+
+@pytest.mark.parametrize("tries", [PoissonTries(1000.0), PoissonTries(10.0), LAWS["geometric"], LAWS["logarithmic"]])
+def test_brackets_of_different_grids_overlap_in_every_corner_and_nothing_overflows(tries):
+    rng = np.random.default_rng(5)
+    for log_rest, log_tilt in zip(rng.uniform(-9, 12, 100), rng.uniform(-4, 1.65, 100), strict=True):
+        order = 1 + 10**log_rest
+        coarse, fine = (gaussian_renyi(order, 10**log_tilt / order, tries, cells) for cells in (100, 333))
+        assert 0 <= coarse.lower <= coarse.upper
+        assert 0 <= fine.lower <= fine.upper
+        if isinstance(tries, PoissonTries):
+            assert max(coarse.lower, fine.lower) <= min(coarse.upper, fine.upper)
+
+
+def test_tiny_shifts_cost_in_proportion_to_their_square():
+    tiny, small = (gaussian_renyi(2.0, shift, LAWS["poisson"]) for shift in (1e-17, 1e-5))
+    assert tiny.lower <= 1e-24 * small.upper
+    assert 1e-24 * small.lower <= tiny.upper
+    assert tiny.upper < 1.06 * tiny.lower

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 from matplotlib.figure import Figure
@@ -209,3 +211,32 @@ def test_a_damaged_snapshot_is_still_refused(run, tiny, folder):
     code, _, err = tiny(*ONE, "draw")
     assert code == 2
     assert "is damaged" in err
+
+
+SCRIPT = """
+import sys
+import tcdp_sim.cli.draw
+from tcdp_sim.cli.main import main
+from tcdp_sim.report import saving
+
+print("started")
+tcdp_sim.cli.draw.ROWS = 1
+saving.save_all = None  # the figures are saved by two processes
+sys.argv = ["tcdp-sim", "draw", sys.argv[1]]
+main()
+"""
+
+
+def test_a_script_without_a_main_guard_may_draw_in_two_processes(run, tmp_path):
+    """A process that imported the script would draw in two processes, and so on."""
+    folder, _, _ = run
+    before = {name: content for name, (content, _) in files(folder).items()}
+    (folder / drawn.NAME).unlink()
+    shutil.rmtree(folder / "figures")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("started") == 1
+    assert "figure: " in done.stdout
+    assert {name: content for name, (content, _) in files(folder).items()} == before

@@ -13,7 +13,7 @@ from tcdp_sim import results
 from tcdp_sim.experiments import histogram
 from tcdp_sim.experiments.histogram import figure_list
 from tcdp_sim.experiments.histogram.series import few_series
-from tcdp_sim.report import plots
+from tcdp_sim.report import plots, saving
 from tcdp_sim.results import published
 
 RAN = []  # one run for all tests
@@ -134,7 +134,7 @@ def test_saving_writes_three_files_and_the_same_bytes_again(table, tmp_path):
     before = {}
     for _ in range(2):
         with plots.style():
-            saved = plots.save_all(histogram.figures(table), tmp_path / "f")
+            saved = saving.save_all(histogram.figures(table), tmp_path / "f")
         names = {p.name: p.read_bytes() for p in (tmp_path / "f").iterdir()}
         assert {p.suffix for p in (tmp_path / "f").iterdir()} == {".png", ".pdf", ".csv"}
         assert all(path.exists() for path in saved)
@@ -313,7 +313,8 @@ def test_no_exact_error_under_tcdp_is_below_that_of_the_best_noise_of_all(table)
 
 def test_the_best_noise_stands_in_the_file_of_the_figures_numbers(table):
     with plots.style():
-        ((_, figure, saved), *_) = histogram.figures(table)
+        (*_, (name, figure, saved)) = histogram.figures(table)
+    assert name == "error_vs_k_one_bin"
     points = saved[saved["least_additive_error"].notna()]
     k, error = best(figure, 2)
     own = points[points["omega_sqrt_rho"] == 2]

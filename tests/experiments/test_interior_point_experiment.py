@@ -13,7 +13,7 @@ from tcdp_sim.experiments import interior_point
 from tcdp_sim.experiments.interior_point import budget, drawing, series
 from tcdp_sim.interior import records_needed, stability_histogram
 from tcdp_sim.privacy import TCDP
-from tcdp_sim.report import plots
+from tcdp_sim.report import plots, saving
 from tcdp_sim.results import published
 
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
@@ -35,7 +35,7 @@ def test_a_small_study(command, tmp_path, capsys):
     assert "outside the simulated 95% interval" in said
     assert all(said.index("every data set") > said.index(word) for word in ("simulated (95%)", "proved", "hardest"))
     with plots.style():
-        saved = plots.save_all(interior_point.figures(table), tmp_path)
+        saved = saving.save_all(interior_point.figures(table), tmp_path)
     assert {path.stem for path in saved} == {"success_vs_n_rho_0.5", "n95_vs_k_rho_0.5", "budget_rho_0.5"}
     assert all(path.with_suffix(".csv").stat().st_size > 100 for path in saved)
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from tcdp_sim import results
 from tcdp_sim.experiments import thresholds
 from tcdp_sim.experiments.thresholds import compared
-from tcdp_sim.report import plots
+from tcdp_sim.report import plots, saving
 from tcdp_sim.results import published
 from tcdp_sim.statistics import contradictions
 
@@ -38,7 +38,7 @@ def test_table_report_and_figures(command, tmp_path, capsys):
         figures = list(thresholds.figures(table))
         titles = [text for _, figure, _ in figures for text in spoken(figure)]
         bands_have_edges(figures[0][1])
-        saved = {path.stem for path in plots.save_all(figures, tmp_path)}
+        saved = {path.stem for path in saving.save_all(figures, tmp_path)}
     assert titles
     assert not any("_" in title for title in titles)  # names for people, not those of the program
     assert {"cdf_departures_AS", "error_departures_AS", "medians"} <= saved

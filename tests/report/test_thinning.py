@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tcdp_sim.report import plots
+from tcdp_sim.report import plots, saving
 from tcdp_sim.report.thinning import MOST_MARKERS, evenly, marked, some_levels
 
 
@@ -71,5 +71,5 @@ def test_figures_are_laid_out_once_and_drawn_once_for_each_file(tmp_path, monkey
         figure, _, _ = drawn(10)
         draw = type(figure).draw
         monkeypatch.setattr(type(figure), "draw", lambda self, renderer: (drawings.append(1), draw(self, renderer)))
-        plots.save_all([("one", figure, pd.DataFrame({"x": [1]}))], tmp_path)
+        saving.save_all([("one", figure, pd.DataFrame({"x": [1]}))], tmp_path)
     assert len(drawings) == 3  # the layout, the PDF, the PNG

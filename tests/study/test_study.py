@@ -244,7 +244,9 @@ def test_results_copied_as_a_real_folder_are_drawn_and_replaced(done, folder):
 @pytest.mark.parametrize("name", ["figures", "journal", "snapshots"])
 def test_a_file_in_place_of_a_folder_is_one_line(done, folder, monkeypatch, name):
     with monkeypatch.context() as patch:
-        patch.setattr("tcdp_sim.report.plots.save_all", lambda _, folder, __: folder.mkdir(parents=True, exist_ok=True))
+        patch.setattr(
+            "tcdp_sim.report.saving.save_all", lambda _, folder, __: folder.mkdir(parents=True, exist_ok=True)
+        )
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).write_text("in the way")
         (folder / "drawn.json").unlink(missing_ok=True)  # so that there is something to draw
@@ -260,7 +262,7 @@ def test_figures_that_cannot_be_written_are_one_line(done, folder, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.EROFS, "Read-only file system", "figures")
 
-    monkeypatch.setattr("tcdp_sim.report.plots.save_all", refuse)
+    monkeypatch.setattr("tcdp_sim.report.saving.save_all", refuse)
     (folder / "drawn.json").unlink()  # so that there is something to draw
     code, _, err = done("draw")
     assert (code, err.count("\n")) == (2, 1)

@@ -51,8 +51,8 @@ EXACT = ("exact.top=mean_of_largest", "exact.half=0.5")
 COMMANDS = """
 import sys
 from tcdp_sim.cli.main import main
-import tcdp_sim.report.plots as plots
-plots.save_all = lambda *_: []
+import tcdp_sim.report.saving as saving
+saving.save_all = lambda *_: []
 for words in sys.stdin.read().splitlines():
     sys.argv = ["tcdp-sim", *words.split()]
     try:

@@ -2,11 +2,11 @@
 
 import logging
 import resource
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from tcdp_sim.core import main_module
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
@@ -70,7 +70,7 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
     from distributed import Client, LocalCluster
 
     folder = ends.enter_context(protection.scratch())
-    ends.enter_context(_hidden_main_module())  # until the end, because workers that die are started again
+    ends.enter_context(main_module.hidden())  # until the end, because workers that die are started again
     with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder)):
         cluster = LocalCluster(
             n_workers=spec["workers"],
@@ -92,20 +92,3 @@ def _close(one: "Client | LocalCluster") -> None:
     """Close a client or cluster within 5 seconds."""
     with suppress(TimeoutError, AssertionError):  # a worker in the middle of its restart ends with this process
         one.close(timeout=5)
-
-
-@contextmanager
-def _hidden_main_module() -> Iterator[None]:
-    """Hide the main module from processes started in the block, so that a script needs no main guard.
-
-    `multiprocessing` makes each new process import the file or module of `__main__`. Workers need nothing from it,
-    because all their code is in installed packages.
-    """
-    main = sys.modules["__main__"]
-    kept: dict[str, Any] = {name: main.__dict__[name] for name in ("__file__", "__spec__") if name in main.__dict__}
-    main.__dict__.pop("__file__", None)
-    main.__spec__ = None
-    try:
-        yield
-    finally:
-        main.__dict__.update(kept)
