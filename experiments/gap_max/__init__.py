@@ -16,8 +16,8 @@ from tcdp_sim.experiments.gap_max.drawing import (
 from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
 from tcdp_sim.experiments.gap_max.name_problems import problem_of
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
-from tcdp_sim.experiments.gap_max.series import gained, series_of, size, styles
-from tcdp_sim.report.plots import captioned
+from tcdp_sim.experiments.gap_max.series import gained, series_of, styles
+from tcdp_sim.report.plots import captioned, size
 from tcdp_sim.report.tables import agreement as agreement_of
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row

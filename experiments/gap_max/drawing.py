@@ -9,7 +9,18 @@ from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, fai
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.report.labels import End, label_ends, short
 from tcdp_sim.report.looks import COLOURS, DASHES, MARKERS, line_of, marks_of
-from tcdp_sim.report.plots import GREY, KIND, WRONG, headed, limit_styles, new_figure, note, plain_log_axis, points
+from tcdp_sim.report.plots import (
+    GREY,
+    KIND,
+    WRONG,
+    headed,
+    limit_styles,
+    new_figure,
+    note,
+    plain_log_axis,
+    points,
+    size,
+)
 from tcdp_sim.selection.calibration import WITH_NOISE
 
 COUNTED = "counted as 2m queries"
@@ -31,7 +42,7 @@ def success_figure(part: pd.DataFrame, looks):
             _markers(axes, cells, "gap", "top_selected", looks[label])
             law = exact_arguments(rebuilt(cells.iloc[0]))
             axes.plot(gaps, [1 - failure(*law, k, gap, 1) for gap in gaps], **line_of(looks[label]))
-        axes.set(title=f"k = {series.size(k)}", xlabel="gap (counts)", ylim=(-0.03, 1.03))
+        axes.set(title=f"k = {size(k)}", xlabel="gap (counts)", ylim=(-0.03, 1.03))
     grid[0, 0].set_ylabel("P[the true top is selected]")
     series.legend(figure, part, looks, 2)
     _explain(figure)
@@ -53,7 +64,7 @@ def _least_gaps(part, axis: str) -> str:
     ends = least.iloc[[0, -1]].to_dict("records") if len(least) > 1 else least.to_dict("records")
     told: dict[str, list[str]] = {}
     for row in ends:
-        words = f"{row['required_gap_exact']:.3g} counts for {axis} = {series.size(row[axis])}"
+        words = f"{row['required_gap_exact']:.3g} counts for {axis} = {size(row[axis])}"
         told.setdefault(short(row["series"]), []).append(words)
     return "\n".join([head, "; ".join(f"{name}: {', '.join(words)}" for name, words in told.items())])
 
@@ -195,7 +206,7 @@ def top_m_figure(part: pd.DataFrame, looks):
             axes.plot(cells["m"], cells["required_gap_exact"], **line_of(looks[label]))
         ticks = sorted(rows["m"].unique())
         axes.set(xscale="log", xlabel="number of winners m", ylabel="gap for 95% success (counts)")
-        axes.set_title(f"k = {series.size(k)}")
+        axes.set_title(f"k = {size(k)}")
         axes.set_xticks(ticks, [f"{m:g}" for m in ticks])
         axes.minorticks_off()
         plain_log_axis(axes)
@@ -241,7 +252,7 @@ def _at_theorem_20(part) -> str:
         if len(rows):
             least = rows.loc[rows["fails_at_theorem_20_exact"].idxmax()]
             chance = 1 - least["fails_at_theorem_20_exact"]
-            told.append(f"{series.ALGORITHMS[algorithm]} {_percent(chance)} (at k = {series.size(least['k'])})")
+            told.append(f"{series.ALGORITHMS[algorithm]} {_percent(chance)} (at k = {size(least['k'])})")
     head = f"Least success at the gap of Theorem 20 with Gaussian noise, ρ = {part['rho'].iloc[0]:g}"
     return f"{head}:\n{', '.join(told)}; the paper claims that it is enough for both (E6)"
 

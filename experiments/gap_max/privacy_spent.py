@@ -12,7 +12,7 @@ from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Style
-from tcdp_sim.report.plots import GREY, headed, new_figure, note
+from tcdp_sim.report.plots import GREY, headed, new_figure, note, size
 
 EXACT = ("generalized_histogram", "obvious_answer", "stability")  # the gap alone determines the law of their output
 SHOWN = ("gaussian", "sinh_normal_tight", "truncated_laplace", "")
@@ -110,4 +110,4 @@ def _finding(spending) -> str:
         shares, name = rows["spent"] / rows["promised"], short(rows["series"].iloc[0].partition(", ")[2])
         told.append(f"{shares.min():.0%} to {shares.max():.0%} ({name})")
     spent_share = f"\nShare of the promised Rényi divergence that is spent: {', '.join(told)}" if told else ""
-    return f"Privacy spent and promised by private selection, k = {series.size(k)}, ρ = {rho:g}{spent_share}"
+    return f"Privacy spent and promised by private selection, k = {size(k)}, ρ = {rho:g}{spent_share}"

@@ -74,12 +74,6 @@ def ends(cells, x: str, y: str, looks, panel: str = "") -> list[End]:
     return [End(row["series"], text_of(row["series"], panel), row[x], row[y], looks[row["series"]]) for row in last]
 
 
-def size(k: float) -> str:
-    """Return a number of candidates as text for titles."""
-    power = round(np.log10(k))
-    return f"$10^{{{power}}}$" if power > 3 and np.isclose(k, 10.0**power, rtol=1e-9) else f"{k:,.6g}"
-
-
 def series_of(row) -> str:
     """Return the name that tells a cell from others at the same k, gap, m and rho."""
     label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]

@@ -19,6 +19,7 @@ from tcdp_sim.report.plots import (
     note,
     plain_log_axis,
     points,
+    size,
     wide_log_axis,
 )
 from tcdp_sim.report.thinning import some_levels
@@ -89,7 +90,7 @@ def _smallest(part, rhos) -> str:
     best = most.loc[most.groupby("rho")["linf_q95_exact"].idxmin()]
     counts = best["series"].value_counts()
     where = f" for {counts.iloc[0]} of {len(best)} values of ρ" if len(counts) > 1 else ""
-    return f"{head}\nsmallest at k = {part['k'].max():.3g}: {short(counts.index[0])}{where}"
+    return f"{head}\nsmallest at k = {size(part['k'].max())}: {short(counts.index[0])}{where}"
 
 
 def kinds(part) -> str:

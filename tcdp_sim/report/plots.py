@@ -120,6 +120,12 @@ def _neighbours(rows) -> str:
     return "neighbours " + ", or ".join(deeds) if deeds else ""
 
 
+def size(k: float) -> str:
+    """Return a number of bins or candidates as text for titles."""
+    power = round(np.log10(k))
+    return f"$10^{{{power}}}$" if power > 3 and np.isclose(k, 10.0**power, rtol=1e-9) else f"{k:,.6g}"
+
+
 def note(figure, subject: str, words: str) -> None:
     """Add words to the figure's caption, such as on what it leaves out. The last call for a subject counts."""
     if isinstance(figure, Picture):
