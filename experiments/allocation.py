@@ -13,7 +13,7 @@ from tcdp_sim.experiments.ledger.inverse import epsilon_interval
 from tcdp_sim.mechanisms import Allocation
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.report.looks import direction_look, line_of, marks_of
-from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, note, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
@@ -24,6 +24,7 @@ POISSON = ("poisson_delta", "poisson_epsilon")
 LABELS = ("sigma", "steps", "participations", "direction", "trials")
 LOOKS = {"adding": direction_look("forward"), "removing": direction_look("backward")}
 POISSON_LOOK = {"color": GREY, "linestyle": ":", "linewidth": 1.6}
+MOST_PROFILES = 6  # panels of profiles
 NOTHING = Bounds(np.nan, np.nan, np.nan)
 
 
@@ -136,8 +137,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _steps_figure(part):
     delta = part["at"].iloc[0]
-    one = part[part["participations"] == 1]
-    shown = (one if len(one) else part).copy()
+    often = part["participations"].unique()
+    shown = part[part["participations"] == often.min()].copy()
     sigmas = list(dict.fromkeys(shown["sigma"]))
     figure, grid = new_figure(1, len(sigmas), 1.6 + 3.1 * len(sigmas), 3.9)
     for axes, sigma in zip(grid[0], sigmas):
@@ -153,6 +154,8 @@ def _steps_figure(part):
         plain_log_axis(axes)
     grid[0][0].set_ylabel(f"ε (nats) at δ = {delta:g}")
     _legend(figure)
+    if len(often) > 1:
+        note(figure, "left out", f"records of {often.min():g} step{'s' if often.min() > 1 else ''} alone, not of more")
     headed(figure, f"ε of Poisson sampling at the same rate is {_over(shown)} that of a record in random steps of t")
     return figure
 
@@ -167,8 +170,37 @@ def _over(part) -> str:
 
 
 def _profile_figure(part):
-    figure, grid = new_figure(1, 1, 5.6, 4.2)
-    axes = grid[0][0]
+    """Draw a panel for each sigma, number of steps and of participations, up to MOST_PROFILES."""
+    cells = list(part.groupby(["sigma", "steps", "participations"], sort=False))
+    shown = cells[:MOST_PROFILES]
+    columns = min(len(shown), 3)
+    lines = -(-len(shown) // columns)
+    figure, grid = new_figure(
+        lines, columns, max(5.6, 3.1 * columns), 0.6 + 3.6 * lines if columns == 1 else 3.2 * lines
+    )
+    for axes in grid.flat[len(shown) :]:
+        axes.set_axis_off()
+    for axes, ((sigma, steps, often), rows) in zip(grid.flat, shown):
+        _profile(axes, rows)
+        if len(shown) > 1:
+            axes.set_title(f"σ = {sigma:g}, {often:g} of {steps:,} steps")
+    if len(shown) < len(cells):
+        note(figure, "left out", f"{len(shown)} of {len(cells)} settings")
+    _legend(figure)
+    headed(figure, f"δ of Poisson sampling at the same rate is {_over(part)} that of {_where(part)}")
+    return figure
+
+
+def _where(part) -> str:
+    """Return in words which random steps the rows are about."""
+    row = part.iloc[0]
+    if len(part[["sigma", "steps", "participations"]].drop_duplicates()) > 1:
+        return "random steps"
+    often = "one random step" if row["participations"] == 1 else f"{row['participations']:g} random steps"
+    return f"{often} of {row['steps']:,}, σ = {row['sigma']:g}"
+
+
+def _profile(axes, part):
     for direction, look in LOOKS.items():
         way = part[part["direction"] == direction].sort_values("at")
         if len(way):
@@ -179,11 +211,6 @@ def _profile_figure(part):
     axes.plot(other["at"], other["poisson"], **POISSON_LOOK)
     least = part["simulated"][part["simulated"] > 0].min()
     axes.set(yscale="log", xlabel="ε (nats)", ylabel="δ(ε)", ylim=(0.3 * max(least, 1e-12), 1))
-    _legend(figure)
-    row = part.iloc[0]
-    where = f"one random step of {row['steps']:,}, σ = {row['sigma']:g}"
-    headed(figure, f"δ of Poisson sampling at the same rate is {_over(part)} that of {where}")
-    return figure
 
 
 def _legend(figure):

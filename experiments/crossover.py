@@ -11,7 +11,7 @@ from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.labels import End, label_ends
-from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, series_styles
+from tcdp_sim.report.looks import Series, level_styles, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import (
     BREAK_AT,
     BREAK_SHARES,
@@ -133,7 +133,7 @@ def _ratios(part, rho):
     shares = [BREAK_SHARES[piece] for _ in noises for piece in pieces]
     figure, grid = new_figure(1, max(len(shares), 1), 12.0, 4.6, width_ratios=shares or None)
     levels = np.sort(part["scaled"].dropna().unique())
-    styles = series_styles([(f"ω√ρ = {scaled:.3g}", scaled) for scaled in levels])
+    styles = level_styles(f"ω√ρ = {scaled:.3g}" for scaled in levels)
     for i, name in enumerate(noises):
         rows = part[part["noise"] == name]
         panels = grid[0, i * len(pieces) : (i + 1) * len(pieces)]

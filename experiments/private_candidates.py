@@ -19,7 +19,7 @@ from tcdp_sim.mechanisms import PrivateCandidates
 from tcdp_sim.mechanisms.private_candidates import ALL_RUNS
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 from tcdp_sim.report.legends import legend_below
-from tcdp_sim.report.looks import METHODS, line_of, marks_of, noise_looks, series_styles
+from tcdp_sim.report.looks import METHODS, level_styles, line_of, marks_of, noise_looks
 from tcdp_sim.report.plots import GREY, KIND, captioned, headed, line_key, new_figure, note, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
@@ -249,7 +249,7 @@ def _runs_figure(part):
 def _divergences_figure(curves):
     figure, grid = new_figure(1, len(LAWS), 1.4 + 3.6 * len(LAWS), 3.9)
     means = sorted(curves["tries"].unique())
-    styles = series_styles((f"{mean:g} tries on average", "") for mean in means)
+    styles = level_styles(f"{mean:g} tries on average" for mean in means)
     for axes, law in zip(grid[0], LAWS):
         for mean, style in zip(means, styles.values()):
             part = curves[(curves["method"] == law) & (curves["tries"] == mean)].sort_values("order")

@@ -149,3 +149,8 @@ def test_what_does_not_exist_is_found(piece):
 )
 def test_what_exists_is_not(piece):
     assert wrong(piece) == []
+
+
+def test_code_is_spans_and_blocks_but_python():
+    page = "a `span`, no\nspan\n\n    indented\n\n```text\nfenced\n```\n\n```python\nnot this\n```\n"
+    assert code(page) == ["span", "indented", "fenced"]

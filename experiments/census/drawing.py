@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tcdp_sim.report.looks import method_look
-from tcdp_sim.report.plots import GREY, WRONG, captioned, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import DARK, GREY, WRONG, captioned, headed, line_key, new_figure, plain_log_axis, points
 
 FORMULAS = {  # name -> (legend, look)
     "simple": ("ρ + 2√(ρ log 1/δ)", method_look("simple_conversion")),
@@ -50,6 +50,7 @@ def _epsilons(own, reduced):
                 low = high = 0.0
             mark = look | {"markersize": 5.5, "linestyle": "none"} | ({"color": WRONG} if wrong else {})
             axes.plot([(low + high) / 2], [i], **mark)
+            axes.plot([low, high], [i, i], color=DARK, linewidth=1.0)  # the excess over a bracket of epsilon
     axes.axvline(0, color=GREY, linewidth=1.0)
     axes.axvspan(-100, 0, color=WRONG, alpha=0.06, linewidth=0)
     axes.set_xscale("symlog", linthresh=SMALLEST)

@@ -8,11 +8,11 @@ import pandas as pd
 from tcdp_sim.interior import budget, methods, records_needed
 from tcdp_sim.interior.recursive_release import plan_recursion
 from tcdp_sim.privacy import TCDP, ZCDP
-from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.looks import level_styles, method_look, noise_look
 from tcdp_sim.report.plots import headed, new_figure, plain_log_axis
 
 LOGLOG = (4, 16, 64, 128, 200, 400, 1000)
-DEPTHS = (1, 2, 3)
+DEPTHS = {1: noise_look("sinh_normal", "tight"), 2: method_look("recursion_2"), 3: method_look("recursion_3")}
 
 
 def spent_table(table) -> pd.DataFrame:
@@ -45,8 +45,10 @@ def budget_figure(spent):
         names = [f"2^{v:.0f}" for v in here["log2_k"].unique()]
         for axes, value in zip(column, ("rho_spent", "records")):
             base = np.zeros(len(names))
-            for i, (step, part) in enumerate(here.groupby("step", sort=False)):
-                axes.bar(names, part[value], bottom=base, color=COLOURS[i + 1], label=step, hatch=("", "//", "..")[i])
+            looks = level_styles(here["step"]).values()
+            for (step, part), look, hatch in zip(here.groupby("step", sort=False), looks, ("", "//", "..")):
+                bars = {"color": look["color"], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+                axes.bar(names, part[value], bottom=base, label=step, **bars)
                 base += part[value].to_numpy()
         column[0].set_title(here["noise_label"].iloc[0])
         column[1].set_xlabel("domain size k")
@@ -72,14 +74,14 @@ def depth_figure(table):
     """Draw the proved n against log2 log2 k, with one line for each depth."""
     figure, grid = new_figure(1, 1, 6.8, 4.6)
     axes = grid[0, 0]
-    for i, (depth, part) in enumerate(table.groupby("depth")):
+    for depth, part in table.groupby("depth"):
         label = f"{depth} level{'s' if depth > 1 else ''}"
-        axes.plot(part["log2_log2_k"], part["required_n"], color=COLOURS[i], marker=MARKERS[i], label=label)
+        axes.plot(part["log2_log2_k"], part["required_n"], label=label, **DEPTHS[depth])
     axes.set(xscale="log", xlabel="log2 log2 k", ylabel="records n proved to suffice")
     plain_log_axis(axes)
     first = part.iloc[0]
     title = f"When recursion pays (proved bounds, tight sinh-normal, ρ = {first['rho']:g}, ω = {first['omega']:.3g})"
-    axes.set_title(f"{title}\n{_verdict(table)}")
+    headed(figure, f"{title}\n{_verdict(table)}")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(DEPTHS))
     return figure
 
@@ -87,7 +89,7 @@ def depth_figure(table):
 def _verdict(table) -> str:
     """Return a sentence on the largest domain shown up to which one level is best."""
     n = table.pivot_table(index="log2_log2_k", columns="depth", values="required_n")
-    later = n.index[n[DEPTHS[0]] > n.min(axis=1)]
+    later = n.index[n[1] > n.min(axis=1)]
     if not len(later):
         return "one level is best on every domain shown"
     earlier = n.index[n.index < later[0]]

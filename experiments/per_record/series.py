@@ -9,24 +9,24 @@ import pandas as pd
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.data.skewed import skewed_records
-from tcdp_sim.report.looks import COLOURS, FILLS, MARKERS
+from tcdp_sim.report.looks import FILLS, Style, release_look
 from tcdp_sim.report.plots import captioned
 
-NAMES = {  # release -> its name, place of its colour and marker
-    "laplace": ("Laplace", 0),
-    "generalized_gaussian": ("generalised Gaussian", 1),
-    "gaussian": ("Gaussian", 2),
-    "exponential_polylogarithmic": ("polylogarithmic", 3),
-    "square_root": ("square root", 4),
-    "fourth_root": ("fourth root", 5),
-    "log": ("logarithm", 6),
-    "root": ("root", 5),
-    "clipped": ("clipped, Gaussian", 7),
-    "unit_splitting": ("unit splitting", 7),
-    "discrete_laplace": ("discrete Laplace", 0),
-    "discrete_gaussian": ("discrete Gaussian", 2),
+NAMES = {
+    "laplace": "Laplace",
+    "generalized_gaussian": "generalised Gaussian",
+    "gaussian": "Gaussian",
+    "exponential_polylogarithmic": "polylogarithmic",
+    "square_root": "square root",
+    "fourth_root": "fourth root",
+    "log": "logarithm",
+    "root": "root",
+    "clipped": "clipped, Gaussian",
+    "unit_splitting": "unit splitting",
+    "discrete_laplace": "discrete Laplace",
+    "discrete_gaussian": "discrete Gaussian",
 }
-POLYLOG = {1.0: 3, 2.0: 7}  # power -> place; both are drawn side by side
+POWER = 2.0  # of polylogarithmic noise that looks different from the others
 PARAMETERS = ("power", "rate", "offset", "degree", "clip", "threshold", "rule", "estimator", "nonnegative", "scale")
 SETTING = ("population", "accounting", "delta", "influence_low", "value_low", "influence_high", "value_high")
 AXES = ("release", *PARAMETERS, *SETTING, "group_by", "answer")
@@ -53,7 +53,7 @@ def label(row: Mapping[str, Any]) -> str:
     """Return the name of a release: its family, and those of its parameters that a sweep has given."""
     given = [f"{name} {_text(row[name])}" for name in PARAMETERS if name in row and not pd.isna(row[name])]
     hidden = {"offset 0", "nonnegative false"}
-    return ", ".join([NAMES.get(row["release"], (row["release"],))[0], *(text for text in given if text not in hidden)])
+    return ", ".join([NAMES.get(row["release"], row["release"]), *(text for text in given if text not in hidden)])
 
 
 def _text(value: Any) -> str:
@@ -63,14 +63,20 @@ def _text(value: Any) -> str:
 def styles(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return label -> colour, marker and filling. A release looks the same in all figures; its variants differ."""
     looks: dict[str, dict[str, Any]] = {}
-    taken: dict[int, int] = {}
+    taken: dict[str, int] = {}
     for row in records(table.drop_duplicates("label")):
-        place = NAMES.get(row["release"], ("", 7))[1]
-        if row["release"] == "exponential_polylogarithmic":
-            place = POLYLOG.get(row.get("power", 1.0), place)
-        nth = taken[place] = taken.get(place, -1) + 1
-        looks[row["label"]] = {"color": COLOURS[place], "marker": MARKERS[place], "fillstyle": FILLS[nth % len(FILLS)]}
+        look = _look(row)
+        nth = taken[look["color"]] = taken.get(look["color"], -1) + 1
+        looks[row["label"]] = look | {"fillstyle": FILLS[nth % len(FILLS)]}
     return looks
+
+
+def _look(row: Mapping[str, Any]) -> Style:
+    """Return colour and marker of a release. Both powers of polylogarithmic noise are drawn side by side."""
+    release = row["release"].removeprefix("discrete_")
+    if release == "exponential_polylogarithmic" and row.get("power", 1.0) == POWER:
+        return release_look(f"{release}, power {POWER:g}")
+    return release_look(release)
 
 
 def panels(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

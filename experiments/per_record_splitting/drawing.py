@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from tcdp_sim.report.labels import End, label_ends
-from tcdp_sim.report.looks import COLOURS, DASHES, MARKERS, MORE, line_of, marks_of
+from tcdp_sim.report.looks import DASHES, FILLS, lighter, line_of, marks_of, release_look
 from tcdp_sim.report.plots import DARK, GREY, KIND, WRONG, captioned, headed, line_key, new_figure, note, points
 
 ILLUSTRATION = "calibrated to the largest record: an illustration, not to be released"
@@ -35,10 +35,14 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _styles(names: Iterable[str]) -> dict[str, Any]:
     """Return the style of each series. Gaussian noise looks as in other figures, and splitting rules differ."""
-    rules = iter(zip((*list(MORE.values())[:4], COLOURS[4], COLOURS[6]), ("h", "d", "p", "*", "v", ">"), DASHES[1:]))
-    known = {"Gaussian": (COLOURS[2], MARKERS[2], "-"), "clipped": (COLOURS[7], MARKERS[7], "-")}
-    looks = {name: known[name] if name in known else next(rules, (COLOURS[0], MARKERS[0], "-")) for name in names}
-    return {name: {"color": c, "marker": m, "linestyle": dashes} for name, (c, m, dashes) in looks.items()}
+    styles = {"Gaussian": release_look("gaussian"), "clipped": release_look("clipped")}
+    names = list(names)
+    rules = [name for name in names if name not in styles]
+    for nth, name in enumerate(rules):
+        look = release_look("unit_splitting")
+        shade = lighter(look["color"], 0.5 * nth / max(len(rules) - 1, 1))
+        styles[name] = look | {"color": shade, "fillstyle": FILLS[nth % len(FILLS)], "linestyle": DASHES[1 + nth % 7]}
+    return {name: {"linestyle": "-"} | styles[name] for name in names}
 
 
 def _laws(part: pd.DataFrame, styles: dict[str, Any]) -> Any:

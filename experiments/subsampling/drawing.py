@@ -4,7 +4,16 @@ import numpy as np
 
 from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP
 from tcdp_sim.privacy import SCHEMES
-from tcdp_sim.report.looks import COLOURS, MARKERS, Series, line_of, marks_of, noise_styles, series_styles
+from tcdp_sim.report.looks import (
+    Series,
+    accounting_look,
+    level_styles,
+    line_of,
+    marks_of,
+    noise_styles,
+    scheme_look,
+    series_styles,
+)
 from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, note, points
 
 NOISES = {  # noise of an exact curve -> family and calibration
@@ -72,7 +81,7 @@ def profiles(part, rho):
         for i, scheme in enumerate(groups):
             for accounting, style in (("tight", "-"), ("black box", "--")):
                 rows = panel[(panel["quantity"] == scheme) & (panel["accounting"] == accounting)]
-                look = {"color": COLOURS[i + 1], "linestyle": style, "marker": MARKERS[i + 1], "markevery": (4 * i, 12)}
+                look = scheme_look(scheme) | {"linestyle": style, "markevery": (4 * i, 12)}
                 axes.plot(rows["at"], rows["exact"].clip(lower=1e-12), **look)
         met = panel[panel["accounting"] == "attained"].sort_values(["quantity", "at"]).iloc[::5]
         axes.plot(met["at"], met["exact"].clip(lower=1e-12), color="black", linestyle="none", marker="x", markersize=5)
@@ -80,7 +89,7 @@ def profiles(part, rho):
         axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
         axes.set(yscale="log", ylim=(1e-9, 1), xlabel="ε (nats)", title=noise)
     grid[0, 0].set_ylabel("δ(ε)")
-    keys = {name: line_key(COLOURS[i + 1], marker=MARKERS[i + 1]) for i, name in enumerate(groups.values())}
+    keys = {name: line_key(**scheme_look(scheme)) for scheme, name in groups.items()}
     keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
     keys["attained (Theorem 13)"] = line_key("black", linestyle="none", marker="x", markersize=5)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
@@ -106,10 +115,10 @@ def releases(part, rho):
     """Draw (c) epsilon against the number of releases, with a line for each accounting."""
     figure, grid = new_figure(1, 1, 7.2, 5.4)
     axes = grid[0, 0]
-    for name, style in series_styles([(name, name) for name in part["quantity"].unique()]).items():
+    for name in part["quantity"].unique():
         rows = part[part["quantity"] == name].sort_values("at")
         under = " (substitution)" if (rows["relation"] == "substitute").any() else ""
-        axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **style)
+        axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **accounting_look(name))
     axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel="ε (nats) at δ = 1e-6")
     title = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
     figure.legend(loc="outside lower center", ncols=2)
@@ -179,20 +188,16 @@ def tails(part):
     labels = part["label"].unique()
     figure, grid = new_figure(1, len(labels), max(3.8 * len(labels), 6.5), 4.6, sharey=True)
     fractions = np.sort(part["fraction"].unique())[::-1]
+    looks = level_styles(f"s = {s:g}" + (" (base)" if s == 1 else "") for s in fractions)
     for axes, label in zip(grid[0], labels):
-        for i, s in enumerate(fractions):
+        for s, look in zip(fractions, looks.values()):
             rows = part[(part["label"] == label) & (part["fraction"] == s)].sort_values("at")
             line, drawn = rows[rows["trials"] == 0], rows[(rows["trials"] > 0) & (rows["simulated"] > 0)]
-            axes.plot(line["at"], line["exact"].where(line["exact"] > 0, 1e-300), color=COLOURS[i])
-            points(
-                axes, *(drawn[c] for c in ("at", "simulated", "lower", "upper")), color=COLOURS[i], marker=MARKERS[i]
-            )
+            axes.plot(line["at"], line["exact"].where(line["exact"] > 0, 1e-300), **line_of(look))
+            points(axes, *(drawn[c] for c in ("at", "simulated", "lower", "upper")), **marks_of(look))
         axes.set(yscale="log", ylim=(1e-14, 2), xlabel="privacy loss t (nats)", title=label)
     grid[0, 0].set_ylabel("P[L > t]")
-    keys = {
-        f"s = {s:g}" + (" (base)" if s == 1 else ""): line_key(COLOURS[i], marker=MARKERS[i])
-        for i, s in enumerate(fractions)
-    }
+    keys = {name: line_key(**look) for name, look in looks.items()}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
     scheme, rho = _spoken(part["scheme"].iloc[0]), part["rho"].iloc[0]
     title = f"Privacy loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}"

@@ -1,6 +1,6 @@
 """Figures of the errors of selection and threshold queries on subsamples."""
 
-from tcdp_sim.report.looks import marks_of, series_styles
+from tcdp_sim.report.looks import Series, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, points
 
 _PANEL = ("relation", "base", "data", "records", "epsilon", "rho")
@@ -21,7 +21,9 @@ def tasks(part):
     kinds = [name for name in _SERIES if name in part]
     drawn = part.loc[part["quantity"] != _ALONE, kinds].drop_duplicates()
     series = list(drawn.itertuples(index=False, name=None))
-    styles = dict(zip(series, series_styles((_label(kind), _label(kind[:-1])) for kind in series).values()))
+    named = [_series_of(dict(zip(kinds, kind)), _label(kind)) for kind in series]
+    looks = noise_styles(named)
+    styles = {kind: looks[one.label] for kind, one in zip(series, named)}
     columns = min(len(panels), 2)
     lines = -(-len(panels) // columns)
     figure, grid = new_figure(lines, columns, max(4.6 * columns, 6.5), 3.6 * lines + 1.3)
@@ -55,6 +57,13 @@ def tasks(part):
 
 
 _TARGETS = (("epsilon", "final ε"), ("rho", "ρ of the base"))
+
+
+def _series_of(row, label) -> Series:
+    """Return the series of a line: of its noise or, without one, of its method. Sampling schemes are variants."""
+    about = row.get("noise_family", ""), row.get("noise_calibration", "")
+    doing = row.get("algorithm") or row.get("method") or row["quantity"]
+    return Series(label, row.get("noise", ""), *about, row.get("scheme", ""), doing)
 
 
 def _label(kind, quantity: bool = True) -> str:

@@ -133,7 +133,9 @@ def _reached(curve) -> str:
     """Return in words how many times the claimed divergence is reached where it is claimed, and where it is proved."""
     told = []
     for start, words in ((PRINTED_FROM, "where it is claimed"), (PROVED_FROM, "where it is proved")):
-        worst = curve.loc[curve["omega_sqrt_rho"] >= start, "worst"].max()
+        at, worst = curve["omega_sqrt_rho"], curve["worst"]
+        first = np.exp(np.interp(np.log(start), np.log(at), np.log(worst))) if at.min() <= start <= at.max() else np.nan
+        worst = np.fmax(worst[at >= start].max(), first)
         if np.isfinite(worst):
             told.append(f"{worst:.3g} times {words}")
     return f"the claimed divergence is reached up to {', and '.join(told)}"

@@ -1,11 +1,12 @@
 """A sign of life while a step runs that prints nothing, such as the planning of a large study."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
+from tcdp_sim.core.waiting import announced
 from tcdp_sim.report.terminal import Terminal
 
 SECONDS = 0.5  # after which a step is named in a log
@@ -24,10 +25,5 @@ def waiting(what: str) -> Iterator[None]:
             shown.add_task(what)
             yield
         return
-    timer = threading.Timer(SECONDS, console.print, [f"{what} ..."], {"highlight": False, "soft_wrap": True})
-    timer.daemon = True
-    timer.start()
-    try:
+    with announced(partial(console.print, highlight=False, soft_wrap=True), f"{what} ...", SECONDS):
         yield
-    finally:
-        timer.cancel()

@@ -91,7 +91,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
     run.need_place()
     publish(study, run, wanted, exact_values, kept, of, seen=seen)
     run.need_place()
-    state.keep_end(study, run, of, kept)
+    state.keep_end(study, run, kept)
     return len(failed)
 
 

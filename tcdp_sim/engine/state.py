@@ -37,15 +37,15 @@ def keep(planned: Planned, run: Run, wanted: Wanted, plan: str | None, worst: Wo
         kept_status.write(folder, plan, kept_status.Progress(lines(planned, run, wanted, worst), planned.notes))
 
 
-def keep_end(study: "Study", run: Run, plan: str | None, exact: "ExactRecords | None") -> None:
+def keep_end(study: "Study", run: Run, exact: "ExactRecords | None") -> None:
     """Keep what the same command will tell, if it will do nothing else. Call it once everything is published.
 
-    Nothing is kept of a run that has warnings to repeat, that looks at its records again (`target_mcse`), or some of
-    whose inputs have no digest (`plan` is None). Raises OSError.
+    Nothing is kept of a run that has warnings to repeat, that looks at its records again (`target_mcse`), or that reads
+    a user's data, which may change. Raises OSError.
     """
     s = study.settings
     warned = run.damaged or run.warned or run.problems or provenance.fingerprints(run.heads) - {fingerprint()}
-    if plan and not (warned or s.target_mcse or (exact and exact.lent)):
+    if not (study.data or warned or s.target_mcse or (exact and exact.lent)):
         finished.write(s, [*study.notes, heading(s, study.plan.laws, "nothing to simulate")])
 
 

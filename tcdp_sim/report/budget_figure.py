@@ -6,10 +6,11 @@ from typing import Any
 
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from tcdp_sim.report.looks import COLOURS, MARKERS
-from tcdp_sim.report.plots import DARK, GREY, WRONG, new_figure, style
+from tcdp_sim.report.looks import series_styles
+from tcdp_sim.report.plots import DARK, GREY, WRONG, headed, new_figure, style
 
 MOST_LINES = 8  # releases with a line of their own
+BEHIND = {"frameon": True, "facecolor": "white", "edgecolor": "none", "framealpha": 1.0}
 _PLACES = (1, 2, 5)  # leading digits of the marked places of an axis
 
 
@@ -30,12 +31,15 @@ def save(path: Path, curve: Any, factors: Sequence[float], delta: float) -> None
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.set_xlabel(f"epsilon at delta = {delta:g}, an upper bound")
             axes.axvline(curve.epsilon[chosen], color=GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
+        success = f"an attacker guesses right in at most {curve.success[chosen]:.1%} of all cases"
+        headed(figure, f"Epsilon is at most {curve.epsilon[chosen]:.3g} by this plan, and {success}")
         figure.savefig(path, format="png", metadata={"Software": None})
 
 
 def _errors(axes: Any, curve: Any, chosen: int, double: int) -> None:
-    for i, (name, errors) in enumerate(list(zip(curve.names, curve.errors))[:MOST_LINES]):
-        axes.plot(curve.epsilon, errors, label=_short(name), marker=MARKERS[i], color=COLOURS[i])
+    styles = series_styles((name, name) for name in curve.names[:MOST_LINES])
+    for name, errors in list(zip(curve.names, curve.errors))[:MOST_LINES]:
+        axes.plot(curve.epsilon, errors, label=_short(name), **styles[name])
     left_out = len(curve.names) - MOST_LINES
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
@@ -45,7 +49,7 @@ def _errors(axes: Any, curve: Any, chosen: int, double: int) -> None:
     more = f"{left_out} more releases are not shown" if left_out > 0 else None
     bottom, top = axes.get_ylim()
     axes.set_ylim(bottom, top * (top / bottom) ** (0.06 * min(len(curve.names), MOST_LINES)))  # room for the legend
-    axes.legend(fontsize=7, title=more, title_fontsize=7, loc="upper right")
+    axes.legend(fontsize=7, title=more, title_fontsize=7, loc="upper right", **BEHIND)
 
 
 def _risk(axes: Any, curve: Any, chosen: int) -> None:
@@ -62,7 +66,7 @@ def _risk(axes: Any, curve: Any, chosen: int) -> None:
     axes.set_ylim(0.48, 1.02)
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:.0%}")
     axes.set_ylabel("right guesses, at most (a coin: 50%)")
-    axes.set_title(f"An attacker guesses right in at most {curve.success[chosen]:.1%} of all cases")
+    axes.set_title(f"Right guesses of an attacker: at most {curve.success[chosen]:.1%}")
 
 
 def _short(name: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import inf, isnan, nan
 from typing import Any
 
+from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
 
 # The Okabe-Ito colours with wine instead of yellow, which is lost in print. They stay distinct under every common
@@ -82,15 +83,6 @@ METHODS = {  # a method without noise of its own -> colour and marker, which no 
     # ledgers: answers until the budget is spent
     "filter": (MORE["teal"], "X"),
     "split": (MORE["brown"], "p"),
-    # releases of sums of records; the square root is above
-    "generalized_gaussian": (MORE["olive"], "d"),
-    "exponential_polylogarithmic": (MORE["purple"], "*"),
-    "exponential_polylogarithmic, power 2": (MORE["violet"], "P"),
-    "fourth_root": (MORE["teal"], "X"),
-    "root": (MORE["teal"], "X"),
-    "log": (MORE["brown"], "p"),
-    "clipped": (COLOURS[4], "v"),
-    "unit_splitting": (COLOURS[6], ">"),
     # private candidates and released keys
     "poisson": (MORE["indigo"], "h"),  # random numbers of tries
     "geometric": (MORE["brown"], "p"),
@@ -104,6 +96,36 @@ DIRECTIONS = {  # the direction of a privacy loss -> colour, marker and dashes
     "forward": (MORE["indigo"], "h", "-"),
     "backward": (COLOURS[4], "v", "--"),
 }
+RELEASES = {  # a release of sums of records -> colour and marker; no figure has it beside other noises than these two
+    "laplace": (COLOURS[0], "s"),
+    "gaussian": (COLOURS[2], "o"),
+    "generalized_gaussian": (COLOURS[1], "D"),
+    "exponential_polylogarithmic": (COLOURS[3], "^"),
+    "exponential_polylogarithmic, power 2": (COLOURS[7], "P"),
+    "square_root": (COLOURS[4], "v"),
+    "fourth_root": (COLOURS[5], "<"),
+    "root": (COLOURS[5], "<"),
+    "log": (COLOURS[6], ">"),
+    "clipped": (COLOURS[7], "P"),
+    "unit_splitting": (COLOURS[6], ">"),
+}
+SCHEMES = {  # a sampling scheme -> colour and marker
+    "without_replacement": (MORE["indigo"], "h"),
+    "with_replacement": (MORE["olive"], "d"),
+    "poisson": (COLOURS[4], "v"),
+    "poisson_substitution": (MORE["brown"], "p"),
+    "hybrid": (MORE["teal"], "X"),
+}
+ACCOUNTINGS = {  # an accounting of subsampled releases -> colour, marker and dashes; the exact one is that of the noise
+    "numerical, upper end": (COLOURS[2], "o", "-"),
+    "numerical, lower end": (COLOURS[2], "o", "--"),
+    "Rényi, Lemma 15 (any mechanism)": (MORE["indigo"], "h", "-"),
+    "Rényi, certified (any mechanism)": (COLOURS[4], "v", "-"),
+    "tCDP, Theorem 11": (COLOURS[3], "^", "-"),
+    "(ε, δ), advanced": (COLOURS[1], "D", "-"),
+    "zCDP: no gain by sampling": (MORE["teal"], "X", "-"),
+}
+SHADES = (0.1, 0.86)  # ends of the scale of colours for levels
 FILLS = ("full", "none", "left", "top")  # marker fillings of a noise's variants
 STEP, LIGHTEST = 0.4, 0.6  # share of white added from one variant to the next, and its maximum
 
@@ -162,6 +184,37 @@ def noise_look(family: str, calibration: str = "") -> Style:
 def method_look(name: str) -> Style:
     """Return colour and marker of one of the METHODS."""
     return _look(*METHODS[name])
+
+
+def release_look(name: str) -> Style:
+    """Return colour and marker of one of the RELEASES."""
+    return _look(*RELEASES[name])
+
+
+def scheme_look(name: str) -> Style:
+    """Return colour and marker of one of the sampling SCHEMES."""
+    return _look(*SCHEMES[name])
+
+
+def accounting_look(name: str) -> Style:
+    """Return colour, marker and dashes of one of the ACCOUNTINGS."""
+    colour, marker, dashes = ACCOUNTINGS[name]
+    return _look(colour, marker) | {"linestyle": dashes}
+
+
+def level_styles(labels: Iterable[str]) -> dict[str, Style]:
+    """Return colour, marker and dashes of each level of an ordered parameter, from dark to light in every figure.
+
+    The colours are those of viridis, which no noise and no method has. The first eight markers and dashes differ.
+    """
+    labels = list(dict.fromkeys(labels))
+    low, high = SHADES
+    step = (high - low) / max(len(labels) - 1, 1)
+    return {
+        label: _look(str(to_hex(colormaps["viridis"](low + i * step))), MARKERS[i % len(MARKERS)])
+        | {"linestyle": DASHES[i % len(DASHES)]}
+        for i, label in enumerate(labels)
+    }
 
 
 def direction_look(name: str) -> Style:

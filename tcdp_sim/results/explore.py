@@ -29,6 +29,11 @@ SYMBOLS = {  # matplotlib's markers as plotly names them
     "<": "triangle-left",
     ">": "triangle-right",
     "P": "cross",
+    "d": "diamond-tall",
+    "h": "hexagon",
+    "p": "pentagon",
+    "*": "star",
+    "X": "x",
 }
 NUMBERS = ("value", "mcse", "lower", "upper", "exact", "bound")
 
@@ -84,13 +89,15 @@ def _data(table: pd.DataFrame, noises: Mapping[str, Mapping[str, str]]) -> dict[
 
 
 def _looks(axis: Mapping[str, Any], noises: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
-    """Return colour and symbol of each value of an axis; noises look as in the figures."""
+    """Return colour and symbol of each value of an axis; noises, methods and levels look as in the figures."""
     values = [str(value) for value in axis["values"]]
     if axis["name"] == "noise":
         known = ((value, noises[value]["noise_family"], noises[value]["noise_calibration"]) for value in values)
         styles = looks.noise_looks(known)
+    elif axis["numeric"]:
+        styles = looks.level_styles(values)
     else:
-        styles = looks.series_styles((value, "") for value in values)
+        styles = looks.noise_looks((value, "", "") for value in values)
     return [{"colour": styles[value]["color"], "symbol": SYMBOLS[styles[value]["marker"]]} for value in values]
 
 

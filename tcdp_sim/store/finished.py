@@ -39,9 +39,13 @@ def key(settings: "Settings") -> str | None:
 
 
 def write(settings: "Settings", lines: Sequence[str]) -> None:
-    """Write the record of a run, once all its other files are there. Raises OSError."""
-    about = {"of": key(settings), "files": _state(settings.folder), "lines": list(lines)}
-    digests.write_sealed(settings.folder / NAME, about)
+    """Write the record of a run, once all its other files are there, unless its inputs have no digest.
+
+    Raises OSError.
+    """
+    if of := key(settings):
+        about = {"of": of, "files": _state(settings.folder), "lines": list(lines)}
+        digests.write_sealed(settings.folder / NAME, about)
 
 
 def read(settings: "Settings") -> Sequence[str] | None:

@@ -9,8 +9,24 @@ from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.settings import Settings
 
 
+class OfSettings:
+    """The base class of what has the settings of a study, and with them the place and the identity of its run."""
+
+    settings: Settings
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run's results."""
+        return self.settings.folder
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The settings that stored numbers depend on besides their cells."""
+        return self.settings.identity
+
+
 @dataclass(frozen=True)
-class Planned:
+class Planned(OfSettings):
     """A plan as far as the progress of its run depends on it.
 
     Parameters
@@ -26,13 +42,3 @@ class Planned:
     settings: Settings
     laws: Cells
     notes: Sequence[str]
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the run's results."""
-        return self.settings.folder
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The settings that stored numbers depend on besides their cells."""
-        return self.settings.identity

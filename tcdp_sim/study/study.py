@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import inf
-from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, only_keys, real
@@ -15,7 +14,7 @@ from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
 from tcdp_sim.study import blocks, cells, groups, sweeps
-from tcdp_sim.study.planned import Planned
+from tcdp_sim.study.planned import OfSettings, Planned
 from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
@@ -24,7 +23,7 @@ LOADED = 1024  # data sets kept in memory while the cells are made
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(OfSettings):
     """A checked config: every cell is valid, and nothing has run yet."""
 
     settings: Settings
@@ -32,16 +31,6 @@ class Study:
     plan: cells.Plan
     simulated: Callable[[Any], Any] | None = None  # what simulates a task, if workers do not find it by names
     calibrated: Mapping[str, Any] = field(default_factory=dict)  # the parameters of all noises that were searched for
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the run's results."""
-        return self.settings.folder
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The settings that stored numbers depend on besides their cells."""
-        return self.settings.identity
 
     @property
     def planned(self) -> Planned:

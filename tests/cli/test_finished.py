@@ -15,7 +15,7 @@ from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine import run as engine
 from tcdp_sim.engine import state
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.store import calibrations, exact_records, finished, locks, source
+from tcdp_sim.store import calibrations, exact_records, finished, kept_plan, locks, source
 from tcdp_sim.store.run_folder import Run
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
@@ -304,6 +304,15 @@ def test_what_has_no_digest_is_looked_at_each_time(tiny, folder, tmp_path, monke
     monkeypatch.setattr(registry, "distributions", lambda: {"a-plug-in": "1.0"})
     assert tiny(*SMALL)[0] == 0
     assert not (folder / finished.NAME).exists()
+
+
+def test_a_plan_that_is_too_large_to_be_kept_hinders_nothing(again, folder, monkeypatch):
+    for name in ("plan.json", "status.json", finished.NAME):
+        (folder / name).unlink()
+    monkeypatch.setattr(kept_plan, "MOST", 1)
+    assert again()[1]
+    assert not (folder / "plan.json").exists()
+    assert not again()[1]
 
 
 def test_numbers_of_foreign_machines_are_told_each_time(again, folder, monkeypatch):

@@ -4,6 +4,8 @@ Seeds are fixed; for a fresh seed a comparison at 5.5 standard errors has a fals
 """
 
 import numpy as np
+import pandas as pd
+import pytest
 
 from tcdp_sim import results
 from tcdp_sim.experiments import allocation as experiment
@@ -57,3 +59,25 @@ def test_a_mistake_is_one_line_and_exit_code_2(command):
     assert code == 2
     assert "steps = 1 is not valid" in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_every_setting_has_a_panel_of_its_own():
+    """Two scales at two numbers of steps: no line joins points of two of them, and the seventh setting is counted."""
+    few = [(sigma, steps) for sigma in (1.0, 2.0) for steps in (10, 100)]
+    for settings, panels in ((few, 4), ([(1.0, steps) for steps in range(10, 17)], 6)):
+        rows = [
+            {"sigma": sigma, "steps": steps, "participations": 1, "direction": way, "at": epsilon, "trials": 1000}
+            | dict.fromkeys(("simulated", "lower", "upper", "exact_high", "poisson"), np.exp(-epsilon) / sigma / steps)
+            for sigma, steps in settings
+            for way in ("adding", "removing")
+            for epsilon in (0.0, 0.5, 1.0)
+        ]
+        figure = experiment._profile_figure(pd.DataFrame(rows))
+        drawn = [axes for axes in figure.axes if axes.axison]
+        assert len(drawn) == panels
+        for axes, (sigma, steps) in zip(drawn, settings):
+            lines = [line for line in axes.lines if len(line.get_xdata()) == 3]
+            assert len(lines) >= 3
+            for line in lines:
+                assert list(line.get_ydata()) == pytest.approx([np.exp(-x) / sigma / steps for x in (0, 0.5, 1)])
+        assert ("6 of 7 settings" in figure.notes.values()) == (panels == 6)

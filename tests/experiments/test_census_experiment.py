@@ -6,6 +6,7 @@ import pytest
 from tcdp_sim import results
 from tcdp_sim.accounting import CountReleases
 from tcdp_sim.experiments import census
+from tcdp_sim.experiments.census import drawing
 from tcdp_sim.results import published
 
 WORDS = ("experiment=census", "cluster=serial", "trials=4000", "chunk=2000")
@@ -95,3 +96,14 @@ def test_mistakes_are_one_line_and_exit_code_2(command, tmp_path, text, words, s
     assert code == 2
     assert said in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_an_excess_is_drawn_over_both_ends_of_the_bracket():
+    """The exact epsilon is in [10, 12.5]: a formula of 25 is above by 100% to 150%, and one of 11 may be exact."""
+    row = {"list": "mine", "delta": 1e-10, "epsilon_low": 10.0, "epsilon_high": 12.5}
+    own = pd.DataFrame([row | {"epsilon_simple": 25.0, "epsilon_best": 11.0, "epsilon_continuous": 5.0}])
+    axes = drawing._epsilons(own, own[:0]).axes[0]
+    ends = [tuple(line.get_xdata()) for line in axes.lines if len(line.get_xdata()) == 2 and line.get_ydata()[1] == 0]
+    assert ends == [pytest.approx((100, 150)), (0, 0), pytest.approx((-60, -50))]
+    middles = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]
+    assert middles == pytest.approx([125, 0, -55])

@@ -173,6 +173,8 @@ def test_figures(table):
     for words in ("too little", "proof does not reach", "ω√ρ = 0.1701", "claimed: at most 1"):
         assert words in said
     assert len(found["corollary_18"][1]) == 13 + tightness.FINE
+    title = " ".join(found["corollary_18"][0].get_suptitle().split())
+    assert "up to 1.87 times where it is claimed, and 0.105 times where it is proved" in title  # at 1/8 and 1/sqrt(2)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, Noise
 from tcdp_sim.releases import AdditiveRelease, Log, Release, Root, TransformedRelease
 from tcdp_sim.report.labels import End, label_ends
-from tcdp_sim.report.looks import DASHES, line_of, method_look, noise_look
+from tcdp_sim.report.looks import DASHES, line_of, release_look
 from tcdp_sim.report.plots import headed, line_key, new_figure
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ LOOKS = {
     name: line_of(look) | {"linestyle": dashes}
     for (name, look), dashes in zip(
         {
-            "Gaussian": noise_look("gaussian"),
-            "Laplace": noise_look("laplace"),
-            "generalised Gaussian, p = 1/2": method_look("generalized_gaussian"),
-            "exp. polylogarithmic, p = 2, a = e, d = 1": method_look("exponential_polylogarithmic, power 2"),
-            "exp. polylogarithmic, p = 1, d = 4": method_look("exponential_polylogarithmic"),
-            "square root, a = 0": method_look("square_root"),
-            "fourth root, a = 0": method_look("fourth_root"),
-            "logarithm, a = 1": method_look("log"),
+            "Gaussian": release_look("gaussian"),
+            "Laplace": release_look("laplace"),
+            "generalised Gaussian, p = 1/2": release_look("generalized_gaussian"),
+            "exp. polylogarithmic, p = 2, a = e, d = 1": release_look("exponential_polylogarithmic, power 2"),
+            "exp. polylogarithmic, p = 1, d = 4": release_look("exponential_polylogarithmic"),
+            "square root, a = 0": release_look("square_root"),
+            "fourth root, a = 0": release_look("fourth_root"),
+            "logarithm, a = 1": release_look("log"),
         }.items(),
         DASHES,
     )

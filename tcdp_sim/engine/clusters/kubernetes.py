@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
+from tcdp_sim.core.waiting import announced
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks, tuning
 from tcdp_sim.engine.clusters.extras import needed
-from tcdp_sim.engine.clusters.waiting import announced
 from tcdp_sim.study import groups
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
+from tcdp_sim.core.waiting import announced
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks
-from tcdp_sim.engine.clusters.waiting import announced
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -6,13 +6,11 @@ from contextlib import contextmanager
 
 from tcdp_sim.core.log import Tell
 
-PATIENCE = 3.0  # seconds of waiting without a message
-
 
 @contextmanager
-def announced(tell: Tell, text: str) -> Iterator[None]:
-    """Show the text to the user if the block takes longer than PATIENCE."""
-    timer = threading.Timer(PATIENCE, tell, (text,))
+def announced(tell: Tell, text: str, seconds: float = 3.0) -> Iterator[None]:
+    """Show the text to the user if the block takes longer than so many seconds."""
+    timer = threading.Timer(seconds, tell, (text,))
     timer.daemon = True
     timer.start()
     try:
