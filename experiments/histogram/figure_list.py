@@ -13,7 +13,7 @@ from tcdp_sim.experiments.histogram.drawing import (
     kinds,
     stability,
 )
-from tcdp_sim.experiments.histogram.series import few_series, with_series
+from tcdp_sim.experiments.histogram.series import by_data, few_series, with_series
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.thinning import some_levels
 
@@ -28,9 +28,9 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """
     shown, styles, left_out = few_series(with_series(table))
     unit = "errors in counts" + left_out
-    drawn = dict(_by_data(shown))
+    drawn = dict(by_data(shown))
     against_k = []
-    for data, part in _by_data(table):
+    for data, part in by_data(table):
         rows, fewer = _few_levels(drawn.get(data, shown.iloc[:0]))
         if part["k"].nunique() == 1:
             yield f"stability_{data}", captioned(stability(rows, styles), rows, unit), part
@@ -48,13 +48,6 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
             captioned(figure, rows, f"{unit}{fewer}; {kinds(rows)}{not_sought}"),
             _below(part, best),
         )
-
-
-def _by_data(table) -> list[tuple[str, pd.DataFrame]]:
-    """Return the rows of each data set. A single data set gives the table itself, because a copy may be large."""
-    if table["data"].nunique() == 1:
-        return [(table["data"].iloc[0], table)]
-    return list(table.groupby("data", sort=False))
 
 
 def _few_levels(rows) -> tuple[pd.DataFrame, str]:

@@ -65,3 +65,10 @@ def few_series(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Style], str]
 def _series(row) -> Series:
     variant = row["series"].removeprefix(row["noise_label"])
     return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], variant)
+
+
+def by_data(table) -> list[tuple[str, pd.DataFrame]]:
+    """Return the rows of each data set. A single data set gives the table itself, because a copy may be large."""
+    if table["data"].nunique() == 1:
+        return [(table["data"].iloc[0], table)]
+    return list(table.groupby("data", sort=False))

@@ -9,6 +9,7 @@ import pandas as pd
 from tcdp_sim.bounds.lower import histogram_error, least_sample_size
 from tcdp_sim.experiments.histogram.drawing import LEVEL
 from tcdp_sim.experiments.histogram.exact_values import EXCEEDS, LINF
+from tcdp_sim.experiments.histogram.series import by_data
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.mechanisms.noise_axes import promised
 from tcdp_sim.privacy import TCDP, Guarantee
@@ -56,7 +57,7 @@ def _least_error(promise: Guarantee, bins: float) -> float:
 
 def report(table: pd.DataFrame, console) -> None:
     """Print a digest, and how well simulation and exact values agree over all cells."""
-    for data, part in table.groupby("data", sort=False):
+    for data, part in by_data(table):
         rho = _nearest(part["rho"], np.exp(np.log(part["rho"]).mean()))
         cells = part[(part["rho"] == rho) & part["k"].isin(some_levels(part["k"], 3))].sort_values("k", kind="stable")
         title = f"{data}, ρ = {rho:.3g}: largest error, 95% quantile (counts)"

@@ -64,7 +64,9 @@ def read(folder: Path, title: str | None = None) -> Published:
             blocks = iter([cells])
         else:
             blocks = _identified(cells)
-    return Published(folder, experiment, cells, _joined_table(_tables(experiment, blocks, cells.sizes["cell"])))
+    total = cells.sizes["cell"]
+    table = _joined_table(_tables(experiment, blocks, total), -(-total // results.open.ROWS))
+    return Published(folder, experiment, cells, table)
 
 
 def table(experiment: ModuleType, cells: xr.Dataset) -> pd.DataFrame:
@@ -91,36 +93,60 @@ def _identified(cells: xr.Dataset) -> Iterator[xr.Dataset]:
     return results.cell_blocks(cells)
 
 
-def _joined_table(coming: Iterator[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all parts in one table, with little more memory than the result takes."""
+def _joined_table(coming: Iterator[pd.DataFrame], blocks: int) -> pd.DataFrame:
+    """Return the rows of all parts in one table, with little more memory than the result takes.
+
+    There are about as many parts as blocks. Arrays for all rows are made at the first part: arrays of the parts would
+    leave holes between them when they are freed, into which no whole column fits.
+    """
     first, second = next(coming), next(coming, None)
     if second is None:
         return first
-    same: dict[Any, Any] = {}  # keeps one object for equal texts
-    parts = [_columns(part, same) for part in chain([first, second], coming)]
-    if any(list(part) != list(parts[0]) for part in parts):
-        frames = (pd.DataFrame({name: _series(array) for name, array in part.items()}) for part in parts)
-        return pd.concat(frames, ignore_index=True)
-    return pd.DataFrame({name: _joined([part.pop(name) for part in parts]) for name in list(parts[0])}, copy=False)
+    columns = _Columns(first, blocks)
+    rest: list[pd.DataFrame] = []
+    for part in chain([second], coming):
+        if rest or not columns.takes(part):
+            rest.append(part)
+        else:
+            columns.add(part)
+    return pd.concat([columns.frame(), *rest], ignore_index=True) if rest else columns.frame()
 
 
-def _columns(part: pd.DataFrame, same: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the columns as arrays that can be freed one by one. The columns of a frame share their memory."""
-    return {name: _array(column, same) for name, column in part.items()}
+class _Columns:
+    """The columns of a table that grows by parts of the same form."""
+
+    def __init__(self, first: pd.DataFrame, parts: int) -> None:
+        self._form = first.dtypes
+        self._room, self._rows = parts * len(first), 0
+        self._same: dict[Any, Any] = {}  # keeps one object for equal texts
+        self._plain = {name: np.empty(self._room, kind) for name, kind in self._form.items() if _is_of_numpy(kind)}
+        self._others: dict[Any, list[pd.Series]] = {name: [] for name in first if name not in self._plain}
+        self.add(first)
+
+    def takes(self, part: pd.DataFrame) -> bool:
+        """Return True if a part has the same columns, and there is room for it."""
+        return self._form.equals(part.dtypes) and self._rows + len(part) <= self._room
+
+    def add(self, part: pd.DataFrame) -> None:
+        """Add the rows of a part."""
+        end = self._rows + len(part)
+        for name, array in self._plain.items():
+            values = part[name].to_numpy()
+            same = [self._same.setdefault(value, value) for value in values] if array.dtype == object else values
+            array[self._rows : end] = same
+        for name, parts in self._others.items():
+            parts.append(part[name].copy())  # the columns of a frame share their memory
+        self._rows = end
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table."""
+        plain = {name: array[: self._rows] for name, array in self._plain.items()}
+        others = {name: pd.concat(parts, ignore_index=True) for name, parts in self._others.items()}
+        return pd.DataFrame({name: (plain | others)[name] for name in self._form.index}, copy=False)
 
 
-def _array(column: pd.Series, same: dict[Any, Any]) -> Any:
-    if column.dtype == object:
-        return np.array([same.setdefault(x, x) for x in column], dtype=object)
-    return column.to_numpy().copy() if isinstance(column.dtype, np.dtype) else column.array.copy()
-
-
-def _joined(arrays: list[Any]) -> pd.Series:
-    return pd.concat(map(_series, arrays), ignore_index=True)
-
-
-def _series(array: Any) -> pd.Series:
-    return pd.Series(array, dtype=array.dtype, copy=False)  # without the dtype pandas would convert texts
+def _is_of_numpy(kind: Any) -> bool:
+    return isinstance(kind, np.dtype)
 
 
 def loaded(folder: Path, title: str | None = None) -> xr.Dataset:

@@ -98,7 +98,7 @@ def test_the_rows_of_a_cell_are_the_same_by_blocks(folder, rows):
     assert list(table)[-1] == "neighbours"
     assert (table["neighbours"] == whole.attrs["neighbouring_relation"]).all()
     blocks = results.cell_blocks(results.open_cells(folder, compute_later=False))
-    same(published._joined_table(published._tables(SimpleNamespace(rows=own), blocks, CELLS)), table)
+    same(published._joined_table(published._tables(SimpleNamespace(rows=own), blocks, CELLS), CELLS), table)
 
 
 def test_numbers_of_a_cell_are_those_of_the_published_table(folder):
@@ -156,7 +156,7 @@ def test_a_table_of_many_blocks_is_in_memory_once():
     parts = (pd.DataFrame(np.full((4096, 30), float(i))).assign(text=f"block {i}") for i in range(20))
     tracemalloc.start()
     try:
-        table = published._joined_table(parts)
+        table = published._joined_table(parts, 20)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
