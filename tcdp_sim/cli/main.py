@@ -21,6 +21,7 @@ def main() -> None:
     try:
         interrupts.listen()
         memory.listen()
+        memory.give_back()
         if code := commands.main(sys.argv[1:]):
             sys.exit(code)
     except (UserError, Failure) as mistake:

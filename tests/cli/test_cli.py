@@ -146,7 +146,7 @@ def test_a_plan_says_what_would_be_done_and_touches_nothing(command, tmp_path):
 def test_the_default_study_is_planned(command, tmp_path):
     code, out, _ = command("plan")
     assert code == 0
-    assert "100,000 trials" in out
+    assert "x 25,000 trials in 1 chunks" in out
     assert everything(tmp_path) == []
 
 

@@ -42,7 +42,7 @@ def changed(path, value):
 def test_the_config_is_a_study_before_it_is_changed():
     cells = run.prepare(settings(composed())).plan.cells
     assert {cell.coords["data"] for cell in cells} == {"one_bin", "flights_dest"}
-    assert len(cells) == 3 + 3 * 10  # gaussian, sinh-normal at two omegas; 10 rho
+    assert len(cells) == 3 + 3 * 9  # gaussian, sinh-normal at two omegas; 9 rho
 
 
 ODD = [

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from tcdp_sim.report import saving
-from tcdp_sim.report.plots import new_figure, plain_log_axis, style
+from tcdp_sim.report.plots import new_figure, plain_log_axis, size, style
 
 NUMBERS = pd.DataFrame({"x": [1.0, 2.0]})
 ENDINGS = (".csv", ".pdf", ".png")
@@ -81,3 +81,10 @@ def test_a_folder_that_cannot_be_written_is_an_os_error(tmp_path):
     (tmp_path / "figure_0.pdf").mkdir()
     with saving.SecondProcess() as second, pytest.raises(IsADirectoryError), style():
         second.save_all(figures(2), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("k", "text"), [(10, "10"), (1000, "1,000"), (1e4, "$10^{4}$"), (1e300, "$10^{300}$"), (20_000, "20,000")]
+)
+def test_only_large_powers_of_ten_are_written_as_powers(k, text):
+    assert size(k) == text
