@@ -13,8 +13,9 @@ from tcdp_sim.accounting.releases.range_law import range_renyi
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.worlds import Entries, flat
 from tcdp_sim.core.numerics import ULP
+from tcdp_sim.privacy.best_order import tightest_epsilon, tightest_log_delta
 from tcdp_sim.privacy.binary_tests import binary_delta, binary_epsilon
-from tcdp_sim.privacy.renyi import RenyiBound, tightest_epsilon, tightest_log_delta
+from tcdp_sim.privacy.renyi import RenyiBound
 
 
 def renyi_epsilon(entries: Entries, relation: str | None, delta: float) -> float:

@@ -10,6 +10,7 @@ from tcdp_sim.privacy.amplification.schemes import (
     draw_sizes,
     inclusion_probability,
 )
+from tcdp_sim.privacy.best_order import tightest_epsilon, tightest_log_delta
 from tcdp_sim.privacy.cheat_sheet import CheatSheetRow, cheat_sheet
 from tcdp_sim.privacy.composition import compose, compose_advanced, compose_approx
 from tcdp_sim.privacy.concentrated import to_approx_zcdp, to_tcdp, to_zcdp, zcdp_from_family
@@ -34,7 +35,7 @@ from tcdp_sim.privacy.per_record import (
     group_of_records,
     parallel,
 )
-from tcdp_sim.privacy.renyi import RenyiBound, pure_renyi, renyi_bound, tightest_epsilon, tightest_log_delta
+from tcdp_sim.privacy.renyi import RenyiBound, pure_renyi, renyi_bound
 from tcdp_sim.privacy.tails import loss_tail_bound
 
 __all__ = [

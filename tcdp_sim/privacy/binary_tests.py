@@ -23,25 +23,34 @@ its place and K = e^((a-1) D) - a s0^(a-1) + (a-1) s0^a, the best test has
 So every s0 in [0, 1] gives a valid epsilon. The least is exact, and its s0 is the s of its own test. The value s0 = 0
 gives the conversion of Canonne, Kamath and Steinke (2020), and s0 = 1 is nearly exact for small delta. The optimum is
 that of the joint range of two f-divergences (Asoodeh et al. 2020, https://arxiv.org/abs/2001.05990, by its abstract).
+
+For a given epsilon, with u = log r - epsilon, v = epsilon - log s0 and t = (s0 / r)^(a-1), the best test has
+
+    (a-1) (e^u - 1) = 1 - t - (a-1) t (1 - e^-v).
+
+Its delta = K (r - e^epsilon) / (r^a - a s0^(a-1) r + (a-1) s0^a) is valid for every s0, and the least is exact.
 """
 
 from collections.abc import Callable
 from math import exp, expm1, inf, log, log1p, sqrt, tanh
 
-from tcdp_sim.core.numerics import root
-from tcdp_sim.privacy.minimum import least
+from tcdp_sim.privacy.minimum import Point, least
 from tcdp_sim.privacy.renyi import RenyiBound
 
 _FARTHEST = 700.0  # of log r, and of the log of a moment: beyond, floats overflow and the usual conversion is as good
-_STEPS = 100
 _CLOSE = 1e-14
-_NEAR = (0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0)  # multiples of order - 1 that are tried around the usual best one
-_LOWER, _LOWEST = 1.5, -14.0  # of log(order - 1): a step down, and where the search ends
+_DOWN, _UP = (log(0.8), log(0.5), log(0.25)), (log(1.25), log(2.0), log(4.0))  # places tried beside the usual best one
+_FARTHER = 1.5  # from the last place to the next one
+_LOWEST = -14.0  # the log(order - 1) where the search ends
 _TOLERANCE = 1e-4  # of log(order - 1), where the answer is flat
 _ROUNDING = 1e-10  # relative; the answer is larger by it, which is more than floats lose
 _ABSOLUTE = 1e-14  # of epsilon, which is the log of a number near 1 if it is small
-_TANGENTS = 30  # three suffice unless p is close to 1/2
+_LOST = 2.0**-48  # of log delta, relative to the exponents in it; more than floats lose
+_TANGENTS = 40  # three suffice unless p is close to 1/2 or 1
 _SETTLED = 1e-6  # of log s, relative; the square of this is lost
+_FLAT = 1e-13  # relative change of the answer, which ends the search near p = 1
+_STEPS = 100  # of Newton's method; five suffice
+_NEAR = 1e-5  # of order * v, below which u = v, with a relative error of this size
 
 
 def binary_epsilon(bound: RenyiBound, delta: float, order: float) -> float:
@@ -59,16 +68,14 @@ def binary_epsilon(bound: RenyiBound, delta: float, order: float) -> float:
 def binary_delta(bound: RenyiBound, epsilon: float, order: float) -> float:
     """Return a delta with (epsilon, delta)-DP, from the best order near the given one; inf where floats end."""
 
-    def at(a: float) -> float:
+    def log_delta(a: float) -> float:
         most = bound.curve(a)
         if epsilon <= most + log1p(-1 / a):  # the best test is sure under P
-            return -expm1(epsilon - most)
-        if not max(a - 1, 1.0) * most < _FARTHEST:
-            return inf
-        x = _where(lambda x: epsilon - _test(a, most, x)[0], most)
-        return exp(_log_q(a, most, x) + epsilon) * expm1(x - epsilon) if x < inf else inf
+            return log(-expm1(epsilon - most)) + _LOST * a * (1 + epsilon)
+        return _log_delta_by_tangents(a, most, epsilon) if max(a - 1, 1.0) * most < _FARTHEST else inf
 
-    return _best_order(at, bound, order) * (1 + _ROUNDING)
+    best = _best_order(log_delta, bound, order)
+    return exp(best) * (1 + _ROUNDING) if best < 0 else inf
 
 
 def advantage(rho: float) -> float:
@@ -85,129 +92,149 @@ def advantage(rho: float) -> float:
 
 
 def _by_tangents(a: float, most: float, delta: float) -> float:
-    """Return the least epsilon that one order allows for delta < 1/a, by tangents at log s0 = y."""
-    y, before, best = 0.0, None, inf
-    for _ in range(_TANGENTS):
+    """Return the least epsilon that one order allows for delta < 1/a."""
+
+    def at(y: float) -> tuple[float, float]:
         e_epsilon, p, q = _under_tangent(a, most, delta, y)
-        best = min(best, e_epsilon)
-        own = log1p(-p) - log1p(-q) if p < 1 else -inf
+        return log(e_epsilon), log1p(-p) - log1p(-q) if p < 1 else -inf
+
+    return _best_tangent(at, 0.0)
+
+
+def _log_delta_by_tangents(a: float, most: float, epsilon: float) -> float:
+    """Return the log of the least delta that one order allows, for an epsilon at which no test is sure under P."""
+    above = a - 1
+
+    def own(log_delta: float, u: float) -> float:
+        """Return the log s of the test with this delta and log r = epsilon + u."""
+        p = exp(log_delta) / -expm1(-u)
+        q = p * exp(-u - epsilon)
+        return log1p(-q * expm1(epsilon + u) / (1 - q)) if p < 1 else -inf
+
+    def at(y: float) -> tuple[float, float]:
+        v = epsilon - y
+        u = _excess_loss(above, v)
+        x, z = epsilon + u, u + v
+        room = _room(a, most, y)
+        log_delta = log(room) + log(-expm1(-u)) - log(_curvature(above, z)) - above * x
+        return log_delta + _LOST * (1 + above * (x + most)), own(log_delta, u)
+
+    usual = above * (most - epsilon - log1p(1 / above)) - log(a)  # that of Canonne, Kamath and Steinke
+    start = own(min(usual, 0.0), log1p(1 / above))
+    return _best_tangent(at, start if start > -inf else -1.0)
+
+
+def _best_tangent(at: Callable[[float], tuple[float, float]], y: float) -> float:
+    """Return the least answer of tangents at log s0, from y on; each is given with the log s of its own test."""
+    before, best, low, high = None, inf, -inf, 0.0
+    for _ in range(_TANGENTS):
+        value, own = at(y)
+        flat, best = abs(value - best) <= _FLAT * max(abs(value), 1e-3), min(best, value)
         move = own - y
-        if abs(move) <= _SETTLED * abs(own) < inf or own == y:
+        if flat or abs(move) <= _SETTLED * abs(own) < inf or own == y:
             break
-        secant = inf
+        low, high = (y, high) if move > 0 else (low, y)
+        following = own
         if before is not None and inf > abs(before[1] - move) > 0:
-            secant = y - move * (y - before[0]) / (move - before[1])
-        y, before = (secant if secant <= 0 else own), (y, move)
-    return log(best)
+            following = y - move * (y - before[0]) / (move - before[1])
+        if not low < following < high:
+            following = 0.5 * (low + high) if low > -inf else 2 * high - 1
+        y, before = following, (y, move)
+    return best
 
 
 def _under_tangent(a: float, most: float, delta: float, y: float) -> tuple[float, float, float]:
     """Return e^epsilon and the best test (p, q) under the tangent at log s0 = y. All terms are positive."""
-    above, tilt = a - 1, (a - 1) * y
-    power = exp(tilt)
-    if y == -inf:
-        room = (expm1(above * most) + 1) / above  # K / (a-1)
-    else:
-        bend = power * _bend(-tilt) if tilt > -1 else tilt * power - expm1(tilt)
-        room = (expm1(above * most) + bend) / above + power * _bend(y)
+    above, tilt, room = a - 1, (a - 1) * y, _room(a, most, y)
     log_r = log1p(above * room / (a * delta) + expm1(tilt)) / above
     r = exp(log_r)
-    second = delta / room * exp(a * y) * expm1(log_r - y) if y > -inf else 0.0  # r - s0 = s0 (r / s0 - 1)
+    # The difference of r and s0 is s0 (r / s0 - 1) where both are near 1.
+    second = delta / room * (exp(a * y) * expm1(log_r - y) if y > -1 else exp(tilt) * (r - exp(y)))
     first = r * above / a
     q = delta / (r / a - second) if r / a > second else inf
     return first + second, r * q, q
+
+
+def _room(a: float, most: float, y: float) -> float:
+    """Return K / (a-1) at log s0 = y, as a sum of positive terms."""
+    above, tilt = a - 1, (a - 1) * y
+    if y == -inf:
+        return (expm1(above * most) + 1) / above
+    power = exp(tilt)
+    bend = power * _bend(-tilt) if tilt > -1 else tilt * power - expm1(tilt)
+    return (expm1(above * most) + bend) / above + power * _bend(y)
+
+
+def _excess_loss(above: float, v: float) -> float:
+    """Return u = log r - epsilon of the best test under the tangent at log s0 = epsilon - v, at order 1 + above."""
+    if (1 + above) * v < _NEAR:
+        return v
+    lost = -expm1(-v)
+    low, high = 0.0, log1p(1 / above)
+    u = min(log1p(v), high)  # near 0 it is v, and at order 1 it solves e^u = u + v + e^-v
+    for _ in range(_STEPS):
+        t = exp(-above * (u + v))
+        value = above * (expm1(u) + t * lost) + expm1(-above * (u + v))
+        slope = above * (exp(u) - t * (1 + above * lost))
+        low, high = (u, high) if value < 0 else (low, u)
+        after = u - value / slope if slope > 0 else low
+        if not low < after < high:
+            after = 0.5 * (low + high)
+        settled, u = abs(after - u) <= _SETTLED * u, after
+        if settled:
+            break
+    return u
+
+
+def _curvature(above: float, z: float) -> float:
+    """Return (r^a - a s0^(a-1) r + (a-1) s0^a) / (r^a (a-1)) for z = log(r / s0) > 0, as a sum of positive terms."""
+    w = above * z
+    fall = exp(-w)
+    return fall * _bend(-z) + (fall * _bend(w) if w < 1 else 1 - (1 + w) * fall) / above
 
 
 def _bend(x: float) -> float:
     """Return e^x - 1 - x, with all its digits."""
     if abs(x) > 0.1:
         return expm1(x) - x
-    total = 0.0
-    for n in range(11, 2, -1):
-        total = (1 + total) * x / n
-    return (1 + total) * x * x / 2
-
-
-def _where(excess: Callable[[float], float], most: float) -> float:
-    """Return log r > most at which a falling function is 0, or slightly beyond it, or inf."""
-    low, high = most, most + 1e-9 + 1e-6 * most
-    while excess(high) > 0:
-        if high == _FARTHEST:
-            return inf
-        low, high = high, min(most + 4 * (high - most), _FARTHEST)
-    if excess(low) <= 0:
-        return low
-    found = root(excess, low, high, 1e-15 * high, 1e-14)
-    step = 1e-15 * high
-    while excess(found) > 0 and found < high:
-        found, step = found + step, 2 * step
-    return min(found, high)
-
-
-def _test(a: float, most: float, x: float) -> tuple[float, float]:
-    """Return epsilon and delta of the test with log r = x on the boundary of the condition."""
-    log_q = _log_q(a, most, x)
-    log_s = _log_s(x, log_q)
-    fall = log_s - x
-    epsilon = x + log1p(-1 / a) + log(expm1(a * fall) / expm1((a - 1) * fall)) if fall > -inf else x + log1p(-1 / a)
-    return epsilon, exp(log_q + epsilon) * expm1(x - epsilon)
-
-
-def _log_s(x: float, log_q: float) -> float:
-    p = exp(min(x + log_q, 0.0))
-    return log1p(-p) - log1p(-exp(log_q)) if p < 1 else -inf
-
-
-def _log_q(a: float, most: float, x: float) -> float:
-    """Return the log of the q on the boundary of the condition, with p = e^x q, in an interval that contains it."""
-    moment = expm1((a - 1) * most)
-    low, high = log(moment) - a * x, -x
-    if (a - 1) * x < 1:  # the terms below would cancel, so 1 is taken off each of them
-
-        def excess(y: float) -> float:
-            log_s = _log_s(x, y)
-            p = exp(x + y)
-            return p * expm1((a - 1) * x) + (1 - p) * expm1((a - 1) * log_s) - moment if log_s > -inf else 1.0
-
-        return root(excess, low, high, 1e-15 * abs(low), _CLOSE) if excess(low) < 0 else low
-    y = low
-    for _ in range(_STEPS):
-        q, log_s = exp(y), _log_s(x, y)
-        power = exp(a * log_s) if log_s > -inf else 0.0
-        total = moment + q + (1 - q) * -expm1(a * log_s) if log_s > -inf else moment + 1
-        gap = a * x + y - log(total)
-        if gap < 0:
-            low = y
-        else:
-            high = y
-        slope = 1 - q * (power + a * exp((a - 1) * log_s if log_s > -inf else -inf) * expm1(x) / (1 - q)) / total
-        step = y - gap / slope if slope > 0 else inf
-        after = step if low < step < high else 0.5 * (low + high)
-        if abs(after - y) <= _CLOSE * max(abs(y), 1.0) or after in (low, high):
-            return after
-        y = after
-    return y
+    series = 1 + x / 6 * (1 + x / 7 * (1 + x / 8 * (1 + x / 9 * (1 + x / 10))))
+    return x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * series)))
 
 
 def _best_order(at: Callable[[float], float], bound: RenyiBound, order: float) -> float:
     """Return the least value of a function of the order near the given one."""
 
-    def of(log_excess: float) -> float:
+    def point(log_excess: float) -> Point:
         try:
-            return at(min(1 + exp(log_excess), bound.highest))
+            return log_excess, at(bound.highest if log_excess == end else min(1 + exp(log_excess), bound.highest))
         except (ArithmeticError, ValueError):  # floats overflow or vanish
-            return inf
+            return log_excess, inf
 
-    centre, most = log(max(order - 1, 1e-9)), (log(bound.highest - 1) if bound.highest < inf else inf)
-    places = sorted({min(centre + log(factor), most) for factor in _NEAR} | ({most} if most < inf else set()))
-    values = [of(place) for place in places]
-    while values[0] == min(values) < inf and places[0] > _LOWEST:  # for a large delta the best order is 1, or near it
-        places.insert(0, max(places[0] - _LOWER, _LOWEST))
-        values.insert(0, of(places[0]))
-    best = min(range(len(places)), key=values.__getitem__)
-    if best == 0:
-        return values[0]
-    if places[best] == most and of(most - _TOLERANCE) > values[best]:
-        return values[best]  # the largest order decides, as for tCDP with small delta
-    low, high = places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
-    return min(values[best], least(of, low, high, _TOLERANCE)[0])
+    end = log(bound.highest - 1) if bound.highest < inf else inf
+    here = point(min(log(max(order - 1, 1e-9)), end))
+    beside = point(here[0] - _TOLERANCE if here[0] == end else here[0] + _DOWN[0])
+    if here[0] == end and beside[1] > here[1]:
+        return here[1]  # the largest order decides, as for tCDP with small delta
+    if beside[1] < here[1] or beside[1] == inf:  # for a large delta the best order is 1, or near it
+        points = _falling(point, [here, beside], [here[0] + step for step in _DOWN], -_FARTHER, _LOWEST)
+    else:
+        points = _falling(point, [beside, here], [here[0] + step for step in _UP], _FARTHER, end)
+    if len(points) < 3:
+        return min(value for _, value in points)
+    places = [place for place, _ in points]
+    return least(lambda x: point(x)[1], min(places), max(places), _TOLERANCE, tuple(points))[0]
+
+
+def _falling(
+    point: Callable[[float], Point],
+    points: list[Point],
+    places: list[float],
+    farther: float,
+    end: float,
+) -> list[Point]:
+    """Return three points around the least value, or the last two where the values fall until the end."""
+    places = [place for place in places if (place - points[-1][0]) * farther > 0]
+    while points[-1][1] <= points[-2][1] and points[-1][0] != end:
+        place = places.pop(0) if places else points[-1][0] + farther
+        points = [*points[-2:], point(min(place, end) if farther > 0 else max(place, end))]
+    return points if points[-1][1] > points[-2][1] else points[-2:]

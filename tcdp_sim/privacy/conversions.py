@@ -6,6 +6,7 @@ All values are plain floats in nats.
 from math import exp, expm1, hypot, inf, log, log1p, pi, sqrt
 
 from tcdp_sim.core.errors import choice, scalar
+from tcdp_sim.privacy.best_order import tightest_epsilon, tightest_log_delta
 from tcdp_sim.privacy.binary_tests import advantage, binary_delta, binary_epsilon
 from tcdp_sim.privacy.definitions import (
     RDP,
@@ -20,7 +21,7 @@ from tcdp_sim.privacy.definitions import (
     require,
     simplest,
 )
-from tcdp_sim.privacy.renyi import TINY, RenyiBound, renyi_bound, tightest_epsilon, tightest_log_delta
+from tcdp_sim.privacy.renyi import TINY, RenyiBound, renyi_bound
 
 METHODS = ("tight", "paper")
 FORMS = ("erfcx", "paper")
@@ -334,8 +335,8 @@ def _log_tail(guarantee: ZCDP | TCDP | RDP | MeanConcentratedDP, epsilon: float)
 
 
 def _probability(log_probability: float) -> float:
-    """Return e^log_probability, rounded up to the smallest positive float where it would underflow to zero."""
-    return max(exp(min(log_probability, 0.0)), TINY)
+    """Return e^log_probability, rounded up: a logarithm and e^x are exact to half a unit in the last place."""
+    return min(max(exp(log_probability * (1 - 2.0**-52)) * (1 + 2.0**-52), TINY), 1.0) if log_probability < 0 else 1.0
 
 
 def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:

@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from math import inf, sqrt
 
+Point = tuple[float, float]  # a place and the value there
+
 _GOLDEN = (3 - sqrt(5)) / 2
 _MOST = 200  # evaluations
 
 
-def least(f: Callable[[float], float], low: float, high: float, tolerance: float) -> tuple[float, float]:
+def least(
+    f: Callable[[float], float], low: float, high: float, tolerance: float, known: tuple[Point, ...] = ()
+) -> tuple[float, float]:
     """Return (value, place) of the least value found in [low, high].
 
     Parameters
@@ -18,15 +22,21 @@ def least(f: Callable[[float], float], low: float, high: float, tolerance: float
         The interval, low <= high.
     tolerance : float
         The distance of the place from the minimum, > 0. The value is nearer than that, since f is flat there.
+    known : tuple of (place, value)
+        Three points of the interval that are known, the least between the other two; none by default.
 
     Returns
     -------
     value, place : float
         The least value among those computed, and its place.
     """
-    best = second = third = low + _GOLDEN * (high - low)
-    at_best = at_second = at_third = f(best)
     step = before = 0.0
+    if known:
+        (best, at_best), (second, at_second), (third, at_third) = sorted(known, key=lambda point: point[1])
+        step = before = high - low
+    else:
+        best = second = third = low + _GOLDEN * (high - low)
+        at_best = at_second = at_third = f(best)
     for _ in range(_MOST):
         middle = 0.5 * (low + high)
         if abs(best - middle) <= 2 * tolerance - 0.5 * (high - low):

@@ -9,7 +9,15 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxZCDP, RenyiBound, delta_at, renyi_bound, to_approx_dp
-from tcdp_sim.privacy.binary_tests import _bend, _by_tangents, _under_tangent, advantage, binary_delta, binary_epsilon
+from tcdp_sim.privacy.binary_tests import (
+    _bend,
+    _by_tangents,
+    _log_delta_by_tangents,
+    _under_tangent,
+    advantage,
+    binary_delta,
+    binary_epsilon,
+)
 
 KNOWN = [  # guarantee, epsilon, delta of the best test
     (ZCDP(0.1), 0.25, 0.13279),
@@ -124,6 +132,85 @@ def test_every_tangent_gives_a_valid_epsilon_and_the_best_is_exact(order, most, 
     usual = most + math.log1p(-1 / order) - math.log(order * delta) / (order - 1)
     assert tangents[0] == pytest.approx(usual, rel=1e-13)  # Canonne, Kamath, Steinke
     assert exact - 1e-14 <= _by_tangents(order, most, delta) <= exact * (1 + 1e-11) + 1e-14
+
+
+CORNERS = [  # order, bound on its divergence, epsilon
+    (11.66, 1.166, 2.14),
+    (5.0, 0.5, 3.29),
+    (1.5, 1e-16, 2e-17),
+    (1.00047, 1e-16, 1e-9),
+    (37239.0, 1e-16, 0.0),
+    (1 + 2.0**-49, 4.8568e-9, 3.109e-6),
+    (1 + 2.0**-52, 8.8e-9, 1.4e-9),
+    (1 + 1e-9, 0.3, 0.4),
+    (1.0001, 50.005, 160.4),
+    (1e6, 1e-4, 0.0002),
+    (3e5, 1e-3, 0.001002),
+    (2.0, 1e-150, 1.2e-75),
+    (1.3, 40.0, 39.5),
+    (8.0, 1.0, 20.0),
+]
+
+
+@pytest.mark.few(6)
+@pytest.mark.parametrize(("order", "most", "epsilon"), CORNERS)
+def test_the_delta_of_one_order_holds_in_every_corner(order, most, epsilon):
+    """The least over all tangents of the largest p - e^epsilon q, by golden section in as many digits as it takes."""
+    with mp.workdps(360 if most < 1e-20 else 90):
+        a, most_, limit = mp.mpf(order), mp.mpf(most), mp.exp(mp.mpf(epsilon))
+
+        def minus_log_delta(log_u, power, s0):
+            r = limit * mp.exp(mp.exp(log_u))
+            room = mp.exp((a - 1) * most_) - a * power + (a - 1) * power * s0
+            return -mp.log(room * (r - limit) / (r**a - a * power * r + (a - 1) * power * s0))
+
+        def log_delta(log_y):
+            s0 = mp.exp(-mp.exp(log_y))
+            power = s0 ** (a - 1)
+            far = mp.log(mp.log(1 + 1 / (a - 1)))
+            return -lowest(lambda log_u: minus_log_delta(log_u, power, s0), min(-30, mp.log(most_)), far)
+
+        exact = float(lowest(log_delta, min(-30, mp.log(most_)), 6))
+    found = _log_delta_by_tangents(order, most, epsilon)
+    assert exact - 1e-14 * abs(exact) <= found + 1e-10 <= exact + 3e-10
+    alone = RenyiBound(lambda each: most if each == order else np.inf, order)
+    assert binary_delta(alone, epsilon, order) == pytest.approx(math.exp(exact), rel=4e-10)
+    if exact > -700 and epsilon > 1e-5:
+        assert epsilon <= binary_epsilon(alone, math.exp(exact) * (1 - 1e-12), order) <= epsilon * (1 + 1e-8)
+
+
+def lowest(f, low, high, steps=55):
+    """Return the least value of a function with one minimum, by golden section."""
+    low, high = mp.mpf(low), mp.mpf(high)
+    golden = (mp.sqrt(5) - 1) / 2
+    one, two = high - golden * (high - low), low + golden * (high - low)
+    at_one, at_two = f(one), f(two)
+    for _ in range(steps):
+        if at_one <= at_two:
+            high, two, at_two = two, one, at_one
+            one = high - golden * (high - low)
+            at_one = f(one)
+        else:
+            low, one, at_one = one, two, at_two
+            two = low + golden * (high - low)
+            at_two = f(two)
+    return min(at_one, at_two)
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "epsilon", "delta"),
+    [
+        (RDP(37239.0, 1e-16), 0.0, math.sqrt(1e-16 / (2 * 37239.0))),  # p = 1/2 + t, q = 1/2 - t with 2 a t^2 = D
+        (ZCDP(1e-16), 0.0, math.sqrt(0.5e-16)),
+        (ZCDP(1e-150), 0.0, math.sqrt(0.5e-150)),
+        (TCDP(1e-30, 1.5), 1e-17, 0.5 * (math.sqrt(2e-30) - 1e-17)),  # randomised response with log odds sqrt(2 rho)
+        (ZCDP(1e-150), 1.2e-75, 0.5 * (math.sqrt(2e-150) - 1.2e-75)),
+    ],
+)
+def test_tiny_guarantees_have_the_delta_of_a_release(guarantee, epsilon, delta):
+    """There p and q are nearly 1/2, and every difference of them is lost in floats."""
+    assert delta_at(guarantee, epsilon) >= delta * (1 - 1e-12)
+    assert epsilon > 0 or delta_at(guarantee, epsilon) <= delta * (1 + 1e-4)
 
 
 def test_a_delta_above_the_total_variation_needs_no_epsilon():

@@ -344,7 +344,7 @@ def test_parameters_at_the_ends_of_the_floats():
     for rho in (5e-324, 1e-310, 1e-160, 1e160, 1e300):
         for delta in (5e-324, 0.5, 1 - 2.0**-53):
             tight, paper = (to_approx_dp(ZCDP(rho), delta, method).epsilon for method in METHODS)
-            assert 0 <= tight <= paper < math.inf
+            assert 0 <= tight <= paper * (1 + 2.0**-48) < math.inf  # only the tight one is rounded up
             assert 0 < delta_at(ZCDP(rho), 1.0) <= delta_at(ZCDP(rho), 1.0, "paper") <= 1
     with pytest.raises(ValueError, match=r"tau\^2 / 2 = inf is not valid; valid: 0 < tau\^2 / 2 < inf"):
         delta_at(MeanConcentratedDP(0, 1e200), 1.0)

@@ -25,6 +25,7 @@ from tcdp_sim.privacy import (
     tightest_log_delta,
     to_approx_dp,
 )
+from tcdp_sim.privacy.best_order import total_variation
 
 ORDERS = [1 + 2.0**-52, 1 + 1e-9, 1.001, 1.5, 2, 3.7, 40, 1e4, 1e9]
 
@@ -130,6 +131,24 @@ def test_a_domain_ends_above_order_one():
 
 
 # The best order
+
+
+def test_answers_are_rounded_up():
+    """In floating point a half of the answers would be below the formula at the order returned."""
+    rng = np.random.default_rng(3)
+    for rho, log_delta in zip(10 ** rng.uniform(-6, 3, 60), rng.uniform(-600, -1, 60), strict=True):
+        bound, delta = renyi_bound(ZCDP(float(rho))), math.exp(log_delta)
+        with mp.workdps(40):
+            epsilon, order = tightest_epsilon(bound, delta)
+            if order > 1 and epsilon > 0:
+                a = mp.mpf(order)
+                assert epsilon >= rho * a + mp.log1p(-1 / a) - (mp.log(delta) + mp.log(a)) / (a - 1)
+            found, order = tightest_log_delta(bound, epsilon)
+            if order > 1:
+                a = mp.mpf(order)
+                assert found >= (a - 1) * (rho * a - mp.mpf(epsilon) + mp.log1p(-1 / a)) - mp.log(a)
+            distance = mp.sqrt(min(mp.mpf(rho) / 2, 1 - mp.exp(-mp.mpf(rho))))
+            assert total_variation(renyi_bound(RDP(1.5, float(rho)))) >= distance
 
 
 @pytest.mark.parametrize("delta", [1e-300, 1e-20, 1e-6, 0.01])

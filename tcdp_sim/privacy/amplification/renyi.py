@@ -9,7 +9,8 @@ from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, log2
 from typing import TYPE_CHECKING
 
 from tcdp_sim.privacy.amplification.schemes import log_mixed
-from tcdp_sim.privacy.renyi import RenyiBound, total_variation
+from tcdp_sim.privacy.best_order import total_variation
+from tcdp_sim.privacy.renyi import RenyiBound
 
 if TYPE_CHECKING:
     from tcdp_sim.core.arrays import Floats
