@@ -144,9 +144,14 @@ def _best_tangent(at: Callable[[float], tuple[float, float]], y: float) -> float
 
 
 def _under_tangent(a: float, most: float, delta: float, y: float) -> tuple[float, float, float]:
-    """Return e^epsilon and the best test (p, q) under the tangent at log s0 = y. All terms are positive."""
+    """Return e^epsilon and the best test (p, q) under the tangent at log s0 = y. No digits are lost."""
     above, tilt, room = a - 1, (a - 1) * y, _room(a, most, y)
-    log_r = log1p(above * room / (a * delta) + expm1(tilt)) / above
+    if y > -1:
+        rise = above * room / (a * delta) + expm1(tilt)  # r^(a-1) - 1
+    else:  # the same, where these two terms nearly cancel if the order is close to 1
+        spare = (1 - delta) - above * delta
+        rise = (expm1(above * most) - spare * expm1(tilt) + above * exp(tilt) * expm1(y)) / (a * delta)
+    log_r = log1p(rise) / above
     r = exp(log_r)
     # The difference of r and s0 is s0 (r / s0 - 1) where both are near 1.
     second = delta / room * (exp(a * y) * expm1(log_r - y) if y > -1 else exp(tilt) * (r - exp(y)))

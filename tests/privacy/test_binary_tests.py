@@ -201,6 +201,7 @@ def lowest(f, low, high, steps=55):
     ("guarantee", "epsilon", "delta"),
     [
         (RDP(37239.0, 1e-16), 0.0, math.sqrt(1e-16 / (2 * 37239.0))),  # p = 1/2 + t, q = 1/2 - t with 2 a t^2 = D
+        (RDP(2.0, 1e-150), 0.0, 5e-76),
         (ZCDP(1e-16), 0.0, math.sqrt(0.5e-16)),
         (ZCDP(1e-150), 0.0, math.sqrt(0.5e-150)),
         (TCDP(1e-30, 1.5), 1e-17, 0.5 * (math.sqrt(2e-30) - 1e-17)),  # randomised response with log odds sqrt(2 rho)
@@ -219,6 +220,18 @@ def test_a_delta_above_the_total_variation_needs_no_epsilon():
     p = brentq(lambda p: log_moment(p, 1 - p, order) - (order - 1) * most, 0.5 + 1e-9, 0.6)
     assert 2 * p - 1 < 1.6e-4
     assert to_approx_dp(RDP(order, most), 1.68e-4).epsilon == 0
+
+
+@pytest.mark.parametrize("y", [-1.77e8, -3e4, -1.5])
+def test_no_digit_of_a_tangent_is_lost_where_p_is_nearly_1(y):
+    order, most, delta = 1 + 9.3e-9, 22.8, 0.9999999884620605
+    with mp.workdps(60):
+        a, s0 = mp.mpf(order), mp.exp(mp.mpf(y))
+        power = s0 ** (a - 1)
+        room = mp.exp((a - 1) * mp.mpf(most)) - a * power + (a - 1) * power * s0
+        r = (room / (a * mp.mpf(delta)) + power) ** (1 / (a - 1))
+        exact = float(mp.log((1 - 1 / a) * r + (a - 1) * power * (r - s0) * mp.mpf(delta) / room))
+    assert math.log(_under_tangent(order, most, delta, y)[0]) == pytest.approx(exact, rel=1e-14)
 
 
 @pytest.mark.parametrize("x", [-30.0, -0.2, -0.1, -1e-3, -1e-12, 0.0, 1e-9, 0.05, 0.0999, 0.2, 5.0])
