@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from multiprocessing import forkserver
@@ -41,6 +42,17 @@ def test_processes_have_the_modules_and_the_environment(tmp_path):
     assert found == (True, "blue", os.environ["HOME"])
     assert multiprocessing.get_start_method(allow_none=True) == before
     assert not fork_server.is_default()
+
+
+def test_the_server_outlives_a_signal_that_ends_its_processes():
+    with fork_server.running([], {}):
+        process = multiprocessing.Process(target=time.sleep, args=(600,))
+        process.start()
+        for number in (forkserver._forkserver._forkserver_pid, process.pid):
+            os.kill(number, signal.SIGTERM)
+        process.join(60)
+        assert process.exitcode == -signal.SIGTERM
+        os.kill(forkserver._forkserver._forkserver_pid, 0)
 
 
 def test_the_server_ends_with_the_block_even_if_a_process_hangs():

@@ -14,6 +14,7 @@ from multiprocessing import forkserver
 from typing import Any
 
 PRIVATE = (3, 11, 1)  # in older versions of Python, other users of the machine could connect to the server
+SIGNALS = "tcdp_sim.core.server_signals"
 SAFE = {"PYTHONSAFEPATH": "1"}  # else the server would import modules from the current folder, which may be anybody's
 
 
@@ -30,7 +31,7 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
         return
     before = multiprocessing.get_start_method(allow_none=True)
     multiprocessing.set_start_method("forkserver", force=True)
-    multiprocessing.set_forkserver_preload(list(modules))
+    multiprocessing.set_forkserver_preload([SIGNALS, *modules])
     with _changed({**environment, **os.environ, **SAFE}):
         forkserver.ensure_running()
     try:
@@ -66,5 +67,5 @@ def _stop() -> None:
     """
     server: Any = forkserver._forkserver
     with suppress(AttributeError, OSError):
-        os.kill(server._forkserver_pid, signal.SIGTERM)
+        os.kill(server._forkserver_pid, signal.SIGKILL)
         server._stop()
