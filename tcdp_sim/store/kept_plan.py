@@ -2,9 +2,9 @@
 
     plan.json    the cells to simulate and the notes of the plan, with the digest of everything that they depend on
 
-The digest covers the config, our code and data files, NumPy and SciPy and this machine's elementary functions. Plans
-are not kept of studies that read a user's data, because the file may change, or where a plug-in is installed, whose
-code has no digest.
+The digest covers the config, our code and data files, NumPy and SciPy and this machine's elementary functions. If a
+study reads a user's data, its plan is not kept, because the file may change. Nor is any plan kept where a plug-in is
+installed, because its code has no digest.
 """
 
 import hashlib
