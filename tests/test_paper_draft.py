@@ -15,6 +15,14 @@ def test_it_cites_what_the_bibliography_has_and_nothing_else():
     assert set(re.findall(r"\[@(\w+)\]", DRAFT)) == entries
 
 
+def test_it_has_the_sections_and_the_length_that_the_journal_asks_for():
+    """The list is that of the journal's author guide: https://joss.readthedocs.io/en/latest/paper.html."""
+    text = (ROOT / "docs" / "paper" / "paper.md").read_text("utf-8")
+    needed = {"Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"}
+    assert needed | {"AI usage disclosure", "Acknowledgements", "References"} <= set(re.findall("^# (.*)$", text, re.M))
+    assert 750 <= len(text.split()) <= 1750
+
+
 def rows(page, begins):
     return len(re.findall(begins, (REFERENCE / page).read_text("utf-8"), re.M))
 

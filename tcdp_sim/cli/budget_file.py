@@ -1,4 +1,4 @@
-"""The file of `tcdp-sim budget`: errors that one can bear, as data in YAML, and mistakes with their line."""
+"""The file of `tcdp-sim budget`: allowed errors, as data in YAML. Messages name the line of a mistake."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -24,6 +24,8 @@ from tcdp_sim.study.points import LOG10
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.sweeps.arguments import calling_axes
 
+LONG = 40  # characters of a list that has a line of its own
+
 
 def main(experiment: str, console: Console) -> None:
     """Print the description of an experiment. Raises UserError for an unknown name."""
@@ -38,6 +40,8 @@ def main(experiment: str, console: Console) -> None:
     )
     say(console, f"{experiment}: {question}")
     console.print(_axes(study, mechanism), soft_wrap=False)
+    for axis in filter(_has_long_list, mechanism.axes.values()):
+        say(console, f"{axis.name}: {valid_values(axis)}")
     console.print(_yields(mechanism), soft_wrap=False)
     for line in _drawn(experiment):
         say(console, line)
@@ -79,8 +83,14 @@ def _axes(study: Settings, mechanism: type[Mechanism]) -> Table:
         otherwise = "by data" if name in by_data else "" if axis.default is None else _short(axis.default)
         default = _short(given[key]) if key in given else otherwise
         star = "*" if name in mechanism.required else ""
-        table.add_row(*map(escape, (name + star, default, axis.meaning, axis.unit, valid_values(axis))))
+        valid = "listed below" if _has_long_list(axis) else valid_values(axis)
+        table.add_row(*map(escape, (name + star, default, axis.meaning, axis.unit, valid)))
     return table
+
+
+def _has_long_list(axis: Axis) -> bool:
+    """Return whether the valid values would make the last column of the table long, and break names in it."""
+    return axis.kind == "option" and len(valid_values(axis)) > LONG
 
 
 def _yields(mechanism: type[Mechanism]) -> Table:

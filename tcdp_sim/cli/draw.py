@@ -71,7 +71,7 @@ def _repeat(folder: Path, console: Console, report: Report, figures: list[Path])
 
 
 def _layout(console: Console) -> str:
-    """Return what the layout of a report depends on."""
+    """Return the properties of a console on which the layout of a report depends, as text."""
     return f"{console.width} columns, {console.encoding}"
 
 
@@ -113,8 +113,9 @@ def _figures(run: "Published") -> list[Path]:
 
     if len(run.table) < ROWS:
         return published.draw(run)[0]
-    with interrupts.held(), main_module.hidden():
+    with interrupts.held():
         resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
+    with interrupts.held(), main_module.hidden():
         second = SecondProcess()
     with second:
         return published.draw(run, second.save_all)[0]

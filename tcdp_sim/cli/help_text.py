@@ -1,6 +1,7 @@
 """The help of the command line. It needs only the table of commands and the yaml files of conf/, so it is fast."""
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ RUN = "RUN is the folder of a run, or the words of its study. For plan, run and 
 KEYS = """\
 Keys of a study with their defaults; also cluster.workers and the keys data.* and mechanism.* of the options chosen:"""
 WIDEST = 27  # characters of the column with the usages
+WIDTH = 120  # characters of a line with names
 
 
 def overview(commands: Mapping[str, "Command"]) -> str:
@@ -24,7 +26,7 @@ def overview(commands: Mapping[str, "Command"]) -> str:
     from tcdp_sim.study import groups
 
     table = [_line(command.usage(name), command.about) for name, command in commands.items()]
-    choices = [f"  {group}: {', '.join(groups.marked(group))}" for group in sorted({*groups.CHOSEN, *groups.PLUGGED})]
+    choices = [_choices(group, groups.marked(group)) for group in sorted({*groups.CHOSEN, *groups.PLUGGED})]
     keys = groups.DEFAULTS.read_text("utf-8").partition("\n\n")[2].rstrip()
     parts = [
         ABOUT,
@@ -44,4 +46,11 @@ def of(name: str, command: "Command") -> str:
 
 def _line(usage: str, about: str) -> str:
     short = usage.removeprefix("tcdp-sim ")
+    if len(short) > WIDEST:
+        return f"  tcdp-sim {short}\n{'':{len('  tcdp-sim ') + WIDEST}} {about}"
     return f"  tcdp-sim {short:{WIDEST}} {about}"
+
+
+def _choices(group: str, names: Iterable[str]) -> str:
+    text = f"  {group}: {', '.join(names)}"
+    return textwrap.fill(text, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)

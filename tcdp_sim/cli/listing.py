@@ -13,7 +13,7 @@ from rich.table import Table
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import certificate, journal, locks, provenance
 from tcdp_sim.store.digests import is_broken
-from tcdp_sim.store.run_folder import CHUNK
+from tcdp_sim.store.journal import CHUNK
 from tcdp_sim.study import parts
 
 

@@ -1,4 +1,4 @@
-"""The memory of the command line: freed memory is given back, and too little is recognised and told in one line."""
+"""The memory of the command line: freed memory goes back to the system, and a lack of memory is told in one line."""
 
 import ctypes
 import signal

@@ -67,6 +67,7 @@ def _cell(study, prefix):
     matching = [place for place, cell in enumerate(study.plan.laws.ids()) if cell.startswith(prefix)]
     if len(matching) != 1:
         many = f"the ids of {len(matching)} cells begin" if matching else "no cell's id begins"
-        advice = "give more digits" if matching else "`id` in the results and the lines of problems.csv tell the ids"
+        lists = "`tcdp-sim table FOLDER` lists the ids, and problems.csv those of cells that failed"
+        advice = "give more digits" if matching else lists
         raise UserError(f"cell: {many} with {prefix!r}; {advice}")
     return study.plan.laws[matching[0]]

@@ -13,6 +13,7 @@ from tcdp_sim.cli.imports import importing
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core import log
 from tcdp_sim.core.errors import Failure
+from tcdp_sim.engine import early
 from tcdp_sim.store import finished
 
 if TYPE_CHECKING:
@@ -72,10 +73,11 @@ def _is_finished(settings: "Settings", console: Console) -> bool:
 
 def _executed(settings: "Settings", console: Console, values: "ExactValues | None") -> tuple[int, int]:
     """Return the number of cells without numbers and of all cells. The memory of the study is free afterwards."""
-    with importing():
-        from tcdp_sim.cli.planning import planned
-        from tcdp_sim.engine.run import execute
-        from tcdp_sim.store.exact_values import known_exactly
-    study = planned(settings)
-    failed = execute(study, partial(say, console), values or known_exactly(settings.experiment.name))
-    return failed, len(study.plan.laws)
+    with early.imports(settings):
+        with importing():
+            from tcdp_sim.cli.planning import planned
+            from tcdp_sim.engine.run import execute
+            from tcdp_sim.store.exact_values import known_exactly
+        study = planned(settings)
+        failed = execute(study, partial(say, console), values or known_exactly(settings.experiment.name))
+        return failed, len(study.plan.laws)

@@ -17,11 +17,13 @@ from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.store.exact_records import ExactRecords, code_digest
 from tcdp_sim.store.exact_values import ExactValues
-from tcdp_sim.study.packed_cells import Cell
+from tcdp_sim.study.packed_cells import PACK, RECENT, Cell
 from tcdp_sim.study.study import Study
 
 TASK = 4096  # cells in a task, at most
 PATIENCE = 2.0  # seconds of computing in this process before a message
+NEAR = PACK * RECENT  # cells that are unpacked at the same time
+STEP = 16  # cells between one cell and the next one in the order of computing
 FEW = 1000  # up to this many cells are computed in this process, because starting workers would take longer
 
 
@@ -51,7 +53,8 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
 
 def _compute(study: Study, values: ExactValues, kept: ExactRecords, lacking: int, workers: Workers, tell: Tell) -> None:
     """Compute the missing values, in this process if they are few or only it can, else on workers."""
-    cells = (cell for cell in study.plan.laws if not kept.has(cell.id))
+    laws = study.plan.laws
+    cells = (cell for cell in laws.taken(_mixed(len(laws))) if not kept.has(cell.id))
     if not values.experiment or (lacking <= FEW and not workers.started):
         lacking -= _here(study, values, kept, cells, lacking, tell)
     if not lacking:
@@ -86,6 +89,17 @@ def _here(
             _keep(_evaluated(values, _batch(cell, study.plan.counts)), writer.append)
             count += 1
     return count
+
+
+def _mixed(count: int) -> Iterator[int]:
+    """Yield the places of all cells in an order in which cells of different parts of a study follow one another.
+
+    Tasks are sized by the latest cells, and similar cells are neighbours in a study. In their own order the last tasks
+    could take far longer than expected, while other workers have nothing to do.
+    """
+    for first in range(0, count, NEAR):
+        for step in range(STEP):
+            yield from range(first + step, min(first + NEAR, count), STEP)
 
 
 def _evaluated(values: ExactValues, batch: Batch) -> Evaluated:

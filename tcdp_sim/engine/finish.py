@@ -5,12 +5,12 @@ import numpy as np
 from tcdp_sim.core import log
 from tcdp_sim.core.errors import Failure
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import exact, lacking, stopping
+from tcdp_sim.engine import exact, lacking, state, stopping
 from tcdp_sim.engine.parts import alone
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, look_over, publish, report
 from tcdp_sim.engine.workers import Workers
-from tcdp_sim.store import journal, kept_plan
+from tcdp_sim.store import calibrations, journal, kept_plan
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, existing_run
@@ -37,6 +37,8 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
     for line in study.notes:
         tell(line)
     look_over(study, run, tell)
+    if line := calibrations.keep(study.folder, study.calibrated):
+        tell(line)
     wanted = stopping.as_needed(run, study.plan.laws, study.settings)
     todo = Pending(study.plan.laws, wanted, run.has)
     report(study, run, wanted, tell, study.folder / "problems.csv")
@@ -52,6 +54,8 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
         tell(line)
     publish(study, run, wanted, exact_values, kept, kept_plan.keep(study), unknown)
     run.need_place()
+    if not todo:
+        state.keep_end(study, run, kept)
     return len(todo)
 
 

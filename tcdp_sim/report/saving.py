@@ -1,12 +1,13 @@
-"""The saving of figures: in this process, or in a second one beside it.
+"""The saving of figures: in this process, or in two processes at a time.
 
-A figure of four panels takes 1.5 s to lay out and to write as PDF and PNG. A second process takes half of that off the
-way of the user who waits.
+A figure of four panels takes 1.5 s to lay out and to write as PDF and PNG. With two processes the user waits little
+more than half as long.
 """
 
-from collections.abc import Callable, Iterable
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +20,7 @@ from tcdp_sim.report.plots import literal, style
 
 Saved = tuple[str, Figure, Any]  # name, figure and table of its numbers
 SaveAll = Callable[[Iterable[Saved], Path, Iterable[str]], list[Path]]
-MOST_WAITING = 2  # figures of the second process; this process saves the next one itself
+MOST_WAITING = 2  # figures that wait for the second process; this process saves the next one itself
 
 
 def save_all(figures: Iterable[Saved], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
@@ -42,30 +43,17 @@ class SecondProcess:
 
     def save_all(self, figures: Iterable[Saved], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
         """Save figures as the function `save_all` does. Raises OSError."""
-        sent: list[tuple[Figure, Path, Future[Path]]] = []
-        paths = []
-        last: tuple[Figure, Path] | None = None
+        waiting, paths = _Waiting(self._pool), []
         for figure, path in _prepared(figures, folder, chosen):
             paths.append(path)
-            if last:
-                self._save(*last, sent)
-            last = figure, path
-        if last:  # there is nothing more to make meanwhile
-            _saved(*last)
-        for figure, path, future in sent:
-            if not _arrived(future):
-                _saved(figure, path)
+            waiting.add(figure, path)
+            if one := waiting.newest(MOST_WAITING):
+                _saved(*one)
+        while one := waiting.newest():  # there is nothing more to make meanwhile
+            _saved(*one)
+        for figure, path in waiting.lost():
+            _saved(figure, path)
         return paths
-
-    def _save(self, figure: Figure, path: Path, sent: list[tuple[Figure, Path, "Future[Path]"]]) -> None:
-        """Send a figure to the second process, or save it here if others wait there."""
-        if sum(not future.done() for *_, future in sent) < MOST_WAITING:
-            try:
-                sent.append((figure, path, self._pool.submit(_saved, figure, path)))
-                return
-            except BrokenProcessPool:
-                pass
-        _saved(figure, path)
 
     def __enter__(self) -> "SecondProcess":
         return self
@@ -74,6 +62,46 @@ class SecondProcess:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._pool.shutdown(cancel_futures=True)
+
+
+class _Waiting:
+    """Figures that wait to be saved. The second process takes the oldest one as soon as it is idle."""
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self._pool = pool
+        self._lock = threading.RLock()  # the pool calls `_send` in a thread of its own
+        self._figures: deque[tuple[Figure, Path]] = deque()
+        self._sent: list[tuple[Figure, Path, Future[Path]]] = []
+
+    def add(self, figure: Figure, path: Path) -> None:
+        """Add a figure. A single one waits for the next, because this process saves the last one itself."""
+        with self._lock:
+            self._figures.append((figure, path))
+            if len(self._figures) > 1:
+                self._send()
+
+    def newest(self, most: int = 0) -> tuple[Figure, Path] | None:
+        """Remove and return the newest figure if more than `most` wait, else return None."""
+        with self._lock:
+            return self._figures.pop() if len(self._figures) > most else None
+
+    def lost(self) -> Iterator[tuple[Figure, Path]]:
+        """Wait for the second process, and yield the figures that it could not save. Raises OSError."""
+        for figure, path, future in self._sent:
+            if not _arrived(future):
+                yield figure, path
+
+    def _send(self) -> None:
+        """Send the oldest figure to the second process if that is idle."""
+        with self._lock:
+            if not self._figures or any(not future.done() for *_, future in self._sent):
+                return
+            try:
+                future = self._pool.submit(_saved, *self._figures[0])
+            except RuntimeError:  # the process is lost, or this one ends
+                return
+            self._sent.append((*self._figures.popleft(), future))
+        future.add_done_callback(lambda _: self._send())
 
 
 def _prepared(figures: Iterable[Saved], folder: Path, chosen: Iterable[str]) -> Iterable[tuple[Figure, Path]]:

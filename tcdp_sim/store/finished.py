@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tcdp_sim.core.libraries import OF_TABLES, version_of
-from tcdp_sim.store import digests, kept_plan, locks, snapshot, source
+from tcdp_sim.store import digests, kept_plan, locks, snapshot
 from tcdp_sim.store.run_folder import HALF
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def key(settings: "Settings") -> str | None:
     if plan is None or "function" in settings.mechanism:
         return None
     libraries = {name: version_of(name) for name in OF_TABLES} | {"python": platform.python_version()}
-    return _hashed([json.dumps([plan, config, libraries, source.data()])])
+    return _hashed([json.dumps([plan, config, libraries])])
 
 
 def write(settings: "Settings", lines: Sequence[str]) -> None:

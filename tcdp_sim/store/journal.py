@@ -22,6 +22,7 @@ from tcdp_sim.store import durable
 MAGIC = b"tCDPrec1"
 _DIGEST = 16
 _HEAD = len(MAGIC) + 8
+HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"  # the first byte of a record of a run, by its kind
 SYNC_SECONDS = 0.5
 _WINDOW = 1 << 20  # bytes that are read at once
 Reads = Callable[[str], bool]  # the name of a file -> True if it is to be read

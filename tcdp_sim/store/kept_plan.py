@@ -2,8 +2,9 @@
 
     plan.json    the cells to simulate and the notes of the plan, with the digest of everything that they depend on
 
-The digest covers the config, our code, NumPy and SciPy and this machine's elementary functions. Plans are not kept of
-studies that read a user's data, because the file may change, or where a plug-in is installed, whose code has no digest.
+The digest covers the config, our code and data files, NumPy and SciPy and this machine's elementary functions. If a
+study reads a user's data, its plan is not kept, because the file may change. Nor is any plan kept where a plug-in is
+installed, because its code has no digest.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core import registry
-from tcdp_sim.store import calibrations, digests
+from tcdp_sim.store import calibrations, digests, source
 
 if TYPE_CHECKING:
     from tcdp_sim.study.planned import Planned
@@ -28,7 +29,11 @@ def key(config: Mapping[str, Any]) -> str | None:
     """Return the digest of everything that the plan of a resolved config depends on; None with a plug-in."""
     if registry.distributions():
         return None
-    about = [calibrations.code(), {name: value for name, value in config.items() if name not in ELSEWHERE}]
+    about = [
+        calibrations.code(),
+        source.data(),
+        {name: value for name, value in config.items() if name not in ELSEWHERE},
+    ]
     return hashlib.blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()  # the order of keys orders the cells
 
 

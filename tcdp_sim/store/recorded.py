@@ -10,7 +10,7 @@ from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.user_files import follows_sweep
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
-from tcdp_sim.store.run_folder import HEAD
+from tcdp_sim.store.journal import HEAD
 from tcdp_sim.study import parts, retired
 
 if TYPE_CHECKING:

@@ -37,6 +37,7 @@ from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import durable, journal, locks, snapshot
 from tcdp_sim.store.digests import SNAPSHOTS
 from tcdp_sim.store.index import Index
+from tcdp_sim.store.journal import CHUNK, HEAD, PROBLEM
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from tcdp_sim.study.planned import Planned
     from tcdp_sim.study.study import Study
 
-HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
 TOGETHER, BYTES = 256, 1 << 20  # records that are read together, and their approximate bytes
 PROVENANCE = "provenance.json"
 IDENTITY = "identity"  # the key of a head with the content of run.json

@@ -5,7 +5,7 @@ import json
 import zlib
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, overload
@@ -97,7 +97,7 @@ class Cells(Sequence[Cell]):
         places = range(len(self))[index]
         return self._at(places) if isinstance(places, int) else tuple(self.taken(places))
 
-    def taken(self, places: Sequence[int] | Ints) -> Iterator[Cell]:
+    def taken(self, places: Iterable[int] | Ints) -> Iterator[Cell]:
         """Yield the cells at these places. The call is fast if consecutive places are close."""
         for place in places:
             yield self._at(int(place))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.study import groups, plain_yaml
+from tcdp_sim.study import groups
 
 COMPOSING = ("defaults", "hydra")  # keys with which Hydra's own files compose others or run code
 # Files that a study reads are relative to the file of the study; * is any key. What it writes is relative to the shell.
@@ -90,6 +90,8 @@ def read(path: str | Path) -> StudyFile:
     """
     if not isinstance(path, str | os.PathLike):
         raise UserError(f"study = {path!r} is not valid; valid: the path of a file")
+    from tcdp_sim.study import plain_yaml  # slow to import, and few commands read such a file
+
     path = os.fspath(path)
     keys, lines = plain_yaml.read(path)
     if not keys:

@@ -7,7 +7,8 @@ from typing import Any
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import journal, recorded
-from tcdp_sim.store.run_folder import HEAD, open_run, readable
+from tcdp_sim.store.journal import HEAD
+from tcdp_sim.store.run_folder import open_run, readable
 from tcdp_sim.study.study import Study
 
 Function = Mapping[str, Any]  # module, name and source of a function

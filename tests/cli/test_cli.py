@@ -71,7 +71,8 @@ def test_help_names_every_key_and_group(command, word):
         assert key in out
     for group in ("experiment", "mechanism", "noise", "data", "cluster"):
         listed = ", ".join(options(group)).replace("kubernetes", "kubernetes (experimental)")
-        assert f"{group}: {listed}" in out
+        assert f"{group}: {listed}" in " ".join(out.split())
+    assert all(len(line) <= 130 for line in out.splitlines())
 
 
 def test_version(command):

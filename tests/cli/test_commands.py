@@ -129,6 +129,12 @@ def test_every_experiment_is_described(command, name):
     assert "What a trial yields" in out
 
 
+def test_a_long_list_of_names_is_whole_in_a_narrow_terminal(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = command("describe", "histogram")
+    assert f"noise: {', '.join(groups.options('noise'))}" in out
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=lambda mechanism: mechanism.name)
 def test_every_axis_of_a_mechanism_is_declared_in_full(mechanism):
     for name, axis in mechanism.axes.items():

@@ -230,6 +230,7 @@ def test_a_damaged_snapshot_is_still_refused(run, tiny, folder):
 
 
 SCRIPT = """
+import multiprocessing
 import sys
 import tcdp_sim.cli.draw
 from tcdp_sim.cli.main import main
@@ -238,6 +239,17 @@ from tcdp_sim.report import saving
 print("started")
 tcdp_sim.cli.draw.ROWS = 1
 saving.save_all = None  # the figures are saved by two processes
+save_all = saving.SecondProcess.save_all
+
+
+def observed(second, *figures):
+    (child,) = multiprocessing.active_children()
+    (blocked,) = [line.split()[1] for line in open(f"/proc/{child.pid}/status") if line.startswith("SigBlk")]
+    print("deaf to Ctrl-C:", bool(int(blocked, 16) & 2))
+    return save_all(second, *figures)
+
+
+saving.SecondProcess.save_all = observed
 sys.argv = ["tcdp-sim", "draw", sys.argv[1]]
 main()
 """
@@ -254,5 +266,6 @@ def test_a_script_without_a_main_guard_may_draw_in_two_processes(run, tmp_path):
     done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("started") == 1
+    assert "deaf to Ctrl-C: True" in done.stdout
     assert "figure: " in done.stdout
     assert {name: content for name, (content, _) in files(folder).items()} == before

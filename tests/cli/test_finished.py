@@ -81,6 +81,30 @@ def test_notes_of_the_plan_are_told_again(tiny, again):
     assert again("trials=700") == (told.replace("2 of 4 chunks to simulate", "nothing to simulate"), False)
 
 
+def test_a_run_after_the_finish_of_all_parts_does_nothing(tiny, command, folder, monkeypatch):
+    words = (*SMALL, "sweep.noise=[gaussian,sinh_normal_tight]")
+    for part in ("part=1/2", "part=2/2"):
+        assert tiny(*words, part)[0] == 0
+    assert command("finish", folder)[0] == 0
+    before = contents(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "execute", None)
+        told = command("run", folder)
+    assert told[0] == 0
+    (folder / finished.NAME).unlink()
+    assert command("run", folder) == told
+    assert contents(folder) == before
+
+
+def test_a_finish_of_some_parts_leaves_no_record(tiny, command, folder):
+    assert tiny(*SMALL, "part=1/2")[0] == 0
+    assert command("finish", folder)[0] in (1, 2)
+    assert not (folder / finished.NAME).exists()
+    assert tiny(*SMALL, "part=2/2")[0] == 0
+    assert command("finish", folder)[0] == 0
+    assert (folder / finished.NAME).exists()
+
+
 @pytest.mark.usefixtures("again")
 def test_a_finished_run_loads_neither_mechanisms_nor_engine(tmp_path, monkeypatch):
     from conftest import TINY

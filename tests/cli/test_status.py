@@ -10,7 +10,7 @@ from test_architecture import loaded
 from tcdp_sim.core import registry
 from tcdp_sim.engine import run as engine
 from tcdp_sim.engine import state
-from tcdp_sim.store import calibrations, journal, kept_status, recorded
+from tcdp_sim.store import calibrations, journal, kept_status, recorded, source
 from tcdp_sim.store.run_folder import CHUNK, Run
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
@@ -125,10 +125,11 @@ def test_a_damaged_or_forged_file_is_not_believed(tiny, folder, status, name):
         assert status() == kept
 
 
-def test_other_code_plans_anew(tiny, folder, status, monkeypatch):
+@pytest.mark.parametrize(("module", "name"), [(calibrations, "code"), (source, "data")])
+def test_other_code_or_data_files_plan_anew(tiny, status, monkeypatch, module, name):
     tiny(*SMALL)
     kept = status()
-    monkeypatch.setattr(calibrations, "code", lambda: "another version")
+    monkeypatch.setattr(module, name, lambda: "another version")
     assert status() == kept
     monkeypatch.setattr(engine, "prepare", None)
     with pytest.raises(TypeError):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from multiprocessing import active_children
 
 import pandas as pd
@@ -49,6 +50,24 @@ def test_the_second_process_saves_all_but_the_last_figures(tmp_path, monkeypatch
         monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: open(path, "w").close())
         paths = second.save_all(figures(2), tmp_path)
     assert [path.stat().st_size > 0 for path in paths] == [True, False]
+
+
+def test_a_figure_that_waits_is_saved_while_the_next_one_is_made(tmp_path):
+    """The last figure may take long to make, and would keep the one before it waiting."""
+
+    def some():
+        *first, last = figures(3)
+        yield from first
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "figure_1.png").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        found.append((tmp_path / "figure_1.png").exists())
+        yield last
+
+    found = []
+    with saving.SecondProcess() as second, style():
+        second.save_all(some(), tmp_path)
+    assert found == [True]
 
 
 def test_figures_that_cannot_be_sent_are_saved_here(tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tcdp_sim.core import main_module
+from tcdp_sim.core import fork_server, main_module
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
@@ -71,7 +71,7 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
 
     folder = ends.enter_context(protection.scratch())
     ends.enter_context(main_module.hidden())  # until the end, because workers that die are started again
-    with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder)):
+    with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder) | _start_method()):
         cluster = LocalCluster(
             n_workers=spec["workers"],
             threads_per_worker=1,
@@ -86,6 +86,14 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
         dask_client = Client(cluster)
         ends.callback(_close, dask_client)
     return dask_client
+
+
+def _start_method() -> dict[str, Any]:
+    """Return dask's setting for the way in which workers start, if they are forked from a server.
+
+    Null stands for the default of this process. Dask would answer "forkserver" with imports of all optional packages.
+    """
+    return {"distributed.worker.multiprocessing-method": None} if fork_server.is_default() else {}
 
 
 def _close(one: "Client | LocalCluster") -> None:

@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-# Tasks of a second need neither stealing nor profiling; both cost the driver more than they gain. Dask also makes the
-# workers' allocator return freed memory at once. For chunks of trials, which are allocated and freed all the time,
-# that alone doubles the run time (measured: 46.7 s instead of 22.7 s for the default study on one worker).
-KEEP_BYTES = 2**28
+from tcdp_sim.engine import early
+
 # A worker that is stopped, or hangs in a dead file system, falls silent. After this time its tasks go to others. Dask
 # checks once in the same time, so it may take twice as long. A false alarm only repeats these tasks.
 TTL = "30s"
+# Tasks of a second need neither stealing nor profiling; both cost the driver more than they gain.
 SETTINGS = {
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEEP_BYTES,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": KEEP_BYTES,
+    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in early.ALLOCATOR.items()},
     "distributed.scheduler.worker-saturation": "inf",
     "distributed.scheduler.work-stealing": False,
     "distributed.worker.profile.enabled": False,

@@ -1,0 +1,71 @@
+"""A server process that imports modules once. Other processes are forked from it and need not import them again.
+
+The server works while this process does something else. A worker that is started without it spends a second of CPU time
+on its imports.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import forkserver
+from typing import Any
+
+PRIVATE = (3, 11, 1)  # in older versions of Python, other users of the machine could connect to the server
+SIGNALS = "tcdp_sim.core.server_signals"
+SAFE = {"PYTHONSAFEPATH": "1"}  # else the server would import modules from the current folder, which may be anybody's
+
+
+@contextmanager
+def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[None]:
+    """Run the server during the block and make it the default way to start processes.
+
+    The server and the processes have the variables of `environment`, unless the user has set them. Enter the block in
+    the main thread, where signals are held. On systems other than Linux there is no server, since forked processes may
+    crash there.
+    """
+    if sys.platform != "linux" or sys.version_info < PRIVATE:
+        yield
+        return
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method("forkserver", force=True)
+    multiprocessing.set_forkserver_preload([SIGNALS, *modules])
+    with _changed({**environment, **os.environ, **SAFE}):
+        forkserver.ensure_running()
+    try:
+        yield
+    finally:
+        multiprocessing.set_start_method(before, force=True)
+        _stop()
+
+
+def is_default() -> bool:
+    """Return True if new processes are forked from a server, unless they are started in another way."""
+    return multiprocessing.get_start_method(allow_none=True) == "forkserver"
+
+
+@contextmanager
+def _changed(environment: Mapping[str, str]) -> Iterator[None]:
+    """Add variables to the environment of this process during the block."""
+    before = dict(os.environ)
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        for name in environment.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _stop() -> None:
+    """Stop the server, which would keep its memory to the end of this process.
+
+    Python has no public function for it. The signal comes first, because `_stop` waits for the server, and the server
+    would wait for a worker that hangs.
+    """
+    server: Any = forkserver._forkserver
+    with suppress(AttributeError, OSError):
+        os.kill(server._forkserver_pid, signal.SIGKILL)
+        server._stop()
