@@ -43,8 +43,8 @@ def figure() -> Figure:
     """Return the figure: the ratio of epsilons against epochs, and the ratio of deltas against delta."""
     drawn, grid = plots.new_figure(1, 2, 9.0, 3.9)
     left, right = grid[0]
-    for i, steps in enumerate(STEPS):
-        look = {"color": looks.COLOURS[i], "marker": looks.MARKERS[i], "markersize": 4, "label": f"t = {steps:,}"}
+    for steps, look in zip(STEPS, looks.level_styles(f"t = {steps:,}" for steps in STEPS).values()):
+        look |= {"label": f"t = {steps:,}"}
         left.plot(EPOCHS, [epsilon_ratio(steps, epochs) for epochs in EPOCHS], **look)
         right.plot(*delta_ratios(steps), **look)
     left.set(
@@ -59,11 +59,12 @@ def figure() -> Figure:
         axes.axhline(1.0, color=plots.GREY, linewidth=0.8)
     right.text(0.97, 0.02, "Poisson sampling is more private", transform=right.transAxes, ha="right", fontsize=8)
     left.legend(title=f"σ = {SIGMA:g}, steps in an epoch")
-    drawn.suptitle("Random allocation is more private at small δ, Poisson sampling at large δ", fontsize=10.5)
+    plots.headed(drawn, "Random allocation is more private at small δ, Poisson sampling at large δ")
     return drawn
 
 
 if __name__ == "__main__":
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "allocation_or_poisson.png")
-    figure().savefig(target, dpi=150)
+    with plots.style():
+        figure().savefig(target)
     print(f"{target} is written")

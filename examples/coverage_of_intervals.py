@@ -130,17 +130,26 @@ def figure(ds: xr.Dataset) -> Figure:
         f"n = {N}; simulated from {int(ds['trials'].max()):,} samples, the same ones for all intervals\n"
         f"bars are 95% intervals of the simulation; values below {LOWEST} are not shown"
     )
+    plots.headed(drawing, finding())
     drawing.supxlabel(caption, fontsize=plots.FOOT, color=plots.DARK)
     return drawing
+
+
+def finding() -> str:
+    """Return the title: the least exact coverage of each interval over the p of the figure."""
+    p = np.linspace(LEAST, MOST, CURVE)
+    least = (f"{interval} {min(coverage(interval, N, one) for one in p):.2f}" for interval in INTERVALS)
+    return f"The least coverage of 95% intervals at the p drawn: {', '.join(least)}"
 
 
 def draw_panel(axes, interval: str, cells: xr.Dataset) -> None:
     """Draw the coverage of one interval."""
     p = np.linspace(LEAST, MOST, CURVE)
+    exact, drawn = (look["color"] for look in looks.level_styles(["exact", "simulated"]).values())
     axes.axhline(LEVEL, color=plots.GREY, linewidth=0.9, label="nominal level")
-    axes.plot(p, [coverage(interval, N, one) for one in p], color=looks.COLOURS[2], linewidth=0.8, label="exact")
+    axes.plot(p, [coverage(interval, N, one) for one in p], color=exact, linewidth=0.8, label="exact")
     simulated = [cells[name] for name in ("covered", "covered_lower", "covered_upper")]
-    plots.points(axes, cells["p"], *simulated, color=looks.COLOURS[3], marker="o", ms=2.2, label="simulated", zorder=3)
+    plots.points(axes, cells["p"], *simulated, color=drawn, marker="o", ms=2.2, label="simulated", zorder=3)
     axes.set_title(interval)
     axes.set_ylim(LOWEST, 1.0)
 

@@ -156,7 +156,8 @@ def _steps_figure(part):
     _legend(figure)
     if len(often) > 1:
         note(figure, "left out", f"records of {often.min():g} step{'s' if often.min() > 1 else ''} alone, not of more")
-    headed(figure, f"ε of Poisson sampling at the same rate is {_over(shown)} that of a record in random steps of t")
+    steps = _steps(often.min())
+    headed(figure, f"ε of Poisson sampling at the same rate is {_over(shown)} that of a record in {steps} of t")
     return figure
 
 
@@ -196,8 +197,12 @@ def _where(part) -> str:
     row = part.iloc[0]
     if len(part[["sigma", "steps", "participations"]].drop_duplicates()) > 1:
         return "random steps"
-    often = "one random step" if row["participations"] == 1 else f"{row['participations']:g} random steps"
-    return f"{often} of {row['steps']:,}, σ = {row['sigma']:g}"
+    return f"{_steps(row['participations'])} of {row['steps']:,}, σ = {row['sigma']:g}"
+
+
+def _steps(participations: float) -> str:
+    """Return a number of random steps in words."""
+    return "one random step" if participations == 1 else f"{participations:g} random steps"
 
 
 def _profile(axes, part):

@@ -10,7 +10,7 @@ from tcdp_sim.mechanisms import PartitionSelection
 from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
-from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, plain_log_axis, points, rounded_in
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -185,7 +185,8 @@ def _finding(part, by) -> str:
     place = places[len(places) // 2]
     here = part[part[by] == place].sort_values("keys_exact", ascending=False, kind="stable")
     best, others = here.iloc[0], here[here["method"] == "threshold"]
-    where = f"{best['data']} under {best['guarantee']}" + (f", {place:g} keys a person" if by == PERSON else "")
+    person = f", {place:g} keys a person" if by == PERSON else ""
+    where = f"{best['data']} under {rounded_in(best['guarantee'])}{person}"
     if others.empty or best["method"] == "threshold":
         return f"{where}: {best['keys_exact']:,.0f} keys by the {best['series']}"
     other = others.iloc[0]

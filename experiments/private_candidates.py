@@ -256,10 +256,10 @@ def _divergences_figure(curves):
             axes.plot(part["order"], part["theorem"], color=style["color"], linestyle="--", linewidth=1.1)
             axes.plot(part["order"], part["tight"], color=style["color"], linewidth=1.5)
             axes.plot(part["order"], part["attained"], color=style["color"], marker=style["marker"], linestyle="none")
-        axes.set(yscale="log", xlabel="order a", title=NAMES[law])
+        axes.set(yscale="log", xlabel="order α", title=NAMES[law])
         plain_log_axis(axes)
-    grid[0][0].set_ylabel("D_a of the best run over D_a of one run")
-    keys = {label: {"color": style["color"], "linewidth": 1.5} for label, style in styles.items()}
+    grid[0][0].set_ylabel("$D_\\alpha$ of the best run over $D_\\alpha$ of one run")
+    keys = {label: {**marks_of(style), "linewidth": 1.5} for label, style in styles.items()}
     keys |= {
         "dashed: published theorem": {"color": GREY, "linestyle": "--", "linewidth": 1.1},
         "solid: our bound": {"color": GREY, "linewidth": 1.5},

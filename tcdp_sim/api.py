@@ -5,7 +5,7 @@ chunk. Messages and the progress bar go to stderr (in a notebook: below the cell
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -268,7 +268,7 @@ def open_results(path: str | Path) -> xr.Dataset:
     return results.open_results(path)
 
 
-def draw(path: str | Path) -> "dict[str, Figure]":
+def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str, Figure]":
     """Draw the figures of a run from its published results.
 
     The figures and their numbers (CSV) are written into figures/ in the run's folder.
@@ -277,6 +277,8 @@ def draw(path: str | Path) -> "dict[str, Figure]":
     ----------
     path : str or Path
         The folder of a run.
+    figures : collection of str, optional
+        The names of the figures to draw, by default all. Nothing is drawn after the last one.
 
     Returns
     -------
@@ -286,7 +288,7 @@ def draw(path: str | Path) -> "dict[str, Figure]":
     Raises
     ------
     UserError
-        If there are no results to draw, or the figures cannot be written.
+        If there are no results to draw, if the figures cannot be written, or if there is no figure of a name.
 
     Warns
     -----
@@ -298,10 +300,10 @@ def draw(path: str | Path) -> "dict[str, Figure]":
     >>> draw("results/small")  # doctest: +SKIP
     """
     run = published.read(folder_of(path))
-    _, figures = published.draw(run)
+    _, drawn = published.draw(run, chosen=[figures] if isinstance(figures, str) else figures)
     published.differences(run, _tell)
     _warn_of_contradictions(run)
-    return figures
+    return drawn
 
 
 def table(path: str | Path, *, histograms: bool = False) -> pd.DataFrame:

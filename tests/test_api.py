@@ -140,6 +140,10 @@ def test_figures_are_returned_and_written(here, command):
     assert figures["error_vs_k_one_bin"].axes[0].get_xlabel() == "number of bins k"
     with pytest.raises(tcdp_sim.UserError, match="holds no results"):
         tcdp_sim.draw("nowhere")
+    for chosen in ("exceedance_one_bin", ["exceedance_one_bin"]):
+        assert [*tcdp_sim.draw("results/histogram", figures=chosen)] == ["exceedance_one_bin"]
+    with pytest.raises(tcdp_sim.UserError, match="no figure 'x'; valid: exceedance_one_bin, error_vs_k_one_bin"):
+        tcdp_sim.draw("results/histogram", figures="x")
 
 
 def test_a_contradiction_is_a_warning(here, monkeypatch):

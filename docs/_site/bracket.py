@@ -18,7 +18,7 @@ from tcdp_sim.report import looks, plots
 
 K, RHO, LEVEL = 1000, 0.1, 0.95
 STEPS, PARTICIPATIONS, EPSILON = 100, 2, 1.5
-SIMULATED, EXACT, PROVED = looks.COLOURS[2], looks.COLOURS[3], looks.COLOURS[0]
+SIMULATED, EXACT, PROVED = looks.COLOURS[2], plots.DARK, plots.GREY
 QUIET = {"cluster": "serial", "also": None}
 
 

@@ -63,7 +63,7 @@ def python(name: str) -> str:
         f"import tcdp_sim\n\nsweep = {{\n{axes}}}\n"
         f'ds = tcdp_sim.run(  # an xarray.Dataset\n    "{name}", sweep=sweep{keys},\n'
         f'    cluster="serial", name="{name}",\n)\n'
-        f'figures = tcdp_sim.draw("results/{name}")  # name -> matplotlib figure\n'
+        f'figures = tcdp_sim.draw("results/{name}", figures=["{given["figure"]}"])  # name -> matplotlib figure\n'
         f'figures["{given["figure"]}"]'
     ).replace("'", '"')
 

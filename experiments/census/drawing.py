@@ -122,7 +122,7 @@ def _errors(part, name):
         axes.set_xticks(range(len(levels)), [str(level).replace("_", "\n") for level in levels])
         axes.set(title=query, xlim=(-0.5, len(levels) - 0.5))
         plain_log_axis(axes)
-    grid[0, 0].set_ylabel("root mean squared error of a count")
+    grid[0, 0].set_ylabel("root mean squared error (counts)")
     handles = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels())}
     handles["exact"] = line_key(GREY, linewidth=0.9)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=4)

@@ -26,7 +26,8 @@ from tcdp_sim.selection.calibration import WITH_NOISE
 COUNTED = "counted as 2m queries"
 SCALE = {"color": GREY, "linestyle": (0, (6, 1.5, 1, 1.5)), "linewidth": 0.8}
 FINE = 61  # points of an exact curve
-HUGE = 10.0 ** np.geomspace(1, 100, 40)  # numbers of candidates, up to where log log k shows
+STEPS = 800  # points of a lower bound, which rises in steps
+HUGE, HUGE_STEPS = (10.0 ** np.geomspace(1, 100, n) for n in (40, STEPS))  # k, up to where log log k shows
 FAR = "Algorithm 22, exact, to k = $10^{100}$"
 CLAIMED = "Alg. 22 at that gap: claimed\nto succeed as well, WRONG (E6)"
 DRAWN = "the noise of k candidates is not listed: its largest value is drawn from its exact law"
@@ -88,7 +89,7 @@ def required_figure(part: pd.DataFrame, looks):
     figure, grid = new_figure(-(-count // columns), columns, 6.4 * columns, 3.5 * -(-count // columns) + 0.2)
     spaces = iter(grid.flat)
     limits = _limits(part)
-    sizes = np.sort(part["k"].unique())
+    steps = np.geomspace(part["k"].min(), part["k"].max(), STEPS)
     for (title, rows), axes in zip(panels.items(), spaces):
         for label, cells in rows.groupby("series", sort=False):
             cells = cells.sort_values("k")
@@ -96,13 +97,13 @@ def required_figure(part: pd.DataFrame, looks):
             axes.plot(cells["k"], cells["required_gap_exact"], **line_of(looks[label]))
         axes.set(xscale="log", xlabel="number of candidates k", ylabel="gap for 95% success (counts)", title=title)
         plain_log_axis(axes)
-        label_ends(axes, _single(rows, looks, title) + _draw_limits(axes, limits, sizes, sizes))
+        label_ends(axes, _single(rows, looks, title) + _draw_limits(axes, limits, steps, steps))
     tables = [part]
     if several and "Alg. 22" in panels:
         axes = next(spaces)
         far, ends = _far(axes, panels["Alg. 22"], looks)
         tables.append(far)
-        label_ends(axes, ends + _draw_limits(axes, limits, HUGE, np.log10(HUGE)))
+        label_ends(axes, ends + _draw_limits(axes, limits, HUGE_STEPS, np.log10(HUGE_STEPS)))
         note(figure, "order", "dashes and dots: the order of the gap by Section 1.2, scaled")
     for axes in spaces:
         axes.set_axis_off()

@@ -1,7 +1,5 @@
 """The privacy that the selections spend, by the exact law of their output on neighbours, beside their promise."""
 
-import textwrap
-
 import numpy as np
 import pandas as pd
 
@@ -12,7 +10,7 @@ from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Style
-from tcdp_sim.report.plots import GREY, headed, new_figure, note, size
+from tcdp_sim.report.plots import GREY, headed, new_figure, note, size, wrapped
 
 EXACT = ("generalized_histogram", "obvious_answer", "stability")  # the gap alone determines the law of their output
 SHOWN = ("gaussian", "sinh_normal_tight", "truncated_laplace", "")
@@ -81,7 +79,7 @@ def privacy_figure(spending: pd.DataFrame, looks):
         for name in MARKS
         if (spending["algorithm"] == name).any()
     }
-    keys["promised: above left by the noise of its queries, below ρα"] = {"color": GREY} | PROMISED
+    keys["promised; above: δ(ε) of the noise of its queries, below: ρα"] = {"color": GREY} | PROMISED
     figure.set_figheight(figure.get_figheight() + 0.1)
     legend_below(figure, keys, 2)
     note(figure, "kind", "exact, the worst over neighbours; nothing here is simulated")
@@ -92,7 +90,7 @@ def privacy_figure(spending: pd.DataFrame, looks):
 def _column(row) -> str:
     """Return the title of a row's column: its noise, or the name of a method without noise."""
     label = row["series"].partition(", ")[2] if row["noise"] else row["series"]
-    return textwrap.fill(short(label), 30)
+    return "\n".join(wrapped(short(label), 30))
 
 
 def _range(spending) -> tuple[float, float]:
@@ -109,5 +107,5 @@ def _finding(spending) -> str:
     for _, rows in spending[spending["kind"] == "renyi"].groupby("noise", sort=False):
         shares, name = rows["spent"] / rows["promised"], short(rows["series"].iloc[0].partition(", ")[2])
         told.append(f"{shares.min():.0%} to {shares.max():.0%} ({name})")
-    spent_share = f"\nShare of the promised Rényi divergence that is spent: {', '.join(told)}" if told else ""
+    spent_share = f"\nof the promised Rényi divergence, {', '.join(told)} is spent" if told else ""
     return f"Privacy spent and promised by private selection, k = {size(k)}, ρ = {rho:g}{spent_share}"

@@ -1,7 +1,5 @@
 """Names and looks of the series: a colour and a marker for a noise or a method, dashes for an algorithm."""
 
-import textwrap
-
 import numpy as np
 import pandas as pd
 
@@ -9,6 +7,7 @@ from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 from tcdp_sim.report.labels import End, short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, noise_styles, of_omega
+from tcdp_sim.report.plots import wrapped
 
 ALGORITHMS = {
     "generalized_histogram": "Alg. 21",
@@ -65,7 +64,7 @@ def _by_algorithm(label: str) -> str:
 
 def text_of(label: str, panel: str = "") -> str:
     """Return the label of a line's end in a panel: the name of the series without that of the panel, in short lines."""
-    return textwrap.fill(short(label.removeprefix(f"{panel}, ")), LETTERS)
+    return "\n".join(wrapped(short(label.removeprefix(f"{panel}, ")), LETTERS))
 
 
 def ends(cells, x: str, y: str, looks, panel: str = "") -> list[End]:

@@ -1,11 +1,12 @@
 """Figures of a private histogram: error against k, exceedance of the bounds, and the ranking against rho."""
 
-import textwrap
 from dataclasses import replace
 
 import numpy as np
 
+from tcdp_sim.bounds.lower import histogram_error
 from tcdp_sim.experiments.histogram.best_additive import best_styles
+from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.labels import End, label_ends, short
 from tcdp_sim.report.legends import grouped, legend_below
 from tcdp_sim.report.looks import line_of, marks_of
@@ -21,12 +22,14 @@ from tcdp_sim.report.plots import (
     points,
     size,
     wide_log_axis,
+    wrapped,
 )
 from tcdp_sim.report.thinning import some_levels
 
 LEVEL = 0.95
 MOST_KEYS = 8  # entries of a legend
 MOST_PANELS = 4  # values of rho
+STEPS = 800  # points of a lower bound, which rises in steps
 BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
 IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Gaussian noise
@@ -60,8 +63,7 @@ def error_against_k(part, best, styles):
         wide_log_axis(axes, part["k"].min(), part["k"].max())
         plain_log_axis(axes)
         for label, style in lines.items():
-            cells = part[(part["rho"] == rho) & (part["least"] == label)].drop_duplicates("k").sort_values("k")
-            axes.plot(cells["k"], cells["least_error"], **style)
+            axes.plot(*_least_line(part[(part["rho"] == rho) & (part["least"] == label)]), **style)
         for label, style in best_lines.items():
             ends = best[(best["rho"] == rho) & (best["series"] == label)]
             axes.plot(ends["k"], ends["least_additive_error"], **style)
@@ -114,6 +116,20 @@ def _least_styles(part) -> dict[str, dict]:
     return limit_styles(part["least"][part["least"] != ""].unique())
 
 
+def _least_line(cells) -> tuple[np.ndarray, np.ndarray]:
+    """Return k and the least error under the guarantee of some cells, which rises in steps of half a count.
+
+    The steps show because it is computed on a fine grid from the smallest to the largest k of the cells.
+    """
+    if not len(cells):
+        return np.array([]), np.array([])
+    first = cells.iloc[0]
+    rho, omega = float(first["rho"]), float(first.get("omega", np.nan))
+    promise = ZCDP(rho) if str(first["guarantee"]).endswith("-zCDP") else TCDP(rho, omega)
+    k = np.geomspace(cells["k"].min(), cells["k"].max(), STEPS)
+    return k, np.asarray(histogram_error(promise, k, round(1 - LEVEL, 12)))
+
+
 def exceedance(part, styles):
     """Draw the probability that the largest error exceeds its bounds, against k, at one rho."""
     beta = part["beta"].iloc[0]
@@ -136,7 +152,7 @@ def exceedance(part, styles):
             ends.append(
                 End(f"Gaussian, {label}", f"Gaussian, {label}", last["k"], last["exceeds_printed_exact"], wrong)
             )
-    label_ends(axes, [replace(end, text=textwrap.fill(end.text, 30)) for end in ends])
+    label_ends(axes, [replace(end, text="\n".join(wrapped(end.text, 30))) for end in ends])
     note(figure, "kind", KIND)
     _say_who_is_one(figure, part)
     headed(figure, _how_often(part))

@@ -93,5 +93,5 @@ def _verdict(table) -> str:
     if not len(later):
         return "one level is best on every domain shown"
     earlier = n.index[n.index < later[0]]
-    best = f"one level is best up to k = 2^(2^{earlier[-1]:g}), " if len(earlier) else ""
-    return f"{best}more are better from 2^(2^{later[0]:g}) on at the latest"
+    best = f"one level is best up to k = $2^{{2^{{{earlier[-1]:g}}}}}$, " if len(earlier) else ""
+    return f"{best}more are better from $2^{{2^{{{later[0]:g}}}}}$ on at the latest"

@@ -1,6 +1,5 @@
 """Figures of success against n, and of the n for 95% success against k."""
 
-import textwrap
 from itertools import takewhile
 from typing import Any
 
@@ -15,7 +14,7 @@ from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.labels import End, label_ends, short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import line_of, marks_of
-from tcdp_sim.report.plots import headed, limit_styles, new_figure, note, plain_log_axis, points
+from tcdp_sim.report.plots import headed, limit_styles, new_figure, note, plain_log_axis, points, power_of_two, wrapped
 from tcdp_sim.report.thinning import some_levels
 
 LIMITS = limit_styles(["no zCDP algorithm can do with fewer", "no tCDP algorithm can do with fewer"])
@@ -55,7 +54,7 @@ def success_figure(table, styles):
             easy = here[(here["shape"] == "point") & (here["method"] == PLAIN)]
             easy = easy[easy["noise"] == easy["noise"].iloc[0]].sort_values("n") if len(easy) else easy
             column[0].plot(easy["n"], easy["success"], **EASY)
-        column[0].set_title(f"k = 2^{log2_k:.0f}")
+        column[0].set_title(f"k = {power_of_two(log2_k)}")
         column[-1].set_xlabel("records n")
     for axes in grid[:, 0]:
         axes.set_ylabel("P[interior point],\nhardest data set")
@@ -91,7 +90,7 @@ def _fewest(needed) -> dict[float, Any]:
 
 
 def _in_words(row) -> str:
-    return f"{_name(row)} at k = 2^{row['log2_k']:.0f} (n = {row['n95']:.3g})"
+    return f"{row['n95']:.3g} at k = {power_of_two(row['log2_k'])} by {_name(row)}"
 
 
 def _name(row) -> str:
@@ -145,14 +144,14 @@ def _end(name, x, y, style) -> End:
     """Return the end of a line, at its last finite point."""
     last = np.flatnonzero(np.isfinite(np.asarray(y, dtype=float)))
     at = last[-1] if len(last) else -1
-    return End(name, textwrap.fill(short(name), 36), np.asarray(x)[at], np.asarray(y, dtype=float)[at], style)
+    return End(name, "\n".join(wrapped(short(name), 36)), np.asarray(x)[at], np.asarray(y, dtype=float)[at], style)
 
 
 def _needed_title(needed) -> str:
     """Return the title: the methods that need the fewest records on the smaller domains and on the largest one."""
     best = _fewest(needed)
     wins = _search_wins(best)
-    told = [f"up to k = 2^{wins:g} the zCDP binary search"] if wins else []
+    told = [f"by the zCDP binary search up to k = {power_of_two(wins)}"] if wins else []
     told += [_in_words(best[max(best)])] if best else []
     head = f"Records for an interior point with probability {GOAL:.0%}, ρ = {needed['rho'].iloc[0]:g}"
     return f"{head}\nfewest as simulated: {'; '.join(told) or NONE}"

@@ -8,7 +8,7 @@ import pandas as pd
 from tcdp_sim.experiments.per_record.series import label_order
 from tcdp_sim.experiments.per_record.series import styles as release_styles
 from tcdp_sim.report.labels import End, label_ends
-from tcdp_sim.report.looks import line_of, marks_of, series_styles
+from tcdp_sim.report.looks import DASHES, FILLS, line_of, marks_of
 from tcdp_sim.report.plots import DARK, GREY, captioned, headed, line_key, new_figure, plain_log_axis, points
 
 PRINTED = {"linewidth": 0.8, "alpha": 0.75, "linestyle": (0, (4, 1.5))}
@@ -73,9 +73,9 @@ def _rug(axes: Any, records: pd.DataFrame) -> None:
 def _looseness(part: pd.DataFrame) -> Any:
     figure, grid = new_figure(1, 1, 7.0, 4.8)
     axes = grid[0, 0]
-    styles = series_styles((name, name.rpartition(",")[0]) for name in part["label"].unique())
     ends = []
-    for name, style in styles.items():
+    for name, look in release_styles(part).items():  # variants of a release differ in filling and dashes
+        style = look | {"linestyle": DASHES[FILLS.index(look["fillstyle"])]}
         rows = part[part["label"] == name].sort_values("pure")
         axes.plot(rows["pure"], rows["looseness"], **style)
         ends.append(End(name, name, rows["pure"].iloc[-1], rows["looseness"].iloc[-1], style))

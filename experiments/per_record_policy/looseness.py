@@ -1,7 +1,7 @@
 """The printed policy of additive noise over the exact one, at the same largest loss."""
 
 from functools import cache
-from math import e
+from math import e, nan
 
 import numpy as np
 from scipy.optimize import brentq
@@ -40,9 +40,13 @@ def looseness(noise: Noise, loss: float) -> float:
 
 @cache
 def rows() -> list[Row]:
-    """Return a row for every noise and loss: `label`, `pure` (the loss, in nats) and `looseness`."""
+    """Return a row for every noise and loss: `label`, `pure` (the loss, in nats) and `looseness`.
+
+    `release` is the noise's family and `power` its power (NaN without one).
+    """
     return [
-        {"label": label(AdditiveRelease(noise)), "pure": loss, "looseness": looseness(noise, loss)}
+        {"label": label(AdditiveRelease(noise)), "release": noise.family, "power": getattr(noise, "power", nan)}
+        | {"pure": loss, "looseness": looseness(noise, loss)}
         for noise in NOISES
         for loss in LOSSES
     ]

@@ -13,7 +13,7 @@ from tcdp_sim.report.plots import DARK, GREY, KIND, WRONG, captioned, headed, li
 
 ILLUSTRATION = "calibrated to the largest record: an illustration, not to be released"
 PRINTED = {"linewidth": 1.0, "linestyle": (0, (4, 1.5))}
-LOOSE = "#E69F00"
+VERDICTS = {"a bound, loose": (GREY, "o"), "wrong, or false in words": (WRONG, "X")}  # colour and marker
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
@@ -129,15 +129,18 @@ def _claims(part: pd.DataFrame) -> Any:
     rows = part[~fine & (part["factor"] > 0)].iloc[::-1].reset_index(drop=True)
     figure, grid = new_figure(1, 1, 8.4, 0.2 * len(rows) + 1.7)
     axes = grid[0, 0]
-    colours = [WRONG if verdict in ("wrong", "FALSE") else LOOSE for verdict in rows["verdict"]]
+    wrong = rows["verdict"].isin(["wrong", "FALSE"])
     axes.axvline(1, color=DARK, linewidth=0.8)
-    axes.hlines(rows.index, np.minimum(rows["factor"], 1), np.maximum(rows["factor"], 1), color=colours, linewidth=1.2)
-    axes.scatter(rows["factor"], rows.index, color=colours, s=16, zorder=3)
+    for (colour, marker), own in zip(VERDICTS.values(), (rows[~wrong], rows[wrong])):
+        factor = own["factor"]
+        axes.hlines(own.index, np.minimum(factor, 1), np.maximum(factor, 1), color=colour, linewidth=1.2)
+        axes.scatter(factor, own.index, color=colour, marker=marker, s=18, zorder=3)
     axes.set_yticks(rows.index, rows["where"] + ": " + rows["claim"], fontsize=7)
     axes.set(xscale="log", ylim=(-1, len(rows)), xlabel="printed / computed")
     axes.grid(axis="y", visible=False)
-    keys = {"a bound, loose": LOOSE, "wrong, or false in words": WRONG}
-    handles = [line_key(colour, marker="o", linestyle="none") for colour in keys.values()]
-    figure.legend(handles, keys, loc="outside lower center", ncols=2)
+    handles = [line_key(colour, marker=marker, linestyle="none") for colour, marker in VERDICTS.values()]
+    figure.legend(handles, VERDICTS, loc="outside lower center", ncols=2)
+    if count := (~fine).sum() - len(rows):
+        note(figure, "left out", f"{count} more have no ratio")
     headed(figure, f"Finley et al. 2024: {fine.sum()} of {len(part)} are right; these are loose or wrong")
     return figure

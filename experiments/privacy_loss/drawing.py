@@ -11,10 +11,9 @@ from tcdp_sim.privacy import RDP, ZCDP, loss_tail_bound
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
-from tcdp_sim.report.plots import GREY, KIND, captioned, headed, new_figure, note, points
+from tcdp_sim.report.plots import GREY, KIND, captioned, headed, new_figure, note, points, rounded_in
 
 SIGNS = {"rho": "ρ =", "omega": "ω =", "delta": "δ =", "shift": "shift"}
-RARE = "small probabilities are simulated by importance sampling"
 ALLOWED = {"color": GREY, "linestyle": (0, (6, 1)), "linewidth": 0.8, "alpha": 0.8}
 
 
@@ -84,19 +83,19 @@ def _on_log_axis(part):
 
 def _tail(part, styles):
     """Draw one panel for each guarantee with its envelope. Those of zCDP and Renyi DP stand beside that of tCDP."""
-    part = _on_log_axis(part)
+    title, part = _shares("The tail of the privacy loss", part, 1e-12), _on_log_axis(part)
     shifts = "" if part["shift"].nunique() == 1 else part["shift"].map(lambda shift: f", shift {shift:g}")
     panels = list(part.groupby(part["guarantee"] + shifts, sort=False))
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.0), 3.0 * rows + 1.2, sharex=True, sharey=True)
-    for axes, (title, panel) in zip(grid.flat, panels):
+    for axes, (name, panel) in zip(grid.flat, panels):
         for style, drawn, curve in _series(panel, styles):
             _points_and_curve(axes, style, drawn, curve)
             axes.plot(curve["at"], curve["promised"], **ALLOWED)
         for style, bound in _neighbouring_notions(panel):
             axes.plot(curve["at"], [bound(t) for t in curve["at"]], **ALLOWED | style)
-        axes.set(yscale="log", ylim=(1e-12, 2), title=title)
+        axes.set(yscale="log", ylim=(1e-12, 2), title=rounded_in(str(name), 4))
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:
@@ -109,21 +108,27 @@ def _tail(part, styles):
         keys["ρ-zCDP allows"] = ALLOWED | {"linestyle": ":"}
         keys["(ω, ρω)-Rényi DP allows"] = ALLOWED | {"linestyle": "-."}
     _legend(figure, part, styles, keys)
-    note(figure, "rare", RARE)
-    headed(
-        figure,
-        "Tails of the privacy loss: what each notion allows, and what its noise does" + _least_drawn(part, 1e-12),
-    )
+    _note_least(figure, part, 1e-12)
+    headed(figure, title)
     return figure
 
 
-def _least_drawn(part, floor: float) -> str:
-    """Return in words the smallest simulated probability above the floor of the axis, and the number of trials."""
+def _shares(what: str, part, floor: float) -> str:
+    """Return a title: the largest share of what its guarantee allows that each noise reaches above the floor."""
+    curves = part[(part["trials"] == 0) & (part["exact"] > floor)]
+    largest = (curves["exact"] / curves["promised"]).groupby(curves["series"], sort=False).max().dropna()
+    if not len(largest):
+        return f"{what} of each noise"
+    told = ", ".join(f"{short(str(name))} {share:.0%}" for name, share in largest.items())
+    return f"{what} over what the guarantee allows, at most\n{told}"
+
+
+def _note_least(figure, part, floor: float) -> None:
+    """Let the caption state the smallest simulated probability above the floor of the axis, and the trials."""
     drawn = part[(part["trials"] > 0) & (part["simulated"] > floor)]
-    if not len(drawn):
-        return ""
-    least = drawn["simulated"].min()
-    return f"\n{drawn['trials'].max():,} trials for each marker show probabilities down to {least:.0e}"
+    if len(drawn):
+        least = f"down to {drawn['simulated'].min():.0e} by importance sampling"
+        note(figure, "rare", f"{drawn['trials'].max():,} trials for each marker show probabilities {least}")
 
 
 def _neighbouring_notions(panel):
@@ -144,9 +149,9 @@ def _profile(part, styles):
         _points_and_curve(axes, style, drawn, curve)
         axes.plot(curve["at"], curve["promised"], **ALLOWED | {"color": style["color"]})
     axes.set(yscale="log", ylim=(1e-14, 2), xlabel="ε (nats)", ylabel="δ(ε)")
-    headed(figure, "Privacy profiles: what every noise leaks beyond ε" + _target(part) + _least_drawn(part, 1e-14))
+    headed(figure, _shares("δ(ε)", part, 1e-14))
     _legend(figure, part, styles, {"the most that the guarantee allows": ALLOWED})
-    note(figure, "rare", RARE)
+    _note_least(figure, part, 1e-14)
     return figure
 
 
@@ -166,9 +171,8 @@ def _renyi(part, styles):
         axes.annotate(f" ω = {omega:.4g}", (omega, 0.95), xycoords=("data", "axes fraction"), fontsize=8)
     rho, grown = "ρ " if part["rho"].notna().any() else "", "" if (part["shift"] == 1).all() else " · shift²"
     axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / ({rho}α{grown})")
-    title = "Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω"
-    title += (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore"))  # no delta
-    headed(figure, title + _largest_below(part))
+    title = "Rényi divergence over what (ρ, ω)-tCDP allows up to order ω" + (grown and " / shift")
+    headed(figure, title + (_largest_below(part) or _target(part.drop(columns="delta", errors="ignore"))))
     finite = part[part["trials"].eq(0) | np.isfinite(part["simulated"])]
     shown = finite[finite["trials"] > 0]
     _legend(figure, shown, styles, {"the most that tCDP allows for α < ω": ALLOWED})
@@ -184,7 +188,7 @@ def _largest_below(part) -> str:
         return ""
     below = part[(part["trials"] == 0) & (part["at"] < shifted.iloc[0]) & (part["exact"] < 1e3)]
     told = [f"{short(str(name))} {rows['exact'].max():.2g}" for name, rows in below.groupby("series", sort=False)]
-    return f"\nlargest below ω: {', '.join(told)}" if told else ""
+    return f", at most\n{', '.join(told)}" if told else ""
 
 
 def _law(part, styles):
@@ -206,3 +210,5 @@ def _legend(figure, part, styles, keys):
     """Draw a legend of the series of `part` and of `keys` (label -> style)."""
     legend_below(figure, {name: styles[name] for name in part["series"].unique()} | keys, 2)
     note(figure, "kind", KIND)
+    if part["shift"].nunique() == 1:
+        note(figure, "shift", f"shift {part['shift'].iloc[0]:g}")

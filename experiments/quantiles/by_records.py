@@ -3,7 +3,7 @@
 from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import method_look
-from tcdp_sim.report.plots import headed, new_figure, points
+from tcdp_sim.report.plots import headed, new_figure, points, power_of_two, rounded
 from tcdp_sim.store import columns
 
 FLOOR = 1e-3  # smallest error that is drawn
@@ -32,7 +32,7 @@ def errors_by_records(part):
         grid[0][column].set_title(kind)
     grid[0][0].set_ylabel("mean rank error / (n / (m + 1))")
     grid[1][0].set_ylabel("mean value error (units)")
-    legend_below(figure, {NAMES[method]: method_look(method) for method in methods}, 4)
+    legend_below(figure, {NAMES[method]: method_look(method) | {"linestyle": "none"} for method in methods}, 4)
     headed(figure, _finding(part))
     return figure
 
@@ -45,7 +45,7 @@ def _marks(axes, rows, shapes, method, name, shift):
 
 def _label(cells, shape) -> str:
     row = cells[cells["records"] == shape].iloc[0]
-    return f"{shape}\nn = {row['n']:,}\nin 2^{row['log2_k']}"
+    return f"{shape}\nn = {row['n']:,}\nin {power_of_two(row['log2_k'])}"
 
 
 def _finding(part) -> str:
@@ -57,7 +57,7 @@ def _finding(part) -> str:
     for kind, rows in ties.groupby("domain", sort=False):
         ordered = rows.sort_values("mean_value_error", kind="stable")
         first, last = (
-            f"{SHORT[row['method']]} {row['mean_value_error']:.3g}" for _, row in ordered.iloc[[0, -1]].iterrows()
+            f"{SHORT[row['method']]} {rounded(row['mean_value_error'])}" for _, row in ordered.iloc[[0, -1]].iterrows()
         )
         texts.append(f"{kind} with ties: {first} to {last} units")
     return f"Value errors of {part['m'].iloc[0]} quantiles under {part['guarantee'].iloc[0]}, {'; '.join(texts)}"

@@ -2,7 +2,7 @@
 
 from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT, legend_keys
 from tcdp_sim.report.looks import method_look
-from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, plain_log_axis, points, power_of_two
 from tcdp_sim.store import columns
 
 SPAN = 1e5  # ratio of the largest and the least error that is drawn
@@ -26,7 +26,7 @@ def error_curves(part, axis: str):
         axes.set_xticks(places, [f"{place:.3g}" for place in places])
         axes.set_xticks([], minor=True)
         quantiles = "" if axis == "m" else f", m = {cells['m'].max()}"
-        axes.set_title(f"{cells['domain'].iloc[0]} in [0, 2^{log2_k}), n = {cells['n'].max():,}{quantiles}")
+        axes.set_title(f"{cells['domain'].iloc[0]} in [0, {power_of_two(log2_k)}), n = {cells['n'].max():,}{quantiles}")
         plain_log_axis(axes)
         top = cells[f"mean_rank_error{columns.UPPER}"].max()
         axes.set_ylim(max(axes.get_ylim()[0], top / SPAN), 1.6 * top)
@@ -47,7 +47,7 @@ def _best(part):
 def _for_most_quantiles(part) -> str:
     """Return the title: the best method for the most quantiles, in each domain."""
     best = _best(part[part["m"] == part["m"].max()])
-    wins = "; ".join(f"{NAMES[row.method]} in 2^{row.log2_k}" for row in best.itertuples())
+    wins = "; ".join(f"{NAMES[row.method]} in {power_of_two(row.log2_k)}" for row in best.itertuples())
     return f"Least error of {best['m'].iloc[0]} quantiles under {best['guarantee'].iloc[0]}: {wins}"
 
 
@@ -56,7 +56,9 @@ def _along_budget(part, axis: str) -> str:
     low, high = part[axis].min(), part[axis].max()
     first, last = (_best(part[part[axis] == value]) for value in (low, high))
     names = ([_short(row) for row in best.itertuples()] for best in (first, last))
-    wins = "; ".join(f"{a if a == b else f'{a} to {b}'} in 2^{log2_k}" for a, b, log2_k in zip(*names, first["log2_k"]))
+    wins = "; ".join(
+        f"{a if a == b else f'{a} to {b}'} in {power_of_two(log2_k)}" for a, b, log2_k in zip(*names, first["log2_k"])
+    )
     sign = {"epsilon": "ε", "rho": "ρ"}[axis]
     return f"Least error of {part['m'].iloc[0]} quantiles from {sign} = {low:g} to {high:g}: {wins}"
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tcdp_sim.experiments.quantiles.looks import SHORT
 from tcdp_sim.report.looks import method_look
-from tcdp_sim.report.plots import headed, new_figure
+from tcdp_sim.report.plots import headed, new_figure, power_of_two
 
 UNIT = "numbers: mean rank error over n / (m + 1); ×: error of the second method over it"
 
@@ -26,7 +26,7 @@ def best_method_map(part):
         axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(-0.5, len(counts) - 0.5), xlabel="records n")
         axes.set_xticks(range(len(sizes)), [f"{n:,}" for n in sizes])
         axes.set_yticks(range(len(counts)), [f"{m}" for m in counts])
-        axes.set_title(f"{cells['domain'].iloc[0]} in [0, 2^{log2_k})")
+        axes.set_title(f"{cells['domain'].iloc[0]} in [0, {power_of_two(log2_k)})")
         axes.grid(False)
     grid[0][0].set_ylabel("quantiles m")
     best = part.loc[part.groupby(["log2_k", "n", "m"])["mean_rank_error"].idxmin(), "method"].value_counts()

@@ -14,13 +14,23 @@ from tcdp_sim.report.looks import (
     scheme_look,
     series_styles,
 )
-from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, note, points
+from tcdp_sim.report.plots import GREY, NEIGHBOURS, WRONG, headed, line_key, new_figure, note, points, rounded
 
 NOISES = {  # noise of an exact curve -> family and calibration
     "Laplace": ("laplace", "paper"),
     "Gaussian": ("gaussian", "paper"),
     "sinh-normal": ("sinh_normal", "tight"),
 }
+BOUNDS = {  # curve of a bound or rule -> its colour, as in the figure of releases
+    "Theorem 11": accounting_look("tCDP, Theorem 11")["color"],
+    "certified, any (ρ, ω')-tCDP": accounting_look("Rényi, certified (any mechanism)")["color"],
+    "the false rule (s²ρ, same ω)": WRONG,
+}
+RELATIONS = (
+    "Theorem 11: without replacement, neighbours substitute one record; certified: that, and Poisson samples; "
+    "all others: Poisson samples, neighbours add or remove one record"
+)
+AMPLIFIED = 2.0  # times s² rho order, up to which a divergence counts as amplified
 
 
 def curves(part, rho):
@@ -30,7 +40,8 @@ def curves(part, rho):
     names = [name for name in part["quantity"].unique() if name not in ("no sampling", "Lemma 15, Gaussian")]
     dashes = series_styles([(name, name) for name in names])
     looks = noise_styles(map(_curve_of, names))
-    styles = {name: looks[name] | {"linestyle": dashes[name]["linestyle"]} for name in names}
+    colours = {name: BOUNDS.get(name, looks[name]["color"]) for name in names}
+    styles = {name: {"color": colours[name], "linestyle": dashes[name]["linestyle"]} for name in names}
     for axes, s in zip(grid.flat, fractions):
         panel = part[part["fraction"] == s]
         for name, style in styles.items():
@@ -50,15 +61,27 @@ def curves(part, rho):
         axes.set_xlabel("order α")
     keys = {name: line_key(style["color"], linestyle=style["linestyle"]) for name, style in styles.items()}
     note(figure, "dots", "dots: Lemma 15, at whole orders")
+    note(figure, "relations", RELATIONS)
     keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    headed(
-        figure,
-        f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}: promised, proved, exact\n"
-        "Theorem 11: without replacement, neighbours substitute one record; certified: that, and Poisson samples;\n"
-        "all others: Poisson samples, neighbours add or remove one record",
-    )
+    headed(figure, _amplified(part, fractions, rho))
     return figure
+
+
+def _amplified(part, fractions, rho) -> str:
+    """Return the title of `curves`: up to which order a sample divides the divergence of Gaussian noise by 1/s²."""
+    told = []
+    for s in (fractions[0], fractions[-1]):
+        gaussian = part[(part["fraction"] == s) & (part["quantity"] == "exact, Gaussian")].sort_values("at")
+        low = gaussian["at"][gaussian["exact"] <= AMPLIFIED]
+        told += [f"{low.max():.3g} at s = {s:g}"] if len(low) else []
+    head = f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}"
+    if not told:
+        return head
+    where = " and ".join(dict.fromkeys(told))
+    return (
+        f"{head}:\nsampled Gaussian noise has at most {AMPLIFIED:g} s²ρα up to order {where}, and loses the gain beyond"
+    )
 
 
 def _curve_of(name: str) -> Series:
@@ -123,9 +146,9 @@ def releases(part, rho):
     title = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
     figure.legend(loc="outside lower center", ncols=2)
     last = part[part["at"] == part["at"].max()]
-    ends = f"{last['exact'].min():.3g} to {last['exact'].max():.3g} by the accounting"
+    ends = f"{rounded(last['exact'].min())} to {rounded(last['exact'].max())} by the accounting"
     about = f"{title}; neighbours {NEIGHBOURS['add-remove']}"
-    headed(figure, f"{about}\nε after {last['at'].iloc[0]:,.0f} releases: {ends}")
+    headed(figure, f"ε after {last['at'].iloc[0]:,.0f} releases is {ends}\n{about}")
     return figure
 
 

@@ -10,7 +10,7 @@ from tcdp_sim.experiments.thresholds import break_even
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS
 from tcdp_sim.report.looks import Series, marks_of, noise_styles
-from tcdp_sim.report.plots import captioned, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import captioned, headed, line_key, new_figure, plain_log_axis, points, power_of_two
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -192,7 +192,7 @@ def _cdf(part, looks):
     keys["private: 90% of the runs"] = line_key(linewidth=6, alpha=0.3)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     first = part.iloc[0]
-    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
+    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of {power_of_two(first['log2_k'])}"
     best = part.loc[part["sup_error"].idxmin()]
     smallest = f"{_short(best['method'])}, {best['sup_error_share']:.2%} of n"
     headed(figure, f"{data}, ρ = {first['rho']:g}\nsmallest error of the CDF: {smallest}")
@@ -214,7 +214,7 @@ def _error(part, looks):
     axes.set_xticks([], minor=True)
     plain_log_axis(axes)
     first = part.iloc[0]
-    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
+    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of {power_of_two(first['log2_k'])}"
     headed(figure, f"{data}\n{_verdict(part, _short)}")
     handles, labels = axes.get_legend_handles_labels()
     handles.append(line_key(linestyle="--", linewidth=0.8))
@@ -239,7 +239,7 @@ def _medians(medians, looks):
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     rho, log2_k = medians["rho"].iloc[0], medians["log2_k"].iloc[0]
     lead = medians.pivot_table(index="n", columns="method", values="median_rank_error").idxmin(axis=1)
-    title = f"Private medians at equal privacy, ρ = {rho:g}, domain of 2^{log2_k} (bars: 95%)"
+    title = f"Private medians at equal privacy, ρ = {rho:g}, domain of {power_of_two(log2_k)} (bars: 95%)"
     counts = ", ".join(f"{_short(method)} {count}" for method, count in lead.value_counts().items())
     headed(figure, f"{title}\nsmallest rank error, number of data sets: {counts}")
     return figure

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.mechanisms.thresholds import LINEAR
-from tcdp_sim.report.plots import headed, line_key, new_figure, points
+from tcdp_sim.report.plots import headed, line_key, new_figure, points, power_of_two
 
 LEAST_SIZES = 3
 
@@ -85,8 +85,10 @@ def figure(part: pd.DataFrame, styles: dict[str, dict[str, str]]) -> Any:
     if crossed:
         names = {method: styles[method]["label"].split(",")[0].removesuffix(" (zCDP)") for method in crossed}
         latest = max(crossed, key=lambda method: crossed[method][1])
-        titles.append(f"interior points beat the {names[latest]} from k = 2^{crossed[latest][1]:.0f} on")
-        rest = [f"the {names[name]} from 2^{place:.0f}" for name, (_, place) in crossed.items() if name != latest]
+        titles.append(f"interior points beat the {names[latest]} from k = {power_of_two(crossed[latest][1])} on,")
+        rest = [
+            f"the {names[name]} from {power_of_two(place)}" for name, (_, place) in crossed.items() if name != latest
+        ]
         titles += [", ".join(rest)] if rest else []
-    headed(drawn, "\n".join(titles))
+    headed(drawn, "\n".join(titles).removesuffix(","))
     return drawn

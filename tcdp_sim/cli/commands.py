@@ -123,10 +123,11 @@ def _status(console, run) -> None:
     status.main(run, console)
 
 
-def _draw(console, run) -> int:
+def _draw(console, run, figures=None) -> int:
     with importing():
         from tcdp_sim.cli import draw
-    return draw.draw(run.folder, console, run.title)
+    chosen = None if figures is None else [name.strip() for name in figures.split(",")]
+    return draw.draw(run.folder, console, run.title, chosen)
 
 
 def _verify(console, run, **keys) -> int:
@@ -252,7 +253,9 @@ COMMANDS = {
     "finish": Command(_finish, ("RUN",), "publish what the parts of a run have computed, and say what is missing"),
     "show": Command(_show, ("[RUN]",), "print the config of a study, as a file that runs it again"),
     "status": Command(_status, ("RUN",), "print the progress of a run, also while it is running"),
-    "draw": Command(_draw, ("RUN",), "draw the tables and figures of a run again"),
+    "draw": Command(
+        _draw, ("RUN",), "draw the tables and figures of a run again, or some figures alone", {"figures": "NAME,NAME"}
+    ),
     "verify": Command(
         _verify, ("RUN",), "compute random chunks (or claims) again and compare the bits", {"sample": 20, **OF_A_SWEEP}
     ),

@@ -1,10 +1,12 @@
 """The command `tcdp-sim draw`, which makes table, CSV files and figures from the published snapshot alone.
 
 Current figures are left in place. If the report was printed for such a terminal before, it is printed again, and
-nothing is computed. Slow libraries are imported only to draw.
+nothing is computed. Slow libraries are imported only to draw. A choice of figures is drawn without a record, so the
+next full drawing makes all of them.
 """
 
 import json
+from collections.abc import Collection
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
@@ -32,22 +34,35 @@ def main(settings: "Settings", console: Console) -> int:
     return draw(settings.folder, console, drawn.TITLE + settings.experiment.name)
 
 
-def draw(folder: Path, console: Console, wanted: str | None = None) -> int:
+def draw(folder: Path, console: Console, wanted: str | None = None, chosen: Collection[str] | None = None) -> int:
     """Draw published results, unless their figures are current, and print their report.
 
-    Return CONTRADICTED if simulated numbers contradict exact ones beyond chance, else 0. Raises UserError if there are
-    no results, if they are damaged or have another title than `wanted`, or if they cannot be drawn.
+    `chosen` names the figures to draw, by default all. Return CONTRADICTED if simulated numbers contradict exact ones
+    beyond chance, else 0. Raises UserError if there are no results, if they are damaged or have another title than
+    `wanted`, if they cannot be drawn, or if there is no figure of a chosen name.
     """
     of = drawn.inputs(folder) if wanted in (None, drawn.title(folder)) else None
     figures, report, damage = drawn.read(folder, of) if of else (None, None, "")
     if damage:
         say(console, damage)
+    if figures is not None and chosen is not None:
+        figures = _among(figures, chosen, folder)
     if figures is None or not _is_of(report, console):
-        report = _made(folder, console, wanted, of, figures)
+        report = _made(folder, console, wanted, of, figures, chosen)
     else:
         _repeat(folder, console, report, figures)
     say(console, f"results: {folder / 'results.zarr'}")
     return CONTRADICTED if report.contradictions else 0
+
+
+def _among(figures: list[Path], chosen: Collection[str], folder: Path) -> list[Path]:
+    """Return the current figures with chosen names. Raises UserError if there is none of a name."""
+    unknown = {*chosen} - {path.stem for path in figures}
+    if unknown:
+        with interrupts.held():
+            from tcdp_sim.results import published
+        published.check_names(chosen, [path.stem for path in figures], folder)
+    return [path for path in figures if path.stem in chosen]
 
 
 def _is_of(report: Report | None, console: Console) -> TypeGuard[Report]:
@@ -75,8 +90,18 @@ def _layout(console: Console) -> str:
     return f"{console.width} columns, {console.encoding}"
 
 
-def _made(folder: Path, console: Console, wanted: str | None, of: str | None, current: list[Path] | None) -> Report:
-    """Print the report of published results, draw their figures unless they are current, and keep a record of both."""
+def _made(
+    folder: Path,
+    console: Console,
+    wanted: str | None,
+    of: str | None,
+    current: list[Path] | None,
+    chosen: Collection[str] | None,
+) -> Report:
+    """Print the report of published results, and draw their figures unless they are current.
+
+    Keep a record of both, unless some figures were chosen.
+    """
     with interrupts.held():  # a signal must not interrupt an import, which takes a second
         from tcdp_sim import results
         from tcdp_sim.results import published
@@ -92,13 +117,13 @@ def _made(folder: Path, console: Console, wanted: str | None, of: str | None, cu
     with results.readable(folder / "results.zarr"):
         for line in data_notes(json.loads(run.cells.attrs.get("data", "{}"))):
             tell(line)
-    figures = _figures(run) if current is None else current
+    figures = _figures(run, chosen) if current is None else current
     contradictions = published.contradicted(run, tell)
     published.differences(run, tell)
     for path in figures:
         say(console, f"{'figure' if current is None else 'current'}: {path}")
     report = Report(_layout(console), text, tuple(lines), contradictions)
-    if of is not None:
+    if of is not None and chosen is None:
         try:
             drawn.write(folder, of, figures, report)
         except OSError as problem:
@@ -106,19 +131,19 @@ def _made(folder: Path, console: Console, wanted: str | None, of: str | None, cu
     return report
 
 
-def _figures(run: "Published") -> list[Path]:
+def _figures(run: "Published", chosen: Collection[str] | None) -> list[Path]:
     """Draw the figures of a run, in two processes if its table is large, and return the paths of the PNG files."""
     from tcdp_sim.report.saving import SecondProcess
     from tcdp_sim.results import published
 
     if len(run.table) < ROWS:
-        return published.draw(run)[0]
+        return published.draw(run, chosen=chosen)[0]
     with interrupts.held():
         resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
     with interrupts.held(), main_module.hidden():
         second = SecondProcess()
     with second:
-        return published.draw(run, second.save_all)[0]
+        return published.draw(run, second.save_all, chosen)[0]
 
 
 def _printed(run: "Published", console: Console) -> str:

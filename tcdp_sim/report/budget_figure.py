@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from tcdp_sim.report.looks import series_styles
@@ -15,25 +16,30 @@ _PLACES = (1, 2, 5)  # leading digits of the marked places of an axis
 
 
 def save(path: Path, curve: Any, factors: Sequence[float], delta: float) -> None:
-    """Draw the curve with the plan marked, and save it as PNG.
+    """Draw the curve with the plan marked, and save it as PNG; see `drawn`."""
+    with style():
+        drawn(curve, factors, delta).savefig(path, format="png", metadata={"Software": None})
+
+
+def drawn(curve: Any, factors: Sequence[float], delta: float) -> Figure:
+    """Return the figure of the curve with the plan marked.
 
     `curve` has names, errors, epsilon and success at each factor of the noise. The plan has factor 1.
     """
     chosen = factors.index(1.0)
-    with style():
-        figure, panels = new_figure(1, 2, 9.0, 3.8)
-        _errors(panels[0, 0], curve, chosen, factors.index(2.0))
-        _risk(panels[0, 1], curve, chosen)
-        for axes in panels[0]:
-            axes.set_xscale("log")
-            axes.xaxis.set_major_locator(LogLocator(subs=_PLACES))
-            axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
-            axes.xaxis.set_minor_formatter(NullFormatter())
-            axes.set_xlabel(f"epsilon at delta = {delta:g}, an upper bound")
-            axes.axvline(curve.epsilon[chosen], color=GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
-        success = f"an attacker guesses right in at most {curve.success[chosen]:.1%} of all cases"
-        headed(figure, f"Epsilon is at most {curve.epsilon[chosen]:.3g} by this plan, and {success}")
-        figure.savefig(path, format="png", metadata={"Software": None})
+    figure, panels = new_figure(1, 2, 9.0, 3.8)
+    _errors(panels[0, 0], curve, chosen, factors.index(2.0))
+    _risk(panels[0, 1], curve, chosen)
+    for axes in panels[0]:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=_PLACES))
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel(f"epsilon at delta = {delta:g}, an upper bound")
+        axes.axvline(curve.epsilon[chosen], color=GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
+    success = f"an attacker guesses right in at most {curve.success[chosen]:.1%} of all cases"
+    headed(figure, f"Epsilon is at most {curve.epsilon[chosen]:.3g} by this plan, and {success}")
+    return figure
 
 
 def _errors(axes: Any, curve: Any, chosen: int, double: int) -> None:

@@ -1,6 +1,7 @@
 """The look of every figure, captions, axes, and points with intervals."""
 
 import io
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import Any
@@ -28,6 +29,10 @@ KIND = "lines: exact; markers: simulated, 95% interval"  # for captions
 SIGNS = (("rho", "ρ"), ("omega", "ω"), ("delta", "δ"))
 # neighbouring relations in words
 NEIGHBOURS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}
+HELD = re.compile(r" [=<>≤] |\([^\s,()]+, [^\s,()]+\)|(Cor|Alg|Theorem|Lemma|Corollary|Algorithm|Section)\.? (?=\d)")
+HUGE = 1e12  # from here on a number in a title has a power of ten
+HARD = "\x1f"  # stands for a space at which no line ends
+LONG = re.compile(r"\d+\.\d{3,}(e[+-]?\d+)?")  # a number that may have too many digits for a title
 EITHER = "either"  # the relation of a row that concerns both
 
 STYLE = {
@@ -81,9 +86,24 @@ def new_figure(rows: int, columns: int, width: float, height: float, **shared):
 def headed(figure, finding: str) -> None:
     """Write a title above all panels, which states what the figure shows, on as many lines as it needs."""
     letters = int(figure.get_figwidth() * 72 / (0.6 * HEAD))
-    lines = [line for part in finding.split("\n") for line in textwrap.wrap(part, letters, break_on_hyphens=False)]
+    lines = [line for part in finding.split("\n") for line in wrapped(part, letters)]
     figure.suptitle("\n".join(lines), fontsize=HEAD)
     figure.set_figheight(figure.get_figheight() + 1.25 * HEAD * (len(lines) - 1) / 72)
+
+
+def wrapped(text: str, letters: int) -> list[str]:
+    """Return a text in as few lines of up to `letters` letters as it needs, of about equal length.
+
+    No line ends beside an equals sign or inside one of the HELD names.
+    """
+    held = HELD.sub(lambda name: name[0].replace(" ", HARD), text)
+    fewest = textwrap.wrap(held, letters, break_on_hyphens=False)
+    for width in range(letters // 2, letters):
+        lines = textwrap.wrap(held, width, break_on_hyphens=False)
+        if len(lines) <= len(fewest):
+            fewest = lines
+            break
+    return [line.replace(HARD, " ") for line in fewest]
 
 
 def captioned(figure, rows: DataFrame, unit: str):
@@ -95,7 +115,7 @@ def captioned(figure, rows: DataFrame, unit: str):
     """
     levels = [_levels(sign, rows, name) for name, sign in SIGNS]
     text = "; ".join(filter(None, [*levels, unit, *getattr(figure, "notes", {}).values(), _neighbours(rows)]))
-    lines = textwrap.wrap(text, int(figure.get_figwidth() * 72 / (0.54 * FOOT)), break_on_hyphens=False)
+    lines = wrapped(text, int(figure.get_figwidth() * 72 / (0.54 * FOOT)))
     figure.set_figheight(figure.get_figheight() + (1.25 * FOOT * len(lines) + 6) / 72)
     if figure.legends:  # the caption becomes its heading, because a legend below leaves no room for other texts there
         figure.legends[0].set_title("\n".join(lines), prop={"size": FOOT})
@@ -124,6 +144,22 @@ def size(k: float) -> str:
     """Return a number of bins or candidates as text for titles."""
     power = round(np.log10(k))
     return f"$10^{{{power}}}$" if power > 3 and np.isclose(k, 10.0**power, rtol=1e-9) else f"{k:,.6g}"
+
+
+def power_of_two(exponent: float) -> str:
+    """Return a power of two, such as the size of a domain, as text for titles."""
+    return f"$2^{{{exponent:.0f}}}$"
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """Return a number with so many digits as text for titles; large ones have commas and no power of ten."""
+    number = float(f"{value:.{digits}g}")
+    return f"{number:,.0f}" if 10**digits <= abs(number) < HUGE else f"{number:g}"
+
+
+def rounded_in(text: str, digits: int = 3) -> str:
+    """Return a text, such as the name of a guarantee, in which no number has more than so many digits."""
+    return LONG.sub(lambda number: f"{float(number[0]):.{digits}g}", text)
 
 
 def note(figure, subject: str, words: str) -> None:

@@ -1,6 +1,6 @@
 """A published run with the output of its experiment: table, figures, contradictions and differences."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from tcdp_sim import results
 from tcdp_sim.core import log, registry
-from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.core.log import Tell
 from tcdp_sim.report import plots, saving
 from tcdp_sim.report.saving import SaveAll
@@ -174,18 +174,27 @@ def contradicted(published: Published, tell: Tell) -> int:
         raise drawn.not_written(folder, problem) from problem
 
 
-def draw(published: Published, save_all: SaveAll | None = None) -> tuple[list[Path], dict[str, Figure]]:
+def draw(
+    published: Published, save_all: SaveAll | None = None, chosen: Collection[str] | None = None
+) -> tuple[list[Path], dict[str, Figure]]:
     """Write the figures and their numbers. Return the paths of the PNG files, and the figures by name.
 
-    `save_all` saves them, by default in this process. Raises UserError if they cannot be written.
+    `save_all` saves them, by default in this process. `chosen` names the figures that are wanted, by default all of
+    them; nothing is drawn after the last one. Raises UserError if they cannot be written, or if there is no figure of a
+    chosen name.
     """
     save_all = save_all or saving.save_all
-    figures = {}
+    figures, names = {}, []
 
     def kept():
         for name, figure, table in published.experiment.figures(published.table):
-            figures[name] = figure
-            yield name, figure, table
+            names.append(name)
+            if chosen is None or name in chosen:
+                figures[name] = figure
+                yield name, figure, table
+            if chosen is not None and figures.keys() >= set(chosen):
+                return
+        check_names(chosen or (), names, published.folder)
 
     try:
         with plots.style():
@@ -193,6 +202,14 @@ def draw(published: Published, save_all: SaveAll | None = None) -> tuple[list[Pa
     except OSError as problem:
         raise drawn.not_written(published.folder, problem) from problem
     return paths, figures
+
+
+def check_names(chosen: Collection[str], names: Sequence[str], folder: Path) -> None:
+    """Raise UserError if a run has no figure of a chosen name. `names` are those of all its figures."""
+    for name in chosen:
+        if name not in names:
+            valid = ", ".join(names) or "none"
+            raise UserError(f"{folder} has no figure {name!r}; valid: {valid}{suggestion(name, tuple(names))}")
 
 
 def differences(published: Published, tell: Tell) -> None:

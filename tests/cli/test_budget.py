@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+import figure_rules
 import pandas as pd
 import pytest
 
 from tcdp_sim.accounting.planning.curve import RiskCurve
 from tcdp_sim.report import budget_figure
-from tcdp_sim.report.plots import new_figure
+from tcdp_sim.report.plots import new_figure, style
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "budget.yaml"
 
@@ -105,6 +106,20 @@ def test_a_figure_has_at_most_eight_lines_of_releases_and_says_so(tmp_path):
     assert panels[0, 0].get_title() == "Errors twice as large take epsilon from 1 to 0.5"
     budget_figure._risk(panels[0, 1], curve, 1)
     assert "60.0%" in panels[0, 1].get_title()
+
+
+@pytest.mark.parametrize("count", [1, 4, 8, 11])
+@pytest.mark.parametrize("name", ["release {}", "a name that is too long for the legend of a panel, number {}"])
+def test_the_figure_keeps_to_the_rules_of_figures(count, name):
+    factors = [0.25, 0.5, 1.0, 2.0, 4.0]
+    epsilon, success = [7.9, 3.1, 1.3, 0.61, 0.3], [0.97, 0.85, 0.71, 0.62, 0.56]
+    errors = [[(i + 1) * 3.7 * factor for factor in factors] for i in range(count)]
+    with style():
+        figure = budget_figure.drawn(
+            RiskCurve([name.format(i) for i in range(count)], errors, epsilon, success), factors, 1e-6
+        )
+        figure.draw_without_rendering()
+    assert figure_rules.broken(figure) == []
 
 
 def test_help_lists_the_command(command):

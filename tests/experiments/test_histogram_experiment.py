@@ -278,8 +278,10 @@ def test_what_no_mechanism_can_do_is_drawn_once_for_each_guarantee_in_grey(table
         (line,) = lines(figure.axes[0], label)
         scaled = float(label.split("= ")[-1])
         rows = table[(table["omega_sqrt_rho"] == scaled) & (table["least_error"] > 0)].sort_values("k")
-        assert list(line.get_ydata()) == list(rows["least_error"])
+        k, error = line.get_data()
+        assert [error[np.searchsorted(k, each * (1 - 1e-9))] for each in rows["k"]] == list(rows["least_error"])
         assert line.get_color() == plots.GREY
+        assert set(np.diff(error)) <= {0.0, 0.5}  # a staircase, which no straight line crosses
 
 
 def best(figure, scaled):
@@ -455,11 +457,12 @@ def test_the_printed_bound_and_the_least_error_are_drawn_where_they_are(table):
     k = np.array([10.0, 1e3, 1e6])
     found = [y for x, y in curves(axes, key(figure, "zCDP radius as printed")) if np.isfinite(y).all()]
     np.testing.assert_allclose(found, [np.sqrt(np.log(k / 0.05) / 0.1)], rtol=1e-9)
+    ((k, zcdp),) = curves(axes, key(figure, "(zCDP)"))
     p, q = 0.95, 0.05 / (k - 1)
     kl = p * np.log(p / q) + 0.05 * np.log(0.05 / (1 - q))
     order = np.sqrt(np.log(1 / q)) - np.sqrt(np.log(1 / p))  # the best Renyi order of two coins, squared
     records = np.sqrt(np.maximum(kl, order**2) / 0.1)
-    ((_, zcdp),) = curves(axes, key(figure, "(zCDP)"))
+    assert (k[0], k[-1]) == pytest.approx((10.0, 1e6))
     np.testing.assert_array_equal(zcdp, (np.ceil(records) - 1) / 2)
     for scaled in (1, 2):
         ((x, y),) = curves(axes, key(figure, f"no mechanism can do better, ω√ρ = {scaled}"))

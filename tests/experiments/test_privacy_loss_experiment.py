@@ -13,6 +13,7 @@ from scipy import stats
 from tcdp_sim import results
 from tcdp_sim.experiments import privacy_loss
 from tcdp_sim.report import plots
+from tcdp_sim.report.labels import short
 from tcdp_sim.results import published
 
 WORDS = ("experiment=privacy_loss", "cluster=serial", "trials=2000", "chunk=1000")
@@ -111,7 +112,7 @@ def test_groups_are_promised_what_group_privacy_gives(command, folder):
     assert vast["exact"].item() == pytest.approx(243)
     assert vast["lower"].item() < 243 < vast["simulated"].item() == np.inf  # a moment above 1e150
     panels = drawn_figures(table)["loss_tail"].axes
-    assert [axes.get_title() for axes in panels][::8] == ["0.447214-DP, shift 0.5", "(0.1, 6.32456)-tCDP, shift 9"]
+    assert [axes.get_title() for axes in panels][::8] == ["0.4472-DP, shift 0.5", "(0.1, 6.325)-tCDP, shift 9"]
 
 
 def test_epsilon_or_order_given_make_the_study_about_that(table_of_command):
@@ -166,16 +167,21 @@ def test_figures(table):
     assert list(found) == ["loss_tail", "delta_epsilon", "renyi_curve", "loss_law"]
     panels = found["loss_tail"].axes
     assert [axes.get_title() for axes in panels] == [
-        "0.447214-DP",
-        "(0.447214, 1e-06)-DP",
+        "0.4472-DP",
+        "(0.4472, 1e-06)-DP",
         "0.1-zCDP",
-        "(0.1, 6.32456)-tCDP",
+        "(0.1, 6.325)-tCDP",
     ]
     assert all(axes.get_yscale() == "log" for axes in panels)
     text = " ".join([caption(found["loss_tail"]), *keys(found["loss_tail"])])
     for word in ("Laplace", "Gaussian", "sinh-normal", "95% interval", "guarantee allows", "Rényi DP", "importance"):
         assert word in text
-    assert "trials for each marker show probabilities down to" in found["loss_tail"].get_suptitle()
+    assert "trials for each marker show probabilities down to" in caption(found["loss_tail"])
+    curves = table[(table["quantity"] == "tail") & (table["trials"] == 0) & (table["exact"] > 1e-12)]
+    for label, rows in curves.groupby("noise_label"):  # no noise reaches more than its guarantee allows
+        share = (rows["exact"] / rows["promised"]).max()
+        assert f"{short(label)} {share:.0%}" in " ".join(found["loss_tail"].get_suptitle().split())
+        assert share <= 1
     assert "infinite at every order: truncated Laplace (ε, δ)" in caption(found["renyi_curve"])
     assert found["renyi_curve"].axes[0].get_ylim() == (0, 2)
     assert found["delta_epsilon"].axes[0].get_ylabel() == "δ(ε)"
@@ -289,10 +295,10 @@ def delta_of_the_best_test(epsilon, rho):
 
 @pytest.mark.parametrize("name", ["delta_epsilon", "renyi_curve", "loss_law"])
 def test_a_figure_names_rho_and_omega(table, name):
-    title = drawn_figures(table)[name].get_suptitle().replace("\n", " ")
-    assert "ρ = 0.1, ω = 6.325" in title
-    assert ("δ = 1e-06" in title) == (name != "renyi_curve")  # where truncated Laplace noise has no line
-    assert "shift 1" in title
+    figure = drawn_figures(table)[name]
+    told = caption(figure)
+    assert told.startswith("ρ = 0.1; ω = 6.325; δ = 1e-06;")
+    assert "shift 1" in told
 
 
 def test_noises_that_differ_in_delta_alone_are_two_lines(table):

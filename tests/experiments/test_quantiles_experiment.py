@@ -72,7 +72,7 @@ def test_errors_along_budgets_name_the_best_method_at_both_ends():
     assert {*figures} == {"error_vs_rho"}
     figure, part = figures["error_vs_rho"]
     assert len(part) == 16
-    title = "Least error of 9 quantiles from ρ = 0.1 to 3: AQ to Joint in 2^8; none to Joint in 2^64"
+    title = "Least error of 9 quantiles from ρ = 0.1 to 3: AQ to Joint in $2^{8}$; none to Joint in $2^{64}$"
     assert figure.get_suptitle().replace("\n", " ") == title
     assert len(figure.legends[0].get_texts()) == 2  # no entry for exact values, which nobody knows here
 
@@ -85,7 +85,7 @@ def test_errors_by_records_show_what_ties_do():
     figure, _ = drawn(rows)["errors_by_records"]
     title = "Value errors of 9 quantiles under 0.1-zCDP, reals with ties: deep tree 3 to Joint 900 units"
     assert figure.get_suptitle().replace("\n", " ") == title
-    assert "delays\nn = 5,000\nin 2^11" in texts(figure)
+    assert "delays\nn = 5,000\nin $2^{11}$" in texts(figure)
     scaled = [error for bars in figure.axes[0].containers for error in bars.lines[0].get_ydata()]
     assert max(scaled) == pytest.approx(9.0)  # 900 records, of 100 between neighbouring quantiles
 

@@ -128,7 +128,7 @@ def test_success_of_interior_points_is_drawn_under_its_name():
     look = series.styles(table)
     figure = interior.success_figure(table, look)
     for axes, log2_k in zip(figure.axes, (16, 1024)):
-        assert axes.get_title() == f"k = 2^{log2_k}"
+        assert axes.get_title() == f"k = $2^{{{log2_k}}}$"
         for words, method in (("one level: Gaussian", "one_level"), ("noisy binary search", "binary_search")):
             rows = table[(table["method"] == method) & (table["log2_k"] == log2_k)]
             shows(axes, key(figure, words), rows, "n", "success")

@@ -10,13 +10,14 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from math import sqrt
+from math import ceil, comb, sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from words_of_code import files
 
+import tcdp_sim
 from tcdp_sim.bounds import fano, histogram_records, information, least_records, least_sample_size, selection_gap
 from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
 
@@ -57,6 +58,24 @@ def records(omega: float, rho: float, k: float) -> Iterator[float]:
     yield float(histogram_records(TCDP(rho, omega), k))
 
 
+def default_study() -> tuple[int, int]:
+    """Return the numbers of chunks and of cells of `tcdp-sim sweep.rho=0.1 also=null`."""
+    plan = tcdp_sim.plan("histogram", sweep={"rho": 0.1}, also=None)
+    return plan.chunks, len(plan.cells)
+
+
+def twice(*numbers: int) -> list[int]:
+    """Return each number twice, as in "84 of 84"."""
+    return [number for number in numbers for _ in range(2)]
+
+
+def sampled() -> Iterator[float]:
+    """Yield cells, chunks, chunks, and the probability in percent that 20 random chunks show one of 5% wrong ones."""
+    chunks, cells = default_study()
+    wrong = ceil(chunks / 20)
+    yield from (cells, chunks, chunks, 100 * (1 - comb(chunks - wrong, 20) / comb(chunks, 20)))
+
+
 def row(start: str, *cells: int) -> str:
     """Return the pattern of a table's row that begins with a text. `cells` has the count of numbers in each cell."""
     return start + "".join(r" \| " + ", ".join([NUMBER] * count) for count in cells)
@@ -89,6 +108,17 @@ NUMBERS: list[tuple[str, str, Callable[[], Iterable[float]]]] = [
         "docs/explained/limits.md",
         row(r"\| tCDP: printed Fano with Proposition 9, here", 2, 2, 2),
         lambda: printed_gaps(TCDP(0.1, 5), "proposition_9"),
+    ),
+    (
+        "docs/explained/trust.md",
+        r"results/histogram: (\d+) of (\d+) chunks, (\d+) of (\d+) cells done",
+        lambda: twice(*default_study()),
+    ),
+    (
+        "docs/explained/trust.md",
+        r"certificate: (\d+) cells, (\d+) chunks, all as certified\n    20 of 20 chunks are the stored bits \((\d+) "
+        r"are stored\)\n    were 5% of all chunks wrong, such a sample would have found one with probability (\d+)%",
+        sampled,
     ),
     ("docs/explained/limits.md", row(r"\| \(5, 0\.1, 10\^3\)", 1, 1, 1), lambda: records(5, 0.1, 1e3)),
     ("docs/explained/limits.md", row(r"\| \(2, 0\.1, 10\^6\)", 1, 1, 1), lambda: records(2, 0.1, 1e6)),

@@ -1,5 +1,7 @@
 """The line below a figure's panels that says at which privacy, in which unit and for which neighbours it is."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,3 +53,44 @@ def test_several_relations_are_all_named():
     rows = {"rho": [0.1] * 4, "neighbours": ["add-remove", "substitute", "either", "move two bins"]}
     text = caption(rows)[1].get_text()
     assert text.endswith("neighbours add or remove one record, or substitute one record, or move two bins")
+
+
+# Lines of titles and captions
+
+
+@pytest.mark.parametrize("letters", range(30, 90, 7))
+def test_lines_of_a_title_are_few_about_equal_and_hold_together(letters):
+    text = (
+        "A finding of Theorem 17 (Cor. 18) under (ε, δ)-DP with ρ = 0.1, ω = 6.325 and a gap of 36.3 counts for "
+        "k = 10 at equal privacy"
+    )
+    lines = plots.wrapped(text, letters)
+    assert " ".join(lines) == text
+    assert max(map(len, lines)) <= letters
+    for held in ("Theorem 17", "Cor. 18", "(ε, δ)-DP", "ρ = 0.1", "ω = 6.325", "k = 10"):
+        assert any(held in line for line in lines), held
+    greedy = textwrap.wrap(text, letters, break_on_hyphens=False)
+    assert len(lines) <= len(greedy) + 1
+    if len(lines) > 1:
+        assert len(lines[-1]) > len(text) / len(lines) / 3  # no word alone
+
+
+def test_a_text_that_fits_is_one_line_and_hard_spaces_stay():
+    assert plots.wrapped("one line", 30) == ["one line"]
+    assert plots.wrapped("β\u00a0=\u00a00.05 holds", 30) == ["β\u00a0=\u00a00.05 holds"]
+    assert plots.wrapped("", 30) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(10663.2, "10,700"), (7.7221, "7.72"), (0.051, "0.051"), (9.31e8, "931,000,000"), (2e15, "2e+15")],
+)
+def test_numbers_in_titles_have_three_digits_and_commas(value, text):
+    assert plots.rounded(value) == text
+
+
+def test_names_of_guarantees_in_titles_are_short():
+    assert plots.rounded_in("1e-06-approximate 0.0316228-zCDP") == "1e-06-approximate 0.0316-zCDP"
+    assert plots.rounded_in("(0.447214, 1e-06)-DP", 4) == "(0.4472, 1e-06)-DP"
+    assert plots.rounded_in("0.1-zCDP") == "0.1-zCDP"
+    assert plots.power_of_two(20.0) == "$2^{20}$"

@@ -91,3 +91,71 @@ def test_what_is_no_noise_has_a_colour_and_marker_a_series_and_dashes_a_kind():
 @pytest.mark.parametrize("table", [looks.COLOURS, looks.MARKERS, looks.DASHES])
 def test_tables_of_colours_markers_and_dashes_repeat_nothing(table):
     assert len({str(entry) for entry in table}) == len(table) == 8
+
+
+# Looks by name
+
+
+@pytest.mark.parametrize(
+    ("look_of", "table"),
+    [
+        (looks.method_look, looks.METHODS),
+        (looks.release_look, looks.RELEASES),
+        (looks.scheme_look, looks.SCHEMES),
+        (looks.direction_look, looks.DIRECTIONS),
+        (looks.accounting_look, looks.ACCOUNTINGS),
+    ],
+)
+def test_a_look_by_name_is_that_of_its_table(look_of, table):
+    for name, (colour, marker, *dashes) in table.items():
+        assert look_of(name) == {"color": colour, "marker": marker} | ({"linestyle": dashes[0]} if dashes else {})
+    with pytest.raises(KeyError):
+        look_of("no such name")
+
+
+@pytest.mark.parametrize("table", [looks.SCHEMES, looks.ACCOUNTINGS, looks.DIRECTIONS])
+def test_the_looks_of_a_table_differ_from_each_other(table):
+    assert len({str(look) for look in table.values()}) == len(table)
+
+
+def test_releases_that_are_drawn_together_differ():
+    """Roots of every degree share a look, and so do releases that no figure has side by side."""
+    apart = {name: look for name, look in looks.RELEASES.items() if name not in ("root", "clipped", "unit_splitting")}
+    assert len(set(apart.values())) == len(apart)
+    assert looks.RELEASES["root"] == looks.RELEASES["fourth_root"]
+
+
+def test_a_release_by_additive_noise_looks_like_the_noise():
+    for family in ("laplace", "gaussian"):
+        assert looks.release_look(family) == looks.noise_look(family)
+
+
+@pytest.mark.parametrize(("family", "calibration"), KNOWN.values(), ids=list(KNOWN))
+def test_the_look_of_a_noise_by_family_is_its_look_beside_others(family, calibration):
+    beside = noise_looks((name, *about) for name, about in KNOWN.items())
+    (name,) = (name for name, about in KNOWN.items() if about == (family, calibration))
+    assert looks.noise_look(family, calibration) == beside[name]
+
+
+def test_an_exact_accounting_has_the_colour_of_gaussian_noise():
+    for end in ("upper", "lower"):
+        assert looks.accounting_look(f"numerical, {end} end")["color"] == looks.noise_look("gaussian")["color"]
+
+
+def test_levels_go_from_dark_to_light_and_look_like_no_noise_or_method():
+    for count in (1, 2, 5, 8):
+        styles = looks.level_styles(f"{level}" for level in range(count))
+        assert list(styles) == [f"{level}" for level in range(count)]
+        brightness = [
+            sum(weight * c for weight, c in zip((0.3, 0.59, 0.11), to_rgb(s["color"]))) for s in styles.values()
+        ]
+        assert brightness == sorted(brightness)
+        assert len({(style["marker"], str(style["linestyle"])) for style in styles.values()}) == count
+        taken = {*looks.COLOURS, *looks.MORE.values()}
+        assert not taken & {style["color"].upper() for style in styles.values()}
+
+
+def test_the_ends_of_the_levels_are_the_same_however_many_there_are():
+    few, many = (list(looks.level_styles(map(str, range(count))).values()) for count in (2, 7))
+    assert (few[0]["color"], few[-1]["color"]) == (many[0]["color"], many[-1]["color"])
+    assert looks.level_styles(["a", "b", "a"]) == looks.level_styles(["a", "b"])
