@@ -28,6 +28,16 @@ def give_back() -> None:
         set_option(TRIM_THRESHOLD, BYTES)
 
 
+def give_back_now() -> None:
+    """Let glibc return the freed memory between objects that stay.
+
+    It returns memory at the end of its heap by itself: see `give_back`. After a run of 200,000 cells that leaves 50 MB.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim:
+        trim(0)
+
+
 def listen() -> None:
     """Make a thread that ends for lack of memory end the run, without a traceback of its own.
 

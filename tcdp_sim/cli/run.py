@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from tcdp_sim.cli import memory
 from tcdp_sim.cli.imports import importing
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core import log
@@ -30,6 +31,7 @@ def main(settings: "Settings", console: Console, exact_values: "ExactValues | No
     """
     done = exact_values is None and _is_finished(settings, console)
     failed, cells = (0, 0) if done else _executed(settings, console, exact_values)
+    memory.give_back_now()  # figures need more than a run does
     with importing():
         from tcdp_sim.cli import draw
     code = draw.main(settings, console)

@@ -130,7 +130,7 @@ def publish(
     attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.noises))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     made_of = publication.table_digest(study, exact_values, attributes, counted, lacking)
-    if publication.stands(study, run, wanted, made_of):
+    if publication.stands(study, run, wanted.by_id(), made_of):
         state.keep(study.planned, run, wanted, plan)
         return
     with interrupts.held():  # a second of imports, which a command that publishes nothing does not need
@@ -138,7 +138,7 @@ def publish(
     worst = state.WorstOfTable(study.mechanism.observables)
     blocks = worst.watched(_table(study, run, wanted, exact_values, kept, attributes, counted))
     run.publish(zarr_tree.watched(blocks, seen) if seen else blocks)
-    certificate.write(study, run, wanted)
+    certificate.write(study, run, wanted.by_id())
     publication.write(run.folder, made_of)
     state.keep(study.planned, run, wanted, plan, worst.found)
 

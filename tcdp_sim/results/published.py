@@ -1,6 +1,5 @@
 """A published run with the output of its experiment: table, figures, contradictions and differences."""
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -23,6 +22,8 @@ from tcdp_sim.results import rows
 from tcdp_sim.statistics import common_random_numbers, contradictions
 from tcdp_sim.store import columns, drawn
 from tcdp_sim.store.drawn import TITLE
+
+ROWS = 65536  # rows of a column that are read at a time
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def read(folder: Path, title: str | None = None) -> Published:
             cells = cells.load()
             blocks = iter([cells])
         else:
-            blocks = _identified(cells)
+            blocks = results.cell_blocks(cells)
     total = cells.sizes["cell"]
     table = _joined_table(_tables(experiment, blocks, total), -(-total // results.open.ROWS))
     return Published(folder, experiment, cells, table)
@@ -84,13 +85,6 @@ def _tables(experiment: ModuleType, blocks: Iterable[xr.Dataset], total: int) ->
     for block in blocks:
         yield rows.table(experiment, block, first, total)
         first += block.sizes["cell"]
-
-
-def _identified(cells: xr.Dataset) -> Iterator[xr.Dataset]:
-    """Return the rows of a large table in blocks, after loading the columns that tell its cells apart."""
-    for name in ("id", "trials", *json.loads(cells.attrs["axes"])):
-        cells.variables[name].load()
-    return results.cell_blocks(cells)
 
 
 def _joined_table(coming: Iterator[pd.DataFrame], blocks: int) -> pd.DataFrame:
@@ -230,5 +224,8 @@ def differences(published: Published, tell: Tell) -> None:
 
 
 def chosen_names(cells: xr.Dataset) -> set[str]:
-    """Return the names that the user has chosen: those of the data sets."""
-    return set(map(str, cells["data"].values)) if "data" in cells.coords else set()
+    """Return the names that the user has chosen: those of the data sets. The column of a large table is not kept."""
+    if "data" not in cells.coords:
+        return set()
+    column, starts = cells.variables["data"], range(0, cells.sizes["cell"], ROWS)
+    return {str(name) for start in starts for name in column[start : start + ROWS].values}

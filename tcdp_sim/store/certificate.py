@@ -54,10 +54,11 @@ class _Lines:
         return found.hexdigest()
 
 
-def write(study, run, wanted: Mapping[str, int]) -> Path:
+def write(study, run, wanted: Iterable[tuple[str, int]]) -> Path:
     """Write certificate.json for the published results, atomically, and return its path. Raises OSError.
 
-    `wanted` is the number of chunks of each cell id. A cell that lacks a chunk is not in the certificate.
+    `wanted` gives the cells by ascending id, each with its number of chunks. A cell that lacks a chunk is not in the
+    certificate.
     """
     path = run.folder / NAME
     durable.write(path, _text(of(study, run, wanted)))
@@ -86,8 +87,11 @@ def _text(certificate: Mapping[str, Any]) -> Iterator[str]:
     yield "\n }\n}\n" if certificate["cells"] else "}\n}\n"
 
 
-def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
-    """Return the certificate of the run in its present state; `cells` takes 70 bytes for each."""
+def of(study, run, wanted: Iterable[tuple[str, int]]) -> dict[str, Any]:
+    """Return the certificate of the run in its present state; `cells` takes 70 bytes for each.
+
+    `wanted` has the form that `write` takes.
+    """
     cells = _Lines(_cells(run, wanted))
     about = {
         **study.identity,
@@ -123,7 +127,8 @@ def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[s
     """Return the errors and the harmless differences of a certificate, as two lists of lines for the user."""
     claimed = certificate["cells"]
     full = {cell[:DIGITS]: cell for cell, _ in run.done}
-    now = of(study, run, {full[short]: chunks(line) for short, line in claimed.items() if short in full})
+    known = sorted((full[short], chunks(line)) for short, line in claimed.items() if short in full)
+    now = of(study, run, known)
     found = dict(now["cells"].items())
     wrong: list[str] = []
     notes: list[str] = []
@@ -141,7 +146,7 @@ def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[s
 
 def _cells(run, wanted) -> Iterator[tuple[str, str]]:
     """Yield the shortened id of each complete cell, by id, with the number of chunks and the digest of its records."""
-    whole = ((cell, n) for cell, n in sorted(wanted.items()) if all(run.has(cell, chunk) for chunk in range(n)))
+    whole = ((cell, n) for cell, n in wanted if all(run.has(cell, chunk) for chunk in range(n)))
     while some := list(islice(whole, TOGETHER)):
         records = run.each_record((cell, chunk) for cell, n in some for chunk in range(n))
         for cell, n in some:

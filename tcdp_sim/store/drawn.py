@@ -157,12 +157,19 @@ def _report(said: Any) -> Report | None:
 
 
 def _of_file(path: Path) -> str | None:
-    """Return the digest of a file, None if it cannot be read."""
+    """Return the digest of a file, None if it cannot be read. The CSV file of a large table never is in memory."""
     try:
-        return _of_bytes(path.read_bytes())
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, _hasher).hexdigest()
     except OSError:
         return None
 
 
 def _of_bytes(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=SIZE).hexdigest()
+    digest = _hasher()
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def _hasher() -> "hashlib.blake2b":
+    return hashlib.blake2b(digest_size=SIZE)

@@ -1,4 +1,7 @@
-"""The places of records in a journal, in some hundred bytes for each cell and eight for each of its chunks."""
+"""The places of records in a journal: 160 bytes for a cell of one chunk, else 310 and eight for each chunk.
+
+In a large sweep most cells have one chunk. Such a cell is kept as a whole number, which takes half of the memory.
+"""
 
 from array import array
 from collections.abc import Iterator
@@ -24,7 +27,8 @@ class Index:
     """The journal file and offset of each chunk's record, and the shape that the records of a cell share."""
 
     def __init__(self) -> None:
-        self._entries: dict[bytes, _Entry] = {}
+        self._entries: dict[bytes, int | _Entry] = {}  # the number is that of `_single`
+        self._usual: Any = None  # the shape of the first cell that has one
         self._far: dict[tuple[bytes, int], int] = {}  # chunks far beyond the ones before them
         self._segments: list[Path] = []
         self._numbers: dict[Path, int] = {}
@@ -40,13 +44,16 @@ class Index:
         """Yield the cell and the chunk of every record."""
         for cell, entry in self._entries.items():
             name = cell.hex()
-            yield from ((name, chunk) for chunk, place in enumerate(entry.places) if place)
+            places = (entry >> 1,) if isinstance(entry, int) else entry.places
+            yield from ((name, chunk) for chunk, place in enumerate(places) if place)
         yield from ((cell.hex(), chunk) for cell, chunk in self._far)
 
     def shape(self, cell: str, otherwise: Any = None) -> Any:
         """Return the shape that a cell's records share, as given with its first record, or `otherwise`."""
         entry = self._entries.get(_key(cell))
-        return otherwise if entry is None else entry.shape
+        if entry is None:
+            return otherwise
+        return self._shape_of(entry)
 
     def where(self, cell: str, chunk: int) -> tuple[Path, int]:
         """Return the file and the offset of a record's payload. Raises KeyError if there is none."""
@@ -57,14 +64,16 @@ class Index:
 
     def enter(self, cell: str, chunk: int, segment: Path, offset: int, shape: Any = None) -> None:
         """Enter the place of a chunk's record, in place of any earlier one."""
-        key = _key(cell)
+        key, place = _key(cell), self._packed(segment, offset)
         entry = self._entries.get(key)
         if entry is None:
-            entry = self._entries[key] = _Entry(self._shapes.setdefault(shape, shape))
-        if segment not in self._numbers:
-            self._numbers[segment] = len(self._segments)
-            self._segments.append(segment)
-        place = self._numbers[segment] << _SHIFT | offset
+            entry = self._without_chunks(shape)
+        if isinstance(entry, int):
+            if chunk == 0:
+                self._entries[key] = _single(place, bool(entry & 1))
+                return
+            entry = _opened(entry, self._shape_of(entry))
+        self._entries[key] = entry
         if chunk > 2 * entry.count + _FAR:  # a few records with large numbers must not take much room
             self._far[key, chunk] = place
             return
@@ -77,15 +86,55 @@ class Index:
         if self._far:
             self._far.pop((key, chunk), None)
 
+    def _packed(self, segment: Path, offset: int) -> int:
+        """Return the place of a record as one number."""
+        if segment not in self._numbers:
+            self._numbers[segment] = len(self._segments)
+            self._segments.append(segment)
+        return self._numbers[segment] << _SHIFT | offset
+
+    def _without_chunks(self, shape: Any) -> int | _Entry:
+        """Return the entry of a new cell."""
+        if self._usual is None:
+            self._usual = shape
+        if shape is None or shape == self._usual:
+            return _single(0, shape is not None)
+        return _Entry(self._shapes.setdefault(shape, shape))
+
+    def _shape_of(self, entry: int | _Entry) -> Any:
+        """Return the shape of a cell's records."""
+        if isinstance(entry, int):
+            return self._usual if entry & 1 else None
+        return entry.shape
+
     def _place(self, cell, chunk) -> int:
         """Return the packed place of a chunk's record, 0 if there is none."""
         key = _key(cell)
         entry = self._entries.get(key)
         if entry is None:
             return 0
+        if isinstance(entry, int):
+            return 0 if chunk else entry >> 1
         if chunk < len(entry.places) and entry.places[chunk]:
             return entry.places[chunk]
         return self._far.get((key, chunk), 0) if self._far else 0
+
+
+def _single(place: int, is_usual: bool) -> int:
+    """Return the number of a cell that has chunk 0 at a place, or no chunk at place 0.
+
+    Its records have the usual shape, or no known shape.
+    """
+    return place << 1 | is_usual
+
+
+def _opened(single: int, shape: Any) -> _Entry:
+    """Return the entry of a cell that was a number."""
+    entry = _Entry(shape)
+    if single >> 1:
+        entry.places.append(single >> 1)
+        entry.count = 1
+    return entry
 
 
 def _key(cell: str) -> bytes:

@@ -8,7 +8,7 @@ certificate in the folder, publishing would write the same bytes. In case of dou
 import hashlib
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def write(folder: Path, table: str) -> None:
     digests.write_sealed(folder / NAME, {"certificate": _digest_of(folder / certificate.NAME), "table": table})
 
 
-def stands(study: Any, run: Any, wanted: Mapping[str, int], table: str) -> bool:
+def stands(study: Any, run: Any, wanted: Iterable[tuple[str, int]], table: str) -> bool:
     """Return True if publishing would give the same bytes. It is False with plug-ins, whose code has no digest.
 
     `wanted` has the form that `certificate.write` takes. `table` is the `table_digest` of the table to publish.

@@ -124,7 +124,15 @@ class Cells(Sequence[Cell]):
     def ids(self) -> Iterator[str]:
         """Return the ids of all cells without unpacking anything else."""
         rows = range(len(self._work)) if self._rows is None else self._rows
-        return (self._ids[row * ID_BYTES : (row + 1) * ID_BYTES].hex() for row in rows)
+        return map(self._id, rows)
+
+    def by_id(self) -> Iterator[tuple[int, str]]:
+        """Yield the place and the id of each cell, in the order of the ids."""
+        for place in map(int, self._order):
+            yield place, self._id(place if self._rows is None else int(self._rows[place]))
+
+    def _id(self, row: int) -> str:
+        return self._ids[row * ID_BYTES : (row + 1) * ID_BYTES].hex()
 
     def digest(self) -> str:
         """Return a digest of all cells in their order. It changes if equal cells are packed in another way."""

@@ -4,6 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
+import tracemalloc
+from hashlib import blake2b
 
 import pytest
 from matplotlib.figure import Figure
@@ -73,6 +75,20 @@ def test_another_width_of_the_terminal_repeats_the_report_but_leaves_the_figures
     assert "current: " in out
     assert files(folder) == before
     assert json.loads((folder / drawn.NAME).read_text())["said"]["console"].startswith("300 ")
+
+
+def test_the_digest_of_a_large_file_is_made_without_the_file_in_memory(tmp_path):
+    """The CSV file of 200,000 cells has 118 MB."""
+    content = bytes(range(256)) * 40_000
+    (tmp_path / "table.csv").write_bytes(content)
+    expected = blake2b(content, digest_size=drawn.SIZE).hexdigest()
+    tracemalloc.start()
+    try:
+        assert drawn._of_file(tmp_path / "table.csv") == expected == drawn._of_bytes(content)
+        assert tracemalloc.get_traced_memory()[1] < len(content) / 10
+    finally:
+        tracemalloc.stop()
+    assert drawn._of_file(tmp_path / "lost.csv") is None
 
 
 def code_changes(monkeypatch, folder):

@@ -1,6 +1,7 @@
 """What is still to be simulated: counted right, the longest first, read as the workers come to it."""
 
 import hashlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -33,10 +34,24 @@ def test_what_is_missing_is_counted():
 
 
 def test_what_is_wanted_is_a_mapping():
-    made = cells([1.0] * 3)
-    wanted = Wanted(made, 2).with_chunks(np.array([2, 7, 3]))
-    assert dict(wanted) == dict(wanted.items()) == dict(zip(made.ids(), (2, 7, 3)))
-    assert (wanted.total, len(wanted), wanted.get("f" * 64, 0)) == (12, 3, 0)
+    made = cells([1.0] * 4)
+    wanted = Wanted(made, 2).with_chunks(np.array([2, 7, 3, 5]))
+    assert dict(wanted) == dict(wanted.items()) == dict(zip(made.ids(), (2, 7, 3, 5)))
+    assert (wanted.total, len(wanted), wanted.get("f" * 64, 0)) == (17, 4, 0)
+    assert list(wanted.by_id()) == sorted(wanted.items())
+    assert list(made.ids()) != sorted(made.ids())
+
+
+def test_wanted_cells_in_the_order_of_their_ids_take_no_list_of_all():
+    wanted = Wanted(cells([1.0] * 2000), 1)
+    assert next(wanted.by_id())[1] == 1  # makes the order of the places, which is kept
+    tracemalloc.start()
+    try:
+        assert sum(chunks for _, chunks in wanted.by_id()) == 2000
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 10 * 2000  # bytes; a sorted list takes 200 a cell
 
 
 def test_the_longest_come_first_and_equals_keep_the_order_of_the_plan():

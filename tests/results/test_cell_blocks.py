@@ -77,8 +77,30 @@ def test_a_large_run_is_compared_without_its_histograms_in_memory(folder, monkey
     assert published.contradicted(read, said.append) == 0
     assert "simulated numbers have an exact one beside them" in said[0]
     held = {str(name) for name, variable in read.cells.variables.items() if variable._in_memory}
-    assert {"id", "k", "noise", "trials"} <= held
-    assert not [name for name in held if "histogram_count" in name or "histogram_key" in name or name == "law"]
+    assert all("cell" not in read.cells[name].dims or name.endswith("_bins") for name in held)
+
+
+def test_a_contradiction_in_a_large_run_names_its_cell(folder, monkeypatch):
+    """The columns that tell cells apart are read when there is something to tell."""
+    monkeypatch.setattr("tcdp_sim.results.open.ROWS", 5)
+    read = published.read(folder)
+    read.table.loc[7, "linf_q95_p_value"] = 1e-30
+    said = []
+    assert published.contradicted(read, said.append) == 1
+    assert results.open_cells(folder)["id"].values[7][:16] in said[0]
+    pd.testing.assert_series_equal(
+        pd.read_csv(folder / "contradictions.csv")["alarm_cell"],
+        pd.Series(results.open_cells(folder)["id"].values[[7]], name="alarm_cell", dtype="str"),
+    )
+
+
+def test_the_names_of_data_sets_are_those_of_all_rows(folder, monkeypatch):
+    monkeypatch.setattr("tcdp_sim.results.published.ROWS", 5)
+    cells = results.open_cells(folder, compute_later=False)
+    named = cells.assign_coords(data=("cell", np.array([f"set {i // 4}" for i in range(CELLS)], dtype=object)))
+    assert published.chosen_names(named) == {f"set {i // 4}" for i in range(CELLS)}
+    assert published.chosen_names(cells) == set(cells["data"].values)
+    assert published.chosen_names(cells.drop_vars("data")) == set()
 
 
 def own(cell):

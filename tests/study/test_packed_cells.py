@@ -43,6 +43,7 @@ def test_they_come_back_as_they_were(count):
     assert (list(again), list(again.ids()), again.digest()) == (plain, list(cells.ids()), cells.digest())
     assert again.work.tolist() == cells.work.tolist()
     assert cells.work.tolist() == [one.work for one in plain]
+    assert list(cells.by_id()) == [(i, name) for name, i in sorted((one.id, i) for i, one in enumerate(plain))]
     assert [cells.place(one.id) for one in plain] == list(range(count))
     assert cells.place("0" * 64) is None
     assert cells.place("no id") is None
@@ -59,6 +60,7 @@ def test_of_the_cells_with_one_law_the_first_is_kept():
     assert cells.work.tolist() == [one.work for one in cells]
     assert [cells.place(one.id) for one in cells] == [0, 1, 2, 3]
     assert list(cells.distinct()) == list(cells)
+    assert list(cells.by_id()) == [(i, name) for name, i in sorted((one.id, i) for i, one in enumerate(cells))]
     assert packed(plain).place(plain[3].id) == 0  # the first with that id
 
 
@@ -82,6 +84,7 @@ def test_ids_that_end_in_zeros_are_told_apart():
     cells = packed([Cell(name, {}, {}, "", "", "", 1.0) for name in ids])
     assert [cells.place(name) for name in ids] == [0, 1, 2]
     assert cells.place("ab" + "00" * 29 + "0100") is None
+    assert list(cells.by_id()) == [(2, ids[2]), (0, ids[0]), (1, ids[1])]
 
 
 def test_a_cell_takes_few_bytes():
