@@ -203,10 +203,20 @@ def stability(part, styles):
         axes.set_ylim(-0.03, 1.03)
     error.set_yscale("log")
     _legend(figure, part, styles, 3, keys={KIND: {"marker": "o"}, _bound_label(part): BOUND_LINE})
+    headed(figure, _how_often_on_top(part))
+    return figure
+
+
+def _how_often_on_top(part) -> str:
+    """Return in words how often the true top bin stays on top, at the rho at which the noises differ most."""
     data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
     bins = f"{k:,.0f}" if k < 1e7 else f"{k:.3g}"
-    headed(figure, f"{data}: {n:,} records in {bins} bins")
-    return figure
+    chances = part.groupby("rho")["top_stays"]
+    rho = (chances.max() - chances.min()).idxmax()
+    shown = part[part["rho"] == rho].set_index("series")["top_stays"].sort_values()
+    ends = [f"{shown.iloc[place]:.0%} ({_short(shown.index[place])})" for place in (0, -1)]
+    head = f"{data}: {n:,} records in {bins} bins\nat ρ = {rho:g} the true top bin stays on top in"
+    return f"{head} {' to '.join(dict.fromkeys(ends))}"
 
 
 def _error(axes, cells, x, style):

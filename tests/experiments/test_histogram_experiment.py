@@ -510,6 +510,19 @@ def test_the_panels_of_stability_show_what_they_are_titled(table):
             traces(axes, key(figure, label), rows, "rho", f"{name}_exact", linewidth=1.2)
 
 
+def test_the_title_of_stability_names_the_rho_at_which_noises_differ_most(table):
+    few = table[(table["k"] == 10) & table["noise"].isin(["laplace", "gaussian"])]
+    chances = {("laplace", 0.1): 0.3, ("gaussian", 0.1): 0.5, ("laplace", 0.2): 0.45, ("gaussian", 0.2): 0.9}
+    wide = widened(few, rhos=[0.1, 0.2], ks=[10])
+    wide["top_stays"] = [chances[row] for row in zip(wide["noise"], wide["rho"])]
+    said, of_one = (
+        " ".join(drawn(rows)["stability_one_bin"].get_suptitle().split())
+        for rows in (wide, wide[wide["noise"] == "laplace"])
+    )
+    assert "at ρ = 0.2 the true top bin stays on top in 45% (Laplace (pure DP)) to 90% (Gaussian" in said
+    assert of_one.endswith("in 30% (Laplace (pure DP))")
+
+
 def test_figures_have_at_most_eight_lines_and_every_early_noise_has_one():
     """Three noises of six variants have two lines each; of ten noises the first eight have one."""
     for noises, variants, kept in ((3, 6, 2), (10, 3, 1)):
