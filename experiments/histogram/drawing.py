@@ -214,9 +214,9 @@ def _how_often_on_top(part) -> str:
     chances = part.groupby("rho")["top_stays"]
     rho = (chances.max() - chances.min()).idxmax()
     shown = part[part["rho"] == rho].set_index("series")["top_stays"].sort_values()
-    ends = [f"{shown.iloc[place]:.0%} ({_short(shown.index[place])})" for place in (0, -1)]
-    head = f"{data}: {n:,} records in {bins} bins\nat ρ = {rho:g} the true top bin stays on top in"
-    return f"{head} {' to '.join(dict.fromkeys(ends))}"
+    ends = [f"in {shown.iloc[place]:.0%} with {_short(shown.index[place])}" for place in (0, -1)]
+    head = f"{data}: {n:,} records in {bins} bins\nat ρ = {rho:.3g} the true top bin stays on top"
+    return f"{head} {', '.join(dict.fromkeys(ends))}"
 
 
 def _error(axes, cells, x, style):
