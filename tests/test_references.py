@@ -10,7 +10,7 @@ from words_of_code import NAME, ROOT, files, names
 PAGES = sorted(name for name in files() if name.endswith(".md") and not name.startswith(("results/", "CHANGELOG")))
 MODULES = sorted(n for n in files() if n.endswith(".py") and n.startswith(("tcdp_sim/", "experiments/", "benchmarks/")))
 QUOTED = re.compile(r"(?<!`)``?([^`\n]+)``?(?!`)")
-FILE = re.compile(r"(?<![\w/<*{}.-])[\w/]+\.(?:py|md|yaml|toml)\b")
+FILE = re.compile(r"(?<![\w/<*{}.-])[\w/]+\.(?:py|md|yaml|toml|cff)\b")
 COLUMN = re.compile(
     r"(?<=\w)_(exact|bound|mcse|lower|upper|mean|sd|min|max|count|nonfinite|quantile|skewness|p_value|q\d+|\d+|exceeds_\w+)$"
 )  # endings of names that are made up
