@@ -181,3 +181,8 @@ def test_healed_damage_is_told_once(ran):
     segment.write_bytes(data)
     assert "damaged" in ran("x", "cluster=serial")[1]
     assert "damaged" not in ran("x", "cluster=serial")[1]
+
+
+@pytest.mark.parametrize("count", [0, 1, 15, 16, 17, exact.NEAR - 1, exact.NEAR, exact.NEAR + 1, 3 * exact.NEAR + 5])
+def test_the_mixed_order_has_every_cell_once(count):
+    assert sorted(exact._mixed(count)) == list(range(count))
