@@ -212,3 +212,18 @@ def gathered(indices: list[Ints], masses: list[Floats]) -> tuple[int, Floats]:
         raise TooFine
     total = sum(np.bincount(index - first, mass, size) for index, mass in zip(indices, masses))
     return first, np.asarray(total, dtype=np.float64)
+
+
+def ever(chances: list[tuple[tuple[float, float], int]]) -> tuple[float, float]:
+    """Return the probability that one of several independent events happens, from below and above.
+
+    chances: the ends of the probability of each event, and how often it is tried. A single event keeps its ends.
+    """
+    tried = [(ends, times) for ends, times in chances if ends[1] > 0]
+    if not tried or (len(tried) == 1 and tried[0][1] == 1):
+        return tried[0][0] if tried else (0.0, 0.0)
+    with np.errstate(divide="ignore"):
+        low, high = (
+            float(-np.expm1(sum(times * np.log1p(-min(ends[end], 1.0)) for ends, times in tried))) for end in (0, 1)
+        )
+    return low * (1 - 1e-15) + 0.0, min(high * (1 + 1e-15), 1.0)  # 0.0 and not -0.0

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tcdp_sim.exact.losses.convolved import Window, convolved
-from tcdp_sim.exact.losses.grid_law import LossLaw, TooFine
-from tcdp_sim.exact.losses.questions import Ends, Peak, Question, ever
+from tcdp_sim.exact.losses.grid_law import LossLaw, TooFine, ever
+from tcdp_sim.exact.losses.questions import Ends, Peak, Question
 from tcdp_sim.exact.losses.tilts import Crude, common_grid
 from tcdp_sim.exact.work import Exceeded, spend
 
@@ -38,13 +38,13 @@ def bracket(
     """
     low, high = question.at_once(infinite(kinds), _largest(kinds), _peak(kinds))
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
-    if low == high or question.settled or question.close(low, high) or high <= known or not _has_atoms(crude):
+    if low == high or question.settled or question.close(low, high) or high <= known or not crude.finite:
         return low, high
     lattices = [law.lattice() for law, _ in kinds]
     off_grid = sum(times for (_, times), lattice in zip(kinds, lattices) if lattice is None)
     spacings = [(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice]
     step = done = np.inf
-    wider = 1.0
+    wider = question.wider
     for _ in range(_ROUNDS if rounds is None else rounds):
         place = _place(crude, question, (low, high))
         if not np.isfinite(step):
@@ -62,7 +62,7 @@ def bracket(
         low, high = max(low, found[0]), min(high, found[1])
         if question.close(low, high) or high <= known:
             break
-        if question.searched and found[0] <= 0 < high and wider < _WIDEST:  # the window began above the answer
+        if question.missed(found, high) and wider < _WIDEST:  # the window began above the answer
             wider *= 4
             continue
         if grid >= done:  # the lattices allow no other step
@@ -77,7 +77,7 @@ def expected(kinds: Sequence[tuple[LossLaw, int]], question: Question) -> float:
     if low == np.inf or question.settled:
         return high
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
-    if not _has_atoms(crude):
+    if not crude.finite:
         return 0.0
     place = _place(crude, question, (0.0, np.inf))
     return question.answer(place.epsilon, place.log_delta)
@@ -159,20 +159,16 @@ def _finer(width: float, allowed: float) -> float:
     return float(np.clip(np.sqrt(_AIM * allowed / width), *_FINER))
 
 
-def _has_atoms(crude: Crude) -> bool:
-    return all(len(atoms.loss) and atoms.mass.sum() > 0 for atoms, _ in crude.laws)
-
-
 def infinite(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
     """Return the probability that some loss is infinite, from below and above."""
-    ends = [law.lost() for law, _ in kinds]
-    low, high = (ever([(end[i], times) for end, (_, times) in zip(ends, kinds)]) for i in (0, 1))
-    return low * (1 - 1e-15) + 0.0, min(high * (1 + 1e-15), 1.0) + 0.0  # 0.0 and not -0.0
+    return ever([(law.lost(), times) for law, times in kinds])
 
 
 def _largest(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
     """Return the supremum of the finite sums, from below and above."""
     ends = [law.largest() for law, _ in kinds]
+    if any(high == -np.inf for _, high in ends):
+        return 0.0, 0.0  # no sum is finite
     low, high = (sum(times * end[i] for end, (_, times) in zip(ends, kinds)) for i in (0, 1))
     return low - 4e-16 * len(kinds) * abs(low), high + 4e-16 * len(kinds) * abs(high)
 
