@@ -41,6 +41,8 @@ class Question:
         True if `at_once` gives the best ends.
     missed : callable
         Map from the ends of `find` and the upper end known so far to True if the window begins above the answer.
+    delta : float or None
+        The delta whose epsilon is asked for, if that is the question.
     wider : float
         The distance from the answer down to the start of the first window, over the usual one.
     """
@@ -53,6 +55,7 @@ class Question:
     answer: Callable[[float, float], float]
     settled: bool = False
     missed: Callable[[Ends, float], bool] = lambda found, high: False
+    delta: float | None = None
     wider: float = 1.0
 
     def close(self, low: float, high: float) -> bool:
@@ -91,7 +94,7 @@ def epsilon_question(delta: float, allowed: Callable[[float], float]) -> Questio
         return found[0] <= 0 < high
 
     return Question(
-        at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0, missed
+        at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0, missed, delta
     )
 
 

@@ -201,7 +201,8 @@ class Crude:
         lows = self._values(downs)
         tilts = np.maximum(_FLATTER * steep, 0.02 / self.spread)
         values = self._values(tilts)
-        ups = np.concatenate([_STEEPER * steep, spread * np.array([0.5, 1.0, 2.0])])
+        far = max(2 * spread, 4 * tilts[-1])
+        ups = np.concatenate([_STEEPER * steep, _STEEPER * tilts[-1], np.geomspace(2 * tilts[-1], far, 10)])
         highs = self._values(ups)
         deep = float(np.max((-want - lows) / -downs))  # P[S <= deep] <= e^-want, by the best of the tilts
         for start in (epsilon - margin, min(deep, epsilon - margin)):
