@@ -5,12 +5,14 @@ from functools import lru_cache
 import numpy as np
 
 from tcdp_sim.accounting.releases.release import Case
+from tcdp_sim.accounting.single import closed_epsilon, closed_profile
 from tcdp_sim.accounting.worlds import Entries, all_attained, has_loose_pairs, worlds
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.losses.lists import bracket, expected
+from tcdp_sim.exact.losses.lists import bracket, expected, infinite
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.losses.tilts import Crude
 
+_WIDE = 0.1  # of the upper end: the widest bracket whose middle is the estimate
 _SMALL = 1e-9  # of an epsilon: the least size to which the tolerance is relative
 
 
@@ -23,7 +25,20 @@ def cases_of_list(entries: Entries, relation: str | None, attained: bool) -> tup
 @lru_cache(maxsize=256)
 def least_epsilon(entries: Entries, relation: str | None, delta: float, share: float) -> Bounds:
     """Return the least epsilon >= 0 at a delta, to a relative tolerance."""
+    if delta == 1:
+        return Bounds(0.0, 0.0, 0.0)
+    profile = closed_profile(entries) if delta > 0 else None
+    if profile is not None:
+        closed = closed_epsilon(profile, delta)
+        if closed.upper - closed.lower <= share * max(closed.upper, _SMALL):
+            return closed
     found = answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
+    if profile is not None:
+        low = max(found.lower, closed.lower)
+        found = _safe(low, max(low, min(found.upper, closed.upper)))
+    if found.upper - found.lower > _WIDE * found.upper and len(entries) > 1:  # more releases reveal no less
+        alone = max(least_epsilon((entry,), relation, delta, share).lower for entry in entries)
+        found = _safe(max(found.lower, min(alone, found.upper)), found.upper)
     if not has_loose_pairs(entries, relation):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_epsilon  # imported late, as few lists need it
@@ -34,12 +49,22 @@ def least_epsilon(entries: Entries, relation: str | None, delta: float, share: f
 @lru_cache(maxsize=1024)
 def least_delta(entries: Entries, relation: str | None, epsilon: float, share: float) -> Bounds:
     """Return the least delta at an epsilon >= 0, to a relative tolerance."""
+    profile = closed_profile(entries)
+    if profile is not None:
+        closed = profile(epsilon)
+        if closed.upper - closed.lower <= share * closed.upper:
+            return closed
     found = answer(entries, relation, delta_question(epsilon, lambda high: share * high))
     if not has_loose_pairs(entries, relation):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_delta
 
     return _at_most(found, renyi_delta(entries, relation, epsilon))
+
+
+def infinite_loss(entries: Entries, relation: str | None) -> float:
+    """Return the probability of an infinite loss in the worst case and direction, from above."""
+    return max((infinite(way)[1] for case in cases_of_list(entries, relation, False) for way in case), default=0.0)
 
 
 def size_of_losses(entries: Entries, relation: str | None) -> float:
@@ -54,8 +79,12 @@ def _at_most(bounds: Bounds, upper: float) -> Bounds:
     """Return the bracket with another upper end, if that is smaller."""
     if upper >= bounds.upper:
         return bounds
-    lower = min(bounds.lower, upper)
-    return Bounds(lower, 0.5 * (lower + upper), upper)
+    return _safe(min(bounds.lower, upper), upper)
+
+
+def _safe(low: float, high: float) -> Bounds:
+    """Return a bracket with its middle as the estimate, or the safe end where the middle says little."""
+    return Bounds(low, 0.5 * (low + high) if high - low <= _WIDE * high else high, high)
 
 
 def answer(entries: Entries, relation: str | None, question: Question) -> Bounds:
@@ -65,8 +94,7 @@ def answer(entries: Entries, relation: str | None, question: Question) -> Bounds
     low, high = worst(cases_of_list(entries, relation, False), question)
     if not all_attained(entries, relation):
         low = min(worst(cases_of_list(entries, relation, True), question)[0], high)
-    middle = high if high == np.inf else 0.5 * (low + high)
-    return Bounds(low, middle, high)
+    return _safe(low, high)
 
 
 def worst(cases: tuple[Case, ...], question: Question) -> tuple[float, float]:

@@ -1,11 +1,13 @@
 """A list of releases, and the brackets that follow from all of them together."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from tcdp_sim.accounting import risk
-from tcdp_sim.accounting.brackets import cases_of_list, least_delta, least_epsilon
+from tcdp_sim.accounting.brackets import cases_of_list, infinite_loss, least_delta, least_epsilon
 from tcdp_sim.accounting.releases.release import RELATIONS, Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
@@ -77,22 +79,28 @@ class Ledger:
         Parameters
         ----------
         delta : float
-            delta, in [0, 1).
+            delta, in [0, 1].
         tolerance : float
             The aim for the distance of the ends, relative to the upper one.
 
         Returns
         -------
         Bounds
-            epsilon in nats, inf if an infinite loss has a probability above delta.
+            epsilon in nats, inf if an infinite loss has a probability above delta. A warning tells of a delta that
+            equals this probability to rounding.
 
         Raises
         ------
         ValueError
             If an argument is out of range.
         """
-        delta, share = scalar("delta", delta, 0, 1, closed=True), scalar("tolerance", tolerance, 0)
-        return least_epsilon(self.entries, self.relation, delta, share)
+        delta = scalar("delta", delta, 0, 1, closed=True, finite=False)
+        share = scalar("tolerance", tolerance, 0)
+        found = least_epsilon(self.entries, self.relation, delta, share)
+        if found.lower < found.upper == inf and 0 < delta <= infinite_loss(self.entries, self.relation):
+            told = "equals the probability of an infinite loss to rounding, so that epsilon may be infinite"
+            warnings.warn(f"delta = {delta!r} {told}; valid: a larger delta", stacklevel=2)
+        return found
 
     def delta(self, epsilon: float, tolerance: float = 1e-3) -> Bounds:
         """Return the least delta with (epsilon, delta)-differential privacy.

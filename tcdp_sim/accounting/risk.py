@@ -21,9 +21,9 @@ def attack(entries: Entries, relation: str | None, prior: float) -> Bounds:
     rare = min(prior, 1 - prior)
     epsilon = max(log1p(-rare) - log(rare), 0.0)
     usual = 1 - Bounds(rare, rare, rare)
-    success = usual + rare * least_delta(entries, relation, epsilon, 1e-3)
-    error = _ROUNDING * (1 + epsilon)  # of epsilon; the success falls in it with a slope above -1
-    low, middle, high = success
+    delta = least_delta(entries, relation, epsilon, 1e-3)
+    error = _ROUNDING * (1 + epsilon) if delta.upper else 0.0  # of epsilon; the success falls by less
+    low, middle, high = usual + rare * delta
     return Bounds(low - error, middle, high + error).clipped(usual.lower, 1.0)
 
 

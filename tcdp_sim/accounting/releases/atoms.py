@@ -89,7 +89,8 @@ def of_lattice(noise: Noise, shift: float) -> AtomicLoss:
     infinite = (lost * (1 - DENSITY), lost * (1 + DENSITY) + 2 * max(float(noise.sf(end)), TINY))
     if lost == 0 and noise.largest_loss(shift) <= law.loss[-1] + law.slack and law.mass[-1] > _HEAVY:
         infinite = (0.0, 0.0)  # outputs beyond the end have the largest loss, and are rounding beside its mass
-    return AtomicLoss(law.loss, law.mass, infinite, law.spacing, DENSITY, law.slack)
+    unbounded = lost == 0 and noise.largest_loss(shift) == np.inf
+    return AtomicLoss(law.loss, law.mass, infinite, law.spacing, DENSITY, law.slack, unbounded=unbounded)
 
 
 def _need_log_concave(noise: Noise, log_mass: Floats) -> None:

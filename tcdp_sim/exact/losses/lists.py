@@ -44,18 +44,24 @@ def bracket(
     crude = Crude(tuple((law.crude(), times) for law, times in kinds))
     if low == high or question.settled or question.close(low, high) or high <= known or not crude.finite:
         return low, high
-    if question.delta is not None and _place(crude, question, (low, high)).epsilon < _NEAR_ZERO * crude.spread:
-        if _delta(kinds, 0.0)[1] <= question.delta:
-            return 0.0, 0.0
+    if known <= 0 and _is_zero(kinds, crude, question, (low, high)):
+        return 0.0, 0.0
+    return _searched(kinds, crude, question, (low, high), known, _ROUNDS if rounds is None else rounds)
+
+
+def _searched(
+    kinds: Sequence[tuple[LossLaw, int]], crude: Crude, question: Question, ends: Ends, known: float, rounds: int
+) -> Ends:
+    """Return the ends from finer and finer grids."""
+    low, high = ends
     lattices = [law.lattice() for law, _ in kinds]
     off_grid = sum(times for (_, times), lattice in zip(kinds, lattices) if lattice is None)
     spacings = [(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice]
     step = done = np.inf
     wider, left = question.wider, LONGEST
-    for _ in range(_ROUNDS if rounds is None else rounds):
+    for _ in range(rounds):
         place = _place(crude, question, (low, high))
-        if not np.isfinite(step):
-            step = _first_step(place, off_grid, question, high, known)
+        step = step if np.isfinite(step) else _first_step(place, off_grid, question, high, known)
         grid = common_grid(spacings, step, bool(off_grid))
         try:
             found, points = _round(kinds, place, grid, question, high, wider, left)
@@ -73,12 +79,19 @@ def bracket(
         if question.missed(found, high) and wider < _WIDEST:  # the window began above the answer
             wider *= 4
             continue
-        if question.delta is not None and high == np.inf and done == np.inf:
-            low, high = _by_halves(kinds, question.delta, low, place.epsilon)
-        elif grid >= done:  # the lattices allow no other step
+        if grid >= done:  # the lattices allow no other step
             break
+        if question.delta is not None and high == done == np.inf:
+            low, high = _by_halves(kinds, question.delta, low, place.epsilon)
         done, step = grid, grid * _finer(high - low, question.allowed(high))
     return low, max(low, high)
+
+
+def _is_zero(kinds: Sequence[tuple[LossLaw, int]], crude: Crude, question: Question, ends: Ends) -> bool:
+    """Return True if an epsilon is asked for that may be near 0, and delta(0) shows that it is 0."""
+    if question.delta is None or _place(crude, question, ends).epsilon >= _NEAR_ZERO * crude.spread:
+        return False
+    return _delta(kinds, 0.0)[1] <= question.delta
 
 
 def _delta(kinds: Sequence[tuple[LossLaw, int]], epsilon: float) -> Ends:
@@ -211,7 +224,8 @@ def _largest(kinds: Sequence[tuple[LossLaw, int]]) -> Ends:
     if any(high == -np.inf for _, high in ends):
         return 0.0, 0.0  # no sum is finite
     low, high = (sum(times * end[i] for end, (_, times) in zip(ends, kinds)) for i in (0, 1))
-    return low - 4e-16 * len(kinds) * abs(low), high + 4e-16 * len(kinds) * abs(high)
+    low = low - 4e-16 * len(kinds) * abs(low) if low < np.inf else np.inf
+    return low, high + 4e-16 * len(kinds) * abs(high)
 
 
 def _peak(kinds: Sequence[tuple[LossLaw, int]]) -> Peak:
