@@ -357,7 +357,7 @@ def test_the_largest_loss_of_a_mixture_on_a_lattice():
 
 @pytest.mark.parametrize("order", [40.0, 1000.0])
 def test_large_orders_of_a_mixture_peak_where_probabilities_are_no_floats(order):
-    """At s near 1, D_order of discrete Gaussian noise is nearly order / (2 sigma^2), up to order / (order - 1) log s."""
+    """At s near 1, D_order of discrete Gaussian noise is nearly order / (2 sigma^2), up to about log s."""
     ends = exact.subsampled_renyi(NOISES["discrete_gaussian"], SHIFT, order, 0.999)
     pure = exact.renyi_divergence(NOISES["discrete_gaussian"], SHIFT, order).estimate
     least = order / (order - 1) * np.log(0.999) + pure
