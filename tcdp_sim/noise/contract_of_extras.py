@@ -9,7 +9,6 @@ from tcdp_sim.core.streams import generator
 from tcdp_sim.noise.missing import defines
 from tcdp_sim.noise.moments import kurtosis_by_quadrature
 from tcdp_sim.noise.probes import CLOSE, OF_LOGS, STREAM, both_sides, first, line, positive
-from tcdp_sim.noise.stretched import HasStretchedLoss
 
 _FEW = 7  # numbers that are drawn
 _FACTOR = 3.0
@@ -60,7 +59,7 @@ def _stretched(noise: Any) -> Iterator[str]:
     x, scale = both_sides(noise), float(noise.isf(0.25))
     for log_scale, shift in ((0.1, 0.5 * scale), (-0.2, scale), (0.1, -scale)):
         found = np.asarray(noise.affine_loss(x, log_scale, shift))
-        right = np.asarray(HasStretchedLoss.affine_loss(noise, x, log_scale, shift))
+        right = noise.logpdf(x) - noise.logpdf((x - shift) * np.exp(-log_scale)) + log_scale
         size = OF_LOGS * (1 + np.abs(noise.logpdf(x)) + np.abs(right))
         if (i := first(np.isfinite(right) & ~(np.abs(found - right) <= size))) is not None:
             given = f"{x[i]:.10g}, {log_scale:g}, {shift:.10g}"
