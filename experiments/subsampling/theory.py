@@ -22,6 +22,7 @@ from tcdp_sim.privacy import (
     to_approx_dp,
 )
 from tcdp_sim.privacy.amplification import amplify
+from tcdp_sim.privacy.relation import written
 
 FRACTIONS = (1e-1, 1e-2, 1e-3, 1e-4)
 ORDERS = 40
@@ -190,7 +191,7 @@ def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
 
 
 def _rows(figure, series, at, values, **labels):
-    relation = SCHEMES[series].outer if series in SCHEMES else RELATION.get(series, "add-remove")
+    relation = written(SCHEMES[series].outer) if series in SCHEMES else RELATION.get(series, "add-remove")
     about = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
     labels = {"figure": figure, "quantity": series, **about, **labels}
     return [labels | {"at": float(x), "exact": float(value)} for x, value in zip(at, values)]

@@ -15,12 +15,13 @@ from tcdp_sim.accounting.brackets import (
     profile_of_pair,
     size_of_losses,
 )
-from tcdp_sim.accounting.releases.release import RELATIONS, Release
+from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
 from tcdp_sim.accounting.worlds import Entries, Split, merged
-from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.privacy.relation import known_relation
 
 MOST_RELEASES = 10**7
 _FINE, _ROUGH = 1e-4, 0.02  # relative tolerances of the profile behind a risk, and of a search
@@ -66,7 +67,8 @@ class Ledger:
     relation: str | None
 
     def __init__(self, releases: Iterable[Any] = (), relation: str | None = None) -> None:
-        choice("relation", relation, (*RELATIONS, None))
+        if relation is not None:
+            relation = known_relation(relation)
         if isinstance(releases, Release) or not isinstance(releases, Iterable):
             raise ValueError(f"releases = {releases!r} is not valid; valid: a list of releases or (release, times)")
         object.__setattr__(self, "relation", relation)

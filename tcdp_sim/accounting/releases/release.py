@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 from tcdp_sim.exact.losses.grid_law import LossLaw
+from tcdp_sim.privacy.relation import Relation
 
-RELATIONS = ("add_remove", "substitute")
 Laws = tuple[tuple[LossLaw, int], ...]  # each law with the number of its independent copies
 
 
@@ -72,7 +72,7 @@ def both_ways(*laws: tuple[LossLaw, int]) -> Case:
     return Case(laws, laws)
 
 
-def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = RELATIONS) -> None:
+def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = tuple(Relation)) -> None:
     """Raise ValueError unless the relation is one for which the release has a pair."""
     if relation not in valid:
         wanted = " or ".join(repr(each) for each in valid)
