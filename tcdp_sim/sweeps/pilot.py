@@ -1,8 +1,8 @@
 """A pilot of a sweep: a few trials of the first cell show what the function returns and whether `rng` decides it."""
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from tcdp_sim.sweeps.arguments import Sweep, defaults_digest
 TRIALS = 20  # trials of a pilot: coin flips from two generators agree in all of them once in a million pilots
 STREAM, OTHER_STREAM = "0" * 64, "f" * 64  # no cell has these ids
 FEWEST = 10  # trials that can look random
+MOST_POINTS = 1000  # of a function without random numbers that are tried
 LONGEST_VALUE, LONGEST_MESSAGE = 60, 500  # characters of an axis's value, and of a message
 RESERVED = ("trials", "id", "quantile", "batch")
 
@@ -61,7 +62,35 @@ def tried(sweep: Sweep) -> Pilot:
     events = [name for name, values in first.items() if values.dtype == bool]
     found = sweep.yielding([name for name in first if name not in events], events)
     repeats = _alike(first, second)
-    return Pilot(found, repeats, _fixed(sweep, point, first) if repeats else ())
+    draws = not repeats or any(_draws(sweep, each) for each in _some(sweep, point))
+    return Pilot(replace(found, draws=draws), repeats, _fixed(sweep, point, first) if repeats else ())
+
+
+def _some(sweep: Sweep, first: Point) -> Iterator[Point]:
+    """Yield the first point, then all of them. They end with the first one that draws, which is mostly the first."""
+    yield first
+    yield from sweep.points.values()
+
+
+def _draws(sweep: Sweep, point: Point) -> bool:
+    """Return False if the function leaves its generator alone at a point."""
+    if len(sweep.points) > MOST_POINTS:
+        return True
+    rng = generator(sweep.seed, STREAM, 0)
+    before = _state(rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            called(sweep, point, rng, min(sweep.chunk, TRIALS))
+        except (UserError, Failure):
+            return True
+    return _state(rng) != before
+
+
+def _state(rng: np.random.Generator) -> str:
+    """Return the state of a generator, and how many others it has made, as text."""
+    made = getattr(rng.bit_generator.seed_seq, "n_children_spawned", 0)
+    return f"{rng.bit_generator.state} {made}"
 
 
 def _fixed(sweep: Sweep, point: Point, first: Draws) -> tuple[str, ...]:
