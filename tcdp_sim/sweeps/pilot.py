@@ -23,7 +23,7 @@ STREAM, OTHER_STREAM = "0" * 64, "f" * 64  # no cell has these ids
 FEWEST = 10  # trials that can look random
 MOST_POINTS = 1000  # of a function without random numbers that are tried
 LONGEST_VALUE, LONGEST_MESSAGE = 60, 500  # characters of an axis's value, and of a message
-RESERVED = ("trials", "id", "quantile", "batch")
+RESERVED = ("trials", columns.PILOT, "id", "quantile", "batch")
 
 
 class Raised(Failure):

@@ -216,8 +216,6 @@ def test_trials_outside_of_a_declared_range_are_an_error(tmp_path):
         return rng.random(trials) * n
 
     for more in ({}, {"name": "kept", "results_dir": tmp_path}):
-        with pytest.raises(
-            tcdp_sim.UserError, match=r"^cell n=3: value: the trials .* is 0 to 2$"
-        ):
+        with pytest.raises(tcdp_sim.UserError, match=r"^cell n=3: value: the trials .* is 0 to 2$"):
             tcdp_sim.sweep(drawn, {"n": [1, 3]}, trials=50, ranges={"value": (0, 2)}, **more)
     assert tcdp_sim.sweep(drawn, {"n": [1, 3]}, trials=50, ranges={"value": (0, 3)})["value"].shape == (2,)
