@@ -27,6 +27,17 @@ OTHER_GENERATOR = (
     "repeated"
 )
 
+HASHES = (
+    "depends on hash() of a text or an object, which differs from process to process. Its numbers cannot be repeated; "
+    "zlib.crc32(text.encode()) is the same everywhere"
+)
+
+COMMON_PART = (
+    "adds the same random-looking numbers with every generator ({}): it seems to draw from one with a fixed seed "
+    "beside its own. All chunks and cells then share these errors, and standard errors are too small; draw from the "
+    "first argument alone"
+)
+
 FIXED_SEED = (
     "gives the same random-looking numbers with every generator ({}): it seems to draw from one with a fixed seed. All "
     "chunks and cells then repeat these trials, and standard errors are too small; draw from the first argument"
@@ -135,13 +146,16 @@ def prepared(sweep: Sweep, warn: Tell) -> tuple[Sweep, bool]:
     sweep, name = found.sweep, name_of(sweep.call.function)
     if found.fixed:
         warn(f"{name} {FIXED_SEED.format(', '.join(found.fixed))}")
+    if found.common:
+        warn(f"{name} {COMMON_PART.format(', '.join(found.common))}")
     if not found.repeats:
+        why = HASHES if found.hashes else OTHER_GENERATOR
         if sweep.cluster["name"] != "serial":
             raise UserError(
-                f"cluster = {sweep.cluster['name']!r} is not valid for {name}, which {OTHER_GENERATOR}, and workers "
+                f"cluster = {sweep.cluster['name']!r} is not valid for {name}, which {why}, and workers "
                 "could repeat each other's; valid: cluster='serial'"
             )
-        warn(f"{name} {OTHER_GENERATOR}")
+        warn(f"{name} {why}")
         sweep = replace(sweep, function={**sweep.function, "source": None})
     return sweep, found.repeats
 
