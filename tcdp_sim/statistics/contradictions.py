@@ -67,7 +67,7 @@ def _compared(table, quantity, name, prefix) -> tuple[pd.DataFrame, int]:
     skewness, chance, lost = (_column(table, f"{prefix}{end}") for end in ("skewness", "p_value", "nonfinite"))
     trials = _column(table, "trials")
     unseen = _unseen(table, prefix, simulated, exact, trials - np.where(np.isnan(lost), 0, lost))
-    with np.errstate(divide="ignore", invalid="ignore"):  # both may be infinite
+    with np.errstate(all="ignore"):  # both may be infinite
         equal = mcse <= SAME * np.abs(simulated)
         distance = _distance(simulated, exact, mcse, *interval)
         distance = np.where(np.isnan(skewness), distance, skewed(distance, trials, skewness))
