@@ -529,7 +529,8 @@ def sweep(
     quantiles : list of float, optional
         The levels of the quantiles in the results.
     target_mcse : mapping, optional
-        The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}.
+        The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}. A pilot chooses the number of
+        trials, and is in no estimate.
     share : str or list of str, optional
         The axes along which cells use the same random numbers, so that differences become precise.
     seed : int
