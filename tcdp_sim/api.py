@@ -17,6 +17,7 @@ from tcdp_sim import results
 from tcdp_sim.audits import arguments
 from tcdp_sim.audits import run as audits
 from tcdp_sim.audits.report import AuditReport
+from tcdp_sim.checks import check
 from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.texts import in_html
@@ -48,6 +49,7 @@ __all__ = [
     "Plan",
     "UserError",
     "audit",
+    "check",
     "draw",
     "open_results",
     "plan",

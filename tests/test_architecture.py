@@ -79,10 +79,11 @@ MAY_IMPORT = {
         *("interior", "thresholds", "mechanisms", "statistics", "store", "study", "engine", "results"),
         "experiments",
     ),
-    "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
+    "checks": ("noise", "exact", "mechanisms", "study", "store", "statistics", "engine", "results"),
+    "api": ("checks", "privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
     "cli": (
         *("privacy", "accounting", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine"),
-        *("results", "papers", "sweeps", "audits", "api"),
+        *("results", "papers", "sweeps", "audits", "checks", "api"),
     ),
     "__main__": ("cli",),
 }
