@@ -3,7 +3,9 @@
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from tcdp_sim.exact.losses.grid_law import LossLaw
+import numpy as np
+
+from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
 from tcdp_sim.privacy.relation import Relation
 
 Laws = tuple[tuple[LossLaw, int], ...]  # each law with the number of its independent copies
@@ -70,6 +72,9 @@ class Release(ABC):
 def both_ways(*laws: tuple[LossLaw, int]) -> Case:
     """Return the case of a pair whose two directions have the same law."""
     return Case(laws, laws)
+
+
+NOTHING = both_ways((AtomicLoss(np.zeros(1), np.ones(1), spacing=0.0), 1))  # what no record can change
 
 
 def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = tuple(Relation)) -> None:
