@@ -56,6 +56,11 @@ def assert_private(
     UserError
         If an argument is not valid.
 
+    Warns
+    -----
+    WeakAudit
+        If the audit has tested nothing, or could not have found twice the claim. The summary of pytest shows it.
+
     Examples
     --------
     >>> from tcdp_sim.audits import assert_private, records
@@ -72,6 +77,7 @@ def assert_private(
         given = (mechanism, neighbours, claim, None, seconds, level, each, "output", True, False, None, "results")
         report = run.run(arguments.checked(*given), "serial", tell)
         if not report.refuted:
+            report.warn(stacklevel=3)
             return report
         reports.append(report)
     raise AssertionError(failure(mechanism, *reports))

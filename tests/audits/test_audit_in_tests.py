@@ -151,7 +151,8 @@ def test_the_command_says_so_by_its_exit_code(file, capsys):
         (["FILE:count", "bits=perhaps"], "bits = perhaps is not valid; valid: true, false"),
         (["FILE:count", "neighbours=5"], "neighbours = 5 cannot be read"),
         (["FILE:count", "neighbours=NONE"], "has no function 'NONE'"),
-        (["FILE:count", "trials=1e4", "seconds=3"], "trials and seconds are both given"),
+        (["FILE:count", "claim=PureDP(1)"], r"audit needs neighbours; valid: records\("),
+        (["FILE:count", "neighbours=PAIRS", "trials=1e4", "seconds=3"], "trials and seconds are both given"),
     ],
 )
 def test_mistakes_in_the_command_are_one_line(file, words, message):

@@ -74,6 +74,7 @@ def test_lowest_bits_are_looked_at_when_asked_to():
     assert "lowest bit" in report.event
 
 
+@audited.WEAK
 def test_equal_outputs_show_nothing():
     report = tcdp_sim.audit(lambda data, rng, trials: np.zeros(trials), **AUDIT, claim=PureDP(0.1))
     assert (report.bound, report.refuted, report.event) == (
@@ -168,6 +169,7 @@ def test_columns_that_are_counted_together_are_those_counted_alone():
                 assert np.array_equal(getattr(alone, name)[side][0], getattr(together, name)[side][0])
 
 
+@audited.WEAK
 def test_a_column_that_is_always_the_same_leaves_room_for_others():
     """Three constants come first; what follows differs too little for steps, and outputs are not the same."""
 
@@ -252,10 +254,11 @@ def test_generated_pairs_are_neighbours_and_have_both_directions():
         found = pairs.listed(answer_pairs(6, one))
         assert len(found) == (2 if one else 9)
     assert len(answer_pairs(1)) == 2
-    report = tcdp_sim.audit(audited.laplace, neighbours=None, trials=20_000)
+    report = tcdp_sim.audit(audited.laplace, neighbours=answers(1), trials=20_000)
     assert report.epsilon > 0.8
 
 
+@audited.WEAK
 def test_figures_show_the_event():
     report = tcdp_sim.audit(audited.half_laplace, **AUDIT, claim=PureDP(1.0))
     figure = report.figure()
