@@ -183,12 +183,13 @@ class AuditReport:
         if self.claim is None:
             return f"no claim: {shown}"
         if self.refuted:
-            return f"{self._claimed} is refuted: {shown}"
+            return f"{self.claimed} is refuted: {shown}"
         least = f"; {self.violation:.4g} or more would have been found" if np.isfinite(self.violation) else ""
-        return f"{self._claimed} is not refuted: {shown}{least}"
+        return f"{self.claimed} is not refuted: {shown}{least}"
 
     @property
-    def _claimed(self) -> str:
+    def claimed(self) -> str:
+        """The claim in words."""
         return "the ledger's trade-off curve" if isinstance(self.claim, Ledger) else str(self.claim)
 
     @property
@@ -253,7 +254,7 @@ class AuditReport:
         """Return the report as plain data, as in `audit.json`: NaN as None, infinities and bytes as text."""
         sides = None if self.pair is None else [_input_as_json(side) for side in self.pair]
         plain = {name: _as_json(getattr(self, name)) for name in _PLAIN}
-        return {**plain, "claim": self._claimed if self.claim else None, "verdict": self.verdict, "pair": sides}
+        return {**plain, "claim": self.claimed if self.claim else None, "verdict": self.verdict, "pair": sides}
 
     def figure(self) -> "Figure":
         """Return a matplotlib figure of the scores under both inputs, with the event shaded."""

@@ -2,11 +2,23 @@
 
 import audited
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 import tcdp_sim
-from tcdp_sim.audits import answer_pairs, answers, counting, features, learnt, pairs, sampling, search, thresholds
+from tcdp_sim.audits import (
+    answer_pairs,
+    answers,
+    counting,
+    features,
+    learnt,
+    pairs,
+    records,
+    sampling,
+    search,
+    thresholds,
+)
 from tcdp_sim.audits.sampling import Counted, Pair, Task
 from tcdp_sim.audits.scores import Column, LikelihoodRatio, Linear
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
@@ -184,6 +196,31 @@ def test_a_deterministic_mechanism_is_refuted_as_far_as_the_sample_goes():
     report = tcdp_sim.audit(lambda data, rng, trials: np.full(trials, data[0]), **AUDIT, claim=PureDP(5.0))
     assert report.bound > 10
     assert report.hits in ((0, 200_000), (200_000, 0))
+
+
+def exactly(data, rng):
+    return {"exact": len(data), "noisy": len(data) + rng.laplace()}
+
+
+PARTS = {
+    "dict": exactly,
+    "tuple": lambda data, rng: (len(data) + rng.laplace(), len(data) + 0.0),
+    "array": lambda data, rng, n: np.stack([len(data) + rng.laplace(size=n), np.full(n, 1.0 * len(data))], axis=1),
+    "frame": lambda data, rng, n: pd.DataFrame({"exact": len(data), "noisy": len(data) + rng.laplace(size=n)}),
+    "three numbers": lambda data, rng: {**exactly(data, rng), "sum": sum(data) + rng.normal()},
+    "a label": lambda data, rng: {**exactly(data, rng), "exact": str(len(data))},
+    "noisy number": lambda data, rng: [len(data) + 0.3 * rng.normal(), rng.laplace()],
+    "less noise": lambda data, rng, n: len(data) + rng.normal(size=(n, 2)) * [0.2, 5],
+}
+
+
+@pytest.mark.skipif(not learnt.available(), reason="scikit-learn is not installed")
+@pytest.mark.parametrize("name", PARTS)
+def test_one_part_of_the_output_wins_over_a_regression_that_is_no_better(name):
+    """One part alone tells the inputs apart; regressions that also look at the rest show at most as much."""
+    report = tcdp_sim.audit(PARTS[name], neighbours=records([1, 2, 3]), claim=PureDP(1.0), trials=5000)
+    assert report.event.startswith(("output[", "output >", "output <"))
+    assert report.bound > 5
 
 
 @pytest.mark.skipif(not learnt.available(), reason="scikit-learn is not installed")
