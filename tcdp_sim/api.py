@@ -17,6 +17,7 @@ from tcdp_sim import results
 from tcdp_sim.audits import arguments
 from tcdp_sim.audits import run as audits
 from tcdp_sim.audits.report import AuditReport
+from tcdp_sim.checks import check
 from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.texts import in_html
@@ -48,6 +49,7 @@ __all__ = [
     "Plan",
     "UserError",
     "audit",
+    "check",
     "draw",
     "open_results",
     "plan",
@@ -374,7 +376,7 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
 def audit(
     mechanism: Callable[..., Any],
     *,
-    neighbours: Any = None,
+    neighbours: Any,
     claim: Any = None,
     trials: float | None = None,
     seconds: float | None = None,
@@ -386,8 +388,6 @@ def audit(
     errors: str = "output",
     learn: bool = True,
     bits: bool = False,
-    pairs: Any = None,
-    sensitivity: float | None = 1.0,
 ) -> AuditReport:
     """Audit a privacy claim of a mechanism from its outputs.
 
@@ -401,9 +401,9 @@ def audit(
         objects. A function (data, rng) returns one output and is called once for each trial. Outputs may be numbers,
         labels, None, or lists, tuples, sets, dicts and frames of these. All randomness must come from rng. If the
         function has a method `log_likelihood_ratio(outputs, data, other)`, in nats, the audit uses it.
-    neighbours : Neighbours or list of (data, other), optional
+    neighbours : Neighbours or list of (data, other)
         The neighbouring inputs: `audits.records(data)` for a real data set, `audits.answers(d)` for vectors of d
-        answers to queries, or pairs of your own. The mechanism gets them as they are. The default is `answers(1)`.
+        answers to queries, or pairs of your own. The mechanism gets them as they are.
     claim : Guarantee, optional
         A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or an `accounting.Ledger`, which
         claims its trade-off curve. Without a claim the report bounds epsilon.
@@ -430,9 +430,6 @@ def audit(
     bits : bool
         If True, also try the lowest bits of floating-point outputs. They betray the input of a textbook sampler whose
         claim holds only for real numbers.
-    pairs, sensitivity : optional
-        The old form of `neighbours`, for one more release: a list of pairs or a number of answers, whose entries differ
-        by at most `sensitivity`.
 
     Returns
     -------
@@ -444,6 +441,12 @@ def audit(
     UserError
         If an argument is not valid.
 
+    Warns
+    -----
+    WeakAudit
+        If both inputs of every pair give the same outputs from the same random stream, or if the audit could not have
+        found twice the claim.
+
     References
     ----------
     Mironov (2012), On significance of the least significant bits for differential privacy,
@@ -454,15 +457,16 @@ def audit(
     >>> from tcdp_sim.privacy import PureDP
     >>> def laplace(data, rng, trials):
     ...     return data[0] + rng.laplace(scale=0.5, size=trials)
-    >>> report = audit(laplace, claim=PureDP(1.0), trials=4000, learn=False)
+    >>> from tcdp_sim.audits import answers
+    >>> report = audit(laplace, neighbours=answers(1), claim=PureDP(1.0), trials=4000, learn=False)
     >>> report.refuted
     True
     """
     user_files.check_not_importing("an audit")
-    if pairs is not None:
-        neighbours = arguments.from_pairs(neighbours, pairs, sensitivity)
     given = (mechanism, neighbours, claim, trials, seconds, level, seed, errors, learn, bits, name, results_dir)
-    return audits.run(arguments.checked(*given), cluster, _tell)
+    report = audits.run(arguments.checked(*given), cluster, _tell)
+    report.warn(stacklevel=3)
+    return report
 
 
 def sweep(
@@ -478,6 +482,7 @@ def sweep(
     exact: Mapping[str, Any] | None = None,
     bound: Mapping[str, Any] | None = None,
     units: Mapping[str, str] | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     quantiles: Any = None,
     target_mcse: Mapping[str, Any] | None = None,
     share: Any = None,
@@ -522,10 +527,14 @@ def sweep(
         Functions of the axes that return an upper bound of them, by name.
     units : mapping, optional
         The units of the numbers by name.
+    ranges : mapping, optional
+        The least and the largest value that a trial of a number can have, by name: {"error": (0, 1)}. If all trials are
+        equal, their mean is compared with an exact one only if its range is given.
     quantiles : list of float, optional
         The levels of the quantiles in the results.
     target_mcse : mapping, optional
-        The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}.
+        The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}. A pilot chooses the number of
+        trials, and is in no estimate.
     share : str or list of str, optional
         The axes along which cells use the same random numbers, so that differences become precise.
     seed : int
@@ -577,7 +586,7 @@ def sweep(
     user_files.check_not_importing("a sweep")
     checked = checked_sweep(
         function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
-        bound=bound, units=units, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
+        bound=bound, units=units, ranges=ranges, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
         cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials, numerics=numerics,
         on_error=on_error,
     )  # fmt: skip

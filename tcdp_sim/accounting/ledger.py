@@ -8,12 +8,13 @@ from typing import Any
 
 from tcdp_sim.accounting import risk
 from tcdp_sim.accounting.brackets import cases_of_list, infinite_loss, least_delta, least_epsilon
-from tcdp_sim.accounting.releases.release import RELATIONS, Release
+from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
 from tcdp_sim.accounting.worlds import Entries, Split, merged
-from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.core.numerics import ULP, Bounds
+from tcdp_sim.privacy.relation import known_relation
 
 MOST_RELEASES = 10**7
 _FINE = 1e-4  # relative tolerance of an advantage
@@ -59,7 +60,8 @@ class Ledger:
     relation: str | None
 
     def __init__(self, releases: Iterable[Any] = (), relation: str | None = None) -> None:
-        choice("relation", relation, (*RELATIONS, None))
+        if relation is not None:
+            relation = known_relation(relation)
         if isinstance(releases, Release) or not isinstance(releases, Iterable):
             raise ValueError(f"releases = {releases!r} is not valid; valid: a list of releases or (release, times)")
         object.__setattr__(self, "relation", relation)

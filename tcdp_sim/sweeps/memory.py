@@ -31,9 +31,10 @@ BLOCK = 1024  # cells in a block
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Consecutive cells of a sweep: their points, ids and common streams."""
+    """Consecutive cells of a sweep: their points, the texts of these, their ids and common streams."""
 
     points: Sequence[Point]
+    texts: Sequence[str]
     ids: Sequence[str]
     streams: Sequence[str | None]
 
@@ -41,12 +42,21 @@ class Cells:
         """Yield the cells in blocks."""
         for start in range(0, len(self.points), size):
             own = slice(start, start + size)
-            yield Cells(self.points[own], self.ids[own], self.streams[own])
+            yield Cells(self.points[own], self.texts[own], self.ids[own], self.streams[own])
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of the cells' own random streams."""
+        return sweeps.streams(self.texts)
+
+    def name(self, i: int) -> str:
+        """Return the name of the random stream that a cell draws from."""
+        return self.streams[i] or next(sweeps.streams([self.texts[i]]))
 
 
 def cells_of(sweep: Sweep) -> Cells:
     """Return the cells of a sweep."""
-    return Cells(list(sweep.points.values()), *sweeps.identities(sweep.function, sweep.points, sweep.share))
+    identities = sweeps.identities(sweep.function, sweep.points, sweep.share)
+    return Cells(list(sweep.points.values()), list(sweep.points), *identities)
 
 
 def simulated(sweep: Sweep, cells: Cells, advance: Callable[[], None], failed: dict[str, str]) -> Iterator[Columns]:
@@ -69,7 +79,7 @@ def _together(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Column
     trials, count = sweep.chunk, len(cells.points)
     numbers = {name: np.empty((count, trials)) for name in sweep.observables}
     hits = {name: np.empty(count, np.int64) for name in sweep.events}
-    for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.seed, cells.ids, 0))):
+    for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.seed, list(cells.names()), 0))):
         values = _fitting(sweep, point, called(sweep, point, rng, trials))
         for name, array in numbers.items():
             array[i] = values[name]
@@ -92,8 +102,9 @@ def _one_by_one(sweep: Sweep, cells: Cells, advance: Callable[[], None], failed:
 def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:
     """Return the columns of cells with these summaries; None stands for a cell that an error left without numbers."""
     trials = np.array([summary.trials if summary else 0 for summary in summaries])
-    shown = {"trials": (("cell",), trials, {"units": "1", "long_name": "trials simulated"})}
+    shown: Columns = {"trials": (("cell",), trials, {"units": "1", "long_name": "trials simulated"})}
     built = [sweep.kind(sweep.function, {})] * len(summaries)
+    shown |= {columns.PILOT: table.pilot_trials(summaries, sweep.chunk)} if sweep.target_mcse else {}
     return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(summaries)
 
 
@@ -113,27 +124,33 @@ def _summary_if_any(
 def _summary(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None]) -> Summary:
     """Return the summary of one cell with as many chunks as it needs."""
     chunk = partial(_chunk, sweep, cells, i, advance)
-    parts = [chunk(index) for index in range(sweep.chunks)]
-    while sweep.target_mcse:
-        wanted = stopping.needed(merged(parts), len(parts), sweep.target_mcse, most_chunks(sweep))
-        if wanted == len(parts):
-            break
+    pilot, wanted, parts = *first_chunks(sweep), list[Summary]()
+    while len(parts) < wanted:
         parts += [chunk(index) for index in range(len(parts), wanted)]
-    return merged(parts) if len(parts) > 1 else parts[0]
+        if pilot == wanted:
+            pilot, wanted = after_pilot(sweep, parts)
+    return merged(parts[pilot:]) if len(parts) > pilot + 1 else parts[pilot]
 
 
 def _chunk(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], chunk: int) -> Summary:
     interrupts.check()
     point, stream = cells.points[i], cells.streams[i]
-    rng = generator(sweep.seed, stream or cells.ids[i], chunk)
+    rng = generator(sweep.seed, cells.name(i), chunk)
     values = _fitting(sweep, point, called(sweep, point, rng, sweep.chunk))
     advance()
     return summarise(cells.ids[i], chunk, sweep.chunk, values, {}, stream is not None)
 
 
-def most_chunks(sweep: Sweep) -> int:
-    """Return the most chunks that a cell may have under a target."""
-    return max(-(-sweep.max_trials // sweep.chunk), sweep.chunks)
+def first_chunks(sweep: Sweep) -> tuple[int, int]:
+    """Return the number of chunks of a pilot at its beginning, 0 without a target, and all that a cell needs then."""
+    pilot = stopping.first_pilot(sweep.chunks) if sweep.target_mcse else 0
+    return pilot, pilot or sweep.chunks
+
+
+def after_pilot(sweep: Sweep, parts: Sequence[Summary]) -> tuple[int, int]:
+    """Return the chunks of a cell's pilot, and all that it needs, after these chunks of the pilot."""
+    most = max(-(-sweep.max_trials // sweep.chunk), sweep.chunks)
+    return stopping.after_pilot(merged(parts), len(parts), sweep.chunks, sweep.target_mcse or {}, most)
 
 
 def _fitting(sweep: Sweep, point: Point, values: Draws) -> Draws:

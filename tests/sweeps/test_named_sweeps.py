@@ -1,7 +1,6 @@
 """Sweeps with a folder: the bits of those in memory, resuming, changed code, and every command on such a run."""
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -341,7 +340,7 @@ def test_mistakes_on_the_command_line(command, file, words, told):
         ('tcdp_sim.sweep(slow, {"n": 1}, trials=1, name="slow")', "a sweep"),
         ("run()", "a sweep"),
         ('tcdp_sim.run("histogram", sweep={"k": 10}, trials=10, cluster="serial")', "a study"),
-        ("tcdp_sim.audit(slow, claim=None)", "an audit"),
+        ("tcdp_sim.audit(slow, neighbours=[])", "an audit"),
     ],
 )
 def test_a_file_that_simulates_while_it_is_imported_is_told_where_to_put_that(command, file, folder, line, what):
@@ -377,7 +376,7 @@ def test_a_killed_sweep_goes_on_from_its_chunks(file, folder):
         assert time.monotonic() < deadline
         assert killed.poll() is None
         time.sleep(0.02)
-    os.kill(killed.pid, signal.SIGKILL)
+    killed.kill()
     killed.wait()
     out = run_in_a_process(file, "from tcdp_sim.cli.main import main; main()", *words)
     todo = int(out.split(" of 100 chunks to simulate")[0].split()[-1])

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
+from tcdp_sim.privacy.relation import Relation
 
-RELATIONS = ("add_remove", "substitute")
 Laws = tuple[tuple[LossLaw, int], ...]  # each law with the number of its independent copies
 
 
@@ -77,7 +77,7 @@ def both_ways(*laws: tuple[LossLaw, int]) -> Case:
 NOTHING = both_ways((AtomicLoss(np.zeros(1), np.ones(1), spacing=0.0), 1))  # what no record can change
 
 
-def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = RELATIONS) -> None:
+def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = tuple(Relation)) -> None:
     """Raise ValueError unless the relation is one for which the release has a pair."""
     if relation not in valid:
         wanted = " or ".join(repr(each) for each in valid)
