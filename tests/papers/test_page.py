@@ -127,7 +127,7 @@ def test_errata_are_linked_and_named_on_both_pages(folder):
 
 def test_errata_stand_in_the_order_of_their_numbers():
     rows = [{"errata": names} for names in (["E10"], ["E2", "S1"], ["E10", "E9"], [])]
-    found = {one["name"]: len(one["rows"]) for one in page._errata(rows)}
+    found = {one["name"]: len(one["rows"]) for one in page._entries(rows)}
     assert list(found.items()) == [("E2", 1), ("E9", 1), ("E10", 2), ("S1", 1)]
 
 
