@@ -376,7 +376,7 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
 def audit(
     mechanism: Callable[..., Any],
     *,
-    neighbours: Any = None,
+    neighbours: Any,
     claim: Any = None,
     trials: float | None = None,
     seconds: float | None = None,
@@ -388,8 +388,6 @@ def audit(
     errors: str = "output",
     learn: bool = True,
     bits: bool = False,
-    pairs: Any = None,
-    sensitivity: float | None = 1.0,
 ) -> AuditReport:
     """Audit a privacy claim of a mechanism from its outputs.
 
@@ -403,9 +401,9 @@ def audit(
         objects. A function (data, rng) returns one output and is called once for each trial. Outputs may be numbers,
         labels, None, or lists, tuples, sets, dicts and frames of these. All randomness must come from rng. If the
         function has a method `log_likelihood_ratio(outputs, data, other)`, in nats, the audit uses it.
-    neighbours : Neighbours or list of (data, other), optional
+    neighbours : Neighbours or list of (data, other)
         The neighbouring inputs: `audits.records(data)` for a real data set, `audits.answers(d)` for vectors of d
-        answers to queries, or pairs of your own. The mechanism gets them as they are. The default is `answers(1)`.
+        answers to queries, or pairs of your own. The mechanism gets them as they are.
     claim : Guarantee, optional
         A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or an `accounting.Ledger`, which
         claims its trade-off curve. Without a claim the report bounds epsilon.
@@ -432,9 +430,6 @@ def audit(
     bits : bool
         If True, also try the lowest bits of floating-point outputs. They betray the input of a textbook sampler whose
         claim holds only for real numbers.
-    pairs, sensitivity : optional
-        The old form of `neighbours`, for one more release: a list of pairs or a number of answers, whose entries differ
-        by at most `sensitivity`.
 
     Returns
     -------
@@ -446,6 +441,12 @@ def audit(
     UserError
         If an argument is not valid.
 
+    Warns
+    -----
+    WeakAudit
+        If both inputs of every pair give the same outputs from the same random stream, or if the audit could not have
+        found twice the claim.
+
     References
     ----------
     Mironov (2012), On significance of the least significant bits for differential privacy,
@@ -456,15 +457,16 @@ def audit(
     >>> from tcdp_sim.privacy import PureDP
     >>> def laplace(data, rng, trials):
     ...     return data[0] + rng.laplace(scale=0.5, size=trials)
-    >>> report = audit(laplace, claim=PureDP(1.0), trials=4000, learn=False)
+    >>> from tcdp_sim.audits import answers
+    >>> report = audit(laplace, neighbours=answers(1), claim=PureDP(1.0), trials=4000, learn=False)
     >>> report.refuted
     True
     """
     user_files.check_not_importing("an audit")
-    if pairs is not None:
-        neighbours = arguments.from_pairs(neighbours, pairs, sensitivity)
     given = (mechanism, neighbours, claim, trials, seconds, level, seed, errors, learn, bits, name, results_dir)
-    return audits.run(arguments.checked(*given), cluster, _tell)
+    report = audits.run(arguments.checked(*given), cluster, _tell)
+    report.warn(stacklevel=3)
+    return report
 
 
 def sweep(

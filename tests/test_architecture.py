@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "privacy": (),
     "noise": ("privacy",),
     "summaries": (),
-    "data": (),
+    "data": ("privacy",),
     "report": ("summaries",),
     "candidates": (),
     # 3: drawing | exact laws, each other's oracle
@@ -50,7 +50,7 @@ MAY_IMPORT = {
     # 5, 6: algorithms of several files
     "selection": ("noise", "privacy", "samplers", "calibration"),
     "interior": ("noise", "privacy", "samplers", "calibration", "accounting"),
-    "prefix_sums": (),
+    "prefix_sums": ("privacy",),
     "thresholds": ("noise", "privacy", "interior", "prefix_sums"),
     "partition_selection": ("noise", "privacy", "calibration", "accounting"),
     "quantiles": ("privacy", "noise", "calibration", "accounting", "interior", "thresholds", "prefix_sums"),
@@ -61,7 +61,7 @@ MAY_IMPORT = {
         "candidates",
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
-    "study": ("summaries", "data", "mechanisms"),
+    "study": ("privacy", "summaries", "data", "mechanisms"),
     "store": ("summaries", "mechanisms", "study"),
     "statistics": ("summaries", "store"),
     "engine": ("summaries", "report", "mechanisms", "study", "store"),

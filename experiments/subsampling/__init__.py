@@ -12,6 +12,7 @@ from tcdp_sim.experiments.subsampling.task_drawing import tasks
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.plots import NEIGHBOURS, captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
@@ -73,6 +74,7 @@ def rows(cell: Cell) -> Iterator[Row]:
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
     """Yield the rows that are known without simulation (trials = 0): exact tails, then theory for every rho of those.
 
+    Theory is at the sampling fractions of the tails that are below one, and at the smallest delta of the sweep.
     `figure` is "tail", "curve", "profile" or "releases". `at` is the threshold, the order, epsilon or the number of
     releases.
     """
@@ -80,8 +82,11 @@ def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
     lines = {(cell["noise_law"], cell.mechanism.fraction): cell for cell in tails}
     for cell in lines.values():
         yield from _tail_line(cell, max(each.mechanism.threshold for each in tails))
+    delta = min((cell["delta"] for cell in cells if not blank(cell.get("delta"))), default=theory.DELTA)
     for rho in sorted({cell["rho"] for cell in lines.values()}):
-        yield from (row | {"rho": rho, "trials": 0} for row in theory.rows(rho))
+        own = {float(cell["sampling_fraction"]) for cell in lines.values() if cell["rho"] == rho}
+        fractions = tuple(sorted(s for s in own if s < 1))
+        yield from (row | {"rho": rho, "trials": 0} for row in theory.rows(rho, fractions, delta))
 
 
 def _labels(cell: Cell) -> Row:
@@ -91,7 +96,7 @@ def _labels(cell: Cell) -> Row:
 
 def _relation(cell: Cell) -> str:
     scheme, target = SCHEMES[cell["scheme"]], cell.get("epsilon")
-    return scheme.outer if not blank(target) else scheme.base
+    return written(scheme.outer if not blank(target) else scheme.base)
 
 
 def _measured(figure: str, cell: Cell, observable: str, at: float, skewness: float) -> Row:
@@ -113,7 +118,8 @@ def report(table: pd.DataFrame, console) -> None:
     """Print the accountings side by side, the best fractions, and how well simulation and exact values agree."""
     for rho, part in table[table["figure"] == "releases"].groupby("rho"):
         wide = part.pivot_table(index="quantity", columns="at", values="exact", sort=False)
-        title = f"ε (nats) at δ = 1e-6 after T releases of Gaussian noise, s = {theory.RATE:g}, ρ = {rho:g}"
+        at = f"δ = {part['delta'].iloc[0]:g} after T releases of Gaussian noise, s = {part['fraction'].iloc[0]:g}"
+        title = f"ε (nats) at {at}, ρ = {rho:g}"
         title += "\nneighbours add or remove one record; those of Theorem 11 substitute one"
         headings = ("accounting; T =", *(f"1e{np.log10(releases):.0f}" for releases in wide.columns))
         rows = [(str(accounting), *map(_short, values)) for accounting, values in wide.iterrows()]

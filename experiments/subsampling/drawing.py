@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP
+from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP, sample
 from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.privacy.relation import Relation
 from tcdp_sim.report.looks import (
     Series,
     accounting_look,
@@ -36,7 +37,11 @@ AMPLIFIED = 2.0  # times s² rho order, up to which a divergence counts as ampli
 def curves(part, rho):
     """Draw (a) one panel of Renyi curves for each sampling fraction."""
     fractions = np.sort(part["fraction"].unique())[::-1]
-    figure, grid = new_figure(2, 2, 10, 7.6)
+    across = min(len(fractions), 2)
+    down = -(-len(fractions) // across)
+    figure, grid = new_figure(down, across, 5 * max(across, 1.6), 3.8 * max(down, 1.3))
+    for axes in grid.flat[len(fractions) :]:
+        axes.set_axis_off()
     names = [name for name in part["quantity"].unique() if name not in ("no sampling", "Lemma 15, Gaussian")]
     dashes = series_styles([(name, name) for name in names])
     looks = noise_styles(map(_curve_of, names))
@@ -117,7 +122,8 @@ def profiles(part, rho):
     keys["attained (Theorem 13)"] = line_key("black", linestyle="none", marker="x", markersize=5)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     relation = "Neighbours substitute one record, or, where marked (±), add or remove one; the base's noise is the same"
-    title = f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}"
+    draws, records = sample(part["fraction"].iloc[0])
+    title = f"Privacy profiles under five schemes: {draws:,} of {records:,} records, base of ρ = {rho:g}"
     headed(figure, f"{title}\n{relation}")
     return figure
 
@@ -131,7 +137,7 @@ def _alike(part):
 
 
 def _with_relation(scheme) -> str:
-    return scheme.replace("_", " ") + (" (±)" if SCHEMES[scheme].outer == "add-remove" else "")
+    return scheme.replace("_", " ") + (" (±)" if SCHEMES[scheme].outer == Relation.ADD_REMOVE else "")
 
 
 def releases(part, rho):
@@ -142,7 +148,7 @@ def releases(part, rho):
         rows = part[part["quantity"] == name].sort_values("at")
         under = " (substitution)" if (rows["relation"] == "substitute").any() else ""
         axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **accounting_look(name))
-    axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel="ε (nats) at δ = 1e-6")
+    axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel=f"ε (nats) at δ = {part['delta'].iloc[0]:g}")
     title = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
     figure.legend(loc="outside lower center", ncols=2)
     last = part[part["at"] == part["at"].max()]

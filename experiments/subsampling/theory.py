@@ -1,9 +1,10 @@
 """Rows of promised, proved and exact values: Renyi curves, profiles, many releases, errors and loss tails."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from functools import cache, lru_cache, partial
 from math import inf, log
-from typing import cast
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +23,14 @@ from tcdp_sim.privacy import (
     to_approx_dp,
 )
 from tcdp_sim.privacy.amplification import amplify
+from tcdp_sim.privacy.relation import written
 
-FRACTIONS = (1e-1, 1e-2, 1e-3, 1e-4)
+MOST_FRACTIONS = 4  # of a sweep that get a panel of curves each
 ORDERS = 40
-RECORDS, FRACTION = 100, 0.1  # records and sampling fraction of the profiles
+LEAST_RECORDS, DENOMINATOR = 100, 10_000  # records of the profiles: a number of which the sampled ones are whole
+PROFILE_NEAR, RELEASES_NEAR = 0.1, 0.01  # of several fractions, the nearest to these has profiles and releases
 RELEASES = tuple(10**k for k in range(6))
-DELTA, RATE = 1e-6, 0.01  # delta and sampling fraction of the composed releases
+DELTA = 1e-6  # of the composed releases, unless the sweep has a delta
 WOR = "without_replacement"
 RULE = "the false rule (s²ρ, same ω)"
 EITHER = "either"  # the value holds under both neighbouring relations
@@ -37,9 +40,30 @@ MEMBERSHIP, KEEP = "randomised membership", 0.6  # a bit that is kept with proba
 
 
 @lru_cache(maxsize=8)  # a run reads its table at its end, and once more for figures
-def rows(rho: float) -> tuple[dict, ...]:
-    """Return all rows of theory for a privacy parameter."""
-    return (*curves(rho), *profiles(rho), *releases(rho))
+def rows(rho: float, fractions: tuple[float, ...], delta: float) -> tuple[dict, ...]:
+    """Return all rows of theory for a privacy parameter and sampling fractions below one; none without a fraction."""
+    if not fractions:
+        return ()
+    profile, rate = _nearest(fractions, PROFILE_NEAR), _nearest(fractions, RELEASES_NEAR)
+    return (*curves(rho, chosen(fractions)), *profiles(rho, profile), *releases(rho, rate, delta))
+
+
+def chosen(fractions: Iterable[float]) -> list[float]:
+    """Return at most MOST_FRACTIONS of the fractions, largest first, evenly spread from the largest to the least."""
+    ordered = sorted(set(fractions), reverse=True)
+    places = np.linspace(0, len(ordered) - 1, min(len(ordered), MOST_FRACTIONS)).round().astype(int)
+    return [ordered[place] for place in places]
+
+
+def _nearest(fractions: Iterable[float], usual: float) -> float:
+    return min(fractions, key=lambda s: abs(log(s / usual)))
+
+
+def sample(s: float) -> tuple[int, int]:
+    """Return the numbers of sampled and of all records of the profiles, at the fraction nearest to s."""
+    near = max(Fraction(s).limit_denominator(DENOMINATOR), Fraction(1, DENOMINATOR))
+    records = near.denominator * -(-LEAST_RECORDS // near.denominator)
+    return int(near * records), records
 
 
 def noises(rho: float) -> dict[str, Noise]:
@@ -56,32 +80,35 @@ def noises(rho: float) -> dict[str, Noise]:
     }
 
 
-def curves(rho: float) -> Iterator[dict]:
+def curves(rho: float, fractions: Iterable[float]) -> Iterator[dict]:
     """Yield D_a over s^2 rho a for each s: exact, certified, by Lemma 15, by Theorem 11, and without sampling."""
-    for s in FRACTIONS:
+    for s in fractions:
         needed = log(1 / s) / (2 * rho)
         around = needed * np.linspace(1.5, 3, ORDERS)  # around the order at which sampling stops helping
         orders = np.unique(np.concatenate([np.geomspace(1.02, 8 * needed, ORDERS), around]))
         lines = {f"exact, {name}": _subsampled(noise, s, orders) for name, noise in noises(rho).items()}
         lines["exact, Gaussian, other direction"] = _subsampled(noises(rho)["Gaussian"], s, orders, "reverse")
-        proved = _bound(renyi_bound(TCDP(rho, needed)), s, WOR)
-        lines["certified, any (ρ, ω')-tCDP"] = [proved(a) if a < needed else np.nan for a in orders]
+        if proved := _bound(renyi_bound(TCDP(rho, needed)), s, WOR):
+            lines["certified, any (ρ, ω')-tCDP"] = [proved(a) if a < needed else np.nan for a in orders]
         lines[RULE] = s * s * rho * orders
         lines["no sampling"] = rho * orders
-        if rho <= 0.1:
-            promise = renyi_bound(cast(TCDP, amplify(TCDP(rho, needed), s, WOR, "theorem11")))
+        if theorem := _bound(TCDP(rho, needed), s, WOR, "theorem11"):
+            promise = renyi_bound(theorem)
             lines["Theorem 11"] = [promise(a) if a < promise.highest else np.nan for a in orders]
         for series, values in lines.items():
             yield from _rows("curve", series, orders, np.asarray(values) / (s * s * rho * orders), fraction=s)
         whole = np.unique(np.geomspace(2, max(2, 3 * needed), 9).astype(int))
-        lemma = _bound(ZCDP(rho), s, "poisson", "lemma15")
-        values = np.array([lemma(int(a)) for a in whole])
-        yield from _rows("curve", "Lemma 15, Gaussian", whole, values / (s * s * rho * whole), fraction=s)
+        if lemma := _bound(ZCDP(rho), s, "poisson", "lemma15"):
+            values = np.array([lemma(int(a)) for a in whole])
+            yield from _rows("curve", "Lemma 15, Gaussian", whole, values / (s * s * rho * whole), fraction=s)
 
 
-def _bound(promise, s, *how) -> RenyiBound:
-    """Return an amplified promise, by one of the methods that give a bound at each order."""
-    return cast(RenyiBound, amplify(promise, s, *how))
+def _bound(promise, s, *how) -> Any:
+    """Return an amplified promise, or None where the theorem's preconditions do not hold."""
+    try:
+        return amplify(promise, s, *how)
+    except ValueError:
+        return None
 
 
 def _subsampled(noise, s, orders, direction="forward"):
@@ -89,21 +116,27 @@ def _subsampled(noise, s, orders, direction="forward"):
     return np.where(np.isfinite(divergences), divergences, np.nan)
 
 
-def profiles(rho: float) -> Iterator[dict]:
+def profiles(rho: float, s: float) -> Iterator[dict]:
     """Yield delta(epsilon) under the five schemes at equal s, from the noise's group profiles and from its profile."""
-    epsilons = np.linspace(0, 1.6 * log(1 + FRACTION * np.expm1(np.sqrt(8 * rho))), 49)
+    draws, records = sample(s)
+    fraction = draws / records
+    yield from (row | {"fraction": fraction} for row in _profiles(rho, fraction, records))
+
+
+def _profiles(rho: float, fraction: float, records: int) -> Iterator[dict]:
+    epsilons = np.linspace(0, 1.6 * log(1 + fraction * np.expm1(np.sqrt(8 * rho))), 49)
     for name, noise in noises(rho).items():
         profile, of_group = _profile(noise), partial(_group, noise)
         for scheme in SCHEMES:
             for accounting, groups in (("tight", of_group), ("black box", None)):
-                amplified = amplified_profile(profile, FRACTION, scheme, groups=groups, records=RECORDS)
+                amplified = amplified_profile(profile, fraction, scheme, groups=groups, records=records)
                 values = np.array([amplified(epsilon) for epsilon in epsilons])
                 yield from _rows("profile", scheme, epsilons, values, noise=name, accounting=accounting)
         yield from _rows("profile", "no sampling", epsilons, np.array([profile(e) for e in epsilons]), noise=name)
-    yield from _membership()
+    yield from _membership(fraction, records)
 
 
-def _membership() -> Iterator[dict]:
+def _membership(fraction: float, records: int) -> Iterator[dict]:
     """Yield the points of Theorem 13 of Balle, Barthe and Gaboardi (2018).
 
     One bit states whether a record was drawn, and it is kept with probability KEEP. The promise follows from Theorems 8
@@ -113,11 +146,11 @@ def _membership() -> Iterator[dict]:
     def psi(epsilon):
         return max(KEEP - np.exp(epsilon) * (1 - KEEP), 0.0)
 
-    epsilons = np.linspace(0, 1.1 * log(1 + FRACTION * (KEEP / (1 - KEEP) - 1)), 49)
-    draws = round(FRACTION * RECORDS)
-    drawn = {"poisson": FRACTION, WOR: draws / RECORDS, "with_replacement": 1 - (1 - 1 / RECORDS) ** draws}
+    epsilons = np.linspace(0, 1.1 * log(1 + fraction * (KEEP / (1 - KEEP) - 1)), 49)
+    draws = round(fraction * records)
+    drawn = {"poisson": fraction, WOR: draws / records, "with_replacement": 1 - (1 - 1 / records) ** draws}
     for scheme, chance in drawn.items():
-        amplified = amplified_profile(psi, FRACTION, scheme, groups=lambda k, epsilon: psi(epsilon), records=RECORDS)
+        amplified = amplified_profile(psi, fraction, scheme, groups=lambda k, epsilon: psi(epsilon), records=records)
         yes, no = chance * KEEP + (1 - chance) * (1 - KEEP), 1 - KEEP
         attained = np.maximum(yes - np.exp(epsilons) * no, np.maximum((1 - no) - np.exp(epsilons) * (1 - yes), 0))
         promised = np.array([amplified(epsilon) for epsilon in epsilons])
@@ -136,35 +169,37 @@ def _group(noise, size, epsilon):
     return float(exact.group_profile(noise, 1.0, epsilon, int(size)).upper)
 
 
-def releases(rho: float) -> Iterator[dict]:
-    """Yield epsilon at delta = 1e-6 after T Poisson-sampled releases of Gaussian noise, by each accounting."""
-    s, noise = RATE, Gaussian(1 / np.sqrt(2 * rho))
+def releases(rho: float, s: float, delta: float) -> Iterator[dict]:
+    """Yield epsilon at delta after T Poisson-sampled releases of Gaussian noise, by each accounting."""
+    noise = Gaussian(1 / np.sqrt(2 * rho))
     pairs = exact.dominating_pairs(noise, 1.0, s, "poisson")
     lemma, proved = _bound(ZCDP(rho), s, "poisson", "lemma15"), _bound(renyi_bound(ZCDP(rho)), s, "poisson")
-    promise = cast(TCDP, amplify(TCDP(rho, inf), s, WOR, "theorem11")) if rho <= 0.1 else None
+    promise = _bound(TCDP(rho, inf), s, WOR, "theorem11")
     for t in RELEASES:
-        composed = exact.composed_epsilon(pairs, t, DELTA, tolerance=0.01 * max(1, t / 1000))
+        composed = exact.composed_epsilon(pairs, t, delta, tolerance=0.01 * max(1, t / 1000))
         ways = {"numerical, upper end": composed.upper, "numerical, lower end": composed.lower}
-        ways["Rényi, Lemma 15 (any mechanism)"] = _composed(lemma, t)
-        ways["Rényi, certified (any mechanism)"] = _composed(proved, t)
+        if lemma:
+            ways["Rényi, Lemma 15 (any mechanism)"] = _composed(lemma, t, delta)
+        if proved:
+            ways["Rényi, certified (any mechanism)"] = _composed(proved, t, delta)
         if promise:
-            ways["tCDP, Theorem 11"] = to_approx_dp(TCDP(t * promise.rho, promise.omega), DELTA).epsilon
-        ways["(ε, δ), advanced"] = _advanced(rho, s, t)
-        ways["zCDP: no gain by sampling"] = to_approx_dp(ZCDP(t * rho), DELTA).epsilon
+            ways["tCDP, Theorem 11"] = to_approx_dp(TCDP(t * promise.rho, promise.omega), delta).epsilon
+        ways["(ε, δ), advanced"] = _advanced(rho, s, t, delta)
+        ways["zCDP: no gain by sampling"] = to_approx_dp(ZCDP(t * rho), delta).epsilon
         for series, epsilon in ways.items():
-            yield from _rows("releases", series, [t], [epsilon], fraction=s)
+            yield from _rows("releases", series, [t], [epsilon], fraction=s, delta=delta)
 
 
-def _composed(bound: RenyiBound, t) -> float:
-    return min(tightest_epsilon(RenyiBound(lambda a: t * bound.curve(a), 400.0), DELTA)[0], 1e9)
+def _composed(bound: RenyiBound, t, delta) -> float:
+    return min(tightest_epsilon(RenyiBound(lambda a: t * bound.curve(a), 400.0), delta)[0], 1e9)
 
 
-def _advanced(rho, s, t):
+def _advanced(rho, s, t, delta):
     """Return epsilon by advanced composition: half of delta for the releases, half for composing them."""
-    each = DELTA / 2 / t
+    each = delta / 2 / t
     base = to_approx_dp(ZCDP(rho), min(each / s, 0.5))
     one = amplify(base, s, "poisson")
-    return min(compose_advanced(one.epsilon, one.delta, t, DELTA / 2).epsilon, t * one.epsilon)
+    return min(compose_advanced(one.epsilon, one.delta, t, delta / 2).epsilon, t * one.epsilon)
 
 
 def square_error(mechanism) -> tuple[float, float]:
@@ -190,7 +225,7 @@ def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
 
 
 def _rows(figure, series, at, values, **labels):
-    relation = SCHEMES[series].outer if series in SCHEMES else RELATION.get(series, "add-remove")
+    relation = written(SCHEMES[series].outer) if series in SCHEMES else RELATION.get(series, "add-remove")
     about = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
     labels = {"figure": figure, "quantity": series, **about, **labels}
     return [labels | {"at": float(x), "exact": float(value)} for x, value in zip(at, values)]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tcdp_sim.audits.ledgers import LedgerMechanism
     from tcdp_sim.audits.neighbours import Neighbours, answers, records
     from tcdp_sim.audits.pairs import answer_pairs
-    from tcdp_sim.audits.report import AuditReport
+    from tcdp_sim.audits.report import AuditReport, WeakAudit
     from tcdp_sim.audits.tradeoff import GaussianDP
 
 _HOMES = {
@@ -19,6 +19,7 @@ _HOMES = {
     "GaussianDP": "tradeoff",
     "LedgerMechanism": "ledgers",
     "Neighbours": "neighbours",
+    "WeakAudit": "report",
     "answer_pairs": "pairs",
     "answers": "neighbours",
     "assert_private": "asserted",
@@ -30,6 +31,7 @@ __all__ = [
     "GaussianDP",
     "LedgerMechanism",
     "Neighbours",
+    "WeakAudit",
     "answer_pairs",
     "answers",
     "assert_private",

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -99,22 +98,6 @@ def checked(
         mechanism, sampler(mechanism, errors == "output"), pairs.listed(chosen.pairs), chosen.relation, claim, measure,
         trials, seconds, level, seed, scoring, folder,
     )  # fmt: skip
-
-
-def from_pairs(neighbouring: Any, given: Any, sensitivity: Any) -> neighbours.Neighbours:
-    """Return what the old arguments `pairs` and `sensitivity` meant, with a warning. Raises UserError."""
-    if neighbouring is not None:
-        raise UserError("neighbours and pairs are both given; valid: neighbours alone")
-    if sensitivity is not None:
-        try:
-            sensitivity = real("sensitivity", sensitivity, 0)
-        except ValueError as mistake:
-            raise UserError(str(mistake)) from None
-    count = isinstance(given, int)
-    new = f"tcdp_sim.audits.answers({given})" if count else "[(data, other), ...]"
-    warnings.warn(f"the argument pairs= of audit() is now neighbours={new}", DeprecationWarning, stacklevel=3)
-    found = tuple(pairs.as_arrays(given, sensitivity))
-    return neighbours.Neighbours(found, neighbours.answers(given).relation if count else "pairs as given")
 
 
 def _folder_name(name: Any) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from tcdp_sim.audits import arguments, run
+from tcdp_sim.audits import arguments, repeated, run
 from tcdp_sim.audits.report import AuditReport
-from tcdp_sim.core.errors import whole
+from tcdp_sim.core.errors import UserError, whole
 from tcdp_sim.core.log import Tell
 from tcdp_sim.privacy import Guarantee
 
@@ -56,6 +56,11 @@ def assert_private(
     UserError
         If an argument is not valid.
 
+    Warns
+    -----
+    WeakAudit
+        If the audit has tested nothing, or could not have found twice the claim. The summary of pytest shows it.
+
     Examples
     --------
     >>> from tcdp_sim.audits import assert_private, records
@@ -66,37 +71,27 @@ def assert_private(
     >>> report.refuted
     False
     """
-    seed = whole("seed", seed, 0, SECOND - 1)
+    __tracebackhide__ = True
     reports = []
-    for each in (seed, seed + SECOND):
-        given = (mechanism, neighbours, claim, None, seconds, level, each, "output", True, False, None, "results")
-        report = run.run(arguments.checked(*given), "serial", tell)
-        if not report.refuted:
-            return report
-        reports.append(report)
-    raise AssertionError(failure(mechanism, *reports))
+    try:
+        seed = whole("seed", seed, 0, SECOND - 1)
+        for each in (seed, seed + SECOND):
+            given = (mechanism, neighbours, claim, None, seconds, level, each, "output", True, False, None, "results")
+            report = run.run(arguments.checked(*given), "serial", tell)
+            reports.append(report)
+            if not report.refuted:
+                break
+    except ValueError as mistake:
+        raise UserError(str(mistake)) from None  # so that a test shows its own lines and no others
+    if reports[-1].refuted:
+        raise AssertionError(failure(mechanism, *reports))
+    reports[-1].warn(stacklevel=3)
+    return reports[-1]
 
 
 def failure(mechanism: Callable[..., Any], first: AuditReport, second: AuditReport) -> str:
     """Return the message of a failed assertion: both reports, and a script that repeats the first audit."""
-    both = f"two independent audits refute the claim (false alarm: at most {(1 - first.level) ** 2:.0e})"
-    again = f"the second audit: {second.verdict}"
-    return "\n".join([both, str(first), again, "", "to see it again:", "", *script(mechanism, first)])
-
-
-def script(mechanism: Callable[..., Any], report: AuditReport) -> list[str]:
-    """Return the lines of a script that repeats an audit on the pair of inputs that told, and counts the event."""
-    name = getattr(mechanism, "__name__", type(mechanism).__name__)
-    module = getattr(mechanism, "__module__", "__main__")
-    data, other = report.pair if report.pair is not None else (None, None)
-    given = f"claim={report.claim!r}, trials={report.trials}, level={report.level}, seed={report.seed}"
-    return [
-        "    import tcdp_sim",
-        "    from numpy import array",
-        "    from tcdp_sim.privacy import *",
-        f"    from {module} import {name} as mechanism",
-        f"    data = {data!r}",
-        f"    other = {other!r}",
-        f"    report = tcdp_sim.audit(mechanism, neighbours=[(data, other)], {given})",
-        "    print(report)",
-    ]
+    refuted = f"two independent audits refute the claim {first.claimed}"
+    shown = f"{first.measure} >= {first.bound:.6g} and {second.bound:.6g}"
+    lines = [f"{refuted}: {shown} (false alarm: at most {(1 - first.level) ** 2:.0e})", str(first)]
+    return "\n".join([*lines, f"the second audit: {second.verdict}", "", *repeated.script(mechanism, first)])

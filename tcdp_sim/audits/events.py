@@ -21,6 +21,7 @@ CURSE_OF_FITTED = 1.8  # the same for fitted likelihood ratios, which are in bet
 # further penalty for the winner's curse, in squared standard errors: an event with few hits was partly chosen by luck
 CURSE_OF_FEW = 2.0
 LITTLE = 1e-3  # nats: a forecast up to this size is treated as none
+VARIED = 2000  # hits of one input that are tried for the smallest value that would have been found
 PRIOR = 4.0  # weight, in hits, of the fall extrapolated from SURE hits
 
 
@@ -192,19 +193,27 @@ def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt:
     return max(0.0, float(one.of_event(low, high)))
 
 
-def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> float:
+def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> tuple[float, bool]:
     """Return the smallest value on this event whose expected hits give a bound above the claim, or inf.
 
-    The rarer input's hits are taken as observed, or as one where there are none.
+    The hits of one input are taken as observed, or as one where there are none, and those of the other vary. The flag
+    is True if such hits are expected at twice the claim.
     """
-    rare = max(hits[1] if event.first else hits[0], 1)
-    likely = np.unique(np.geomspace(rare, trials, 4000).astype(np.int64))
+    likely, rare = (max(each, 1) for each in (hits if event.first else hits[::-1]))
+    more = np.unique(np.geomspace(rare, trials, VARIED).astype(np.int64))
+    fewer = np.unique(np.geomspace(1, likely, VARIED).astype(np.int64))
+    tried = [(more, np.full_like(more, rare)), (np.full_like(fewer, likely), fewer)]
+    high, low = (np.concatenate([pair[side] for pair in tried]) for side in (0, 1))
+    refutes = _forecast_of_hits(one, event, high, low, trials, doubt) > one.claimed
+    high, low = high[refutes] / trials, low[refutes] / trials
+    value = float(np.min(one.of_event(high, low), initial=np.inf))
+    of_delta = one.delta > 0 and bool((high - np.exp(one.claimed) * low <= 2 * one.delta).any())
+    return value, value <= 2 * one.claimed or of_delta
+
+
+def _forecast_of_hits(one: Measure, event: Event, likely: Ints, rare: Ints, trials: int, doubt: float) -> Floats:
+    """Return the bound that these hits of the likelier and the rarer input give, elementwise."""
     if event.together:
-        shown = np.log(odds.forecast(likely, rare, trials, doubt))
-    else:
-        low = binomial.lower_probability(likely, trials, event.split * doubt)
-        shown = one.of_event(low, binomial.upper_probability(rare, trials, (1 - event.split) * doubt))
-    refuting = np.flatnonzero(shown > one.claimed)
-    if not len(refuting):
-        return np.inf
-    return float(one.of_event(likely[refuting[0]] / trials, rare / trials))
+        return np.log(odds.forecast(likely, rare, trials, doubt))
+    low = binomial.lower_probability(likely, trials, event.split * doubt)
+    return one.of_event(low, binomial.upper_probability(rare, trials, (1 - event.split) * doubt))

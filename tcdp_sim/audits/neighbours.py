@@ -136,15 +136,15 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
 
 def given(neighbours: Any) -> Neighbours:
     """Return what `neighbours=` of an audit means. Raises UserError, for a bare number with both spellings."""
-    if neighbours is None:
-        return answers(1)
     if isinstance(neighbours, Neighbours):
         return neighbours
     if isinstance(neighbours, int | float | np.number):
         spellings = f"answers({neighbours}) for {neighbours} answers that move, records(data) for a data set"
         raise UserError(f"neighbours = {neighbours} is not clear; valid: {spellings} (both in tcdp_sim.audits)")
     if not isinstance(neighbours, Sequence) or isinstance(neighbours, str) or not len(neighbours):
-        raise UserError("neighbours is not valid; valid: answers(d), records(data), or a list of pairs (data, other)")
+        missing = "is missing" if neighbours is None else "is not valid"
+        valid = "records(data) for a data set, answers(d) for d exact answers, or a list of pairs (data, other)"
+        raise UserError(f"neighbours {missing}; valid: {valid}")
     for index, pair in enumerate(neighbours):
         if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str) or len(pair) != 2:
             raise UserError(f"pair {index} is not valid; valid: two inputs (data, other)")

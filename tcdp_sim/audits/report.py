@@ -1,7 +1,8 @@
 """The report of an audit, for people and for programs."""
 
 import reprlib
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_RECORDS, MOST_LETTERS = 12, 60  # of an input that a printed report shows
+
+
+class WeakAudit(UserWarning):
+    """The warning that an audit has tested nothing, or could not have found twice the claim.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import tcdp_sim
+    >>> from tcdp_sim.audits import WeakAudit
+    >>> from tcdp_sim.privacy import PureDP
+    >>> def size(data, rng, trials):
+    ...     return len(data) + rng.laplace(0, 2, trials)
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     report = tcdp_sim.audit(size, neighbours=[([1.0], [0.0])], claim=PureDP(0.1), trials=10_000)
+    >>> told[0].category is WeakAudit
+    True
+    >>> report.tested
+    False
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +103,14 @@ class AuditReport:
     refuted : bool
         True if the bound exceeds the claim.
     violation : float
-        The smallest true value on this event that would have been found about every second time; NaN without a claim.
+        The smallest true value on this event that would have been found about every second time. It is NaN without a
+        claim, and inf if no value would have been found.
+    tested : bool
+        False if both inputs of every pair gave the same outputs from the same random stream. Such an audit has tested
+        nothing.
+    finds_double : bool
+        True if twice the claim (twice epsilon or twice delta) would have been found about every second time. Also true
+        without a claim, for a claim of 0, and for a ledger, which have no double.
     pair, pair_index : tuple of ndarray, int
         The two inputs and their place in the list of pairs.
     event : str
@@ -104,7 +133,8 @@ class AuditReport:
     >>> from tcdp_sim.privacy import PureDP
     >>> def too_precise(data, rng, trials):
     ...     return data[0] + rng.laplace(0, 1, trials)
-    >>> report = tcdp_sim.audit(too_precise, claim=PureDP(0.1), trials=10_000)
+    >>> one_answer = tcdp_sim.audits.answers(1)
+    >>> report = tcdp_sim.audit(too_precise, neighbours=one_answer, claim=PureDP(0.1), trials=10_000)
     >>> report.refuted
     True
     >>> 0.8 < report.epsilon < 1.0
@@ -125,6 +155,8 @@ class AuditReport:
     bound: float = 0.0
     refuted: bool = False
     violation: float = float("nan")
+    tested: bool = True
+    finds_double: bool = True
     pair: tuple[Any, Any] | None = None
     pair_index: int = -1
     event: str = "none"
@@ -151,12 +183,13 @@ class AuditReport:
         if self.claim is None:
             return f"no claim: {shown}"
         if self.refuted:
-            return f"{self._claimed} is refuted: {shown}"
+            return f"{self.claimed} is refuted: {shown}"
         least = f"; {self.violation:.4g} or more would have been found" if np.isfinite(self.violation) else ""
-        return f"{self._claimed} is not refuted: {shown}{least}"
+        return f"{self.claimed} is not refuted: {shown}{least}"
 
     @property
-    def _claimed(self) -> str:
+    def claimed(self) -> str:
+        """The claim in words."""
         return "the ledger's trade-off curve" if isinstance(self.claim, Ledger) else str(self.claim)
 
     @property
@@ -179,6 +212,25 @@ class AuditReport:
         turns = "" if self.reproducible else "; calls in turn, since outputs depend on more than input and rng"
         return f"neighbours: {self.relation}{turns}"
 
+    @property
+    def weaknesses(self) -> tuple[str, ...]:
+        """The lines that say why the audit is weak; none if the claim is refuted."""
+        return () if self.refuted else tuple(self._weaknesses())
+
+    def _weaknesses(self) -> Iterator[str]:
+        if not self.tested:
+            same = "both inputs of every pair give the same outputs from the same random stream"
+            yield f"{same}: the audit has tested nothing; give neighbours that the mechanism tells apart"
+        elif not self.finds_double:
+            least = f"{self.violation:.4g} or more" if np.isfinite(self.violation) else "no value"
+            found = f"of {self.measure}, {least} would have been found on the event of this audit"
+            yield f"the audit could not have found twice the claim ({found}): give more seconds or trials"
+
+    def warn(self, stacklevel: int) -> None:
+        """Issue a `WeakAudit` for each weakness, at a place that is `stacklevel` frames up, as `warnings.warn` does."""
+        for line in self.weaknesses:
+            warnings.warn(line, WeakAudit, stacklevel=stacklevel)
+
     def __str__(self) -> str:
         lines = [self.verdict]
         if self.pair is not None:
@@ -186,7 +238,7 @@ class AuditReport:
             lines.append(f"pair {self.pair_index}: {data} and {other}")
             lines.append(f"event: {self.event}; likelier under the {self.toward}")
             lines.append(self._sample)
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([*lines, *self.notes, *self.weaknesses])
 
     def _repr_html_(self) -> str:
         """Return the report for a notebook."""
@@ -198,11 +250,11 @@ class AuditReport:
             return f"means of {self.trials:,} outputs of each input"
         return f"hits: {self.hits[0]:,} and {self.hits[1]:,} of {self.trials:,} each"
 
-    def about(self) -> dict[str, Any]:
-        """Return the content of `audit.json`: plain data, NaN as None, infinities and bytes as text."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, as in `audit.json`: NaN as None, infinities and bytes as text."""
         sides = None if self.pair is None else [_input_as_json(side) for side in self.pair]
         plain = {name: _as_json(getattr(self, name)) for name in _PLAIN}
-        return {**plain, "claim": self._claimed if self.claim else None, "verdict": self.verdict, "pair": sides}
+        return {**plain, "claim": self.claimed if self.claim else None, "verdict": self.verdict, "pair": sides}
 
     def figure(self) -> "Figure":
         """Return a matplotlib figure of the scores under both inputs, with the event shaded."""
@@ -257,4 +309,4 @@ _PLAIN: tuple[str, ...] = (
     "toward",
     "hits",
 )
-_PLAIN += ("drawn", "seed", "reproducible", "notes")
+_PLAIN += ("drawn", "seed", "reproducible", "tested", "finds_double", "notes", "weaknesses")

@@ -33,6 +33,7 @@ INTERLEAVED = (
     "own): the two inputs are drawn in turn, one call for each output; not reproducible"
 )
 CHECKED = 50  # outputs that are drawn twice to test reproducibility
+COMPARED, MOST_COMPARED = 10, 200_000  # a tenth of the trials, at most, shows whether inputs give different outputs
 
 
 def run(audit: Audit, cluster: str | Mapping[str, Any], tell: Tell) -> AuditReport:
@@ -77,8 +78,10 @@ def _run(audit: Audit, spec: dict[str, Any], known: Any, tell: Tell, interleaved
             notes += (OTHER,)
             tell(OTHER)
     report = _report(audit, found, counts, counting, notes)
+    if not interleaved and not report.bound:
+        report = replace(report, tested=_tells_apart(audit))
     if audit.folder is not None:
-        kept.write_report(audit.folder, report.about())
+        kept.write_report(audit.folder, report.to_dict())
     return report
 
 
@@ -119,6 +122,23 @@ def _reproducible(audit: Audit) -> bool:
     return outputs.same(found[0], found[2])
 
 
+def _tells_apart(audit: Audit) -> bool:
+    """Return True if the two inputs of some pair give different outputs from the same random stream."""
+    last = min(audit.trials // COMPARED, MOST_COMPARED) // sampling.BLOCK
+    return any(_differ(audit, pair, block) for block in range(last + 1) for pair in audit.pairs)
+
+
+def _differ(audit: Audit, pair: sampling.Pair, block: int) -> bool:
+    """Return True if both inputs give different outputs from the same random stream, of one block."""
+    stream = stage_streams("compare", pair)[0]
+    trials = CHECKED if block == 0 else sampling.BLOCK
+    one, other = (
+        outputs.called(audit.sampler, data, generator(audit.seed, stream, block), trials)
+        for data in (pair.data, pair.other)
+    )
+    return not outputs.same(one, other)
+
+
 def _bounding(counting: Counting, audit: Audit, found: Chosen) -> Counts:
     """Count the fresh outputs that the bound is computed from."""
 
@@ -146,18 +166,23 @@ def _bound(audit: Audit, found: Chosen, counts: Counts) -> float:
     return moments.bound(audit.measure, found.test, _cells(counts), audit.doubt)
 
 
-def _violation(audit: Audit, found: Chosen, counts: Counts) -> float:
-    """Return the smallest true value at which the expected counts would have refuted the claim.
+def _violation(audit: Audit, found: Chosen, counts: Counts) -> tuple[float, bool]:
+    """Return the smallest true value at which the expected counts would have refuted the claim, NaN without a claim.
 
-    The counts of the rarer input are taken as observed. The value is NaN without a claim.
+    The flag says whether this would have happened at twice the claim.
     """
-    if audit.measure.claimed == np.inf:
-        return float("nan")
+    one = audit.measure
+    if one.claimed == np.inf:
+        return float("nan"), True
     if isinstance(found.test, Event):
         hits = _hits(found.test, counts)
-        return events.least_found(audit.measure, found.test, hits, counts.trials, audit.doubt)
-    estimate = moments.estimate(audit.measure, found.test, _cells(counts))
-    return audit.measure.claimed + estimate - moments.shown(audit.measure, found.test, _cells(counts), audit.doubt)
+        value, double = events.least_found(one, found.test, hits, counts.trials, audit.doubt)
+    else:
+        cells = _cells(counts)
+        value = one.claimed + moments.estimate(one, found.test, cells)
+        value -= moments.shown(one, found.test, cells, audit.doubt)
+        double = value <= 2 * one.claimed
+    return value, bool(double or one.claimed == 0)
 
 
 def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counting, notes) -> AuditReport:
@@ -170,11 +195,14 @@ def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counti
     if found is None or counts is None:
         planned = sizes(audit.trials, len(audit.pairs))
         chose = f"none: all {planned.choose + planned.further:,} outputs that could choose one are the same"
-        return replace(report, event=f"{chose}; rarer ones are not seen")
+        none = float("nan") if audit.claim is None else np.inf
+        unseen = audit.claim is None or audit.measure.claimed == 0
+        return replace(report, event=f"{chose}; rarer ones are not seen", violation=none, finds_double=unseen)
     bound, test, seen = _bound(audit, found, counts), found.test, found.seen.cells
     event = test if isinstance(test, Event) else None
+    violation, double = _violation(audit, found, counts)
     return replace(
-        report, bound=bound, refuted=bound > audit.measure.claimed, violation=_violation(audit, found, counts),
+        report, bound=bound, refuted=bound > audit.measure.claimed, violation=violation, finds_double=double,
         pair=(found.pair.data, found.pair.other), pair_index=found.pair.index, event=test.words,
         holds=Holds(event, counting.drawing.read) if event else None,
         toward="first" if test.first else "second", counts=_cells(counts),

@@ -33,6 +33,7 @@ GROWTH = 3  # a forecast is trusted up to this multiple of its sample's size, be
 EXTREMES = 64  # extreme scores kept from each chunk, as thresholds of events that the pilot has not seen
 CLEARLY = 1.1, 3.0  # a score beats the likelihood ratio if it shows 1.1 times as much, or 3 standard errors more
 CLEAR = 1.05  # a part of an output is preferred to a sum of several that shows 5% more
+PLAIN = 1.01  # a number of an output is preferred to a sum of several that shows 1% more
 ENOUGH = 3000  # hits of the rarer input beyond which more outputs cannot improve the choice
 ONE_SIGMA = 0.32  # doubt when candidates are compared: one standard error on each side, beside the allowance for luck
 
@@ -105,13 +106,22 @@ def _planned(audit: Audit) -> Sizes:
 def _finalists(found: list[Candidate]) -> list[Candidate]:
     """Return the candidates that each choose an event: FINAL_SCORES of the best pair, one of the next best.
 
-    A likelihood ratio that ranks first is the only finalist of its pair.
+    The best part of the output joins them for each pair. A likelihood ratio that ranks first is the only finalist of
+    its pair.
     """
     ordered = _of_best_pairs(found, FINAL_PAIRS)
     order = dict.fromkeys(each.pair.index for each in ordered)
     of_pairs = [[each for each in ordered if each.pair.index == index] for index in order]
-    first = of_pairs[0][:1] if isinstance(ordered[0].score, LikelihoodRatio) else of_pairs[0][:FINAL_SCORES]
-    return first + [each[0] for each in of_pairs[1:]]
+    most = [FINAL_SCORES] + [1] * len(of_pairs)
+    if isinstance(ordered[0].score, LikelihoodRatio):
+        return [each[0] for each in of_pairs]
+    return [each for own, count in zip(of_pairs, most) for each in _with_part(own, count)]
+
+
+def _with_part(ordered: list[Candidate], most: int) -> list[Candidate]:
+    """Return the first candidates of a pair, and the first that is a part of the output."""
+    first, rest = ordered[:most], ordered[most:]
+    return first + [each for each in rest if _is_part(each.score) and not any(_is_part(one.score) for one in first)][:1]
 
 
 def _of_best_pairs(found: list[Candidate], most: int) -> list[Candidate]:
@@ -140,8 +150,13 @@ def _clarity(score: Score) -> float:
     if isinstance(score, Joint):
         return 1 / CLEARLY[0]
     if not isinstance(score, Column) or not score.clear:
-        return 1.0
+        return PLAIN if _is_part(score) else 1.0
     return CLEAR + 0.01 if score.opposite else CLEAR  # a yes or no before a number that says the same
+
+
+def _is_part(score: Score) -> bool:
+    """Return True for a score that is one part of the output, such as a number or a yes or no."""
+    return isinstance(score, Column) and score.kind == "value"
 
 
 def _pilots(counting: Counting, audit: Audit, trials: int) -> list[Pilot]:
@@ -233,10 +248,13 @@ def _scores(counting: Counting, pilot: Pilot, planned: Sizes, audit: Audit) -> l
 
 
 def _best(tried: Sequence[Score], pilot: Pilot, one: Measure, most: int) -> list[Candidate]:
-    """Return the candidates that tell the pilot's outputs apart best, and joint cells, as it may lack their events."""
+    """Return the candidates that tell the pilot's outputs apart best, the best part of the output, and joint cells.
+
+    The pilot may lack the events of joint cells.
+    """
     found = [_candidate(score, pilot, one) for score in tried]
-    ordered = sorted((each for each in found if len(each.edges)), key=lambda each: each.worth, reverse=True)
-    return ordered[:most] + [each for each in ordered[most:] if isinstance(each.score, Joint)]
+    ordered = sorted((each for each in found if len(each.edges)), key=_preference, reverse=True)
+    return _with_part(ordered, most) + [each for each in ordered[most:] if isinstance(each.score, Joint)]
 
 
 def _of_rare_outputs(pilot: Pilot, scoring: Scoring, one: Measure) -> list[Candidate]:
@@ -291,6 +309,9 @@ def _chosen(
     final, counts = max(
         finals, key=lambda each: _test(one, each[0], each[1], trusted, doubt)[0] * _clarity(each[0].score)
     )
+    parts = [each for each in finals if _is_part(each[0].score) and each[0].pair is final.pair]
+    shown = _shown(one, final, counts, doubt)
+    final, counts = next((each for each in parts if _shown(one, *each, doubt) >= shown > 0), (final, counts))
     test = _test(one, final, counts, planned.bound, doubt)[1]
     if planned.further and not _seen_enough(test, final, counts):
         counted = Counted(Stack((final.score,)), (final.edges,), EXTREMES)
@@ -322,6 +343,22 @@ def _test(
         if moment is not None and larger > value:
             return larger, moment
     return value, event
+
+
+def _shown(one: Measure, final: Candidate, counts: Counts, doubt: float) -> float:
+    """Return what the best event of a score shows on the outputs that choose it, times its clarity; 0 for a moment.
+
+    Forecasts expect hits of a part that takes few values even if there were none, so they favour finer scores.
+    """
+    test = _test(one, final, counts, counts.trials, doubt)[1]
+    if not isinstance(test, Event):
+        return 0.0
+    seen = thresholds.of_counts(counts, 0, final.edges)
+    place = int(np.searchsorted(seen.values, test.threshold))
+    first, second = (
+        int(side[place]) if test.upper else counts.trials - int(side[place]) for side in (seen.first, seen.second)
+    )
+    return events.bound(one, test, (first, second), counts.trials, doubt) * _clarity(final.score)
 
 
 def _seen_enough(test: Event | Moment | None, final: Candidate, counts: Counts) -> bool:

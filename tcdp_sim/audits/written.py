@@ -18,6 +18,7 @@ CLAIMS: Mapping[str, Callable[..., Guarantee | GaussianDP]] = {
     "RDP": RDP,
     "GaussianDP": GaussianDP,
 }
+VALID_NEIGHBOURS = "records([31, 44, 58]), records(['a', 'b'], 'substitute'), answers(5), or a name in the same file"
 NEIGHBOURS: Mapping[str, Callable[..., Neighbours]] = {"records": records, "answers": answers}
 
 
@@ -32,8 +33,7 @@ def claim(text: str) -> Guarantee | GaussianDP:
 
 def neighbours(text: str) -> Neighbours:
     """Return the neighbours that a text such as `records([1, 2, 3], domain=[0, 9])` names. Raises UserError."""
-    valid = "records([31, 44, 58]), records(['a', 'b'], 'substitute'), answers(5), or a name in the same file"
-    found: Neighbours = _called("neighbours", text, NEIGHBOURS, valid)
+    found: Neighbours = _called("neighbours", text, NEIGHBOURS, VALID_NEIGHBOURS)
     return found
 
 

@@ -1,6 +1,7 @@
 """The command `tcdp-sim audit`, which audits the privacy claim of a function in the user's own file."""
 
 import json
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,15 @@ The function is f(data, rng, trials), which returns `trials` outputs, or f(data,
 KEY=VALUE or as --KEY VALUE:
 
   claim        PureDP(1), ApproxDP(1, 1e-6), ZCDP(0.1), TCDP(0.1, 5), RDP(2, 0.5); without it, epsilon is bounded
-  neighbours   records([...]), records([...], 'substitute', domain=[...]), answers(5), or a name in the same file
+  neighbours   required: records([...]), records([...], 'substitute', domain=[...]), answers(5), or a name in the file
   seconds      the time that the audit may take, 20 by default; or trials, the number of outputs
   level        the confidence level, 0.95 by default
   seed, cluster, name, results_dir, errors, bits     as in `tcdp_sim.audit`
   --json       print the report as JSON
 
-The claim and the neighbours are parsed, never evaluated. The exit code is 1 if the claim is refuted, else 0."""
+The claim and the neighbours are parsed, never evaluated. The exit code is 1 if the claim is refuted, and 2 after a
+mistake or if the audit has tested nothing: both inputs of every pair give the same outputs from the same random stream.
+Else it is 0."""
 
 KEYS = ("claim", "neighbours", "seconds", "trials", "level", "seed", "cluster", "name", "results_dir", "errors", "bits")
 TEXTS = ("claim", "neighbours", "name", "results_dir", "errors")
@@ -33,19 +36,22 @@ SECONDS = 20.0
 
 
 def main(console: "Console", words: Sequence[str]) -> int:
-    """Audit a function and print the report. Return 1 if the claim is refuted, else 0. Raises UserError."""
+    """Audit a function and print the report. Return the exit code, as HELP says. Raises UserError."""
     from tcdp_sim import api
+    from tcdp_sim.audits import WeakAudit
     from tcdp_sim.core.user_files import load
 
     place, given, as_json = _read(words)
     mechanism = load(place)
     settings = _settings(place, given)
-    report = api.audit(mechanism, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakAudit)  # the report itself says so
+        report = api.audit(mechanism, **settings)
     if as_json:
-        console.print(json.dumps(report.about(), indent=1), markup=False)
+        console.print(json.dumps(report.to_dict(), indent=1), markup=False)
     else:
         console.print(str(report), markup=False)
-    return int(report.refuted)
+    return 1 if report.refuted else 0 if report.tested else 2
 
 
 def _read(words: Sequence[str]) -> tuple[str, dict[str, str], bool]:
@@ -79,9 +85,11 @@ def _settings(place: str, given: dict[str, str]) -> dict[str, Any]:
     plain: dict[str, Any] = {key: value if key in TEXTS else _number(key, value) for key, value in given.items()}
     if "claim" in plain:
         plain["claim"] = written.claim(plain["claim"])
-    if (text := plain.get("neighbours")) is not None:
-        named = text.isidentifier()
-        plain["neighbours"] = load(f"{place.rpartition(':')[0]}:{text}") if named else written.neighbours(text)
+    if "neighbours" not in plain:
+        raise UserError(f"audit needs neighbours; valid: {written.VALID_NEIGHBOURS}")
+    text = plain["neighbours"]
+    named = text.isidentifier()
+    plain["neighbours"] = load(f"{place.rpartition(':')[0]}:{text}") if named else written.neighbours(text)
     if "trials" not in plain:
         plain.setdefault("seconds", SECONDS)
     return plain

@@ -10,10 +10,11 @@ from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS
 from tcdp_sim.summaries.summary import Summary, merged, summarise
 
 CHUNK = 50_000  # trials at a time, which bounds the memory
+STREAM = hashlib.sha256(b"simulate").hexdigest()  # of every object, whatever its class and file are called
 
 
 def simulate(mechanism: Mechanism, trials: float, seed: int) -> Summary:
-    """Return the summary of independent trials: a function of the object, `trials` and `seed` alone.
+    """Return the summary of independent trials: a function of what the object does, `trials` and `seed` alone.
 
     `trials` is a whole number >= 1 and `seed` lies in [0, 2^128). Raises UserError for other arguments. Errors of the
     mechanism are not caught.
@@ -24,14 +25,12 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> Summary:
         trials, seed = whole("trials", trials, 1, MOST_TRIALS), whole("seed", seed, 0, MAX_SEED - 1)
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
-    kind = type(mechanism)
-    stream = hashlib.sha256(f"{kind.__module__}.{kind.__qualname__}".encode()).hexdigest()
-    return merged(_chunks(mechanism, trials, seed, stream))
+    return merged(_chunks(mechanism, trials, seed))
 
 
-def _chunks(mechanism: Mechanism, trials: int, seed: int, stream: str) -> Iterator[Summary]:
+def _chunks(mechanism: Mechanism, trials: int, seed: int) -> Iterator[Summary]:
     """Yield the summary of each chunk."""
     for chunk, start in enumerate(range(0, trials, CHUNK)):
         size = min(CHUNK, trials - start)
-        values = mechanism.simulate(generator(seed, stream, chunk), size)
-        yield summarise(stream, chunk, size, values, mechanism.thresholds)
+        values = mechanism.simulate(generator(seed, STREAM, chunk), size)
+        yield summarise(STREAM, chunk, size, values, mechanism.thresholds)

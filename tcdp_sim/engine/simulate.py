@@ -2,7 +2,8 @@
 
 The stream of a chunk is a function of (root seed, cell id, chunk index) alone. The results have the same bits for any
 number of workers, order, batch size, crash or resume. Any chunk can be simulated again by itself. Cells that share
-random numbers have the name of their common stream in their law (see `study.cells`). It takes the place of the id.
+random numbers have the name of their common stream in their law (see `study.cells`). It takes the place of the id. In a
+sweep over a user's function, the name of the cell's point takes its place (see `study.sweeps`).
 """
 
 import time
@@ -19,6 +20,7 @@ from tcdp_sim.core.streams import fingerprint, generators
 from tcdp_sim.engine.gathered import Gathered, caught, joined
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.study import sweeps
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
 from tcdp_sim.summaries.problems import Problem
@@ -86,7 +88,7 @@ def one_chunk(task: Task) -> bytes:
 
 def _stream(batch: Batch) -> str:
     """Return the name of the streams of a batch."""
-    return str(batch.law.get("stream", batch.cell))
+    return sweeps.stream(batch.law, batch.cell)
 
 
 def _records(task: Task) -> list[Record]:

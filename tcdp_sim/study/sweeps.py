@@ -1,4 +1,8 @@
-"""The points of a sweep over a user's function: its blocks, the identities of its cells, and its plan."""
+"""The points of a sweep over a user's function: its blocks, the identities of its cells, and its plan.
+
+A cell's id digests the function, so stored chunks belong to the function that made them. The random stream of a cell
+is a function of its point alone. So a function gives the same numbers under any name, in any file, and in a notebook.
+"""
 
 import hashlib
 import json
@@ -8,13 +12,14 @@ from typing import Any
 
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms.functions import NAME, law_of, point_text
+from tcdp_sim.mechanisms.functions import NAME, UserFunction, law_of, point_text
 from tcdp_sim.study.cells import NO_COUNTS, Plan, canonical, cell_id
 from tcdp_sim.study.packed_cells import Cell, Packer
 from tcdp_sim.study.points import KEYWORDS, LOG10, Point, points
 from tcdp_sim.study.settings import Settings
 
 _HERE = "@"  # stands for the text of a point or of a stream in the template of an id
+_STREAM = {"mechanism": NAME, "version": UserFunction.version, "point": _HERE}  # the template of a stream
 
 
 def blocks(sweep: Mapping[str, Any], also: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -93,10 +98,24 @@ def identities(
     if not share:
         return list(_hashed(law_of(function, {}) | {"point": _HERE}, every)), [None] * len(every)
     fixed = [{axis: value for axis, value in point.items() if axis not in share} for point in every.values()]
-    about = {"share": sorted(share)} | law_of(function, {}) | {"point": _HERE}
-    streams = list(_hashed(about, map(point_text, fixed)))
+    streams = list(_hashed({"share": sorted(share)} | _STREAM, map(point_text, fixed)))
     laws = (law_of(function, point) | {"stream": stream} for point, stream in zip(every.values(), streams))
     return [cell_id(law) for law in laws], [*streams]
+
+
+def streams(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the names of the random streams of points, given by their texts."""
+    return _hashed(_STREAM, texts)
+
+
+def stream(law: Mapping[str, Any], cell: str) -> str:
+    """Return the name of the random stream of a cell, given its law and its id.
+
+    It is the name that the law states (`share`), or that of the point of a user's function, or the cell's id.
+    """
+    if "stream" in law:
+        return str(law["stream"])
+    return next(streams([law["point"]])) if law.get("mechanism") == NAME else cell
 
 
 def _hashed(template: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:

@@ -31,9 +31,10 @@ BLOCK = 1024  # cells in a block
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Consecutive cells of a sweep: their points, ids and common streams."""
+    """Consecutive cells of a sweep: their points, the texts of these, their ids and common streams."""
 
     points: Sequence[Point]
+    texts: Sequence[str]
     ids: Sequence[str]
     streams: Sequence[str | None]
 
@@ -41,12 +42,21 @@ class Cells:
         """Yield the cells in blocks."""
         for start in range(0, len(self.points), size):
             own = slice(start, start + size)
-            yield Cells(self.points[own], self.ids[own], self.streams[own])
+            yield Cells(self.points[own], self.texts[own], self.ids[own], self.streams[own])
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of the cells' own random streams."""
+        return sweeps.streams(self.texts)
+
+    def name(self, i: int) -> str:
+        """Return the name of the random stream that a cell draws from."""
+        return self.streams[i] or next(sweeps.streams([self.texts[i]]))
 
 
 def cells_of(sweep: Sweep) -> Cells:
     """Return the cells of a sweep."""
-    return Cells(list(sweep.points.values()), *sweeps.identities(sweep.function, sweep.points, sweep.share))
+    identities = sweeps.identities(sweep.function, sweep.points, sweep.share)
+    return Cells(list(sweep.points.values()), list(sweep.points), *identities)
 
 
 def simulated(sweep: Sweep, cells: Cells, advance: Callable[[], None], failed: dict[str, str]) -> Iterator[Columns]:
@@ -69,7 +79,7 @@ def _together(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Column
     trials, count = sweep.chunk, len(cells.points)
     numbers = {name: np.empty((count, trials)) for name in sweep.observables}
     hits = {name: np.empty(count, np.int64) for name in sweep.events}
-    for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.seed, cells.ids, 0))):
+    for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.seed, list(cells.names()), 0))):
         values = _fitting(sweep, point, called(sweep, point, rng, trials))
         for name, array in numbers.items():
             array[i] = values[name]
@@ -125,7 +135,7 @@ def _summary(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None]) ->
 def _chunk(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], chunk: int) -> Summary:
     interrupts.check()
     point, stream = cells.points[i], cells.streams[i]
-    rng = generator(sweep.seed, stream or cells.ids[i], chunk)
+    rng = generator(sweep.seed, cells.name(i), chunk)
     values = _fitting(sweep, point, called(sweep, point, rng, sweep.chunk))
     advance()
     return summarise(cells.ids[i], chunk, sweep.chunk, values, {}, stream is not None)

@@ -9,6 +9,7 @@ from tcdp_sim.audits import binomial, claims, events, moments, odds, tables
 from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.moments import Moment
 from tcdp_sim.audits.scores import Column, LikelihoodRatio
+from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, PureDP
 
 DOUBT = 0.1
@@ -135,13 +136,21 @@ def test_claims_beyond_reach_are_told_with_the_size_that_would_do(claim):
     assert claims.warning(claims.measure(PureDP(50.0)), 1000, DOUBT).endswith("nor could 1e18")
 
 
-def test_the_smallest_violation_is_just_enough():
-    one = claims.measure(PureDP(1.0))
-    hits, trials = (3000, 1000), 10_000
-    least = events.least_found(one, event(), hits, trials, DOUBT)
-    for factor, refuted in ((1.01, True), (0.99, False)):
-        likely = round(1000 * np.exp(least) * factor)
-        assert (events.bound(one, event(), (likely, 1000), trials, DOUBT) > 1.0) == refuted
+@pytest.mark.parametrize("hits", [(3000, 1000), (1000, 990), (5, 4), (400, 0)])
+@pytest.mark.parametrize("claim", [PureDP(0.5), ApproxDP(0.5, 0.03), ZCDP(0.1), GaussianDP(0.5)], ids=str)
+def test_the_smallest_violation_is_just_enough(claim, hits):
+    """All counts of either input are tried, one after the other, with the bound itself."""
+    one, trials = claims.measure(claim), 2000
+    hits = tuple(min(each, trials) for each in hits)
+    least, double = events.least_found(one, event(), hits, trials, DOUBT)
+    likely, rare = (max(each, 1) for each in hits)
+    tried = [(each, rare) for each in range(rare, trials + 1)] + [(likely, each) for each in range(1, likely + 1)]
+    found = [pair for pair in tried if events.bound(one, event(), pair, trials, DOUBT) > one.claimed]
+    shares = [(a / trials, b / trials) for a, b in found]
+    values = [float(one.of_event(a, b)) for a, b in shares]
+    assert least == pytest.approx(min(values, default=np.inf), rel=0.02)
+    deltas = [a - np.exp(one.claimed) * b for a, b in shares] if one.delta else []
+    assert double == (min(values, default=np.inf) <= 2 * one.claimed or min(deltas, default=np.inf) <= 2 * one.delta)
 
 
 # Moments

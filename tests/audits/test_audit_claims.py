@@ -9,7 +9,6 @@ import pytest
 
 import tcdp_sim
 from tcdp_sim.audits import claims
-from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import TCDP, PureDP
 
 
@@ -36,13 +35,6 @@ def test_a_true_claim_of_low_orders_is_not_refuted_by_higher_ones():
 def test_no_order_of_a_claim_is_above_its_omega(omega):
     orders = claims.measure(TCDP(0.1, omega)).orders
     assert 1 < min(orders) <= max(orders) <= omega
-
-
-@pytest.mark.parametrize("other", [[0.0, 9.0], [9.0, 0.0], [1.0, -2.0]])
-def test_old_pairs_of_which_a_single_entry_is_too_far_are_no_neighbours(other):
-    wrong = pytest.raises(UserError, match=rf"an entry differs by {max(map(abs, other)):g}, .*; valid: at most 1")
-    with pytest.warns(DeprecationWarning, match=r"pairs= of audit\(\) is now neighbours=\[\(data, other"), wrong:
-        tcdp_sim.audit(audited.laplace, pairs=[(np.zeros(2), np.array(other))], trials=1000)
 
 
 def test_another_seed_in_the_same_folder_is_another_sample(tmp_path):

@@ -46,6 +46,7 @@ def refuted_of_ten():
     return sum(tcdp_sim.audit(audited.one_of_many, **given, seed=seed).refuted for seed in range(10))
 
 
+@audited.WEAK
 def test_choosing_and_bounding_on_the_same_sample_is_caught(monkeypatch):
     """A thousand labels, two of each: on the outputs that chose, those that came more often look telling; epsilon is 0.
 

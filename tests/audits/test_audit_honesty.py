@@ -73,7 +73,7 @@ def test_what_a_moment_would_have_found_is_above_the_claim():
 @pytest.mark.parametrize("claim", [PureDP(1.0), ApproxDP(1.0, 0.01)], ids=str)
 def test_the_smallest_violation_of_an_event_without_rare_hits_would_refute(claim):
     one, event, trials = claims.measure(claim), Event(None, 0.0, True, True, 0.5), 10_000
-    least = events.least_found(one, event, (300, 0), trials, 0.1)
+    least, _ = events.least_found(one, event, (10, 0), trials, 0.1)
     likely = round((np.exp(least) / trials + one.delta) * trials * 1.01)  # of one hit that is rare
     assert events.bound(one, event, (likely, 1), trials, 0.1) > claim.epsilon
 
@@ -99,6 +99,7 @@ def test_texts_of_one_input_and_numbers_of_the_other_tell_them_apart():
     assert report.event in ("output = 'a'", "output != 'a'")
 
 
+@audited.WEAK
 def test_reports_are_valid_json(tmp_path):
     """Bytes, infinite inputs, and no claim, so no smallest violation."""
 

@@ -1,5 +1,6 @@
 """Rare events that need several numbers of an output at once, and the score that finds them."""
 
+import audited
 import numpy as np
 import pytest
 from scipy import optimize, stats
@@ -169,6 +170,7 @@ def test_a_mechanisms_own_likelihood_ratio_keeps_the_plan_of_small_audits():
         assert (planned.pairs, planned.again) == (min(pairs, stages.sizes(4 * 10**6, 9).pairs), again)
 
 
+@audited.WEAK
 def test_true_claims_are_refuted_as_seldom_as_the_level_allows(monkeypatch):
     """10 audits at level 0.8 of the exact epsilon: more than 7 refutations have probability 1e-4 at most."""
     monkeypatch.setattr(stages, "AT_ONCE", 500)

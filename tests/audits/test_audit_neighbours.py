@@ -1,6 +1,5 @@
 """Neighbours in words: data sets of every kind keep their kind, and the report's first line names the relation."""
 
-import audited
 import numpy as np
 import pandas as pd
 import pytest
@@ -95,16 +94,13 @@ def count(data, rng, trials):
 
 
 def test_a_correct_count_of_five_records_is_not_refuted():
-    """The old `pairs=5` meant five answers that all move, and refuted this count."""
+    """Five answers that all move would refute this count."""
     report = tcdp_sim.audit(count, neighbours=records([1, 2, 3, 4, 5]), claim=PureDP(1.0), trials=50_000)
     assert not report.refuted
     assert report.bound > 0.9
     first, second = str(report).splitlines()[:2]
     assert "(neighbours: one record added or removed)" in first
     assert "[1, 2, 3, 4, 5] and [" in second
-    with pytest.warns(DeprecationWarning, match=r"pairs= of audit\(\) is now neighbours=tcdp_sim.audits.answers\(5\)"):
-        old = tcdp_sim.audit(audited.laplace, pairs=5, claim=PureDP(1.0), trials=5000, learn=False)
-    assert "all 5 answers move by up to 1" in str(old)
 
 
 def test_a_mechanism_gets_what_was_given():

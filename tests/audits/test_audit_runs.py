@@ -188,9 +188,10 @@ def test_outputs_that_are_none_are_one_line(name):
 BAD_ARGUMENTS = {
     "neighbours": ([(np.zeros(1), np.zeros(1))], "pair 0: both inputs are equal"),
     "neighbours ": ([(np.zeros(1),)], r"pair 0 is not valid; valid: two inputs"),
-    "neighbours  ": ([], "neighbours is not valid; valid: answers"),
+    "neighbours  ": ([], "neighbours is not valid; valid: records"),
+    "neighbours     ": (None, "neighbours is missing; valid: records"),
     "neighbours   ": (5, r"neighbours = 5 is not clear; valid: answers\(5\) for 5 answers that move, records\(data\)"),
-    "neighbours    ": ("abc", "neighbours is not valid; valid: answers"),
+    "neighbours    ": ("abc", "neighbours is not valid; valid: records"),
     "errors": ("ignore", "errors = 'ignore' is not valid; valid: 'output', 'raise'"),
     "seconds": (5.0, "trials and seconds are both given"),
     "trials": (10, "trials = 10 is not valid; valid: a whole number from 100"),
@@ -213,12 +214,13 @@ def test_mistakes_are_one_line(key):
 
 def test_no_mechanism_and_no_neighbours_on_purpose():
     with pytest.raises(UserError, match="is not a mechanism; valid: a function"):
-        tcdp_sim.audit(3)
+        tcdp_sim.audit(3, neighbours=audited.ONE)
     far = [(np.zeros(1), np.full(1, 2.0))]
     report = tcdp_sim.audit(audited.laplace, neighbours=far, trials=20_000)
     assert 1.5 < report.epsilon < 2
 
 
+@audited.WEAK
 def test_a_claim_out_of_reach_is_told_before_the_run(capsys):
     report = tcdp_sim.audit(audited.laplace, neighbours=audited.ONE, claim=PureDP(20.0), trials=1000)
     assert report.notes[0].startswith("no sample of 1,000 outputs of each input could refute epsilon <= 20; ")

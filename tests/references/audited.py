@@ -1,7 +1,9 @@
 """Mechanisms that the tests of audits share. They are at module level, so that workers and sources find them."""
 
 import numpy as np
+import pytest
 
+WEAK = pytest.mark.filterwarnings("ignore::tcdp_sim.audits.WeakAudit")  # of audits that are weak on purpose
 EPSILON = 1.0
 ONE = [(np.zeros(1), np.ones(1))]
 

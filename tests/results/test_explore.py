@@ -122,6 +122,64 @@ def test_a_reader_chooses_in_a_browser(run, page):
         assert all(address.startswith(("file:", "blob:", "data:")) for address in addresses)
 
 
+@pytest.fixture(scope="module")
+def with_omega(tmp_path_factory):
+    """A run in which two noises have no omega, and a third one has five: more than k and rho have values."""
+    place = tmp_path_factory.mktemp("omega")
+    sweep = {"k": [10, 1000], "noise": ["laplace", "gaussian", "sinh_normal_tight"], "rho": [0.1, 1]}
+    omegas = {"omega": [2, 3, 5, 9, 20]}
+    tcdp_sim.run(
+        "histogram", sweep=sweep | omegas, also=None, trials=500, chunk=500, cluster="serial", results_dir=place
+    )
+    return place / "histogram"
+
+
+DRAWN = "document.getElementById('plot').data.map((t) => [t.name, t.mode, t.x, t.y])"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["explore", "report"])
+def test_what_does_not_depend_on_x_is_a_horizontal_line(with_omega, kind, tmp_path, command):
+    """Whatever is on the x axis, each noise is drawn: along x where it depends on x, else as a line over all of x."""
+    path = tmp_path / "page.html"
+    assert command(kind, str(with_omega), str(path))[0] == 0
+    table = results.tidy(with_omega)
+    chosen = table[(table["quantity"] == "linf_error_quantile") & (table["level"] == 0.95) & (table["rho"] == 1)]
+    with opened(path) as (tab, messages, _):
+        tab.wait_for_selector("#plot .legend")
+        for x in ("k", "omega", "rho", "level"):
+            tab.select_option(MENU.format(1), x)
+            names = {name for name, *_ in tab.evaluate(DRAWN)}
+            assert names == {f"noise = {noise}" for noise in ("laplace", "gaussian", "sinh_normal_tight")}
+        tab.select_option(MENU.format(1), "omega")
+        flat = [trace for trace in tab.evaluate(DRAWN) if trace[1] == "lines+markers"]
+        assert [name for name, *_ in flat] == ["noise = laplace", "noise = gaussian"]
+        for name, _, x, y in flat:
+            mine = chosen[(chosen["noise"] == name.removeprefix("noise = "))]
+            assert x == [2, 20, None]
+            assert y[0] == y[1]
+            assert y[0] in mine["value"].tolist()
+        tab.select_option(MENU.format(1), "k")
+        tab.select_option(MENU.format(3), "omega")  # five panels, each with the noises that have no omega
+        markers = [(name, axis) for name, _, _, axis in traces(tab)]
+        assert len(markers) == 15
+        assert {axis for name, axis in markers if name == "noise = laplace"} == {"x", "x2", "x3", "x4", "x5"}
+        assert messages == []
+
+
+@pytest.mark.slow
+def test_the_first_x_axis_is_that_with_most_values(with_omega, tmp_path):
+    """Rows without omega count as no value of omega: with two omegas, k comes first."""
+    with opened(explore.write(with_omega, tmp_path / "x.html")) as (tab, _, _):
+        tab.wait_for_selector("#plot .legend")
+        assert tab.evaluate("state.x") == "omega"
+        tab.evaluate(
+            "for (const each of data.axes) if (each.name === 'omega') each.rows = each.rows.map((r) => Math.min(r, 1))"
+        )
+        tab.evaluate("state.x = ''; take(state.quantity)")
+        assert tab.evaluate("state.x") in ("k", "rho")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(380, "dark"), (1400, "light")])
 def test_it_can_be_read_on_small_and_dark_screens(page, width, scheme):

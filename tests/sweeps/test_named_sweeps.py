@@ -340,7 +340,7 @@ def test_mistakes_on_the_command_line(command, file, words, told):
         ('tcdp_sim.sweep(slow, {"n": 1}, trials=1, name="slow")', "a sweep"),
         ("run()", "a sweep"),
         ('tcdp_sim.run("histogram", sweep={"k": 10}, trials=10, cluster="serial")', "a study"),
-        ("tcdp_sim.audit(slow, claim=None)", "an audit"),
+        ("tcdp_sim.audit(slow, neighbours=[])", "an audit"),
     ],
 )
 def test_a_file_that_simulates_while_it_is_imported_is_told_where_to_put_that(command, file, folder, line, what):

@@ -91,7 +91,7 @@ def test_a_contradicted_bound_is_called_a_bound(exact, bound, told):
         tcdp_sim.sweep(largest, {"n": [1, 2]}, trials=5000, **known)
     end = f" simulated, bound {bound}" if bound else f" simulated, {exact} exact"
     assert str(caught[0].message).endswith(end)
-    assert ": cell n=2: value: 0.66" in str(caught[0].message)
+    assert ": cell n=2: value: 0.6" in str(caught[0].message)
 
 
 def test_a_bound_far_above_contradicts_nothing():

@@ -50,7 +50,7 @@ class UserFunction(Mechanism):
     point: Mapping[str, Any]
 
     name = NAME
-    version = 1
+    version = 2
     axes = declared()
     required = ()
     options = ("function", "axes", "observables", "events", "ranges", "draws")

@@ -25,7 +25,8 @@ function take(quantity) {
   }
   const names = Object.keys(levels);
   const known = (name) => name === NONE || names.includes(name);
-  const numeric = names.filter((name) => axis(name).numeric).sort((a, b) => levels[b].length - levels[a].length);
+  const size = (name) => settable(name).length, lacking = (name) => Number(levels[name].includes(-1));
+  const numeric = names.filter((name) => axis(name).numeric).sort((a, b) => size(b) - size(a) || lacking(a) - lacking(b));
   if (!state.x || !known(state.x)) state.x = numeric.find((name) => name !== "level") || names[0] || NONE;
   const free = names.filter((name) => name !== state.x);
   if (!state.colour || !known(state.colour) || state.colour === state.x) {
@@ -141,27 +142,44 @@ function series(places, at, look, name, panel, first) {
   return made;
 }
 
+/* What does not depend on x, as a horizontal line over all of x: one piece for each row */
+function flat(places, span, look, name, panel, first) {
+  const made = series(places, () => null, look, name, panel, first);
+  return made.map((trace) => {
+    const repeated = (list) => list.flatMap((each) => [...span.map(() => each), null]);
+    const simulated = trace.mode === "markers";
+    return { ...trace, x: places.flatMap(() => [...span, null]), y: repeated(trace.y), text: repeated(trace.text), connectgaps: false,
+      ...(simulated ? { mode: "lines+markers", line: { color: look.colour, dash: "dot", width: 2 }, error_y: { visible: false } } : {}) };
+  });
+}
+
 function draw() {
   const taken = chosen(), css = getComputedStyle(document.documentElement), ink = css.getPropertyValue("--ink").trim();
   const at = state.x ? axis(state.x) : { name: "", numeric: false, values: [""], rows: data.ids.map(() => 0) };
   const split = (name) => name ? [...new Set(taken.map((row) => axis(name).rows[row]))].sort((a, b) => a - b) : [NONE];
-  const panels = split(state.panels).slice(0, MOST_PANELS), colours = split(state.colour);
+  const everywhere = split(state.panels).filter((panel) => panel !== -1); // what depends on no panel is in all of them
+  const panels = (everywhere.length ? everywhere : split(state.panels)).slice(0, MOST_PANELS), colours = split(state.colour);
+  const there = [...new Set(taken.map((row) => at.rows[row]))].filter((place) => place >= 0).sort((a, b) => a - b);
+  const all = there.length ? there.map((place) => at.values[place]) : at.values;
+  const span = at.numeric ? [all[0], all[all.length - 1]] : all;
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const traces = [], titles = [];
   panels.forEach((panel, number) => {
     if (state.panels) titles.push(`${state.panels} = ${label(axis(state.panels), panel)}`);
     colours.forEach((colour) => {
-      const places = taken.filter((row) => (!state.panels || axis(state.panels).rows[row] === panel)
+      const places = taken.filter((row) => (!state.panels || [panel, -1].includes(axis(state.panels).rows[row]))
         && (!state.colour || axis(state.colour).rows[row] === colour)).sort((a, b) => at.rows[a] - at.rows[b]);
       const own = state.colour && colour >= 0 ? axis(state.colour).looks[colour] : PLAIN;
       const look = { ...own, colour: dark && own.colour === "#000000" ? "#ffffff" : own.colour };
       const name = state.colour ? `${state.colour} = ${label(axis(state.colour), colour)}` : data.quantity.values[state.quantity];
-      traces.push(...series(places, (row) => at.rows[row] < 0 ? null : at.values[at.rows[row]], look, name, number, number === 0));
+      const along = places.filter((row) => at.rows[row] >= 0), across = places.filter((row) => at.rows[row] < 0);
+      if (along.length) traces.push(...series(along, (row) => at.values[at.rows[row]], look, name, number, number === 0));
+      if (across.length) traces.push(...flat(across, span, look, name, number, number === 0 && !along.length));
     });
   });
   Plotly.react(plot, traces, layout(panels.length, titles, at, taken, ink, css.getPropertyValue("--grid").trim()),
     { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["toImage"] });
-  const more = split(state.panels).length - panels.length;
+  const more = Math.max(everywhere.length, 1) - panels.length;
   shown.textContent = `${taken.length.toLocaleString("en")} of ${data.ids.length.toLocaleString("en")} rows shown`
     + (more > 0 ? `; ${more} panels are left out` : "");
   offer(taken);
