@@ -15,11 +15,12 @@ from tcdp_sim.report.plots import captioned, headed, new_figure, note, points
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.report.thinning import evenly
 from tcdp_sim.results import NUMBERS, Cell, Row
-from tcdp_sim.statistics.one_sample import equal_p_values
+from tcdp_sim.statistics.one_sample import usual_range
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import proportion
 
 _LINES: dict[str, dict[str, Any]] = {"exact": {"linestyle": "-"}, "bound": {"linestyle": ":"}}
+OF_MEAN = ("skewness", "nonfinite", "least", "most")  # what `contradictions.find` reads of a mean
 MOST_SERIES = 8  # beyond so many series nobody finds a name: the table has all
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
 
@@ -37,7 +38,8 @@ def rows(cell: Cell) -> Iterator[Row]:
     for name, quantity, unit, numbers in (*means, *chances):
         row = labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
         known = _known(cell, name, quantity, row)
-        if np.isfinite(numbers[0]) or np.isfinite(known.get("p_value", np.nan)):
+        lost = 0 < cell["trials"] == known.get("nonfinite")
+        if np.isfinite(numbers[0]) or (lost and np.isfinite(known.get("exact", np.nan))):
             yield row | known
 
 
@@ -45,24 +47,30 @@ def _known(cell: Cell, name: str, quantity: str, row: Row) -> Row:
     """Return the exact value and the bound of a quantity, and what the comparison with them needs."""
     known = {kind for kind in (columns.EXACT, columns.BOUND) if any(each.endswith(kind) for each in cell)}
     found: Row = {kind.removeprefix("_"): cell.get(quantity + kind, np.nan) for kind in sorted(known, reverse=True)}
+    judged = _of_mean(cell, name) if known and quantity != name else {}
     if columns.EXACT in known:
-        found["skewness"] = cell.skewness(name) if quantity != name else np.nan
+        found |= judged | _range_of_trials(cell, name, found["exact"]) if judged else dict.fromkeys(OF_MEAN, np.nan)
     if columns.BOUND in known:  # an upper bound is contradicted by larger numbers alone
         within = f"{name}_within_bound"
-        found |= {within: row["simulated"], f"{within}_exact": np.minimum(row["simulated"], found["bound"])}
-        found |= {f"{within}_{key}": row[key] for key in NUMBERS[1:]}
-    if "function" in cell.run and quantity != name:
-        for value, label in (("exact", ""), (f"{name}_within_bound_exact", f"{name}_within_bound_")):
-            found |= {f"{label}p_value": _chance_of_equal(cell, name, found[value])} if value in found else {}
+        exact = float(np.minimum(row["simulated"], found["bound"]))
+        more = {key: row[key] for key in NUMBERS[1:]} | judged | (_range_of_trials(cell, name, exact) if judged else {})
+        found |= {within: row["simulated"], f"{within}_exact": exact}
+        found |= {f"{within}_{key}": value for key, value in more.items()}
     return found
 
 
-def _chance_of_equal(cell: Cell, name: str, exact: float) -> float:
-    """Return the p-value of an exact mean if a simulated cell has no two different finite trials, else NaN."""
-    finite = cell["trials"] - cell[name + columns.NONFINITE]
-    if not cell["trials"] or (finite and cell[name + columns.LEAST] != cell[name + columns.MOST]):
-        return np.nan
-    return float(equal_p_values(cell[columns.mean(name)], finite, exact))
+def _of_mean(cell: Cell, name: str) -> Row:
+    """Return the skewness of an observable and the number of its trials that are in no mean."""
+    return {"skewness": cell.skewness(name), "nonfinite": cell[name + columns.NONFINITE]}
+
+
+def _range_of_trials(cell: Cell, name: str, exact: float) -> Row:
+    """Return the range of a trial by which the mean of equal trials is compared with an exact value."""
+    declared = json.loads(cell.run.get("ranges", "{}"))
+    ends = (
+        (np.nan, np.nan) if json.loads(cell.run.get("draws", "true")) else usual_range(cell[columns.mean(name)], exact)
+    )
+    return dict(zip(("least", "most"), map(float, declared.get(name, ends))))
 
 
 def _mean(cell: Cell, name: str) -> tuple[float, ...]:

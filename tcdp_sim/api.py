@@ -17,6 +17,7 @@ from tcdp_sim import results
 from tcdp_sim.audits import arguments
 from tcdp_sim.audits import run as audits
 from tcdp_sim.audits.report import AuditReport
+from tcdp_sim.checks import check
 from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.texts import in_html
@@ -48,6 +49,7 @@ __all__ = [
     "Plan",
     "UserError",
     "audit",
+    "check",
     "draw",
     "open_results",
     "plan",
@@ -480,6 +482,7 @@ def sweep(
     exact: Mapping[str, Any] | None = None,
     bound: Mapping[str, Any] | None = None,
     units: Mapping[str, str] | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     quantiles: Any = None,
     target_mcse: Mapping[str, Any] | None = None,
     share: Any = None,
@@ -524,10 +527,14 @@ def sweep(
         Functions of the axes that return an upper bound of them, by name.
     units : mapping, optional
         The units of the numbers by name.
+    ranges : mapping, optional
+        The least and the largest value that a trial of a number can have, by name: {"error": (0, 1)}. If all trials are
+        equal, their mean is compared with an exact one only if its range is given.
     quantiles : list of float, optional
         The levels of the quantiles in the results.
     target_mcse : mapping, optional
-        The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}.
+        The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}. A pilot chooses the number of
+        trials, and is in no estimate.
     share : str or list of str, optional
         The axes along which cells use the same random numbers, so that differences become precise.
     seed : int
@@ -579,7 +586,7 @@ def sweep(
     user_files.check_not_importing("a sweep")
     checked = checked_sweep(
         function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
-        bound=bound, units=units, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
+        bound=bound, units=units, ranges=ranges, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
         cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials, numerics=numerics,
         on_error=on_error,
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """What several test files share."""
 
 import gc
+import os
 import shutil
 import signal
 import sys
@@ -54,6 +55,22 @@ def pytest_collection_modifyitems(config, items):
         kept = {item for item in items if share.has(item.nodeid, config.option.whole)}
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = [item for item in items if item in kept]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Give back the environment that the test and its fixtures, also those of its module, found.
+
+    Dask's nannies leave variables of the allocator and of thread pools in the process that starts them, and every later
+    child would inherit them.
+    """
+    found = dict(os.environ)
+    try:
+        return (yield)
+    finally:
+        for name in os.environ.keys() - found.keys():
+            del os.environ[name]
+        os.environ.update(found)
 
 
 @pytest.fixture

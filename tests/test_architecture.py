@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "privacy": (),
     "noise": ("privacy",),
     "summaries": (),
-    "data": (),
+    "data": ("privacy",),
     "report": ("summaries",),
     "candidates": (),
     # 3: drawing | exact laws, each other's oracle
@@ -50,7 +50,7 @@ MAY_IMPORT = {
     # 5, 6: algorithms of several files
     "selection": ("noise", "privacy", "samplers", "calibration"),
     "interior": ("noise", "privacy", "samplers", "calibration", "accounting"),
-    "prefix_sums": (),
+    "prefix_sums": ("privacy",),
     "thresholds": ("noise", "privacy", "interior", "prefix_sums"),
     "partition_selection": ("noise", "privacy", "calibration", "accounting"),
     "quantiles": ("privacy", "noise", "calibration", "accounting", "interior", "thresholds", "prefix_sums"),
@@ -61,7 +61,7 @@ MAY_IMPORT = {
         "candidates",
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
-    "study": ("summaries", "data", "mechanisms"),
+    "study": ("privacy", "summaries", "data", "mechanisms"),
     "store": ("summaries", "mechanisms", "study"),
     "statistics": ("summaries", "store"),
     "engine": ("summaries", "report", "mechanisms", "study", "store"),
@@ -79,10 +79,11 @@ MAY_IMPORT = {
         *("interior", "thresholds", "mechanisms", "statistics", "store", "study", "engine", "results"),
         "experiments",
     ),
-    "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
+    "checks": ("noise", "exact", "mechanisms", "study", "store", "statistics", "engine", "results"),
+    "api": ("checks", "privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "sweeps"),
     "cli": (
         *("privacy", "accounting", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine"),
-        *("results", "papers", "sweeps", "audits", "api"),
+        *("results", "papers", "sweeps", "audits", "checks", "api"),
     ),
     "__main__": ("cli",),
 }

@@ -11,6 +11,7 @@ from tcdp_sim.experiments.audit.drawing import figures
 from tcdp_sim.experiments.audit.histograms import Outputs, outputs
 from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.audited import AuditedRelease
+from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
 
@@ -53,8 +54,8 @@ def _planted(cell: Cell, mechanism: Audit) -> Row:
     release = mechanism.release
     if isinstance(release, AuditedRelease):
         method = release.method
-        return {"planted": release.planted, "bug": method.bug, "neighbours": method.neighbours}
-    return {"planted": cell["shift"] > 1, "bug": "", "neighbours": mechanism.neighbours}
+        return {"planted": release.planted, "bug": method.bug, "neighbours": written(method.neighbours)}
+    return {"planted": cell["shift"] > 1, "bug": "", "neighbours": written(mechanism.neighbours)}
 
 
 def _audited(claim, found: Outputs, trials: int, doubt: float) -> dict[str, Any]:

@@ -7,13 +7,13 @@ import pandas as pd
 
 from tcdp_sim.experiments.census.drawing import figures
 from tcdp_sim.experiments.census.exact_values import EXACT, HIGH, LARGEST, LOW, SQUARE, UNITS, published, releases
+from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "figures", "report", "rows"]
 
-NEIGHBOURS = {"add_remove": "add-remove", "substitute": "substitute"}
 QUANTILE = 0.95
 
 
@@ -32,7 +32,7 @@ def rows(cell: Cell) -> Row:
     mechanism = cell.mechanism
     row = cell.only("list", "delta") | {"variances": mechanism.variances}
     row |= {axis: cell.get(axis) or "all" for axis in ("level", "query")} | cell.only("trials")
-    row |= {"neighbours": NEIGHBOURS[mechanism.releases.relation], "histograms": len(mechanism.releases.levels)}
+    row |= {"neighbours": written(mechanism.releases.relation), "histograms": len(mechanism.releases.levels)}
     row |= {"shown": len(mechanism.shown), "rho": releases(mechanism).rho, "factor": mechanism.factor}
     row |= {
         "epsilon_low": cell.get(LOW + columns.EXACT, np.nan),

@@ -11,6 +11,7 @@ from tcdp_sim.experiments.ledger.analysts_drawing import filters
 from tcdp_sim.experiments.ledger.exact_values import BRACKETS, DELTA, EPSILON, UNITS, delta_bracket
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
 from tcdp_sim.mechanisms.ledger import AdaptiveAnalyst, ComposedLoss
+from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
@@ -18,7 +19,6 @@ from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
 
-NEIGHBOURS = {"add_remove": "add-remove", "substitute": "substitute"}
 FINE = 25  # points of an exact curve
 COMPARED = (*NUMBERS, "exact")
 SAME = ("list", "direction", "quantity", "at", "trials")  # equal in rows of directions that are the same
@@ -66,7 +66,7 @@ def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
 def _labels(cell: Cell) -> Row:
     mechanism = cell.mechanism
     counted = {"releases": sum(release["times"] for release in mechanism.releases), "direction": mechanism.direction}
-    return cell.only("list", "trials") | counted | {"neighbours": NEIGHBOURS[mechanism.relation]}
+    return cell.only("list", "trials") | counted | {"neighbours": written(mechanism.relation)}
 
 
 def _compared(numbers: tuple[float, ...], low: float, high: float) -> Row:

@@ -12,6 +12,7 @@ from tcdp_sim.experiments.subsampling.task_drawing import tasks
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.plots import NEIGHBOURS, captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
@@ -95,7 +96,7 @@ def _labels(cell: Cell) -> Row:
 
 def _relation(cell: Cell) -> str:
     scheme, target = SCHEMES[cell["scheme"]], cell.get("epsilon")
-    return scheme.outer if not blank(target) else scheme.base
+    return written(scheme.outer if not blank(target) else scheme.base)
 
 
 def _measured(figure: str, cell: Cell, observable: str, at: float, skewness: float) -> Row:

@@ -4,6 +4,7 @@ import numpy as np
 
 from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP, sample
 from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.privacy.relation import Relation
 from tcdp_sim.report.looks import (
     Series,
     accounting_look,
@@ -136,7 +137,7 @@ def _alike(part):
 
 
 def _with_relation(scheme) -> str:
-    return scheme.replace("_", " ") + (" (±)" if SCHEMES[scheme].outer == "add-remove" else "")
+    return scheme.replace("_", " ") + (" (±)" if SCHEMES[scheme].outer == Relation.ADD_REMOVE else "")
 
 
 def releases(part, rho):

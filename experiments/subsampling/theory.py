@@ -23,6 +23,7 @@ from tcdp_sim.privacy import (
     to_approx_dp,
 )
 from tcdp_sim.privacy.amplification import amplify
+from tcdp_sim.privacy.relation import written
 
 MOST_FRACTIONS = 4  # of a sweep that get a panel of curves each
 ORDERS = 40
@@ -224,7 +225,7 @@ def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
 
 
 def _rows(figure, series, at, values, **labels):
-    relation = SCHEMES[series].outer if series in SCHEMES else RELATION.get(series, "add-remove")
+    relation = written(SCHEMES[series].outer) if series in SCHEMES else RELATION.get(series, "add-remove")
     about = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
     labels = {"figure": figure, "quantity": series, **about, **labels}
     return [labels | {"at": float(x), "exact": float(value)} for x, value in zip(at, values)]

@@ -5,13 +5,14 @@ from functools import lru_cache
 import numpy as np
 
 from tcdp_sim.accounting.releases.release import Case
+from tcdp_sim.accounting.single import closed_epsilon, closed_profile
 from tcdp_sim.accounting.worlds import Entries, all_attained, has_loose_pairs, worlds
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.lists import bracket, expected, infinite
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.losses.tilts import Crude
 
-FINEST = 1e-5  # relative tolerance of the profile behind a posterior
+_WIDE = 0.1  # of the upper end: the widest bracket whose middle is the estimate
 _SMALL = 1e-9  # of an epsilon: the least size to which the tolerance is relative
 
 
@@ -24,7 +25,20 @@ def cases_of_list(entries: Entries, relation: str | None, attained: bool) -> tup
 @lru_cache(maxsize=256)
 def least_epsilon(entries: Entries, relation: str | None, delta: float, share: float) -> Bounds:
     """Return the least epsilon >= 0 at a delta, to a relative tolerance."""
-    found = _answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
+    if delta == 1:
+        return Bounds(0.0, 0.0, 0.0)
+    profile = closed_profile(entries) if delta > 0 else None
+    if profile is not None:
+        closed = closed_epsilon(profile, delta)
+        if closed.upper - closed.lower <= share * max(closed.upper, _SMALL):
+            return closed
+    found = answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
+    if profile is not None:
+        low = max(found.lower, closed.lower)
+        found = _safe(low, max(low, min(found.upper, closed.upper)))
+    if found.upper - found.lower > _WIDE * found.upper and len(entries) > 1:  # more releases reveal no less
+        alone = max(least_epsilon((entry,), relation, delta, share).lower for entry in entries)
+        found = _safe(max(found.lower, min(alone, found.upper)), found.upper)
     if not has_loose_pairs(entries, relation):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_epsilon  # imported late, as few lists need it
@@ -35,7 +49,12 @@ def least_epsilon(entries: Entries, relation: str | None, delta: float, share: f
 @lru_cache(maxsize=1024)
 def least_delta(entries: Entries, relation: str | None, epsilon: float, share: float) -> Bounds:
     """Return the least delta at an epsilon >= 0, to a relative tolerance."""
-    found = _answer(entries, relation, delta_question(epsilon, lambda high: share * high))
+    profile = closed_profile(entries)
+    if profile is not None:
+        closed = profile(epsilon)
+        if closed.upper - closed.lower <= share * closed.upper:
+            return closed
+    found = answer(entries, relation, delta_question(epsilon, lambda high: share * high))
     if not has_loose_pairs(entries, relation):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_delta
@@ -43,54 +62,42 @@ def least_delta(entries: Entries, relation: str | None, epsilon: float, share: f
     return _at_most(found, renyi_delta(entries, relation, epsilon))
 
 
-def both_directions(case: Case) -> tuple[Case, ...]:
-    """Return the case in both directions, or in one if they are the same."""
-    return (case,) if case.forward is case.backward else (case, Case(case.backward, case.forward))
-
-
-def profile_of_pair(pair: Case, e: float) -> Bounds:
-    """Return H(e) of the forward direction of a composed pair, at any e."""
-    low, high = bracket(pair[e < 0], delta_question(abs(e), lambda most: FINEST * most))
-    value = Bounds(low, 0.5 * (low + high), high)
-    return value if e >= 0 else (1 - np.exp(e) * (1 - value)).clipped(float(-np.expm1(e)), 1.0)
-
-
-def infinite_loss(entries: Entries, relation: str | None) -> Bounds:
-    """Return the probability of an infinite loss in the worst case and direction."""
-    if not entries:
-        return Bounds(0.0, 0.0, 0.0)
-    upper = max(infinite(way)[1] for case in cases_of_list(entries, relation, False) for way in case)
-    lower = max(infinite(way)[0] for case in cases_of_list(entries, relation, True) for way in case)
-    return Bounds(min(lower, upper), upper, upper)
+def infinite_loss(entries: Entries, relation: str | None) -> float:
+    """Return the probability of an infinite loss in the worst case and direction, from above."""
+    return max((infinite(way)[1] for case in cases_of_list(entries, relation, False) for way in case), default=0.0)
 
 
 def size_of_losses(entries: Entries, relation: str | None) -> float:
-    """Return the root mean square of the sum of losses in the largest case, at least 1e-9."""
+    """Return the root mean square of the sum of losses in the largest case, at least 1e-9, over finite ones."""
     cases = cases_of_list(entries, relation, False) if entries else ()
-    sums = [Crude(tuple((law.crude(), times) for law, times in case.forward)).cumulants(0.0) for case in cases]
-    return max([1e-9, *(float(np.hypot(mean, np.sqrt(square))) for _, mean, square in sums)])
+    sums = [Crude(tuple((law.crude(), times) for law, times in way)) for case in cases for way in case]
+    parts = [each.cumulants(0.0)[1:] for each in sums if each.finite]
+    return max([1e-9, *(float(np.hypot(mean, np.sqrt(square))) for mean, square in parts)])
 
 
 def _at_most(bounds: Bounds, upper: float) -> Bounds:
     """Return the bracket with another upper end, if that is smaller."""
     if upper >= bounds.upper:
         return bounds
-    lower = min(bounds.lower, upper)
-    return Bounds(lower, 0.5 * (lower + upper), upper)
+    return _safe(min(bounds.lower, upper), upper)
 
 
-def _answer(entries: Entries, relation: str | None, question: Question) -> Bounds:
+def _safe(low: float, high: float) -> Bounds:
+    """Return a bracket with its middle as the estimate, or the safe end where the middle says little."""
+    return Bounds(low, 0.5 * (low + high) if high - low <= _WIDE * high else high, high)
+
+
+def answer(entries: Entries, relation: str | None, question: Question) -> Bounds:
     """Return the bracket of the worst composed pair."""
     if not entries:
         return Bounds(0.0, 0.0, 0.0)
-    low, high = _worst(cases_of_list(entries, relation, False), question)
+    low, high = worst(cases_of_list(entries, relation, False), question)
     if not all_attained(entries, relation):
-        low = min(_worst(cases_of_list(entries, relation, True), question)[0], high)
-    middle = high if high == np.inf else 0.5 * (low + high)
-    return Bounds(low, middle, high)
+        low = min(worst(cases_of_list(entries, relation, True), question)[0], high)
+    return _safe(low, high)
 
 
-def _worst(cases: tuple[Case, ...], question: Question) -> tuple[float, float]:
+def worst(cases: tuple[Case, ...], question: Question) -> tuple[float, float]:
     """Return the larger lower end and the larger upper end of all cases and directions, the likely worst one first."""
     ways = [way for case in cases for way in ((case.forward,) if case.forward is case.backward else case)]
     if len(ways) > 1:

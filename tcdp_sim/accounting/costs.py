@@ -10,11 +10,12 @@ from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.bounded_range import BoundedRange, PermuteAndFlip
 from tcdp_sim.accounting.releases.claimed import Claimed
 from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
-from tcdp_sim.accounting.releases.release import RELATIONS, Release
+from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.rho import tight_rho
-from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.privacy.definitions import Guarantee
+from tcdp_sim.privacy.relation import known_relation
 from tcdp_sim.privacy.spending import Costs, Terms, float_units, units
 
 MOST_TIMES = 10**12
@@ -39,7 +40,7 @@ class Prices:
     """
 
     def __init__(self, terms: Terms, relation: str | None) -> None:
-        self.terms, self.relation = terms, choice("relation", relation, (*RELATIONS, None))
+        self.terms, self.relation = terms, None if relation is None else known_relation(relation)
         self._kept: dict[Any, Costs] = {}
         self.same: dict[int, tuple[Any, Costs]] = {}
 

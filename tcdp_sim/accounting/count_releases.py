@@ -9,11 +9,11 @@ import numpy as np
 
 from tcdp_sim.accounting.ledger import MOST_RELEASES, Ledger
 from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.release import RELATIONS
-from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.core.numerics import root
 from tcdp_sim.noise import DiscreteGaussian, Gaussian
 from tcdp_sim.privacy import ZCDP, to_approx_dp
+from tcdp_sim.privacy.relation import known_relation
 
 CELLS = {"add_remove": 1, "substitute": 2}  # the cells of one histogram that a record of the neighbours changes
 
@@ -59,7 +59,7 @@ class CountReleases:
     times: Sequence[int] | int = 1
 
     def __post_init__(self) -> None:
-        choice("relation", self.relation, RELATIONS)
+        known_relation(self.relation)
         if not isinstance(self.sigma_squared, Sequence | np.ndarray) or not len(self.sigma_squared):
             raise ValueError(f"sigma_squared = {self.sigma_squared!r} is not valid; valid: numbers above 0")
         variances = tuple(scalar("sigma_squared", value, 0) for value in self.sigma_squared)

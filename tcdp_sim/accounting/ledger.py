@@ -1,29 +1,23 @@
 """A list of releases, and the brackets that follow from all of them together."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
+from math import inf
 from typing import Any
 
 from tcdp_sim.accounting import risk
-from tcdp_sim.accounting.brackets import (
-    both_directions,
-    cases_of_list,
-    infinite_loss,
-    least_delta,
-    least_epsilon,
-    profile_of_pair,
-    size_of_losses,
-)
-from tcdp_sim.accounting.releases.release import RELATIONS, Release
+from tcdp_sim.accounting.brackets import cases_of_list, infinite_loss, least_delta, least_epsilon
+from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
 from tcdp_sim.accounting.worlds import Entries, Split, merged
-from tcdp_sim.core.errors import choice, scalar, whole
-from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.core.errors import scalar, whole
+from tcdp_sim.core.numerics import ULP, Bounds
+from tcdp_sim.privacy.relation import known_relation
 
 MOST_RELEASES = 10**7
-_FINE, _ROUGH = 1e-4, 0.02  # relative tolerances of the profile behind a risk, and of a search
+_FINE = 1e-4  # relative tolerance of an advantage
 _PRINTED = 1e-3  # relative tolerance of a table, which has four digits
 
 
@@ -66,7 +60,8 @@ class Ledger:
     relation: str | None
 
     def __init__(self, releases: Iterable[Any] = (), relation: str | None = None) -> None:
-        choice("relation", relation, (*RELATIONS, None))
+        if relation is not None:
+            relation = known_relation(relation)
         if isinstance(releases, Release) or not isinstance(releases, Iterable):
             raise ValueError(f"releases = {releases!r} is not valid; valid: a list of releases or (release, times)")
         object.__setattr__(self, "relation", relation)
@@ -86,22 +81,28 @@ class Ledger:
         Parameters
         ----------
         delta : float
-            delta, in [0, 1).
+            delta, in [0, 1].
         tolerance : float
             The aim for the distance of the ends, relative to the upper one.
 
         Returns
         -------
         Bounds
-            epsilon in nats, inf if an infinite loss has a probability above delta.
+            epsilon in nats, inf if an infinite loss has a probability above delta. A warning tells of a delta that
+            equals this probability to rounding.
 
         Raises
         ------
         ValueError
             If an argument is out of range.
         """
-        delta, share = scalar("delta", delta, 0, 1, closed=True), scalar("tolerance", tolerance, 0)
-        return least_epsilon(self.entries, self.relation, delta, share)
+        delta = scalar("delta", delta, 0, 1, closed=True, finite=False)
+        share = scalar("tolerance", tolerance, 0)
+        found = least_epsilon(self.entries, self.relation, delta, share)
+        if found.lower < found.upper == inf and 0 < delta <= infinite_loss(self.entries, self.relation):
+            told = "equals the probability of an infinite loss to rounding, so that epsilon may be infinite"
+            warnings.warn(f"delta = {delta!r} {told}; valid: a larger delta", stacklevel=2)
+        return found
 
     def delta(self, epsilon: float, tolerance: float = 1e-3) -> Bounds:
         """Return the least delta with (epsilon, delta)-differential privacy.
@@ -157,7 +158,8 @@ class Ledger:
         Returns
         -------
         Bounds
-            The type II error, for the worse direction. The lower end is the safe one.
+            The type II error of the worst composed pair, in its worse direction. The lower end is the safe one. As a
+            function of alpha it need not be convex: the two directions of a pair have curves of their own.
 
         Raises
         ------
@@ -169,11 +171,7 @@ class Ledger:
         Dong, Roth, Su (2022), https://arxiv.org/abs/1905.02383
         """
         alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
-        if not self.entries:
-            return Bounds(1 - alpha, 1 - alpha, 1 - alpha)
-        fine, rough = (lambda e: self.delta(e, _FINE)), (lambda e: self.delta(e, _ROUGH))
-        size, lost = size_of_losses(self.entries, self.relation), infinite_loss(self.entries, self.relation)
-        return risk.tradeoff(fine, rough, size, lost, alpha)
+        return risk.tradeoff(self.entries, self.relation, alpha)
 
     def advantage(self) -> Bounds:
         """Return the largest difference of true and false positive rate of an attack: the total variation distance.
@@ -207,7 +205,7 @@ class Ledger:
         ValueError
             If the prior is out of range.
         """
-        return risk.attack(self.delta, scalar("prior", prior, 0, 1))
+        return risk.attack(self.entries, self.relation, scalar("prior", prior, 0, 1))
 
     def posterior(self, prior: float, chance: float) -> Bounds:
         """Return the posterior probability that an adversary reaches or exceeds with the given chance.
@@ -222,7 +220,8 @@ class Ledger:
         Returns
         -------
         Bounds
-            The quantile of the posterior of the true data set, for the worst composed pair.
+            The quantile of the posterior of the true data set, for the worst composed pair and direction. A pair that
+            is dominated, such as that of a smaller move, may have a larger quantile at a chance near 1.
 
         Raises
         ------
@@ -230,12 +229,7 @@ class Ledger:
             If an argument is out of range.
         """
         prior, chance = scalar("prior", prior, 0, 1), scalar("chance", chance, 0, 1)
-        cases = cases_of_list(self.entries, self.relation, False) if self.entries else ()
-        pairs = [pair for case in cases for pair in both_directions(case)]
-        size = size_of_losses(self.entries, self.relation)
-        found = [risk.posterior(partial(profile_of_pair, pair), size, prior, chance) for pair in pairs]
-        known = found or [Bounds(prior, prior, prior)]
-        return Bounds(*(max(bounds[end] for bounds in known) for end in range(3)))
+        return risk.posterior(self.entries, self.relation, prior, chance)
 
     def reconstruction(self, candidates: float) -> Bounds:
         """Return the largest probability of finding the true record among equally likely candidates.
@@ -259,7 +253,9 @@ class Ledger:
         ----------
         Hayes, Mahloujifar, Balle (2023), https://arxiv.org/abs/2302.07225
         """
-        return 1 - self.tradeoff(1 / scalar("candidates", candidates, 1, closed=True))
+        alpha = 1 / scalar("candidates", candidates, 1, closed=True)
+        rounded = Bounds(1 - ULP, 1.0, 1 + ULP)  # the power is concave in alpha
+        return (risk.power(self.entries, self.relation, alpha) * rounded).clipped(0.0, 1.0)
 
     def times(self, times: int) -> "Ledger":
         """Return the ledger of this list, released several times.

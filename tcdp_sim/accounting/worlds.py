@@ -9,8 +9,6 @@ from functools import partial
 from itertools import combinations, cycle, islice, product
 from math import inf, prod
 
-import numpy as np
-
 from tcdp_sim.accounting.releases.additive import gaussian_case, gaussian_ratio
 from tcdp_sim.accounting.releases.claimed import (
     Claimed,
@@ -21,12 +19,10 @@ from tcdp_sim.accounting.releases.claimed import (
     is_renyi,
     tests_cases,
 )
-from tcdp_sim.accounting.releases.release import Case, Laws, Release, both_ways
-from tcdp_sim.exact.losses.grid_law import AtomicLoss
+from tcdp_sim.accounting.releases.release import NOTHING, Case, Laws, Release
 from tcdp_sim.privacy.definitions import Guarantee
 
 MOST_WORLDS, FEW_WORLDS = 512, 16
-NOTHING = both_ways((AtomicLoss(np.zeros(1), np.ones(1), spacing=0.0), 1))  # of a part without releases
 Entry = tuple["Release | Split", int]
 Entries = tuple[Entry, ...]
 

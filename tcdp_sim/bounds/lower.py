@@ -273,6 +273,8 @@ def least_sample_size(guarantee: TCDP, k: ArrayLike) -> Reals:
     >>> round(float(least_sample_size(TCDP(0.001, 10.0), 1e6)), 2)
     37.17
     """
+    if not isinstance(guarantee, TCDP):
+        raise ValueError(f"Corollary 27 does not apply to guarantee = {guarantee!r}; valid: TCDP")
     rho, omega = guarantee.rho, guarantee.omega
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         n = (omega - 1) * np.log((np.log(k) - np.log(4)) / (2 * np.square(omega) * rho))

@@ -11,7 +11,7 @@ here). Fano's inequality is weaker: it bounds the mean over pairs by mutual info
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.bounds.information import harmonic_cost, informative, least_records, log_growth, smallest
+from tcdp_sim.bounds.information import harmonic_cost, least_records, log_growth, smallest
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.renamed import renamed_arguments
@@ -127,7 +127,9 @@ def packing_records(guarantee: Guarantee, log_k: ArrayLike, failure: float) -> R
         n = _by_events(notion.epsilon, notion.delta, logs, failure)
     else:
         with np.errstate(all="ignore"):
-            n = _by_divergences(informative(guarantee), logs, failure)
+            if not isinstance(notion, PureDP | ZCDP | TCDP):
+                raise ValueError(f"no lower bound is known for {guarantee}; valid: PureDP, ApproxDP, ZCDP, TCDP")
+            n = _by_divergences(notion, logs, failure)
     return np.where(_guessed(logs, failure), 0.0, np.maximum(n, 0.0))[()]
 
 

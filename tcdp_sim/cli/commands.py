@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
 OF_A_SWEEP = {"function": "FILE.py:FUNCTION"}  # the code that the folder of a sweep over a user's function lacks
+CHECK = """\
+NAME is a noise or a mechanism of the package or of a plug-in. Parameters of a noise that are not given are 1.
+  tcdp-sim check logistic
+  tcdp-sim check my_noise.py:Logistic scale=2.5
+The exit code is 0 if nothing wrong is found, and 1 otherwise."""
 SCRIPT = """\
 QUEUE is one of slurm, pbs, lsf, sge, htcondor, and the words of a run follow. The file goes to the standard output:
   tcdp-sim script slurm experiment=histogram sweep.rho=0.1 trials=1e8 parts=1000 > job.sh
@@ -196,6 +201,12 @@ def _audit(console, words) -> int:
         return audit.main(console, words)
 
 
+def _check(console, words) -> int:
+    with importing():
+        from tcdp_sim.cli import check
+    return check.main(console, words)
+
+
 def _list(console, folder=None) -> None:
     with importing():
         from tcdp_sim.cli import listing
@@ -245,6 +256,12 @@ COMMANDS = {
         ("FILE.py:FUNCTION [KEY=VALUE ...]",),
         "audit the privacy claim of a function in your own file",
         details=audit.HELP,
+    ),
+    "check": Command(
+        _check,
+        ("NAME|FILE.py:CLASS [PARAMETER=VALUE ...]",),
+        "look for mistakes in the class of a noise or a mechanism",
+        details=CHECK,
     ),
     "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
     "script": Command(

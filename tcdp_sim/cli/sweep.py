@@ -23,6 +23,7 @@ or f(rng, **axes), which returns one trial. Keys:
   exact.NAME=FUNCTION   a function of the axes in the same file: the exact mean of a number, or probability of an event
   bound.NAME=FUNCTION   the same for an upper bound
   units.NAME=UNIT       the unit of a number
+  ranges.NAME=[A,B]     the least and the largest value of a trial, which judge means of equal trials
   trials, chunk, seed, quantiles, target_mcse, share, cluster, name, results_dir     as in `tcdp_sim.sweep`
   max_trials            the most trials of a cell under target_mcse
   on_error=continue     an error of the function leaves its cell without numbers, and the others go on

@@ -14,6 +14,7 @@ from tcdp_sim.cli.replay import again
 from tcdp_sim.cli.say import say
 from tcdp_sim.cli.user_function import code_of
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.engine import stopping
 from tcdp_sim.engine.evaluate import row
 from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.store import certificate, table
@@ -161,13 +162,14 @@ def _altered(study, run, cells, row) -> str:
 
     Differences as small as those between CPUs are ignored.
     """
-    cell, chunks = cells[str(row["id"].values)], range(int(row["trials"]) // study.settings.chunk)
-    if not all(run.has(cell.id, chunk) for chunk in chunks):
+    cell, s, count = cells[str(row["id"].values)], study.settings, int(row["trials"]) // study.settings.chunk
+    chunks = stopping.estimate(run, cell.id, s) if s.target_mcse else range(count)
+    if len(chunks) != count or not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
     known = known_exactly(study.settings.experiment.name)
-    again = next(
-        table.blocks([cell], [run.summary(cell.id, chunks)], study.plan.counts, {}, {}, known, None, study.mechanism)
-    )
+    pilots = s.chunk if s.target_mcse else 0
+    summaries = [run.summary(cell.id, chunks)]
+    again = next(table.blocks([cell], summaries, study.plan.counts, {}, {}, known, None, study.mechanism, pilots))
     names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     different = [n for n in names if not same[n]]

@@ -9,9 +9,13 @@ from typing import Any
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.checks import choice, given, only_keys, quoted
 from tcdp_sim.data.readers import chosen_rows
+from tcdp_sim.privacy.relation import Relation
 
 KEYS = ("file", "path", "only", "relation", "level", "query", "sigma_squared", "rho", "shift", "times")
-RELATIONS = {"add_remove": 1, "substitute": 2}  # relation -> cells of a histogram that one record changes
+CELLS: dict[str, int] = {
+    Relation.ADD_REMOVE: 1,
+    Relation.SUBSTITUTE: 2,
+}  # of a histogram that one record changes
 MOST_ROWS, MOST_WHOLE = 10_000, 10**6
 _LONGEST_NUMBER = 60
 
@@ -61,7 +65,7 @@ def count_list(name: str, spec: Mapping[str, Any]) -> CountList:
     """
     where = f"list {name}"
     only_keys(where, spec, KEYS)
-    relation = choice(f"{where}: relation", given(where, spec, "relation", ", ".join(RELATIONS)), RELATIONS)
+    relation = str(choice(f"{where}: relation", given(where, spec, "relation", ", ".join(Relation)), tuple(Relation)))
     if (spec.get("sigma_squared") is None) == (spec.get("rho") is None):
         raise UserError(f"{where}: one of sigma_squared and rho has to be given; valid: the name of its column")
     size = "sigma_squared" if spec.get("rho") is None else "rho"
@@ -75,7 +79,7 @@ def count_list(name: str, spec: Mapping[str, Any]) -> CountList:
     wholes = {key: tuple(_whole(f"{where}: {spec[key]}", text) for text in texts) for key, texts in zip(extra, more)}
     shift, times = (wholes.get(key, (1,) * len(found)) for key in ("shift", "times"))
     if size == "rho":
-        numbers = [RELATIONS[relation] * each**2 / (2 * rho) for each, rho in zip(shift, numbers)]
+        numbers = [CELLS[relation] * each**2 / (2 * rho) for each, rho in zip(shift, numbers)]
     variances = tuple(_float(f"{where}: sigma^2", number) for number in numbers)
     names = _names(where, levels), _names(where, queries)
     if len(set(zip(*names))) < len(found):

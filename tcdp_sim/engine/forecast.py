@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tcdp_sim.engine import clusters, schedule
-from tcdp_sim.engine.pending import Pending, Wanted
+from tcdp_sim.engine import clusters, schedule, stopping
+from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.pilot import ExactPilot, Pilot, exact_pilot, pilot
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
@@ -95,7 +95,8 @@ def missing(study: Study) -> int:
     """Return the number of chunks that a run would simulate now, before any target is considered."""
     s, cells = study.settings, study.plan.laws
     run = open_run(study) if (study.folder / "run.json").exists() else None
-    return len(Pending(cells, Wanted(cells, s.chunks), run.has)) if run else len(cells) * s.chunks
+    wanted = stopping.start(cells, s)
+    return len(Pending(cells, wanted, run.has)) if run else wanted.total
 
 
 def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO_EXACT_VALUES) -> Forecast:
@@ -112,7 +113,7 @@ def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO
     if not simulated:
         return Forecast(0, 0, workers, at_once, 0.0, 0, 0.0, None, *_driver(study, 0), exact)
     result = pilot(study.plan.laws, study.plan.counts, s)
-    more = round(len(study.plan.laws) * (result.chunks - s.chunks)) if s.target_mcse else 0
+    more = round(len(study.plan.laws) * (result.chunks - stopping.first_pilot(s.chunks))) if s.target_mcse else 0
     chunks = lacking + more
     seconds = chunks * result.seconds
     tasks = min(chunks, max(1, round(seconds / schedule.task_seconds(workers))))

@@ -5,11 +5,10 @@ import numpy as np
 from tcdp_sim.core.arrays import Ints
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import exact
+from tcdp_sim.engine import exact, stopping
 from tcdp_sim.engine.foreign import check_heads
-from tcdp_sim.engine.pending import Pending, Wanted
+from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, damages, report, until_precise
-from tcdp_sim.engine.stopping import as_needed
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.store import journal
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
@@ -49,7 +48,7 @@ def _compute(study: Study, run: PartRun, tell: Tell, exact_values: ExactValues) 
     for line in [*study.notes, *damages(run), *run.mended]:
         tell(line)
     check_heads(s, run.heads, tell)
-    wanted = Wanted(cells, share(study, run.part))
+    wanted = stopping.start(cells, study.settings, share(study, run.part))
     todo = Pending(cells, wanted, run.has)
     total = sum(run.size(cell, chunks) for cell, chunks in wanted.each())
     tell(f"{s.name}, {name}: {len(todo)} of its {total} chunks to simulate, in this process alone")
@@ -95,4 +94,4 @@ def _has_all(study: Study, run: PartRun) -> bool:
             if not there and not run.stored(cell, chunk):
                 return False
     whole = Run(run.folder, run.identity)
-    return not Pending(study.plan.laws, as_needed(whole, study.plan.laws, study.settings), whole.has)
+    return not Pending(study.plan.laws, stopping.as_needed(whole, study.plan.laws, study.settings), whole.has)

@@ -11,11 +11,15 @@ Has = Callable[[str, int], bool]  # (cell id, chunk) -> True if the chunk is don
 
 
 class Wanted(Mapping[str, int]):
-    """The number of chunks each cell needs, by cell id, for the cells of a plan with distinct laws."""
+    """The number of chunks each cell needs, by cell id, for the cells of a plan with distinct laws.
 
-    def __init__(self, cells: Cells, chunks: int | Ints) -> None:
+    The first `pilots` chunks of a cell are in no estimate. They are all of its chunks until the pilot has ended.
+    """
+
+    def __init__(self, cells: Cells, chunks: int | Ints, pilots: int | Ints = 0) -> None:
         self._cells = cells
         self.chunks: Ints = np.broadcast_to(np.asarray(chunks, dtype=np.int64), len(cells))
+        self.pilots: Ints = np.broadcast_to(np.asarray(pilots, dtype=np.int64), len(cells))
 
     def __getitem__(self, cell: str) -> int:
         place = self._cells.place(cell)
@@ -23,10 +27,10 @@ class Wanted(Mapping[str, int]):
             raise KeyError(cell)
         return int(self.chunks[place])
 
-    def of(self, cells: Sequence[str]) -> list[int]:
-        """Return the numbers of chunks of cells of the plan, by one look-up for all."""
-        found: list[int] = self.chunks[self._cells.places(cells)].tolist()
-        return found
+    def estimates(self, cells: Sequence[str]) -> list[range]:
+        """Return the chunks of the estimates of cells of the plan, by one look-up for all."""
+        places = self._cells.places(cells)
+        return list(map(range, self.pilots[places].tolist(), self.chunks[places].tolist()))
 
     def __iter__(self) -> Iterator[str]:
         return self._cells.ids()
@@ -51,9 +55,9 @@ class Wanted(Mapping[str, int]):
         """The number of chunks of all cells together."""
         return int(self.chunks.sum())
 
-    def with_chunks(self, chunks: Ints) -> "Wanted":
+    def with_chunks(self, chunks: Ints, pilots: int | Ints = 0) -> "Wanted":
         """Return the same cells with other numbers of chunks."""
-        return Wanted(self._cells, chunks)
+        return Wanted(self._cells, chunks, pilots)
 
 
 class _Items(ItemsView[str, int]):

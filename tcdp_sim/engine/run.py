@@ -74,7 +74,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
     if line := calibrations.keep(study.folder, study.calibrated):
         tell(line)
     of = kept_plan.keep(study)
-    wanted = Wanted(cells, s.chunks)
+    wanted = stopping.start(cells, s)
     todo = Pending(cells, wanted, run.has)
     message = f"{len(todo)} of {wanted.total} chunks to simulate" if todo else "nothing to simulate"
     tell(state.heading(s, cells, message))
@@ -152,7 +152,7 @@ def until_precise(
     workers: Workers,
     tell: Tell,
 ) -> Wanted:
-    """Simulate until all targets are met, and return the chunks that the cells have in the end."""
+    """Simulate pilots and estimates, and return the chunks that the cells have in the end."""
     while True:
         if todo:
             _need_code(study)
@@ -249,14 +249,15 @@ def _table(
     names = table.names_together(study.mechanism)
 
     def summaries(cells: Sequence[str]) -> Summaries:
-        return run.summaries(cells, wanted.of(cells), names)
+        return run.summaries(cells, wanted.estimates(cells), names)
 
     def known(cell: Cell, _: Mechanism) -> Floats:
         assert kept is not None  # without records there are no exact quantities
         return kept.values(cell.id)
 
     cells, counts = study.plan.cells, study.plan.counts
-    return table.blocks(cells, summaries, counts, attributes, counted, exact_values, known, study.mechanism)
+    pilots = study.settings.chunk if study.settings.target_mcse else 0
+    return table.blocks(cells, summaries, counts, attributes, counted, exact_values, known, study.mechanism, pilots)
 
 
 def _noises(names: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -71,9 +71,11 @@ def lines(planned: Planned, run: Run, wanted: Wanted | None = None, worst: Worst
         where = cells[cells.place(cell) or 0].where
         said.append(f"worst relative standard error of a mean: {relative:.2%}, {name} of {where}")
     if s.target_mcse:
-        grown = (wanted.chunks > s.chunks).sum()
-        most = f"the largest {wanted.chunks.max() * s.chunk:,} as far as is known"
-        said.append(f"target_mcse: {grown} cells need more than {s.chunks * s.chunk:,} trials, {most}")
+        estimates = wanted.chunks - wanted.pilots  # 0 until a pilot has ended
+        most = f"the largest {estimates.max() * s.chunk:,} as far as is known"
+        beside = f"and {wanted.pilots.sum() * s.chunk:,} in pilots"
+        grown = f"{(estimates > s.chunks).sum()} cells need more than {s.chunks * s.chunk:,} trials"
+        said.append(f"target_mcse: {grown}, {most}, {beside}")
     if missing and any(provenance.PART in head for head in run.heads):
         from tcdp_sim.engine import lacking  # slow to import
 
@@ -93,9 +95,9 @@ def _problems(run: Run, wanted: Wanted) -> Iterator[str]:
 def _worst_of_records(run: Run, wanted: Wanted) -> Worst:
     """Return the mean with the largest relative MCSE of the cells that have all their chunks."""
     worst = NONE
-    for cell, n in wanted.each():
-        if all(run.has(cell, chunk) for chunk in range(n)):
-            relative, name = relative_mcse(run.summary(cell, range(n)))
+    for (cell, n), pilot in zip(wanted.each(), wanted.pilots.tolist()):
+        if pilot < n and all(run.has(cell, chunk) for chunk in range(n)):
+            relative, name = relative_mcse(run.summary(cell, range(pilot, n)))
             worst = max(worst, (relative, name, cell)) if name else worst
     return worst
 

@@ -1,8 +1,10 @@
 """The number of trials of a cell when `target_mcse` asks for Monte Carlo standard errors of a given size.
 
-A cell starts with `trials`. While a target is missed it grows, by at most a factor GROWTH at a time, up to
-`max_trials`. Each step looks at the summary of the chunks so far, in the order of their index. So the decision is a
-function of (seed, law) alone: workers, batches, crashes and resumes change nothing.
+A pilot chooses the number, and none of its trials is in the estimate. An estimate from the trials that have chosen
+their own number would be biased: they are fewest where they happen to miss the large values of a skewed law. The pilot
+grows, by at most a factor GROWTH at a time, until its standard errors are within a factor COARSE of their targets. Then
+the number of further trials is fixed. Each step looks at the chunks so far, in the order of their index. So every
+decision is a function of (seed, law) alone: workers, batches, crashes and resumes change nothing.
 """
 
 from collections.abc import Mapping
@@ -18,12 +20,27 @@ from tcdp_sim.summaries.estimates import mean, proportion
 from tcdp_sim.summaries.summary import Distribution, Summary
 
 GROWTH = 4
-MARGIN = 1.05  # aim a little beyond the target, because the standard error is itself an estimate
+COARSE = 2  # the pilot of a normal number has a quarter of the trials of the estimate
+LEAST, MOST = 4, 4  # a pilot begins with a quarter of `trials`, and ends with a quarter of `max_trials` at the latest
+MARGIN = 1.2  # times the trials that the pilot's standard error asks for, which is itself an estimate
+Targets = Mapping[str, Mapping[str, float]]
+
+
+def start(cells: Cells, settings: Settings, chunks: "int | np.ndarray | None" = None) -> Wanted:
+    """Return the chunks that cells need at first: all of them, or those of their pilots if there is a target.
+
+    `chunks` is the number of chunks without a target, by default that of the settings; 0 for cells of other parts.
+    """
+    asked = settings.chunks if chunks is None else chunks
+    if not settings.target_mcse:
+        return Wanted(cells, asked)
+    pilots = np.where(np.asarray(asked) > 0, first_pilot(settings.chunks), 0)
+    return Wanted(cells, pilots, pilots)
 
 
 def as_needed(run: Run, cells: Cells, settings: Settings) -> Wanted:
     """Return the chunks that each cell needs, as far as its stored chunks show how many its target needs."""
-    wanted = Wanted(cells, settings.chunks)
+    wanted = start(cells, settings)
     while True:
         grown = more(run, wanted, settings)
         if (grown.chunks == wanted.chunks).all():
@@ -32,37 +49,67 @@ def as_needed(run: Run, cells: Cells, settings: Settings) -> Wanted:
 
 
 def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:
-    """Return the chunks that cells need, which equal `wanted` if all targets are met.
+    """Return the chunks that cells need, which equal `wanted` if no pilot has ended.
 
     A cell that lacks a chunk keeps its number.
     """
     if not settings.target_mcse:
         return wanted
+    grown = [_grown(run, cell, pilot, chunks, settings) for (cell, chunks), pilot in zip(wanted.each(), wanted.pilots)]
+    pilots, chunks = np.array(grown, dtype=np.int64).reshape(-1, 2).T
+    return wanted.with_chunks(chunks, pilots)
+
+
+def estimate(run: Run, cell: str, settings: Settings) -> range:
+    """Return the chunks of the estimate of a cell under a target, without chunks if its pilot has not ended."""
+    pilot = chunks = first_pilot(settings.chunks)
+    while (grown := _grown(run, cell, pilot, chunks, settings)) != (pilot, chunks):
+        pilot, chunks = grown
+    return range(pilot, chunks)
+
+
+def _grown(run: Run, cell: str, pilot: int, chunks: int, settings: Settings) -> tuple[int, int]:
+    """Return the chunks of a cell's pilot, and all that it needs, after its present ones."""
+    if not chunks or pilot < chunks or not all(run.has(cell, chunk) for chunk in range(chunks)):
+        return pilot, chunks
     most = -(-settings.max_trials // settings.chunk)
-    grown = (_grown(run, cell, chunks, most, settings) for cell, chunks in wanted.each())
-    return wanted.with_chunks(np.fromiter(grown, np.int64, len(wanted)))
+    return after_pilot(run.summary(cell, range(chunks)), chunks, settings.chunks, settings.target_mcse or {}, most)
 
 
-def _grown(run: Run, cell: str, chunks: int, most: int, settings: Settings) -> int:
-    """Return the number of chunks that a cell needs after its present ones, 0 for a cell of another part."""
-    if not chunks or chunks >= most or not all(run.has(cell, chunk) for chunk in range(chunks)):
-        return chunks
-    return needed(run.summary(cell, range(chunks)), chunks, settings.target_mcse or {}, most)
+def first_pilot(chunks: int) -> int:
+    """Return the number of chunks with which a pilot begins, if an estimate has at least `chunks`."""
+    return -(-chunks // LEAST)
 
 
-def needed(summary: Summary, chunks: int, targets: Mapping[str, Mapping[str, float]], most: int) -> int:
-    """Return the number of chunks that a cell needs after its present ones, at most `most`."""
+def after_pilot(summary: Summary, pilot: int, least: int, targets: Targets, most: int) -> tuple[int, int]:
+    """Return the number of chunks of a pilot, and that of all chunks of the cell, given the pilot so far.
+
+    They are equal if the pilot has to grow. Otherwise the difference is the number of chunks of the estimate, from
+    `least` to `most`. A cell without the quantities of the targets needs no pilot, and its estimate has `least` chunks.
+    """
+    if not any(name in summary.events or name in summary.observables for name in targets):
+        return 0, least
     factor = max(_excess(summary, name, target) for name, target in targets.items())
-    wanted = chunks if factor <= 1 else ceil(chunks * min(factor * MARGIN, GROWTH))
-    return max(chunks, min(wanted, most))
+    limit = max(first_pilot(least), -(-most // MOST))
+    if factor > COARSE**2 and pilot < limit:
+        grown = ceil(pilot * min(factor / COARSE**2 * MARGIN, GROWTH))
+        return (min(grown, limit),) * 2
+    return pilot, pilot + _estimate(pilot * factor, least, most)
+
+
+def _estimate(needed: float, least: int, most: int) -> int:
+    """Return the number of chunks of an estimate, with its margin."""
+    return max(least, ceil(min(needed * MARGIN, most)))
 
 
 def predicted(summary: Summary, settings: Settings) -> int:
-    """Return the number of chunks that a cell will need, estimated from a pilot of any size."""
+    """Return the number of chunks that a cell will need, estimated from trials of any number."""
+    if not settings.target_mcse:
+        return settings.chunks
     most = -(-settings.max_trials // settings.chunk)
-    factor = max((_excess(summary, name, target) for name, target in (settings.target_mcse or {}).items()), default=0)
-    needed = min(summary.trials * factor * MARGIN / settings.chunk, most)
-    return max(settings.chunks, ceil(needed))
+    factor = max(_excess(summary, name, target) for name, target in settings.target_mcse.items())
+    estimate = _estimate(summary.trials * factor / settings.chunk, settings.chunks, most)
+    return estimate + max(first_pilot(settings.chunks), -(-estimate // MOST))
 
 
 def _share(hits: int, trials: int) -> tuple[float, float]:

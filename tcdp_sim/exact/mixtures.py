@@ -6,7 +6,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import RealFunction, Reals
+from tcdp_sim.core.arrays import Floats, RealFunction, Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import Noise
@@ -94,6 +94,37 @@ class Mixture:
         points = np.asarray(x, dtype=np.float64)
         terms = [np.log(weight) + f(points - shift) for shift, weight in zip(self.shifts, self.weights)]
         return np.logaddexp.reduce(terms, axis=0)[()]
+
+
+class SharedShifts:
+    """Two mixtures of one noise, as weights over the union of their shifts. Raises ValueError if the noises differ."""
+
+    def __init__(self, p: Mixture, q: Mixture) -> None:
+        if p.noise != q.noise:
+            raise ValueError(f"q is a mixture of {q.noise!r}; valid: of the noise of p, {p.noise!r}")
+        self.p, self.q, self.noise = p, q, p.noise
+        self.shifts = np.unique(p.shifts + q.shifts)
+        of_p, of_q = (dict(zip(mixture.shifts, mixture.weights)) for mixture in (p, q))
+        self.of_p, self.of_q = (np.array([w.get(m, 0.0) for m in self.shifts.tolist()]) for w in (of_p, of_q))
+        base = int(np.argmax(self.of_p + self.of_q))
+        self.differs = self.of_p - self.of_q
+        self.differs[base] = -(self.differs[:base].sum() + self.differs[base + 1 :].sum())  # exact to the last digit
+
+    def loss_of(self, logs: Floats) -> Floats:
+        """Return log(p / q) from the logs of the density at each shift over the largest of them, shape (shifts, n)."""
+        far = log_mean(self.of_p, logs) - log_mean(self.of_q, logs)
+        top = np.maximum(logs.max(axis=0), 0.0)
+        scaled = np.exp(logs - top)
+        rise = np.where(np.abs(logs) < 1, np.expm1(logs) * np.exp(-top), scaled - np.exp(-top))
+        near = np.log1p((self.differs @ rise) / (self.of_q @ scaled))
+        return np.where(np.abs(far) < 0.5, near, far)
+
+
+def log_mean(weights: Floats, logs: Floats) -> Floats:
+    """Return the log of the sum of weights e^logs, over the first axis."""
+    logs = logs[weights > 0]
+    top = logs.max(axis=0)
+    return np.where(np.isfinite(top), top + np.log(weights[weights > 0] @ np.exp(logs - top)), top)
 
 
 @renamed_arguments(sampling_fraction="sampling_probability")

@@ -18,6 +18,7 @@ from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.renyi.kernels import divergence_of_mean, excess_over_q
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
+from tcdp_sim.exact.resolution import need_density
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy.amplification.schemes import (
     SCHEMES,
@@ -211,7 +212,8 @@ class DominatingPair:
     Raises
     ------
     ValueError
-        If the probabilities do not sum to 1 to within 1e-12.
+        If the probabilities do not sum to 1 to within 1e-12, or a noise is discrete. The composed losses of discrete
+        noise are those of its `with_density()`, at whole steps.
 
     References
     ----------
@@ -231,6 +233,9 @@ class DominatingPair:
     rest: float | None = None
 
     def __post_init__(self) -> None:
+        for _, *mixtures in self.parts:
+            for mixture in mixtures:
+                need_density(mixture.noise)
         chances = [scalar("probability", part[0], 0, 1, finite=False) for part in self.parts]
         rest = max(fsum([1.0, *(-chance for chance in chances)]), 0.0) if self.rest is None else self.rest
         object.__setattr__(self, "rest", scalar("rest", rest, 0, 1, closed=True))
@@ -259,8 +264,8 @@ def dominating_pairs(
     Parameters
     ----------
     noise : Noise
-        A noise that says it is log-concave (sinh-normal noise: knee >= scale). Then losses are monotone, and the
-        largest shift is the worst.
+        A noise with a density that says it is log-concave (sinh-normal noise: knee >= scale). Then losses are
+        monotone, and the largest shift is the worst.
     shift : float
         The query's sensitivity in counts, > 0. It is that under add/remove for "poisson" and "poisson_substitution",
         and that under substitution for the other schemes.
@@ -314,7 +319,8 @@ def dominating_pairs(
     """
     choice("scheme", scheme, SCHEMES)
     s, shift = scalar("sampling_probability", sampling_probability, 0, 1, finite=False), scalar("shift", shift, 0)
-    Mixture(noise).noise.need_log_concave(f"find dominating pairs of {noise!r}")
+    need_density(Mixture(noise).noise)
+    noise.need_log_concave(f"find dominating pairs of {noise!r}")
     if scheme == "poisson_substitution":
         up, down = (subsampled(noise, moved, s)[0] for moved in (shift, -shift))
         return (DominatingPair(((1.0, up, down),)),)

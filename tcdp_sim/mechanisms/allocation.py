@@ -79,7 +79,7 @@ class Allocation(Mechanism):
     )
     required = ("sigma", "steps")
     options = ()
-    neighbours = "add-remove"
+    neighbours = "add_remove"
     observables = MappingProxyType(
         {
             "hockey_stick": Observable("1", "its mean is delta(epsilon)"),

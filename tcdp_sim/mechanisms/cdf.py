@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from tcdp_sim.core.axes import Axis, declared
-from tcdp_sim.core.errors import choice, whole
+from tcdp_sim.core.errors import whole
 from tcdp_sim.core.search import brentq
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
@@ -21,7 +21,6 @@ from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options,
 from tcdp_sim.noise import Noise
 from tcdp_sim.prefix_sums import (
     MOST_BINS,
-    RELATIONS,
     EachBin,
     EachPrefix,
     Factorisation,
@@ -34,6 +33,7 @@ from tcdp_sim.prefix_sums import (
     noisy_levels,
 )
 from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy.relation import Relation, from_axis, written
 
 TILE = 2**18  # numbers drawn at a time
 LEVEL = 0.95  # of the proved radius of the largest error
@@ -74,7 +74,7 @@ class Cdf(Mechanism):
     >>> from tcdp_sim.noise import Gaussian
     >>> from tcdp_sim.prefix_sums import SquareRoot
     >>> from tcdp_sim.privacy import ZCDP
-    >>> cdf = Cdf(Gaussian(1.0), ZCDP(0.5), SquareRoot(1024, "add-remove"))
+    >>> cdf = Cdf(Gaussian(1.0), ZCDP(0.5), SquareRoot(1024, "add_remove"))
     >>> bool(cdf.simulate(np.random.default_rng(0), 10)["largest_error"].max() < 20)
     True
     """
@@ -90,7 +90,7 @@ class Cdf(Mechanism):
         NOISE,
         *TCDP_TARGET,
         DELTA,
-        Axis("neighbours", "neighbouring relation", "", ", ".join(RELATIONS), "text"),
+        Axis("neighbours", "neighbouring relation", "", ", ".join(map(written, Relation)), "text"),
         replace(K, valid=f"a whole number from 2 to {MOST_BINS}"),
     )
     required = ("method", "noise", "rho", "neighbours", "k")
@@ -102,7 +102,7 @@ class Cdf(Mechanism):
         }
     )
     events = MappingProxyType({})
-    neighbours = f"of the axis neighbours: {' or '.join(RELATIONS)}"
+    neighbours = f"of the axis neighbours: {' or '.join(map(written, Relation))}"
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
@@ -112,17 +112,18 @@ class Cdf(Mechanism):
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         k, method = whole("k", point["k"], 2, MOST_BINS), str(point["method"])
-        relation = choice("neighbours", point["neighbours"], RELATIONS)
+        relation = from_axis(point["neighbours"])
         shares = _shares(method, k, relation)
         noise = _noise_law(method, point, _factorisation(method, k, relation, shares))
-        law = {"mechanism": cls.name, "version": cls.version, **noise, "method": method, "k": k, "neighbours": relation}
+        law = {"mechanism": cls.name, "version": cls.version, **noise, "method": method, "k": k}
+        law |= {"neighbours": written(relation)}
         return law | ({"shares": list(shares)} if shares else {})
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         shares = tuple(law.get("shares", ()))
-        factorisation = _factorisation(law["method"], int(law["k"]), law["neighbours"], shares)
+        factorisation = _factorisation(law["method"], int(law["k"]), from_axis(law["neighbours"]), shares)
         return cls(noise, noise_axes.promised(law), factorisation)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, real
-from tcdp_sim.data.count_lists import RELATIONS, CountList, count_list
+from tcdp_sim.data.count_lists import CELLS, CountList, count_list
 from tcdp_sim.mechanisms.axes import DELTA
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import DiscreteGaussian
@@ -77,6 +77,9 @@ class Census(Mechanism):
     )
     events = MappingProxyType({})
 
+    def __post_init__(self) -> None:
+        choice("variances", self.variances, VARIANCES)
+
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
         return tuple(cls.axes)
@@ -116,7 +119,7 @@ class Census(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        cells, rows = RELATIONS[self.releases.relation], (self.sigma_squared, self.releases.shift, self.releases.times)
+        cells, rows = CELLS[self.releases.relation], (self.sigma_squared, self.releases.shift, self.releases.times)
         return ZCDP(sum(cells * times * shift**2 / (2 * variance) for variance, shift, times in zip(*rows)))
 
     @property

@@ -99,7 +99,7 @@ class PartitionSelection(Mechanism):
     )
     required = ("method", "data", "delta")
     options = ()
-    neighbours = "add-remove"
+    neighbours = "add_remove"
     observables = MappingProxyType(
         {
             "keys": Observable("keys", "number of keys that are released", 0),

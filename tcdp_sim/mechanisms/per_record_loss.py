@@ -78,7 +78,7 @@ class PerRecordLoss(Mechanism):
 
     name = "per_record_loss"
     version = 1
-    neighbours = "add-remove"
+    neighbours = "add_remove"
     largest = LARGEST  # larger means are drawn as inf
     axes = declared(
         *RELEASE_AXES,

@@ -69,7 +69,7 @@ class PerRecordSum(Mechanism):
 
     name = "per_record_sum"
     version = 1
-    neighbours = "add-remove"
+    neighbours = "add_remove"
     axes = declared(
         *RELEASE_AXES,
         Axis("group_by", "column whose values are the groups that sums are of", "", f"a name, or {UNGROUPED}", "text"),

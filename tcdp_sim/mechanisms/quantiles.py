@@ -17,6 +17,7 @@ from tcdp_sim.mechanisms.axes import DELTA, OMEGA_FORMS, POSITIVE, TCDP_TARGET, 
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.prefix_sums import MOST_BINS
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.relation import Relation, from_axis, written
 from tcdp_sim.quantiles import (
     AboveThreshold,
     FromPrefixSums,
@@ -32,7 +33,7 @@ from tcdp_sim.quantiles import (
 )
 from tcdp_sim.quantiles.from_prefix_sums import FACTORISATIONS
 from tcdp_sim.quantiles.line import KINDS
-from tcdp_sim.quantiles.method import MOST_QUANTILES, RELATIONS
+from tcdp_sim.quantiles.method import MOST_QUANTILES
 
 SELECTIONS: dict[str, type[Any]] = {  # methods with one epsilon
     "independent": Independent,
@@ -85,7 +86,7 @@ class Quantiles(Mechanism):
         Axis("log2_k", "log2 of the length of the domain", "1", f"{LEAST_LOG2_K} to {MOST_LOG2_K}", "whole"),
         Axis("domain", "elements of the domain", "", ", ".join(KINDS), "text"),
         Axis("records", "records", "", f"{', '.join(SHAPES)}, or a name in mechanism.records", "text"),
-        Axis("neighbours", "neighbouring relation", "", ", ".join(RELATIONS), "text"),
+        Axis("neighbours", "neighbouring relation", "", ", ".join(map(written, Relation)), "text"),
         *TCDP_TARGET,
         Axis("epsilon", "parameter of pure DP, or with delta of (epsilon, delta)-DP; replaces rho", "nats", POSITIVE),
         DELTA,
@@ -100,7 +101,7 @@ class Quantiles(Mechanism):
         }
     )
     events = MappingProxyType({"success": "all rank errors are at most alpha n"})
-    neighbours = f"of the axis neighbours: {' or '.join(RELATIONS)}"
+    neighbours = f"of the axis neighbours: {' or '.join(map(written, Relation))}"
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
@@ -115,10 +116,10 @@ class Quantiles(Mechanism):
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         method, m = choice("method", point["method"], METHODS), whole("m", point["m"], 1, MOST_QUANTILES)
-        relation = choice("neighbours", point["neighbours"], RELATIONS)
+        relation = from_axis(point["neighbours"])
         records = _records_law(point, options["records"])
         law: dict[str, Any] = {"mechanism": cls.name, "version": cls.version, "method": method, "m": m}
-        law |= {"neighbours": relation, "target": _target(point)} | records
+        law |= {"neighbours": written(relation), "target": _target(point)} | records
         law |= {"alpha": scalar("mechanism.alpha", options["alpha"], 0, 1)}
         if method in SELECTIONS:
             found = SELECTIONS[method].of(even_levels(m), relation, _guarantee(law))
@@ -140,7 +141,7 @@ class Quantiles(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         method, line = law["method"], _line(law)
-        given = even_levels(int(law["m"])), law["neighbours"], _guarantee(law)
+        given = even_levels(int(law["m"])), from_axis(law["neighbours"]), _guarantee(law)
         made: Method
         if method in SELECTIONS:
             made = SELECTIONS[method](*given, law["epsilon"])

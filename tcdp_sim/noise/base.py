@@ -7,6 +7,8 @@ import numpy as np
 
 from tcdp_sim.noise.accuracy import HasErrorRadius
 from tcdp_sim.noise.calibratable import Calibratable
+from tcdp_sim.noise.distribution import Distribution
+from tcdp_sim.noise.guard import GUARDED, guarded, is_foreign
 from tcdp_sim.noise.privacy_loss import HasPrivacyLoss
 from tcdp_sim.noise.stretched import HasStretchedLoss
 
@@ -48,11 +50,15 @@ class Noise(HasPrivacyLoss, HasStretchedLoss, Calibratable, HasErrorRadius):
     without_ties: ClassVar[str | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let no warning of numpy escape where an output or a probability is so extreme that floats overflow."""
+        """Let no warning of numpy escape where floats overflow, and guard the methods of classes from outside."""
         super().__init_subclass__(**options)
         for name in OF_OUTPUTS:
             if name in vars(cls):
                 setattr(cls, name, np.errstate(all="ignore")(vars(cls)[name]))
+        if is_foreign(cls):
+            for name in (*OF_OUTPUTS, *GUARDED):
+                if (method := _foreign_method(cls, name)) is not None:
+                    setattr(cls, name, guarded(name, method))
 
     def with_density(self) -> "Noise":
         """Return the noise itself, or for a discrete one the noise that breaks its ties.
@@ -60,3 +66,10 @@ class Noise(HasPrivacyLoss, HasStretchedLoss, Calibratable, HasErrorRadius):
         The losses of both have the same law at whole shifts.
         """
         return self
+
+
+def _foreign_method(cls: type, name: str) -> Any:
+    """Return the function that a class, or a base of it that is no noise, gives for a method; None for others'."""
+    home = next((each for each in cls.__mro__ if name in vars(each)), None)
+    is_own = home is cls or (home is not None and not issubclass(home, Distribution))
+    return vars(home)[name] if home is not None and is_own and callable(vars(home)[name]) else None

@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.renamed import generator_moved
+from tcdp_sim.noise.guard import is_foreign
 from tcdp_sim.noise.missing import cannot
 from tcdp_sim.noise.moments import kurtosis_by_quadrature
 from tcdp_sim.noise.parametric import Parametric
 
+_OF_SCALES = np.array([0.45, 0.2, 1e-3, 1e-9])  # tail probabilities at which a scaled law is checked
 LEAST_LOG = -690.0  # below, a probability is no longer a float
 
 
@@ -137,4 +139,9 @@ class Distribution(Parametric, ABC):
 
     def scaled(self, factor: float) -> Self:
         """Return the law of factor Z, for factor > 0; the fallback takes every parameter to be in counts."""
-        return type(self)(*(factor * value for value in self._values()))
+        made = type(self)(*(factor * value for value in self._values()))
+        if is_foreign(type(self)) and not self.shape:
+            x = self.isf(_OF_SCALES)
+            if not np.allclose(made.sf(factor * x), self.sf(x), rtol=1e-6):
+                raise cannot(f"scale {self!r}", "not every parameter is in counts", "scaled")
+        return made

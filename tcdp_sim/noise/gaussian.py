@@ -117,10 +117,12 @@ class Gaussian(Noise):
             near = ndtr(-low) - np.exp(-0.5 * low * low) * erfcx(high / np.sqrt(2)) / 2
             far = np.exp(-0.5 * low * low) * (_mills_drop(epsilon / theta, theta) / np.sqrt(2 * np.pi))
             value = np.where((low < 1) & (theta > 0.5), near, far)
-            error = 1e-11 + ULP * (epsilon / theta + theta) * (1 + np.maximum(low, 0.0))  # rounded low moves the tail
+            rounded = ULP * (epsilon / theta + theta)  # of `low`, which moves the tail
+            error = 1e-11 + rounded * (1 + np.maximum(low, 0.0))
+            most = np.where(np.isnan(low), 1.0, ndtr(2 * rounded - low)) * (1 + 1e-11)  # of all losses above epsilon
         value, error = np.where(np.isnan(value), 0.0, value), np.where(np.isnan(error), np.inf, error)
         lost: Reals = np.where(value > 0, value * np.minimum(error, 1.0), 0.0)
-        upper: Reals = np.where(error < 0.1, value + lost, 1.0) + TINY
+        upper: Reals = np.minimum(np.where(error < 0.1, value + lost, 1.0), most) + TINY
         delta: Reals = value
         return Bounds(delta - lost - TINY, delta, upper)
 

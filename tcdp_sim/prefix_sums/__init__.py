@@ -1,7 +1,7 @@
 """Prefix sums of a histogram by factorisation mechanisms: trees, least squares, the square root, and the optimum."""
 
 from tcdp_sim.prefix_sums.direct import EachBin, EachPrefix
-from tcdp_sim.prefix_sums.factorisation import MOST_BINS, RELATIONS, Factorisation
+from tcdp_sim.prefix_sums.factorisation import MOST_BINS, Factorisation
 from tcdp_sim.prefix_sums.limits import least_root_mean_square
 from tcdp_sim.prefix_sums.optimum import Optimum
 from tcdp_sim.prefix_sums.sparse_square_root import SparseSquareRoot
@@ -12,7 +12,6 @@ from tcdp_sim.prefix_sums.weighted_tree import WeightedTree, best_shares, noisy_
 
 __all__ = [
     "MOST_BINS",
-    "RELATIONS",
     "EachBin",
     "EachPrefix",
     "Factorisation",

@@ -17,12 +17,12 @@ class EachBin(Factorisation):
     ----------
     k : int
         The number of bins, at least 2.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation.
 
     Examples
     --------
-    >>> EachBin(3, "add-remove").variances()
+    >>> EachBin(3, "add_remove").variances()
     array([1., 2., 3.])
     """
 
@@ -36,7 +36,7 @@ class EachBin(Factorisation):
     @property
     def unit_shifts(self) -> int:  # type: ignore[override]
         """One bin, or two under substitution."""
-        return 1 if self.relation == "add-remove" else 2
+        return 1 if self.relation == "add_remove" else 2
 
     @property
     def sensitivity(self) -> float:
@@ -61,12 +61,12 @@ class EachPrefix(Factorisation):
     ----------
     k : int
         The number of bins, at least 2.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation. Under substitution the last sum, the number of records, is public and has no noise.
 
     Examples
     --------
-    >>> EachPrefix(4, "add-remove").sensitivity
+    >>> EachPrefix(4, "add_remove").sensitivity
     2.0
     """
 
@@ -80,7 +80,7 @@ class EachPrefix(Factorisation):
     @property
     def unit_shifts(self) -> int:  # type: ignore[override]
         """The number of sums that a record can move."""
-        return self.k if self.relation == "add-remove" else self.k - 1
+        return self.k if self.relation == "add_remove" else self.k - 1
 
     @property
     def sensitivity(self) -> float:
@@ -92,10 +92,10 @@ class EachPrefix(Factorisation):
 
     def variances(self) -> Floats:
         variances = np.ones(self.k)
-        variances[-1] = float(self.relation == "add-remove")
+        variances[-1] = float(self.relation == "add_remove")
         return variances
 
     def errors(self, z: Floats) -> Floats:
         errors = z.copy()
-        errors[:, -1] *= float(self.relation == "add-remove")
+        errors[:, -1] *= float(self.relation == "add_remove")
         return errors

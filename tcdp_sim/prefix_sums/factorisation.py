@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.privacy.relation import known_relation
 
 MOST_BINS = 4_000_000
-RELATIONS = ("add-remove", "substitute")
 
 
 class Factorisation(ABC):
@@ -19,7 +19,7 @@ class Factorisation(ABC):
     ----------
     k : int
         The number of bins.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation. Under substitution the number of records is public.
     noises : int
         The number of rows of R.
@@ -36,6 +36,10 @@ class Factorisation(ABC):
     k: int
     relation: str
     unit_shifts: ClassVar[int | None] = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError unless the relation is one."""
+        known_relation(self.relation)
 
     @property
     @abstractmethod

@@ -4,6 +4,8 @@ from math import sqrt
 
 import numpy as np
 
+from tcdp_sim.privacy.relation import Relation, known_relation
+
 
 def least_root_mean_square(k: int, relation: str) -> float:
     """Return a lower bound on the root mean square error of prefix sums by any factorisation of sensitivity 1.
@@ -14,7 +16,7 @@ def least_root_mean_square(k: int, relation: str) -> float:
     ----------
     k : int
         The number of bins, at least 2.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation. Under substitution the number of records is public.
 
     Returns
@@ -39,10 +41,10 @@ def least_root_mean_square(k: int, relation: str) -> float:
 
     Examples
     --------
-    >>> round(least_root_mean_square(1, "add-remove"), 12)
+    >>> round(least_root_mean_square(1, "add_remove"), 12)
     1.0
     """
-    if relation == "add-remove":
+    if known_relation(relation) == Relation.ADD_REMOVE:
         j = np.arange(1, k + 1)
         return float((0.5 / np.sin((2 * j - 1) * np.pi / (4 * k + 2))).sum() / k)
     j = np.arange(1, k)

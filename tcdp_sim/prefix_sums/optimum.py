@@ -8,6 +8,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.prefix_sums.factorisation import Factorisation
+from tcdp_sim.privacy.relation import Relation, known_relation
 
 MOST_BINS = 512  # a step decomposes a k x k matrix
 MOST_STEPS = 1000
@@ -29,7 +30,7 @@ class Optimum(Factorisation):
     ----------
     k : int
         The number of bins, from 2 to 512.
-    relation : {"add-remove"}
+    relation : {"add_remove"}
         The neighbouring relation. No optimum under substitution is implemented.
 
     References
@@ -39,20 +40,20 @@ class Optimum(Factorisation):
 
     Examples
     --------
-    >>> best = Optimum(16, "add-remove")
+    >>> best = Optimum(16, "add_remove")
     >>> lower, upper = best.root_mean_square
     >>> 0 <= upper / lower - 1 < 1e-6
     True
     """
 
     k: int
-    relation: str = "add-remove"
+    relation: str = "add_remove"
 
     def __post_init__(self) -> None:
         if not 2 <= self.k <= MOST_BINS:
             raise ValueError(f"k = {self.k} is not valid for method=optimal; valid: 2 to {MOST_BINS}")
-        if self.relation != "add-remove":
-            raise ValueError(f"neighbours = {self.relation} is not valid for method=optimal; valid: add-remove")
+        if known_relation(self.relation) != Relation.ADD_REMOVE:
+            raise ValueError(f"neighbours = {self.relation} is not valid for method=optimal; valid: add_remove")
 
     @property
     def noises(self) -> int:

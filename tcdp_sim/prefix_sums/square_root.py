@@ -28,7 +28,7 @@ class SquareRoot(Factorisation):
     ----------
     k : int
         The number of bins, at least 2.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation.
 
     References
@@ -39,7 +39,7 @@ class SquareRoot(Factorisation):
 
     Examples
     --------
-    >>> SquareRoot(3, "add-remove").coefficients
+    >>> SquareRoot(3, "add_remove").coefficients
     array([1.   , 0.5  , 0.375])
     """
 
@@ -69,7 +69,7 @@ class SquareRoot(Factorisation):
         entry adds a square to their distance.
         """
         squares = np.cumsum(self.coefficients**2)
-        if self.relation == "add-remove":
+        if self.relation == "add_remove":
             return sqrt(squares[-1]) * (1 + 4 * self.k * EPS)
         size = scipy.fft.next_fast_len(2 * self.k, real=True)
         power = np.abs(scipy.fft.rfft(self.coefficients, size)) ** 2

@@ -27,7 +27,7 @@ class Tree(Factorisation):
     ----------
     k : int
         The number of bins, at least 2.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation. Under substitution the last sum, the number of records, is public.
     branching : int
         The number of children of a node, at least 2.
@@ -40,7 +40,7 @@ class Tree(Factorisation):
 
     Examples
     --------
-    >>> Tree(4, "add-remove", 2).variances()
+    >>> Tree(4, "add_remove", 2).variances()
     array([1., 1., 2., 2.])
     """
 
@@ -60,7 +60,7 @@ class Tree(Factorisation):
     @property
     def unit_shifts(self) -> int:  # type: ignore[override]
         """One node of each level, or two under substitution."""
-        return self.levels * (1 if self.relation == "add-remove" else 2)
+        return self.levels * (1 if self.relation == "add_remove" else 2)
 
     @property
     def sensitivity(self) -> float:
@@ -83,7 +83,7 @@ class Tree(Factorisation):
     @property
     def _last(self) -> float:
         """Zero if the last prefix sum is public and the tree knows it."""
-        return float(self.relation == "add-remove")
+        return float(self.relation == "add_remove")
 
     def errors(self, z: Floats) -> Floats:
         """Return the errors, level by level from the root: a child's prefix is its parent's and its left siblings."""

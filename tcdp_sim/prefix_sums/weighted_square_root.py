@@ -25,7 +25,7 @@ class WeightedSquareRoot(Factorisation):
     ----------
     k : int
         The number of bins, at least 2.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation. Under substitution two columns are at most sqrt(2) apart, because no entry is
         negative. There the plain square root is better.
 
@@ -37,7 +37,7 @@ class WeightedSquareRoot(Factorisation):
 
     Examples
     --------
-    >>> WeightedSquareRoot(2, "add-remove").weights
+    >>> WeightedSquareRoot(2, "add_remove").weights
     array([0.75, 1.  ])
     """
 
@@ -63,7 +63,7 @@ class WeightedSquareRoot(Factorisation):
         squares = self.coefficients**2
         columns = _convolved(squares, self.weights[None, ::-1])[0]
         rounding = 100 * EPS * np.log2(4 * self.k) * np.linalg.norm(squares) * np.linalg.norm(self.weights)
-        return sqrt((columns.max() + rounding) * (1 if self.relation == "add-remove" else 2))
+        return sqrt((columns.max() + rounding) * (1 if self.relation == "add_remove" else 2))
 
     @property
     def largest_move(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.prefix_sums.factorisation import Factorisation
 from tcdp_sim.prefix_sums.tree import levels_needed
+from tcdp_sim.privacy.relation import Relation, known_relation
 
 EPS = 2.0**-52
 
@@ -26,7 +27,7 @@ class WeightedTree(Factorisation):
     ----------
     k : int
         The number of bins, at least 2. The tree has a power of `branching` leaves, at least k.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation. Under substitution the count of the root is public and has no noise.
     branching : int
         The number of children of a node, at least 2.
@@ -51,6 +52,7 @@ class WeightedTree(Factorisation):
     shares: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.shares) != (needed := noisy_levels(self.k, self.relation, self.branching)):
             raise ValueError(f"shares = {self.shares} is not valid; valid: {needed} numbers, one for each level")
         if not all(np.isfinite(share) and share > 0 for share in self.shares):
@@ -68,12 +70,12 @@ class WeightedTree(Factorisation):
     @property
     def unit_shifts(self) -> int | None:  # type: ignore[override]
         """The nodes that a record moves, if all levels have equal noise."""
-        paths = 1 if self.relation == "add-remove" else 2
+        paths = 1 if self.relation == "add_remove" else 2
         return paths * len(self.shares) if len({*self.shares}) == 1 else None
 
     @property
     def sensitivity(self) -> float:
-        paths = 1 if self.relation == "add-remove" else 2
+        paths = 1 if self.relation == "add_remove" else 2
         return sqrt(paths * sum(self._precisions)) * (1 + 100 * EPS)
 
     @property
@@ -134,7 +136,7 @@ def noisy_levels(k: int, relation: str, branching: int) -> int:
     ----------
     k : int
         The number of bins, at least 2.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation.
     branching : int
         The number of children of a node, at least 2.
@@ -146,10 +148,10 @@ def noisy_levels(k: int, relation: str, branching: int) -> int:
 
     Examples
     --------
-    >>> noisy_levels(8, "substitute", 2), noisy_levels(8, "add-remove", 2)
+    >>> noisy_levels(8, "substitute", 2), noisy_levels(8, "add_remove", 2)
     (3, 4)
     """
-    return levels_needed(k, branching) + (relation == "add-remove")
+    return levels_needed(k, branching) + (known_relation(relation) == Relation.ADD_REMOVE)
 
 
 def upward_variances(branching: int, levels: int, precisions: Sequence[float]) -> tuple[list[float], float]:
@@ -171,7 +173,7 @@ def best_shares(k: int, relation: str, branching: int) -> tuple[float, ...]:
     ----------
     k : int
         The number of bins, at least 2.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation.
     branching : int
         The number of children of a node, at least 2.

@@ -35,6 +35,7 @@ from tcdp_sim.privacy.per_record import (
     group_of_records,
     parallel,
 )
+from tcdp_sim.privacy.relation import Relation
 from tcdp_sim.privacy.renyi import RenyiBound, pure_renyi, renyi_bound
 from tcdp_sim.privacy.tails import loss_tail_bound
 
@@ -53,6 +54,7 @@ __all__ = [
     "PerRecordTCDP",
     "PerRecordZCDP",
     "PureDP",
+    "Relation",
     "RenyiBound",
     "amplified_profile",
     "amplify",

@@ -59,6 +59,7 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
     (2.1419, 11.66)
     """
     delta = scalar("delta", delta, 0, 1, finite=False)
+    _need_bound(bound)
     if delta >= total_variation(bound):
         return 0.0, 1.0
     cost = -log(delta)
@@ -73,6 +74,11 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
     else:
         order = _best(epsilon, bound.highest)
     return max(epsilon(order), 0.0), order
+
+
+def _need_bound(bound: RenyiBound) -> None:
+    if not isinstance(bound, RenyiBound):
+        raise ValueError(f"bound = {bound!r} is not valid; valid: a RenyiBound, such as renyi_bound(guarantee)")
 
 
 def _affine_order_for_epsilon(curve: Affine, cost: float, highest: float) -> float:
@@ -125,6 +131,7 @@ def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]
     (-12.351, 10.98)
     """
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
+    _need_bound(bound)
 
     def log_delta(order: float) -> float:
         excess = order - 1

@@ -95,8 +95,8 @@ def _by_tangents(a: float, most: float, delta: float) -> float:
     """Return the least epsilon that one order allows for delta < 1/a."""
 
     def at(y: float) -> tuple[float, float]:
-        e_epsilon, p, q = _under_tangent(a, most, delta, y)
-        return log(e_epsilon), log1p(-p) - log1p(-q) if p < 1 else -inf
+        epsilon, p, q = _under_tangent(a, most, delta, y)
+        return epsilon, log1p(-p) - log1p(-q) if p < 1 else -inf
 
     return _best_tangent(at, 0.0)
 
@@ -109,7 +109,7 @@ def _log_delta_by_tangents(a: float, most: float, epsilon: float) -> float:
         """Return the log s of the test with this delta and log r = epsilon + u."""
         p = exp(log_delta) / -expm1(-u)
         q = p * exp(-u - epsilon)
-        return log1p(-q * expm1(epsilon + u) / (1 - q)) if p < 1 else -inf
+        return log1p(p * expm1(-epsilon - u) / (1 - q)) if p < 1 else -inf
 
     def at(y: float) -> tuple[float, float]:
         v = epsilon - y
@@ -121,7 +121,8 @@ def _log_delta_by_tangents(a: float, most: float, epsilon: float) -> float:
 
     usual = above * (most - epsilon - log1p(1 / above)) - log(a)  # that of Canonne, Kamath and Steinke
     start = own(min(usual, 0.0), log1p(1 / above))
-    return _best_tangent(at, start if start > -inf else -1.0)
+    found = _best_tangent(at, start if start > -inf else -1.0)
+    return min(found, _best_tangent(at, 0.0)) if epsilon > 0 else found  # s0 is 1 up to rounding for tiny divergences
 
 
 def _best_tangent(at: Callable[[float], tuple[float, float]], y: float) -> float:
@@ -144,7 +145,7 @@ def _best_tangent(at: Callable[[float], tuple[float, float]], y: float) -> float
 
 
 def _under_tangent(a: float, most: float, delta: float, y: float) -> tuple[float, float, float]:
-    """Return e^epsilon and the best test (p, q) under the tangent at log s0 = y. No digits are lost."""
+    """Return epsilon and the best test (p, q) under the tangent at log s0 = y. No digits are lost."""
     above, tilt, room = a - 1, (a - 1) * y, _room(a, most, y)
     if y > -1:
         rise = above * room / (a * delta) + expm1(tilt)  # r^(a-1) - 1
@@ -152,12 +153,16 @@ def _under_tangent(a: float, most: float, delta: float, y: float) -> tuple[float
         spare = (1 - delta) - above * delta
         rise = (expm1(above * most) - spare * expm1(tilt) + above * exp(tilt) * expm1(y)) / (a * delta)
     log_r = log1p(rise) / above
+    if log_r > _FARTHEST:  # the same in units of r, beside which s0 is nothing
+        share = 1 / a - delta / room * exp(tilt)
+        p = delta / share if share > 0 else inf
+        return log_r + log(above / a + delta / room * exp(tilt)), p, p * exp(-log_r)
     r = exp(log_r)
     # The difference of r and s0 is s0 (r / s0 - 1) where both are near 1.
     second = delta / room * (exp(a * y) * expm1(log_r - y) if y > -1 else exp(tilt) * (r - exp(y)))
     first = r * above / a
     q = delta / (r / a - second) if r / a > second else inf
-    return first + second, r * q, q
+    return log(first + second), r * q, q
 
 
 def _room(a: float, most: float, y: float) -> float:

@@ -115,6 +115,8 @@ def cheat_sheet(
     >>> [row.what for row in rows if not row.valid][0]
     'advanced composition, as printed: epsilon, delta'
     """
+    if type(guarantee) is not TCDP:
+        raise ValueError(f"guarantee = {guarantee!r} is not valid for the cheat sheet; valid: TCDP")
     zcdp = ZCDP(guarantee.rho)
     epsilon, delta = scalar("epsilon", epsilon, 0), scalar("delta", delta, 0, 1)
     rdp, sensitivity = RDP(scalar("order", order, 1), epsilon), scalar("sensitivity", sensitivity, 0)

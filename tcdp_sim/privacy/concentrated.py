@@ -82,7 +82,8 @@ def to_zcdp(guarantee: Guarantee, method: str = "paper") -> ZCDP:
             raise ValueError(f"{guarantee} implies no zCDP: it bounds Renyi divergences below order {omega:g} only")
         case RDP(order=order):
             raise ValueError(f"{guarantee} implies no zCDP: it bounds Renyi divergences up to order {order:g} only")
-    raise ValueError(f"{guarantee} implies no zCDP: with probability delta anything may happen; see to_approx_zcdp")
+    advice = "" if isinstance(guarantee, ApproxTCDP) else "; see to_approx_zcdp"
+    raise ValueError(f"{guarantee} implies no zCDP: with probability delta anything may happen{advice}")
 
 
 def to_tcdp(guarantee: Guarantee, method: str = "paper") -> TCDP:

@@ -13,10 +13,10 @@ from math import fsum, inf, sqrt
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee, PureDP
 from tcdp_sim.privacy.least_rho import pure_rho
+from tcdp_sim.privacy.relation import Relation, known_relation
 
 Policy = Callable[[float], float]
 METHODS = ("tight", "printed", "sum_query")
-NEIGHBOURS = ("add-remove", "substitution")
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def compose_per_record(*guarantees: PerRecord) -> PerRecord:
     return _combined(guarantees, fsum)
 
 
-def parallel(*guarantees: PerRecord, neighbours: str = "add-remove") -> PerRecord:
+def parallel(*guarantees: PerRecord, relation: str = "add_remove") -> PerRecord:
     """Return the guarantee of releases of the parts of a partition: the largest policy and the least omega.
 
     The parts must partition the set of all possible records.
@@ -191,9 +191,9 @@ def parallel(*guarantees: PerRecord, neighbours: str = "add-remove") -> PerRecor
     ----------
     *guarantees : PerRecordDP, PerRecordZCDP or PerRecordTCDP
         The guarantee of each part's release, at least one.
-    neighbours : str
-        The neighbouring relation, "add-remove". "substitution" is refused: a record that moves from one part to another
-        changes both parts.
+    relation : {"add_remove"}
+        The neighbouring relation. "substitute" is refused: a record that moves from one part to another changes both
+        parts.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def parallel(*guarantees: PerRecord, neighbours: str = "add-remove") -> PerRecor
     Raises
     ------
     ValueError
-        If there is no guarantee, one is not per record, or neighbours is not "add-remove".
+        If there is no guarantee, one is not per record, or the relation is not "add_remove".
 
     References
     ----------
@@ -216,10 +216,10 @@ def parallel(*guarantees: PerRecord, neighbours: str = "add-remove") -> PerRecor
     >>> parallel(part, part).at(50.0)
     ZCDP(rho=0.5, xi=0.0)
     """
-    if choice("neighbours", neighbours, NEIGHBOURS) == "substitution":
+    if known_relation(relation) == Relation.SUBSTITUTE:
         raise ValueError(
-            "neighbours = substitution is not valid with parallel(): a record replaced by one of another part changes "
-            "both parts, which costs policy(t) + policy(t'); valid: add-remove"
+            "relation = substitute is not valid with parallel(): a record replaced by one of another part changes "
+            "both parts, which costs policy(t) + policy(t'); valid: add_remove"
         )
     return _combined(guarantees, max)
 

@@ -58,7 +58,7 @@ class AboveThreshold(EqualShares):
     @property
     def rates(self) -> tuple[Floats, float]:
         """The rates of the noise of the threshold, for each quantile, and of the queries."""
-        moves = scores_move(np.array(self.levels)) if self.relation == "add-remove" else np.ones(self.m)
+        moves = scores_move(np.array(self.levels)) if self.relation == "add_remove" else np.ones(self.m)
         return 0.5 * self.epsilon / moves, 0.5 * self.epsilon
 
     def work(self, line: Line) -> float:

@@ -48,7 +48,7 @@ class FromPrefixSums(Method):
 
     The domain is cut into equal bins. All prefix sums of their counts are released with noise, by a noisy tree, least
     squares on a tree (consistency), or the square-root factorisation. Isotonic regression makes them monotone. A
-    quantile is where they reach level n, with interpolation inside a bin. Under add-remove n is the last noisy sum.
+    quantile is where they reach level n, with interpolation inside a bin. Under add_remove n is the last noisy sum.
 
     The parameters are those of `Method` and these.
 

@@ -40,7 +40,7 @@ class Independent(EqualShares):
     Examples
     --------
     >>> from tcdp_sim.privacy import PureDP
-    >>> method = Independent.of((0.5,), "add-remove", PureDP(1.0))
+    >>> method = Independent.of((0.5,), "add_remove", PureDP(1.0))
     >>> line = Line(range(100), 100, "integers")
     >>> abs(int(method.sample(line, 1, rng=np.random.default_rng(0))[0, 0]) - 50) < 20
     True
@@ -49,7 +49,7 @@ class Independent(EqualShares):
     @property
     def eta(self) -> Floats:
         """The log-probability lost per record, for each quantile."""
-        moves = scores_move(np.array(self.levels)) if self.relation == "add-remove" else np.ones(self.m)
+        moves = scores_move(np.array(self.levels)) if self.relation == "add_remove" else np.ones(self.m)
         return np.asarray(self.epsilon / (2 * moves))
 
     def work(self, line: Line) -> float:

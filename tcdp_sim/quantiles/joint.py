@@ -45,7 +45,7 @@ class Joint(EqualShares):
     Examples
     --------
     >>> from tcdp_sim.privacy import PureDP
-    >>> method = Joint.of((0.25, 0.5, 0.75), "add-remove", PureDP(1.0))
+    >>> method = Joint.of((0.25, 0.5, 0.75), "add_remove", PureDP(1.0))
     >>> round(method.eta, 6)  # 1 / (4 * 3/4)
     0.333333
     """
@@ -62,7 +62,7 @@ class Joint(EqualShares):
     @property
     def eta(self) -> float:
         """The log-probability lost per record."""
-        moves = 2 * (1 - float(self.shares.min())) if self.relation == "add-remove" else 2.0
+        moves = 2 * (1 - float(self.shares.min())) if self.relation == "add_remove" else 2.0
         return self.epsilon / (2 * moves)
 
     def work(self, line: Line) -> float:

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.core.errors import choice
 from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy.relation import known_relation
 from tcdp_sim.quantiles.line import Line, Values
 
-RELATIONS = ("add-remove", "substitute")
 MOST_QUANTILES = 1000
 
 
@@ -44,7 +43,7 @@ class Method(ABC):
     ----------
     levels : tuple of float
         The levels in (0, 1), ascending.
-    relation : {"add-remove", "substitute"}
+    relation : {"add_remove", "substitute"}
         The neighbouring relation. Under substitution the number of records is public.
     guarantee : Guarantee
         The guarantee of all quantiles together.
@@ -61,7 +60,7 @@ class Method(ABC):
     guarantee: Guarantee
 
     def __post_init__(self) -> None:
-        choice("relation", self.relation, RELATIONS)
+        known_relation(self.relation)
         inside = all(0 < level < 1 for level in self.levels)
         if not inside or list(self.levels) != sorted({*self.levels}) or not 1 <= self.m <= MOST_QUANTILES:
             raise ValueError(f"levels = {list(self.levels)} is not valid; valid: ascending numbers between 0 and 1")

@@ -75,7 +75,7 @@ class Recursive(EqualShares):
     Examples
     --------
     >>> from tcdp_sim.privacy import PureDP
-    >>> method = Recursive.of((0.25, 0.5, 0.75), "add-remove", PureDP(2.0))
+    >>> method = Recursive.of((0.25, 0.5, 0.75), "add_remove", PureDP(2.0))
     >>> method.rounds, method.epsilon
     (2, 1.0)
     """
@@ -97,7 +97,7 @@ class Recursive(EqualShares):
     def eta(self, node: Node) -> float:
         """Return the log-probability that a node loses per record."""
         most = max(node.share, 1 - node.share)
-        if self.relation == "add-remove":
+        if self.relation == "add_remove":
             return self.epsilon / (2 * most)
         if (node.low, node.high) == (0, self.m + 1):
             return self.epsilon / 2

@@ -94,7 +94,7 @@ class Slices(Method):
     def tree(self) -> Tree:
         """The tree whose prefix sums are the noise of the ranks, with the branching of the least mean variance."""
         k = max(self.m, 2)
-        trees = (Tree(k, "add-remove", branching) for branching in range(2, k + 1))
+        trees = (Tree(k, "add_remove", branching) for branching in range(2, k + 1))
         return min(trees, key=lambda tree: tree.levels**2 * float(tree.variances()[: self.m].mean()))
 
     @cached_property

@@ -27,7 +27,7 @@ class TreeSearch(Method):
     All nodes have noisy counts, and all quantiles of a trial see the same ones. From the root down, the difference
     between the estimate of a node and the noisy counts of its children is spread evenly over the children. A quantile
     goes to the left child if its remaining rank is at most the estimate of that child. The estimate of the root is n,
-    or a noisy n under add-remove. A domain of any size is possible, because no other node need be drawn. The estimates
+    or a noisy n under add_remove. A domain of any size is possible, because no other node need be drawn. The estimates
     use the counts above and beside a node, but not those below it, unlike full least squares (`FromPrefixSums`).
 
     The parameters are those of `Method` and these.
@@ -88,7 +88,7 @@ class TreeSearch(Method):
         places, counts = leaves(line, self.depth)
         node = np.zeros((trials, self.m), dtype=np.uint64)  # its number among those of its level
         total = np.full((trials, 1), float(line.n))
-        if self.relation == "add-remove":
+        if self.relation == "add_remove":
             total += self.noise.sample(size=(trials, 1), rng=rng)
         estimate = np.broadcast_to(total, node.shape).copy()
         rank = np.array(self.levels) * estimate
@@ -124,7 +124,7 @@ class TreeSearch(Method):
 
 def _shifts(depth: int, relation: str) -> int:
     """Return the number of noisy counts that neighbours move by one."""
-    return depth + 1 if relation == "add-remove" else 2 * depth
+    return depth + 1 if relation == "add_remove" else 2 * depth
 
 
 def leaves(line: Line, depth: int) -> tuple[Values, Floats]:

@@ -8,7 +8,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from tcdp_sim.summaries.estimates import CONFIDENCE
+from tcdp_sim.summaries.estimates import CONFIDENCE, SAME
 
 ROUNDING = 1e-12  # relative: an exact value of 1 may exceed an interval that ends at 1 by this much
 
@@ -43,8 +43,8 @@ def agreement(
 
     `what` is the quantity, such as "probability of success", and `things` names the rows. The numbers have one shape
     and unit. They are NaN for rows without a simulated or exact value, and infinite for rows whose trials are all
-    infinite. Rows whose trials are all equal (mcse = 0) are counted separately, because their intervals do not miss by
-    chance.
+    infinite. Rows whose trials are all equal, up to rounding, are counted separately, because their intervals do not
+    miss by chance.
     """
     estimate, mcse, lower, upper, exact = (
         np.asarray(numbers, dtype=float) for numbers in (estimate, mcse, lower, upper, exact)
@@ -55,7 +55,9 @@ def agreement(
     with np.errstate(invalid="ignore"):
         slack = ROUNDING * np.where(np.isfinite(exact), np.maximum(np.abs(exact), 1), 1)
         within = (lower - slack <= exact) & (exact <= upper + slack)
-    alike, random = known & (mcse == 0), known & (mcse != 0)
+        alike = known & (mcse <= SAME * np.abs(estimate))
+        within = np.where(alike & (np.abs(estimate - exact) <= slack), True, within)
+    random = known & ~alike
     counted = _outside(what, random & ~within, random, things)
     parts = [counted, _distance(estimate[random], exact[random], mcse[random])]
     if alike.any():

@@ -222,7 +222,7 @@ def sample_skewness(flat: xr.Dataset, i: int, observable: str) -> float:
     if not len(counts):
         return np.nan
     scale = max(-low[0], high[-1]) or 1.0
-    middle, width = 0.5 * (low + high) / scale, float((high - low).max()) / scale
+    middle, width = (0.5 * low + 0.5 * high) / scale, float((high - low).max()) / scale
     off = middle - np.average(middle, weights=counts)
     spread = np.sqrt(np.average(off**2, weights=counts))
     if spread > RESOLVED * width:

@@ -72,9 +72,13 @@ def _pairs(flat):
 
 def _compared(flat, name, first, other) -> dict[str, float] | None:
     a, b = (flat[columns.batch_mean(name)].values[i] for i in (other, first))
-    sizes = batch_sizes(int(flat.attrs["trials_per_chunk"]))
-    chunks = min(int(flat["trials"].values[i]) for i in (first, other)) // sizes.sum()
+    chunk = int(flat.attrs["trials_per_chunk"])
+    sizes = batch_sizes(chunk)
+    pilots = [int(flat[columns.PILOT].values[i]) // chunk if columns.PILOT in flat else 0 for i in (other, first)]
+    ends = [pilot + int(flat["trials"].values[i]) // chunk for pilot, i in zip(pilots, (other, first))]
+    chunks = max(min(ends) - max(pilots), 0)  # that are in both estimates, and draw the same numbers
     n = chunks * len(sizes)
+    a, b = (means[(max(pilots) - pilot) * len(sizes) :] for means, pilot in zip((a, b), pilots))
     if n < 2 or not np.isfinite([a[:n], b[:n]]).all():
         return None
     weights = np.tile(sizes, chunks)

@@ -8,10 +8,12 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from tcdp_sim.core.texts import blank, write_csv
-from tcdp_sim.statistics.one_sample import skewed
+from tcdp_sim.statistics.one_sample import LEAST_P, skewed, unseen_p_values
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, beyond_chance
-from tcdp_sim.summaries.estimates import NORMAL, SAME, UNSEEN
+from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL, SAME, UNSEEN
 
+LOPSIDED = 1e-6  # the relative difference of the halves of an interval, from which it is that of a frequency
+COLUMNS = ("row", "quantity", "simulated", "exact", "distance", "p_value")
 ROWS = 65536  # rows of a table that are compared at a time
 WITHIN_BOUND = "_within_bound"  # the ending of a quantity whose "exact" value is a bound that it must not exceed
 
@@ -24,9 +26,13 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     - `x_lower` and `x_upper`: a 95% interval for values that are not normal, used instead of the MCSE.
     - `x_skewness` (of the sample) and `trials`: x is a mean. The fewer the trials of a skewed law, the less a distance
       counts.
+    - `x_nonfinite`: the number of trials that are in no mean. A mean without any trial contradicts every exact value.
+    - `x_least` and `x_most`: the range of the trials of a mean. A difference counts no more than values that no trial
+      shows allow: see `unseen_p_values`.
     - `x_p_value`: a p-value, used instead of the distance.
 
-    If all trials are equal, the MCSE is 0 and cannot serve as a unit. Then x is compared only if it has an interval.
+    If all trials are equal, the MCSE is 0 and cannot serve as a unit. Then x is judged by its range or its interval. If
+    it has neither, it is not compared, because a value too rare to be among the trials would explain any difference.
 
     A table with one number per row has these columns without the prefix x_. The number is in the column `simulated`,
     and its name is in the column `quantity`.
@@ -35,41 +41,74 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         The columns are `row`, `quantity`, `simulated`, `exact`, `distance` (in standard errors of a normal law with
-        that p-value) and `p_value`. The attribute `comparisons` is the number of comparisons.
+        that p-value) and `p_value`. The attribute `comparisons` is the number of comparisons. The attribute `unjudged`
+        is the number of means that differ from their exact value and are not compared.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
     asked = [(name, f"{name}_") for name in names]
     if {"quantity", "simulated", "mcse", "exact"} <= set(table):
         asked.append(("simulated", ""))
-    made, doubted = 0, [pd.DataFrame(columns=["row", "quantity", "simulated", "exact", "distance", "p_value"])]
+    made, unjudged, doubted = 0, 0, [pd.DataFrame(columns=COLUMNS)]
     for name, prefix in asked:
         for start in range(0, len(table), ROWS):
             rows = table.iloc[start : start + ROWS]
-            compared = _compared(rows, name if prefix else rows["quantity"], name, prefix)
-            made += len(compared)
+            compared, left_out = _compared(rows, name if prefix else rows["quantity"], name, prefix)
+            made, unjudged = made + len(compared), unjudged + left_out
             doubted.append(compared[compared["p_value"] <= FALSE_DISCOVERIES])
-    return beyond_chance(pd.concat(doubted[1:] or doubted, ignore_index=True), made)
+    found = beyond_chance(pd.concat(doubted[1:] or doubted, ignore_index=True), made)
+    found.attrs["unjudged"] = unjudged
+    return found
 
 
-def _compared(table, quantity, name, prefix):
+def _compared(table, quantity, name, prefix) -> tuple[pd.DataFrame, int]:
+    """Return the comparisons of one number, and how many differences are not judged."""
     columns = (name, *(f"{prefix}{end}" for end in ("exact", "mcse", "lower", "upper")))
-    given = simulated, exact, mcse, lower, upper = [_column(table, column) for column in columns]
-    skewness, chance = (_column(table, f"{prefix}{end}") for end in ("skewness", "p_value"))
-    with np.errstate(divide="ignore", invalid="ignore"):  # both may be infinite
-        gap = exact - simulated
-        side = np.where(gap > 0, upper - simulated, simulated - lower) / NORMAL
-        equal = (mcse <= SAME * np.abs(simulated)) & ~(
-            lower < upper
-        )  # no trial differs, so the trials show nothing of rarer values
-        unit = np.where(np.isfinite(side) & (side > 0), np.fmax(side, _if_exact(*given)), np.where(equal, np.nan, mcse))
-        agree = (np.abs(gap) <= 1e-12 * np.abs(exact)) | np.isposinf(side)  # the interval has no end on that side
-        distance = np.where(agree, 0.0, np.abs(gap) / unit)
-        distance = np.where(np.isnan(skewness), distance, skewed(distance, _column(table, "trials"), skewness))
+    simulated, exact, mcse, *interval = [_column(table, column) for column in columns]
+    skewness, chance, lost = (_column(table, f"{prefix}{end}") for end in ("skewness", "p_value", "nonfinite"))
+    trials = _column(table, "trials")
+    unseen = _unseen(table, prefix, simulated, exact, trials - np.where(np.isnan(lost), 0, lost))
+    with np.errstate(all="ignore"):  # both may be infinite
+        equal = mcse <= SAME * np.abs(simulated)
+        distance = _distance(simulated, exact, mcse, *interval)
+        distance = np.where(np.isnan(skewness), distance, skewed(distance, trials, skewness))
+        distance = np.where(np.isnan(unseen) | equal, distance, np.fmin(distance, -ndtri(unseen / 2)))
+    decided = (equal & ~np.isnan(unseen)) | (lost == trials)  # the distance of equal trials has no unit
+    chance = np.where(np.isnan(chance) & decided & (trials > 0), unseen, chance)
     has_chance = ~np.isnan(chance)
     distance = np.where(has_chance, np.where(chance > 0, -ndtri(chance / 2), np.fmax(distance, 0)), distance)
     out = pd.DataFrame({"row": table.index, "quantity": quantity, "simulated": simulated, "exact": exact})
     out = out.assign(distance=distance, p_value=np.where(has_chance, chance, 2 * ndtr(-distance)))
-    return out[has_chance | (np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance))]
+    compared = has_chance | (np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance))
+    return out[compared], int(np.count_nonzero(equal & ~compared & np.isfinite(exact)))
+
+
+def _unseen(table, prefix, simulated, exact, trials):
+    """Return the p-values of `unseen_p_values` for means, NaN for other numbers."""
+    least, most = (_column(table, f"{prefix}{end}") for end in ("least", "most"))
+    least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
+    is_mean = f"{prefix}skewness" in table
+    return unseen_p_values(simulated, trials, exact, least, most) if is_mean else np.full(len(table), np.nan)
+
+
+def _distance(simulated, exact, mcse, lower, upper):
+    """Return the distances in standard errors; NaN where all trials are equal and there is no interval.
+
+    The half of an interval of equal trials is no multiple of a standard error: see `ends_of_equal_trials`.
+    """
+    gap = exact - simulated
+    half = np.where(gap > 0, upper - simulated, simulated - lower)
+    equal = mcse <= SAME * np.abs(simulated)
+    rare = _if_exact(simulated, exact, mcse, lower, upper)
+    unit = np.where(np.isfinite(half) & (half > 0), np.fmax(half / NORMAL, rare), mcse)
+    unit = np.where(equal & ~(lower < upper), np.nan, unit)
+    distance = np.where(equal & (half > 0) & ~(rare > 0), _of_chance(np.abs(gap) / half), np.abs(gap) / unit)
+    agree = (np.abs(gap) <= 1e-12 * np.abs(exact)) | np.isposinf(half)  # the interval has no end on that side
+    return np.where(agree, 0.0, distance)
+
+
+def _of_chance(halves):
+    """Return the distances whose p-values are those of equal trials, given the distances in halves of an interval."""
+    return -ndtri(np.maximum((1 - CONFIDENCE) ** halves, LEAST_P) / 2)
 
 
 def _if_exact(simulated, exact, mcse, lower, upper):
@@ -79,12 +118,16 @@ def _if_exact(simulated, exact, mcse, lower, upper):
     happen once in 8000 times and are 4.8 standard errors of the interval away, but only 3 under the exact value. The
     normal tail at 3 is the larger one. Each hit (or miss, for values in [0, 1]) counts for mcse^2 / simulated. With no
     hits, use upper / 3.69 (the rule of three at 97.5%).
+
+    The interval of a rare frequency reaches further on one side. That of a mean does not, and a mean is no count.
     """
+    lopsided = np.abs((upper - simulated) - (simulated - lower)) > LOPSIDED * (upper - lower)
     shares = (lower >= 0) & (upper <= 1) & (exact <= 1)
     hit = np.where(simulated > 0, mcse**2 / simulated, upper / UNSEEN)
     miss = np.where(simulated < 1, mcse**2 / (1 - simulated), (1 - lower) / UNSEEN)
     fewer, more = (simulated >= 0) & (exact > simulated), shares & (exact < simulated)
-    return np.sqrt(np.where(fewer, hit * exact, np.where(more, miss * (1 - exact), np.nan)))
+    rare = np.sqrt(np.where(fewer, hit * exact, np.where(more, miss * (1 - exact), np.nan)))
+    return np.where(lopsided, rare, np.nan)
 
 
 def _column(table, name):
@@ -103,15 +146,26 @@ def report(table: pd.DataFrame, path: Path, say, cells=None) -> int:
     named["alarm_cell"] = [_cell(row, cells) for row in rows.to_dict("records")]
     write_csv(pd.concat([named, rows], axis=1), path)
     made = alarms.attrs["comparisons"]
-    if not made:
+    unjudged = alarms.attrs["unjudged"]
+    if not made and not unjudged:
         say("no simulated number here has an exact value beside it: nothing was compared")
-    elif alarms.empty:
+    elif alarms.empty and made:
         say(f"{made} simulated numbers have an exact one beside them; none contradicts it beyond chance.")
-    else:
+    elif made:
         worst = {**rows.iloc[0].to_dict(), **named.iloc[0].to_dict()}
         name, values = worst_of(alarms)
         say(f"CONTRADICTION: {said(alarms)}: {name} of {_where(worst, cells)}: {values}. All: {path}")
+    if unjudged:
+        say(not_judged(unjudged))
     return len(alarms)
+
+
+def not_judged(count: int) -> str:
+    """Return a line about means of equal trials that differ from their exact value and are not judged."""
+    return (
+        f"{count} means differ from the exact value and are not judged, because all their trials are equal: a value "
+        "too rare to be among the trials would explain any difference, unless the range of the number is known"
+    )
 
 
 def said(alarms: pd.DataFrame) -> str:

@@ -66,33 +66,51 @@ def quantile_p_values(bins, level, exact) -> np.ndarray:
     return np.where(np.isnan(exact), np.nan, np.minimum(2 * np.minimum(few, many), 1.0))
 
 
-def equal_p_values(value, trials, exact) -> np.ndarray:
-    """Return p-values for the hypothesis that `exact` is the mean of a law whose trials were all equal to `value`.
+def usual_range(mean, exact) -> tuple[np.ndarray, np.ndarray]:
+    """Return the range that values of a number are supposed to keep to if it is not random as far as anybody can see.
 
-    A standard error of 0 says nothing about values that are too rare to be among the trials. Suppose that no value is
-    further from `value` than R. Then a trial differs from it with a probability of at least |exact - value| / R, so
-    that all n trials are equal with a probability of at most (1 - |exact - value| / R)^(n - 1). R is the larger size of
-    the two numbers, and at least 1 if `value` is a whole number, such as the 0 of a rare event.
+    The range reaches as far from the mean as the larger of the two numbers is large, and by 1 at least if the mean is a
+    whole number, such as the 0 of a rare event.
+    """
+    mean, exact = np.asarray(mean, dtype=float), np.asarray(exact, dtype=float)
+    reach = np.maximum(np.maximum(np.abs(exact), np.abs(mean)), np.where(mean == np.round(mean), 1.0, 0.0))
+    with np.errstate(over="ignore"):
+        return mean - reach, mean + reach
+
+
+def unseen_p_values(mean, trials, exact, least=-np.inf, most=np.inf) -> np.ndarray:
+    """Return the probability with which trials show none of the values that explain their distance from an exact mean.
+
+    Trials say nothing about values too rare to be among them. If a law on [least, most] has the mean `exact`, some part
+    q of it may lie at an end of the range while the rest has the mean of the trials: q is their distance divided by
+    that of the end. All of n trials miss that part with probability (1 - q)^n. The result is (1 - q)^(n - 1), because
+    the value that all trials may share was not named beforehand. Without an end the probability is near 1 for every
+    distance: a mean of equal trials then contradicts nothing.
 
     Parameters
     ----------
-    value : float or array
-        The mean of the trials; NaN if there are none.
+    mean : float or array
+        The mean of the finite trials; NaN if there are none.
     trials : float or array
         The number of finite trials.
     exact : float or array
         Supposed means.
+    least, most : float or array
+        The least and the largest value that a trial can have.
 
     Returns
     -------
     numpy.ndarray
-        p-values, at least LEAST_P: that without any trial. NaN for one trial, and where `exact` is not finite.
+        p-values, at least LEAST_P: that without any trial, and of an exact value outside of the range. NaN where the
+        range has no end on that side, for one trial, and where `exact` is not finite.
     """
-    value, trials, exact = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (value, trials, exact)))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gap = np.abs(exact - value)
-        reach = np.maximum(np.maximum(np.abs(exact), np.abs(value)), np.where(value == np.round(value), 1.0, 0.0))
-        off = np.where(gap <= ROUNDING * np.abs(exact), 0.0, np.minimum(gap / reach, 1.0))
-        chance = np.maximum(np.exp((trials - 1) * np.log1p(-off)), LEAST_P)
-    unknown = (trials == 1) | ~np.isfinite(exact)
-    return np.where(unknown, np.nan, np.where(trials > 0, chance, LEAST_P))
+    given = (mean, trials, exact, least, most)
+    mean, trials, exact, least, most = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in given))
+    slack = ROUNDING * np.abs(exact)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        gap = np.abs(exact - mean)
+        part = np.minimum(gap / np.where(exact > mean, most - mean, mean - least), 1.0)
+        chance = np.maximum(np.exp((trials - 1) * np.log1p(-part)), LEAST_P)
+    chance = np.where((part > 0) & (trials > 1), chance, np.nan)
+    chance = np.where((exact < least - slack) | (exact > most + slack) | (trials == 0), LEAST_P, chance)
+    return np.where(np.isfinite(exact), np.where(gap <= slack, 1.0, chance), np.nan)

@@ -217,18 +217,20 @@ class Run:
         parts = map(from_bytes, self.each_record((cell, chunk) for chunk in chunks))
         return next(parts) if len(chunks) == 1 else merged(parts)
 
-    def summaries(self, cells: Sequence[str], chunks: Sequence[int], names: Names | None) -> Summaries:
-        """Return the summaries of cells with so many chunks each, None for a cell that lacks one.
+    def summaries(self, cells: Sequence[str], chunks: Sequence[range], names: Names | None) -> Summaries:
+        """Return the summaries of cells over these chunks, None for a cell without chunks or that lacks one.
+
+        A cell lacks a chunk also if that is one of a pilot, before the first of these.
 
         Cells of one chunk each come as arrays of all of them, if their trials are usual numbers with these names.
         Without names they come one by one.
         """
-        if names and set(chunks) == {1} and all((cell, 0) in self._index for cell in cells):
+        if names and set(chunks) == {range(1)} and all((cell, 0) in self._index for cell in cells):
             parts = [parts_of(record) for record in self.records([(cell, 0) for cell in cells])]
             return together(parts, names) or [*map(assembled, parts)]
-        whole = (all(self.has(cell, chunk) for chunk in range(count)) for cell, count in zip(cells, chunks))
+        whole = (own and all(self.has(cell, each) for each in range(own.stop)) for cell, own in zip(cells, chunks))
         each = zip(cells, chunks, whole)
-        return [self.summary(cell, range(count)) if is_whole else None for cell, count, is_whole in each]
+        return [self.summary(cell, own) if is_whole else None for cell, own, is_whole in each]
 
     def publish(self, blocks: "Iterable[xr.Dataset]") -> Path:
         """Publish a snapshot, one block of rows at a time, and return `results.zarr`, the link that leads to it."""

@@ -48,6 +48,7 @@ def blocks(
     exact_values: ExactValues = NO_EXACT_VALUES,
     known: Callable[[Cell, Mechanism], np.ndarray] | None = None,
     mechanism: type[Mechanism] | None = None,
+    pilots: int = 0,
 ) -> Iterator[xr.Dataset]:
     """Yield the table in blocks of BLOCK rows, one for each cell: coordinates and every statistic.
 
@@ -59,6 +60,7 @@ def blocks(
     - exact_values: the exact values to publish beside the simulated ones.
     - known: a function that returns a cell's exact values if they have been computed before.
     - mechanism: the class that declares what a trial yields, by default the class that the laws name.
+    - pilots: the trials of a chunk if the first chunks of cells may be pilots, which are in no statistic; else 0.
     """
     read = summaries if callable(summaries) else _one_by_one(summaries)
     about = {**attributes, "exact_code": exact_values.code}
@@ -69,7 +71,15 @@ def blocks(
         kind = mechanism or mechanism_class(block[0].law["mechanism"])
         found = read([cell.id for cell in block])
         variables = _block(kind, block, found, counts, problems, exact_values, known)
+        variables |= {columns.PILOT: pilot_trials(found, pilots)} if pilots else {}
         yield xr.Dataset(variables | entries.of(block), _coordinates(block, numeric), about)
+
+
+def pilot_trials(summaries: Summaries, chunk: int) -> tuple[str, np.ndarray, dict[str, str]]:
+    """Return the variable with the trials before the first chunk of each summary."""
+    count = len(next(iter(summaries.sums.values()))) if isinstance(summaries, Together) else 0
+    firsts = [0] * count if isinstance(summaries, Together) else [s.chunks[0] if s else 0 for s in summaries]
+    return _row(np.array(firsts, dtype=np.int64) * chunk, "1", "trials of the pilot, which are in no statistic")
 
 
 def _one_by_one(summaries: Iterable[Summary | None]) -> Source:

@@ -13,6 +13,7 @@ from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
+from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
 from tcdp_sim.study.planned import OfSettings, Planned
 from tcdp_sim.study.points import LOG10, points
@@ -89,7 +90,7 @@ class Study(OfSettings):
             "share": json.dumps(s.share),
             "config_hash": self.config_hash,
             "tcdp_sim_version": __version__,
-            "neighbouring_relation": self.mechanism.neighbours,
+            "neighbouring_relation": written(self.mechanism.neighbours),
             **({"data": json.dumps(self.data)} if self.data else {}),
             **sweeps.attributes(s),
         }

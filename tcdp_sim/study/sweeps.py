@@ -151,12 +151,14 @@ def plan(settings: Settings) -> Plan:
 
 
 def attributes(settings: Settings) -> dict[str, str]:
-    """Return what a snapshot of a sweep says about its function; nothing for another study."""
+    """Return the snapshot attributes that describe the function of a sweep; empty for other studies."""
     function = settings.options.get("function") if settings.mechanism["name"] == NAME else None
     if not function:
         return {}
+    about = {key: settings.options[key] for key in ("ranges", "draws") if key in settings.options}
+    texts = {key: json.dumps(value, sort_keys=True) for key, value in about.items()}
     listed = {CELLS: "true"} if lists_cells(blocks(settings.sweep, settings.also).values()) else {}
-    return {"function": f"{function['module']}:{function['name']}", **listed}
+    return {"function": f"{function['module']}:{function['name']}"} | texts | listed
 
 
 def lists_cells(named: Iterable[Mapping[str, Any]]) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, keys_of
 from tcdp_sim.summaries.estimates import NORMAL, proportion, ranks_of, read_off
+from tcdp_sim.summaries.scales import exponents
 
 TOGETHER = 512  # trials of a chunk up to which cells are computed together
 VALUES = 1 << 18  # values of one number that are computed together, at most
@@ -35,8 +36,7 @@ class Rows:
 def rows_of(x: np.ndarray, q: np.ndarray) -> Rows | None:
     """Return the statistics of trials of shape (cells, trials), or None for numbers that need a cell of their own.
 
-    Those are infinite numbers, NaN, numbers whose sums overflow, and numbers below 2^-64, whose bins have another
-    order.
+    Those are infinite numbers, NaN, and numbers below 2^-64, whose bins have another order.
     """
     sums = sums_of(x)
     if not np.isfinite(sums).all():
@@ -58,13 +58,15 @@ def rows_of_bins(sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, bins: n
 def sums_of(x: np.ndarray) -> np.ndarray:
     """Return the moments of each row as a `Distribution` has them, shape (cells, 5).
 
-    Not all of a row are finite if its trials, or the sum of their squares, are not.
+    Not all of a row are finite if its trials are not.
     """
     n = x.shape[1]
-    with np.errstate(all="ignore"):
-        total = x.sum(axis=1)
-        squares = np.square(x - (total / n)[:, None]).sum(axis=1)
     least, most = x.min(axis=1, initial=np.inf), x.max(axis=1, initial=-np.inf)
+    exponent = exponents(least, most)[:, None]
+    with np.errstate(all="ignore"):
+        scaled = np.ldexp(x, -exponent) if exponent.any() else x
+        total = scaled.sum(axis=1)
+        squares = np.square(scaled - (total / n)[:, None]).sum(axis=1)
     return np.stack([np.full(len(x), float(n)), total, squares, least, most], axis=1)
 
 
@@ -79,10 +81,12 @@ def bins_of(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def spreads(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return mean, MCSE and standard deviation of each row of `sums_of`, as `estimates.mean` does."""
-    n, total, squares = sums.T[:3]
+    n, total, squares, least, most = sums.T
+    exponent = exponents(least, most)
     with np.errstate(all="ignore"):
         deviation = np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
-        return total / n, deviation / np.sqrt(n), deviation
+        mean, mcse, deviation = (np.ldexp(each, exponent) for each in (total / n, deviation / np.sqrt(n), deviation))
+    return mean, mcse, deviation
 
 
 def _published(sums: np.ndarray) -> np.ndarray:

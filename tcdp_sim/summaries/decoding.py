@@ -12,9 +12,11 @@ import numpy as np
 
 from tcdp_sim.summaries.bins import LARGEST_KEY
 from tcdp_sim.summaries.encoding import Parts, assembled, counts_no_infinite, lost_values, parts_of
+from tcdp_sim.summaries.scales import exponents
 from tcdp_sim.summaries.summary import Summary
 
 MOST_TRIALS = 10**12  # trials of a cell in any study
+ROUNDING = 1e-6  # relative error of a sum of numbers of both signs, generous
 CELL = re.compile("[0-9a-f]{64}")
 TOGETHER, MOST_TOGETHER = 256, 1 << 20  # records that are checked together, and the approximate bytes of their arrays
 _FAULTS = (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, zlib.error)
@@ -133,10 +135,17 @@ def _check_arrays(records: Sequence[Parts]) -> None:
     rising[starts[bins > 0]] = True
     _need(rising.all(), "its bins are not in order")
     _need((np.abs(keys) <= LARGEST_KEY).all(), "it has a bin that there is not")
-    n, _, squares, low, high = moments.T
+    n, total, squares, low, high = moments.T
     _need((n == finite).all(), "its moments are not of its trials")
     _need(not (squares < 0).any(), "a sum of squares is negative")
     _need(((n == 0) | ((low > -np.inf) & (low <= high) & (high < np.inf))).all(), "its ends cannot be")
+    exponent = exponents(low, high)
+    within = [np.ldexp(np.where(n > 0, end, 0.0), -exponent) for end in (low, high)]
+    slack, mean = ROUNDING * np.maximum(*np.abs(within)), total / np.maximum(n, 1)
+    _need(
+        ((within[0] - slack <= mean) & (mean <= within[1] + slack)).all(),
+        "its sum cannot be",
+    )
     _need(not lost_values(keys, low[owner], high[owner]), "it is of an older version")
 
 

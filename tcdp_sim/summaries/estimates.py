@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, in_order
+from tcdp_sim.summaries.scales import unscaled, with_common_exponent
 from tcdp_sim.summaries.summary import Distribution, Summary
 
 CONFIDENCE = 0.95
@@ -22,15 +23,17 @@ _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 
 def mean(d: Distribution) -> tuple[float, float, float]:
     """Return the mean of the finite trials, its MCSE and the standard deviation; NaN if there are too few trials."""
-    sizes, sums, squares = d.moments[:, :3].T.tolist()
+    moments, exponent = with_common_exponent(d.moments)
+    sizes, sums, squares = moments[:, :3].T.tolist()
     n = fsum(sizes)
     if n < 2:
-        return (fsum(sums) if n else nan), nan, nan
+        return (unscaled(fsum(sums), exponent) if n else nan), nan, nan
     centre = fsum(sums) / n
     off = [(size, part / size - centre) for size, part in zip(sizes, sums) if size]
     between = fsum(size * gap * gap for size, gap in off)  # a power would raise an error where a product is infinite
     deviation = sqrt((fsum(squares) + between) / (n - 1))
-    return centre, deviation / sqrt(n), deviation
+    centre, mcse, deviation = (unscaled(value, exponent) for value in (centre, deviation / sqrt(n), deviation))
+    return centre, mcse, deviation
 
 
 def relative_mcse(summary: Summary) -> tuple[float, str]:

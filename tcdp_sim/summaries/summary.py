@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from tcdp_sim.summaries.bins import histogram
+from tcdp_sim.summaries.scales import exponents
 
 BATCHES = 50  # runs of consecutive trials in a chunk whose means are kept for shared random numbers
 
@@ -24,7 +25,7 @@ class Distribution:
       `bins.in_order` orders them by value.
     - exceed: the number of trials above each threshold, by label.
     - moments: a row for each chunk over its finite trials: number, sum, sum of squared deviations from the chunk's
-      mean, least, largest.
+      mean, least, largest. Sums of huge and of tiny trials are scaled: see `scales`.
     - nonfinite: the number of trials that are not finite.
     - infinite: how many of these were -inf and +inf. The others were NaN, which counts nowhere.
     """
@@ -87,9 +88,12 @@ def batch_sizes(trials: int) -> np.ndarray:
 
 def _batch_means(x):
     """Return the means over batches."""
-    sizes = batch_sizes(len(x))
+    sizes, values = batch_sizes(len(x)), x.astype(np.float64)
+    exponent = int(exponents(np.float64(0), np.abs(values[np.isfinite(values)]).max(initial=0)))
+    values = np.ldexp(values, -exponent) if exponent else values
     with np.errstate(invalid="ignore"):  # infinite trials of both signs give NaN, as they should
-        return np.add.reduceat(x.astype(np.float64), np.cumsum(sizes) - sizes) / sizes
+        means = np.add.reduceat(values, np.cumsum(sizes) - sizes) / sizes
+    return np.ldexp(means, exponent) if exponent else means
 
 
 def merge(a: Summary, b: Summary) -> Summary:
@@ -190,10 +194,12 @@ def _distribution(x, thresholds) -> Distribution:
     """Return the distribution of one chunk's trials."""
     exceed = {label: int(np.count_nonzero(x > value)) for label, value in thresholds.items()}
     finite = x if np.isfinite(x).all() else x[np.isfinite(x)]
-    n = len(finite)
-    total = float(finite.sum())
-    squares = float(np.square(finite - total / n).sum()) if n else 0.0
-    row = [n, total, squares, finite.min(initial=np.inf), finite.max(initial=-np.inf)]
+    n, least, most = len(finite), finite.min(initial=np.inf), finite.max(initial=-np.inf)
+    exponent = int(exponents(least, most))
+    scaled = np.ldexp(finite, -exponent) if exponent else finite
+    total = float(scaled.sum())
+    squares = float(np.square(scaled - total / n).sum()) if n else 0.0
+    row = [n, total, squares, least, most]
     keys, counts = histogram(finite)
     infinite = (int(np.count_nonzero(x == -np.inf)), int(np.count_nonzero(x == np.inf))) if n < len(x) else (0, 0)
     return Distribution(keys, counts, exceed, np.array([row]), len(x) - n, infinite)

@@ -33,7 +33,9 @@ class Sweep:
       block does not.
     - points: the points of all cells by text, each once.
     - exact, bound: functions of the axes by the name of a number.
+    - ranges: the least and the largest value of a trial by the name of a number.
     - max_trials, numerics, on_error: as in a study.
+    - draws: False if the function leaves its generator alone, so that its numbers are not random.
     - observables, events: the names that a trial yields, found by a pilot; the units of observables.
     """
 
@@ -52,6 +54,7 @@ class Sweep:
     exact: Mapping[str, Call]
     bound: Mapping[str, Call]
     units: Mapping[str, str]
+    ranges: Mapping[str, tuple[float, float]]
     levels: tuple[float, ...]
     cluster: Mapping[str, Any]
     max_trials: int
@@ -60,6 +63,7 @@ class Sweep:
     folder: Path | None
     observables: Mapping[str, str]
     events: tuple[str, ...]
+    draws: bool = True
 
     @property
     def chunks(self) -> int:
@@ -74,13 +78,15 @@ class Sweep:
     @property
     def options(self) -> dict[str, Any]:
         """The function as the settings of a mechanism."""
-        return {
+        found = {
             "function": dict(self.function),
             "axes": list(self.axes),
             "defaults": dict(self.defaults),
             "observables": dict(self.observables),
             "events": list(self.events),
         }
+        found |= {"ranges": {name: list(ends) for name, ends in self.ranges.items()}} if self.ranges else {}
+        return found | ({} if self.draws else {"draws": False})
 
     def yielding(self, observables: Iterable[str], events: Iterable[str]) -> "Sweep":
         """Return the sweep with the names that a trial yields. Raises UserError if an argument names another one."""
@@ -90,6 +96,9 @@ class Sweep:
             for name in getattr(self, key):
                 if name not in names:
                     raise UserError(f"{key}: {_unknown(name, self.call.function, names)}")
+        for name in self.ranges:
+            if name not in observables:
+                raise UserError(f"ranges: {_unknown(name, self.call.function, (*observables,))}")
         for name, wanted in (self.target_mcse or {}).items():
             if name not in names:
                 raise UserError(f"target_mcse: {_unknown(name, self.call.function, names)}")
@@ -112,6 +121,7 @@ def checked(
     exact: Any = None,
     bound: Any = None,
     units: Any = None,
+    ranges: Any = None,
     quantiles: Any = None,
     target_mcse: Any = None,
     share: Any = None,
@@ -145,7 +155,8 @@ def checked(
     return Sweep(
         call, known, tuple(named), sweep, further, defaults, points, trials, chunk, seed,
         _share(share, named), blocks.mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
-        beside.functions("exact", exact, named), beside.functions("bound", bound, named), beside.units(units), levels,
+        beside.functions("exact", exact, named), beside.functions("bound", bound, named), beside.units(units),
+        beside.ranges(ranges), levels,
         _cluster(cluster), most, numerics, on_error,
         folder, {}, (),
     )  # fmt: skip

@@ -1,13 +1,14 @@
-"""Validation of what a sweep is told about its numbers: exact values, bounds, units and targets."""
+"""Validation of the exact values, bounds, units, ranges and targets given to a sweep."""
 
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, nan
 from numbers import Real
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, scalar, suggestion
-from tcdp_sim.mechanisms.functions import Call
+from tcdp_sim.mechanisms.functions import Call, listed
 from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.sweeps.blocks import mapping
 
@@ -68,6 +69,23 @@ def units(given: Any) -> dict[str, str]:
         if not isinstance(unit, str) or not unit.strip() or not unit.isprintable():
             raise UserError(f"units[{name!r}] = {short(unit)} is not valid; valid: a text, such as 'counts'")
     return dict(found)
+
+
+def ranges(given: Any) -> dict[str, tuple[float, float]]:
+    """Return the least and the largest value of a trial by the name of a number. Raises UserError."""
+    return {name: _range(name, ends) for name, ends in mapping("ranges", given, "{'error': (0, 1)}").items()}
+
+
+def _range(name: Any, given: Any) -> tuple[float, float]:
+    """Return the ends of a range. Raises UserError."""
+    ends = listed(given)
+    numbers = isinstance(ends, list | tuple) and len(ends) == 2
+    numbers = numbers and all(isinstance(end, Real) and not isinstance(end, bool) for end in ends)
+    least, most = map(float, ends) if numbers else (nan, nan)
+    if not least < most or least == inf or most == -inf:
+        valid = "the least and the largest value of a trial, such as (0, 1); one of them may be infinite"
+        raise UserError(f"ranges[{name!r}] = {short(given)} is not valid; valid: {valid}")
+    return least, most
 
 
 def check_target(name: str, wanted: Any) -> None:

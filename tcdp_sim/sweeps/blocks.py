@@ -14,7 +14,8 @@ from tcdp_sim.study.points import KEYWORDS, Point, plain
 
 MOST_VALUES = 10**6
 OF_TABLES = (  # what a folder's tables have beside the axes and the numbers
-    *("id", "law", "guarantee", "noise_law", "trials", "warned", "failed", "data_key", "data_count", "data_start"),
+    *("id", "law", "guarantee", "noise_law", "trials", columns.PILOT, "warned", "failed"),
+    *("data_key", "data_count", "data_start"),
     *("place", "quantity", "level", "value", "mcse", "lower", "upper", "exact", "bound", "unit"),
 )
 

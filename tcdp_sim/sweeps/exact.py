@@ -14,7 +14,7 @@ from tcdp_sim.mechanisms.functions.returned import WrongResult, short
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
 from tcdp_sim.statistics import contradictions
-from tcdp_sim.statistics.one_sample import equal_p_values
+from tcdp_sim.statistics.one_sample import usual_range
 from tcdp_sim.store import columns
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries.bins import bin_edges
@@ -22,6 +22,8 @@ from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.pilot import place, told
 
 ROUNDING = 1e-9  # error of an exact probability, at most
+DECLARED = "ranges={'NAME': (least, most)} declares it"
+UNBOUNDED = -np.inf, np.inf
 WHAT = {"exact": "exact value", "bound": "bound"}
 
 
@@ -118,15 +120,14 @@ def compared(sweep: Sweep, data: Columns, points: Sequence[Point]) -> tuple[int,
         return 0, ""
     table = pd.DataFrame(dict(_compared(sweep, data)))
     alarms = contradictions.find(table)
-    made = alarms.attrs["comparisons"]
+    made, unjudged = alarms.attrs["comparisons"], alarms.attrs["unjudged"]
+    more = [f"{contradictions.not_judged(unjudged)} ({DECLARED})"] if unjudged else []
     if alarms.empty:
-        return (
-            0,
-            f"{made} simulated numbers have an exact one or a bound beside them; none contradicts it beyond chance.",
-        )
+        line = f"{made} simulated numbers have an exact one or a bound beside them; none contradicts it beyond chance."
+        return 0, "\n".join([line, *more])
     name, numbers = contradictions.worst_of(alarms)
     where = place(points[int(alarms["row"].iloc[0])])
-    return len(alarms), f"{contradictions.said(alarms)}: {where}{name}: {numbers}"
+    return len(alarms), "\n".join([f"{contradictions.said(alarms)}: {where}{name}: {numbers}", *more])
 
 
 def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
@@ -137,7 +138,7 @@ def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
         simulated, mcse, lower, upper = (data[known + end][1] for end in columns.INTERVAL)
         others = {"_mcse": mcse, "_lower": lower, "_upper": upper}
         if name in sweep.observables:
-            others["_skewness"] = skewness(data, name)
+            others |= {"_skewness": skewness(data, name), "_nonfinite": data[name + columns.NONFINITE][1]}
         for label, ending in ((name, columns.EXACT), (name + contradictions.WITHIN_BOUND, columns.BOUND)):
             if known + ending in data:
                 exact = data[known + ending][1]
@@ -145,22 +146,13 @@ def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
                 yield from {label: simulated, f"{label}_exact": exact}.items()
                 yield from ((label + end, column) for end, column in others.items())
                 if name in sweep.observables:
-                    yield f"{label}_p_value", chances_of_equal(data, name, exact)
+                    ends = sweep.ranges.get(name) or (UNBOUNDED if sweep.draws else usual_range(simulated, exact))
+                    yield from zip((f"{label}_least", f"{label}_most"), np.broadcast_arrays(simulated, *ends)[1:])
 
 
 def not_above(simulated: Any, bound: Any) -> Any:
     """Return the value that a simulated number is compared with: itself where it lies below its bound."""
     return np.where(np.isnan(bound), np.nan, np.minimum(simulated, bound))
-
-
-def chances_of_equal(data: Columns, observable: str, known: Any) -> np.ndarray:
-    """Return the p-values of exact means at simulated cells without two different finite trials, NaN at all others."""
-    endings = (columns.MEAN, columns.LEAST, columns.MOST, columns.NONFINITE)
-    mean, least, most, lost = (np.asarray(data[observable + ending][1]) for ending in endings)
-    trials = np.asarray(data["trials"][1])
-    finite = trials - lost
-    found = np.where((least == most) | (finite == 0), equal_p_values(mean, finite, known), np.nan)
-    return np.where(trials > 0, found, np.nan)
 
 
 def skewness(data: Columns, observable: str) -> np.ndarray:
@@ -172,7 +164,7 @@ def skewness(data: Columns, observable: str) -> np.ndarray:
     low, high = bin_edges(keys)
     scale = np.maximum(-np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)) if len(starts) else low
     scale = np.repeat(np.where(scale == 0, 1.0, scale), sizes)
-    middle, width = 0.5 * (low + high) / scale, np.maximum.reduceat((high - low) / scale, starts)
+    middle, width = (0.5 * low + 0.5 * high) / scale, np.maximum.reduceat((high - low) / scale, starts)
     total = np.add.reduceat(counts, starts)
     off = middle - np.repeat(np.add.reduceat(counts * middle, starts) / total, sizes)
     spread = np.sqrt(np.add.reduceat(counts * off**2, starts) / total)

@@ -102,8 +102,9 @@ def _one_by_one(sweep: Sweep, cells: Cells, advance: Callable[[], None], failed:
 def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:
     """Return the columns of cells with these summaries; None stands for a cell that an error left without numbers."""
     trials = np.array([summary.trials if summary else 0 for summary in summaries])
-    shown = {"trials": (("cell",), trials, {"units": "1", "long_name": "trials simulated"})}
+    shown: Columns = {"trials": (("cell",), trials, {"units": "1", "long_name": "trials simulated"})}
     built = [sweep.kind(sweep.function, {})] * len(summaries)
+    shown |= {columns.PILOT: table.pilot_trials(summaries, sweep.chunk)} if sweep.target_mcse else {}
     return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(summaries)
 
 
@@ -123,13 +124,12 @@ def _summary_if_any(
 def _summary(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None]) -> Summary:
     """Return the summary of one cell with as many chunks as it needs."""
     chunk = partial(_chunk, sweep, cells, i, advance)
-    parts = [chunk(index) for index in range(sweep.chunks)]
-    while sweep.target_mcse:
-        wanted = stopping.needed(merged(parts), len(parts), sweep.target_mcse, most_chunks(sweep))
-        if wanted == len(parts):
-            break
+    pilot, wanted, parts = *first_chunks(sweep), list[Summary]()
+    while len(parts) < wanted:
         parts += [chunk(index) for index in range(len(parts), wanted)]
-    return merged(parts) if len(parts) > 1 else parts[0]
+        if pilot == wanted:
+            pilot, wanted = after_pilot(sweep, parts)
+    return merged(parts[pilot:]) if len(parts) > pilot + 1 else parts[pilot]
 
 
 def _chunk(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], chunk: int) -> Summary:
@@ -141,9 +141,16 @@ def _chunk(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], chun
     return summarise(cells.ids[i], chunk, sweep.chunk, values, {}, stream is not None)
 
 
-def most_chunks(sweep: Sweep) -> int:
-    """Return the most chunks that a cell may have under a target."""
-    return max(-(-sweep.max_trials // sweep.chunk), sweep.chunks)
+def first_chunks(sweep: Sweep) -> tuple[int, int]:
+    """Return the number of chunks of a pilot at its beginning, 0 without a target, and all that a cell needs then."""
+    pilot = stopping.first_pilot(sweep.chunks) if sweep.target_mcse else 0
+    return pilot, pilot or sweep.chunks
+
+
+def after_pilot(sweep: Sweep, parts: Sequence[Summary]) -> tuple[int, int]:
+    """Return the chunks of a cell's pilot, and all that it needs, after these chunks of the pilot."""
+    most = max(-(-sweep.max_trials // sweep.chunk), sweep.chunks)
+    return stopping.after_pilot(merged(parts), len(parts), sweep.chunks, sweep.target_mcse or {}, most)
 
 
 def _fitting(sweep: Sweep, point: Point, values: Draws) -> Draws:

@@ -32,7 +32,7 @@ from tcdp_sim.sweeps import known, of_parts, pilot, stored
 from tcdp_sim.sweeps.arguments import Sweep
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
-NOT_REPEATED = "does not draw from its generator alone: nothing is resumed"
+NOT_REPEATED = "gives numbers that do not follow from its generator: nothing is resumed"
 OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
 OTHER_FUNCTION = "the stored chunks in this folder are of another function ({}): none of them is used"
 CHANGED = (

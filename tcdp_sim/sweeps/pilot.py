@@ -1,8 +1,8 @@
 """A pilot of a sweep: a few trials of the first cell show what the function returns and whether `rng` decides it."""
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,14 @@ from tcdp_sim.store import columns
 from tcdp_sim.study.packed_cells import show
 from tcdp_sim.study.points import Point
 from tcdp_sim.sweeps.arguments import Sweep, defaults_digest
+from tcdp_sim.sweeps.foreign_randomness import common_part, other_hashes
 
 TRIALS = 20  # trials of a pilot: coin flips from two generators agree in all of them once in a million pilots
 STREAM, OTHER_STREAM = "0" * 64, "f" * 64  # no cell has these ids
 FEWEST = 10  # trials that can look random
+MOST_POINTS = 1000  # of a function without random numbers that are tried
 LONGEST_VALUE, LONGEST_MESSAGE = 60, 500  # characters of an axis's value, and of a message
-RESERVED = ("trials", "id", "quantile", "batch")
+RESERVED = ("trials", columns.PILOT, "id", "quantile", "batch")
 
 
 class Raised(Failure):
@@ -34,13 +36,17 @@ class Pilot:
     """What a pilot has found.
 
     - sweep: the sweep with the names that its function returns.
-    - repeats: True if two calls with one generator gave the same numbers.
+    - repeats: True if two calls with one generator gave the same numbers, and would in another process.
+    - hashes: True if they would not in another process, because they depend on `hash` of a text or an object.
     - fixed: the names of random-looking numbers that are the same with another generator.
+    - common: the names of numbers that have a random-looking part in common with every generator.
     """
 
     sweep: Sweep
     repeats: bool
+    hashes: bool
     fixed: tuple[str, ...]
+    common: tuple[str, ...]
 
 
 def tried(sweep: Sweep) -> Pilot:
@@ -50,7 +56,8 @@ def tried(sweep: Sweep) -> Pilot:
     """
     before = defaults_digest(sweep.call.function)
     point, first = _first(sweep)
-    second = _called(sweep, point)
+    with other_hashes():
+        second = _called(sweep, point)
     if defaults_digest(sweep.call.function) != before:
         name = name_of(sweep.call.function)
         raise UserError(
@@ -61,7 +68,38 @@ def tried(sweep: Sweep) -> Pilot:
     events = [name for name, values in first.items() if values.dtype == bool]
     found = sweep.yielding([name for name in first if name not in events], events)
     repeats = _alike(first, second)
-    return Pilot(found, repeats, _fixed(sweep, point, first) if repeats else ())
+    hashes = not repeats and _alike(first, _called(sweep, point))
+    draws = not repeats or any(_draws(sweep, each) for each in _some(sweep, point))
+    fixed = _fixed(sweep, point, first) if repeats else ()
+    common = _common(sweep, point, fixed) if repeats and draws else ()
+    return Pilot(replace(found, draws=draws), repeats, hashes, fixed, common)
+
+
+def _some(sweep: Sweep, first: Point) -> Iterator[Point]:
+    """Yield the first point, then all of them. They end with the first one that draws, which is mostly the first."""
+    yield first
+    yield from sweep.points.values()
+
+
+def _draws(sweep: Sweep, point: Point) -> bool:
+    """Return False if the function leaves its generator alone at a point."""
+    if len(sweep.points) > MOST_POINTS:
+        return True
+    rng = generator(sweep.seed, STREAM, 0)
+    before = _state(rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            called(sweep, point, rng, min(sweep.chunk, TRIALS))
+        except (UserError, Failure):
+            return True
+    return _state(rng) != before
+
+
+def _state(rng: np.random.Generator) -> str:
+    """Return the state of a generator, and how many others it has made, as text."""
+    made = getattr(rng.bit_generator.seed_seq, "n_children_spawned", 0)
+    return f"{rng.bit_generator.state} {made}"
 
 
 def _fixed(sweep: Sweep, point: Point, first: Draws) -> tuple[str, ...]:
@@ -74,6 +112,23 @@ def _fixed(sweep: Sweep, point: Point, first: Draws) -> tuple[str, ...]:
         return ()
     other = _called(sweep, point, OTHER_STREAM)
     return tuple(name for name in random if name in other and np.array_equal(first[name], other[name], equal_nan=True))
+
+
+def _common(sweep: Sweep, point: Point, fixed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of numbers with a random-looking part that a function of many trials adds with every generator.
+
+    A function of one trial adds the same number to all trials then, which nobody can tell from a constant.
+    """
+    if sweep.call.form == "one":
+        return ()
+
+    def call(number: int, trials: int) -> Draws:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return called(sweep, point, generator(sweep.seed, OTHER_STREAM, number), trials)
+
+    found = common_part(call, sweep.chunk, sweep.chunks * sweep.chunk * len(sweep.points))
+    return tuple(name for name in found if name not in fixed)
 
 
 def looks_random(values: np.ndarray) -> bool:

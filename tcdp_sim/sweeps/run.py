@@ -28,6 +28,17 @@ OTHER_GENERATOR = (
     "repeated"
 )
 
+HASHES = (
+    "depends on hash() of a text or an object, which differs from process to process. Its numbers cannot be repeated; "
+    "zlib.crc32(text.encode()) is the same everywhere"
+)
+
+COMMON_PART = (
+    "adds the same random-looking numbers with every generator ({}): it seems to draw from one with a fixed seed "
+    "beside its own. All chunks and cells then share these errors, and standard errors are too small; draw from the "
+    "first argument alone"
+)
+
 FIXED_SEED = (
     "gives the same random-looking numbers with every generator ({}): it seems to draw from one with a fixed seed. All "
     "chunks and cells then repeat these trials, and standard errors are too small; draw from the first argument"
@@ -63,8 +74,11 @@ def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> tuple[Settings, s
         return named.part(*prepared(alone(sweep), warning), part, tell), ""
     sweep, repeats = prepared(sweep, warning)
     found = named.run(sweep, repeats, tell)
-    counted = [name for name in found.flat.data_vars if name == "trials" or str(name).endswith(columns.NONFINITE)]
-    _tell_of_lost(sweep, results.columns_of(found.flat[counted].load()), list(sweep.points.values()), tell)
+    endings = (columns.NONFINITE, columns.LEAST, columns.MOST)
+    counted = [name for name in found.flat.data_vars if name == "trials" or str(name).endswith(endings)]
+    data, points = results.columns_of(found.flat[counted].load()), list(sweep.points.values())
+    _check_ranges(sweep, data, points)
+    _tell_of_lost(sweep, data, points, tell)
     return found.settings, found.failed
 
 
@@ -92,11 +106,23 @@ def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
 
 
 def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> tuple[xr.Dataset, int, str]:
+    _check_ranges(sweep, data, points)
     _tell_of_lost(sweep, data, points, tell)
     contradicted, line = exact.compared(sweep, data, points)
     ordered = results.in_order(results.shown(data, sweep.levels), (*sweep.observables, *sweep.events))
     found = results.labelled(ordered, points, about)
     return found.assign_coords(quantile=list(sweep.levels)) if "quantile" in found.dims else found, contradicted, line
+
+
+def _check_ranges(sweep: Sweep, data: Any, points: Any) -> None:
+    """Raise UserError if a trial lies outside of the range that is declared for its number."""
+    for name, (least, most) in sweep.ranges.items():
+        low, high = (np.asarray(data[name + end][1]) for end in (columns.LEAST, columns.MOST))
+        outside = np.flatnonzero((low < least) | (high > most))
+        if len(outside):
+            i = int(outside[0])
+            found = f"the trials reach from {low[i]:g} to {high[i]:g}"
+            raise UserError(f"{pilot.place(points[i])}{name}: {found}; its range is {least:g} to {most:g}")
 
 
 def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
@@ -121,13 +147,16 @@ def prepared(sweep: Sweep, warn: Tell) -> tuple[Sweep, bool]:
     sweep, name = found.sweep, name_of(sweep.call.function)
     if found.fixed:
         warn(f"{name} {FIXED_SEED.format(', '.join(found.fixed))}")
+    if found.common:
+        warn(f"{name} {COMMON_PART.format(', '.join(found.common))}")
     if not found.repeats:
+        why = HASHES if found.hashes else OTHER_GENERATOR
         if sweep.cluster["name"] != "serial":
             raise UserError(
-                f"cluster = {sweep.cluster['name']!r} is not valid for {name}, which {OTHER_GENERATOR}, and workers "
+                f"cluster = {sweep.cluster['name']!r} is not valid for {name}, which {why}, and workers "
                 "could repeat each other's; valid: cluster='serial'"
             )
-        warn(f"{name} {OTHER_GENERATOR}")
+        warn(f"{name} {why}")
         sweep = replace(sweep, function={**sweep.function, "source": None})
     return sweep, found.repeats
 

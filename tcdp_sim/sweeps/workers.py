@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import schedule, stopping
+from tcdp_sim.engine import schedule
 from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Executor
@@ -20,7 +20,7 @@ from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.problems import ERROR
 from tcdp_sim.summaries.summary import Summary, merged
 from tcdp_sim.sweeps.arguments import Sweep
-from tcdp_sim.sweeps.memory import BLOCK, Cells, Columns, columns_of, most_chunks
+from tcdp_sim.sweeps.memory import BLOCK, Cells, Columns, after_pilot, columns_of, first_chunks
 from tcdp_sim.sweeps.pilot import Raised, in_a_line, place
 from tcdp_sim.sweeps.progress import Tally
 
@@ -30,16 +30,19 @@ def on_workers(sweep: Sweep, cells: Cells, executor: Executor, tell: Tell, faile
 
     With on_error=continue, `failed` gets a line for each cell that has an error, by its id.
     """
-    wanted = np.full(len(cells.points), sweep.chunks)
+    pilots, wanted = (np.full(len(cells.points), chunks) for chunks in first_chunks(sweep))
     done: dict[str, dict[int, bytes]] = {cell: {} for cell in cells.ids}
-    todo = [(i, chunk) for i in range(len(wanted)) for chunk in range(sweep.chunks)]
+    todo = [(i, chunk) for i in range(len(wanted)) for chunk in range(int(wanted[i]))]
     with ProgressLine(Tally(len(todo), sweep.chunk), executor.silent) as line:
         while todo:
             _received(sweep, cells, todo, executor, done, line, tell, failed)
-            todo = _grown(sweep, cells, wanted, done, failed)
+            todo = _grown(sweep, cells, pilots, wanted, done, failed)
     for start in range(0, len(wanted), BLOCK):
-        block = ((cell, done.pop(cell)) for cell in cells.ids[start : start + BLOCK])
-        yield columns_of(sweep, [None if cell in failed else _merged(records) for cell, records in block])
+        own = slice(start, start + BLOCK)
+        block = ((cell, done.pop(cell), pilot) for cell, pilot in zip(cells.ids[own], pilots[own]))
+        yield columns_of(
+            sweep, [None if cell in failed else merged(_parts(each)[pilot:]) for cell, each, pilot in block]
+        )
 
 
 def _received(sweep, cells, todo, executor, done, line, tell, failed) -> None:
@@ -85,18 +88,18 @@ def _cell(sweep: Sweep, cells: Cells, i: int) -> Cell:
 
 
 def _grown(
-    sweep: Sweep, cells: Cells, wanted: Any, done: dict[str, dict[int, bytes]], failed: Collection[str]
+    sweep: Sweep, cells: Cells, pilots: Any, wanted: Any, done: dict[str, dict[int, bytes]], failed: Collection[str]
 ) -> list[tuple[int, int]]:
-    """Return the further chunks that a target needs, as pairs (place of a cell, chunk)."""
+    """Return the further chunks after those of pilots, as pairs (place of a cell, chunk)."""
     todo: list[tuple[int, int]] = []
     for i, cell in enumerate(cells.ids if sweep.target_mcse else ()):
         before = int(wanted[i])
-        if before < most_chunks(sweep) and cell not in failed:
-            wanted[i] = stopping.needed(_merged(done[cell]), before, sweep.target_mcse or {}, most_chunks(sweep))
+        if pilots[i] == before and cell not in failed:
+            pilots[i], wanted[i] = after_pilot(sweep, _parts(done[cell]))
             todo += [(i, chunk) for chunk in range(before, int(wanted[i]))]
     return todo
 
 
-def _merged(records: dict[int, bytes]) -> Summary:
-    """Return the summary of the chunks of a cell."""
-    return merged(from_bytes(records[chunk]) for chunk in sorted(records))
+def _parts(records: dict[int, bytes]) -> list[Summary]:
+    """Return the summaries of the chunks of a cell."""
+    return [from_bytes(records[chunk]) for chunk in sorted(records)]

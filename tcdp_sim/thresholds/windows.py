@@ -129,7 +129,8 @@ def plan_windows(
     move = GAP_SHARE * rho / 2
     scale = 1 / sqrt(2 * move)
     if not (1 < omega < inf):
-        raise UserError(f"omega = {omega:g} is not valid; valid: 1 < omega < inf, beyond it failed moves cost too much")
+        reason = "windows have sinh-normal noise, and with omega = inf failed moves cost too much"
+        raise UserError(f"omega = {omega:g} is not valid: {reason}; valid: TCDP with finite omega")
     point = (rho * (1 - SPARE) - 2 * move) / 2
     least = _least_gap(point, omega, scale, SPARE * rho)
     count = most

@@ -232,7 +232,7 @@ def test_brackets_contain_values_of_an_independent_computation(ledger, question,
 def test_a_part_without_releases_reveals_nothing():
     ledger = Ledger([Additive(Gaussian(2.0))], "add_remove")
     for joint in (ledger.parallel(Ledger()), Ledger().parallel(ledger), ledger.parallel()):
-        assert joint.epsilon(1e-6) == ledger.epsilon(1e-6)
+        assert joint.epsilon(1e-6) == pytest.approx(ledger.epsilon(1e-6), rel=1e-4)
     assert Ledger().parallel(Ledger()).epsilon(1e-6) == (0, 0, 0)
 
 

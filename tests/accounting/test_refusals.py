@@ -39,7 +39,7 @@ REFUSED = [
     (lambda: Additive(Gaussian(np.array([1.0, 2.0]))), "array-valued"),
     (lambda: Additive("gaussian"), "valid: a noise"),
     (lambda: Additive(LATTICE, 0.5), "multiples of its step"),
-    *[(lambda value=value: Sampled(ONE, value), "sampling_probability") for value in (0.0, 1.5, np.nan)],
+    *[(lambda value=value: Sampled(ONE, value), "sampling_probability") for value in (-0.1, 1.5, np.nan)],
     (lambda: Sampled(ONE, 0.1, "bernoulli"), "scheme"),
     (lambda: Sampled(RandomisedResponse(1.0), 0.1), "valid: Additive"),
     (lambda: Distributions([0.5, 0.6], [0.5, 0.5]), "p sums to 1.1"),
@@ -64,7 +64,7 @@ REFUSED = [
     (lambda: Ledger([ONE], "add_remove") + Ledger([ONE], "substitute"), "one relation"),
     (lambda: Ledger([ONE]).times(0), "times = 0"),
     (lambda: Ledger([ONE]).times(10**7).times(2), "at most 10000000"),
-    *[(lambda value=value: Ledger([ONE]).epsilon(value), "delta") for value in (-1e-9, 1.0, np.nan, "x", [0.1, 0.2])],
+    *[(lambda value=value: Ledger([ONE]).epsilon(value), "delta") for value in (-1e-9, 1.1, np.nan, "x", [0.1, 0.2])],
     *[(lambda value=value: Ledger([ONE]).delta(value), "epsilon") for value in (-0.1, np.inf, np.nan)],
     *[(lambda value=value: Ledger([ONE]).epsilon(0.1, value), "tolerance") for value in (0.0, -1.0, np.nan)],
     *[(lambda value=value: Ledger([ONE]).tradeoff(value), "alpha") for value in (-0.1, 1.1, np.nan)],
@@ -124,7 +124,7 @@ def test_a_ledger_loads_no_library_for_runs_and_figures_and_nothing_more_of_scip
     assert not {"dask", "zarr", "matplotlib", "pandas", "distributed", "xarray", "html", "importlib.metadata"} & new
     assert not [name for name in new if name.startswith("scipy.")]  # numpy and scipy.special suffice
     assert not {"tcdp_sim.noise.sinh_squared", "tcdp_sim.accounting.filters", "tcdp_sim.accounting.planning"} & new
-    assert len([name for name in new if name.startswith("tcdp_sim.")]) < 84
+    assert len([name for name in new if name.startswith("tcdp_sim.")]) < 90
 
 
 @pytest.mark.parametrize("name", accounting.__all__)

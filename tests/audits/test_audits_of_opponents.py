@@ -29,7 +29,7 @@ def released(method, k=8):
 
 
 @pytest.mark.parametrize("levels", [(0.5,), (0.25, 0.5, 0.75)], ids=len)
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("kind", [Independent, Joint, Recursive, AboveThreshold])
 def test_quantiles_keep_their_claims(kind, relation, levels):
     method, claim = kind.of(levels, relation, PureDP(1.0)), PureDP(1.0)
@@ -38,7 +38,7 @@ def test_quantiles_keep_their_claims(kind, relation, levels):
 
 
 def test_a_noisy_tree_keeps_its_claim():
-    method = TreeSearch.of((0.5,), "add-remove", PureDP(1.0), Line(DATA, 8, "reals"))
+    method = TreeSearch.of((0.5,), "add_remove", PureDP(1.0), Line(DATA, 8, "reals"))
     neighbours = records(DATA, domain=EDGES)
     assert not tcdp_sim.audit(released(method), neighbours=neighbours, claim=PureDP(1.0), **GIVEN).refuted
 
@@ -46,7 +46,7 @@ def test_a_noisy_tree_keeps_its_claim():
 @pytest.mark.parametrize("kind", [Independent, Joint, Recursive])
 def test_half_of_the_noise_of_a_quantile_is_found(kind):
     """The planted bug: a method for twice the budget. Its exact loss is 1.5 or more, and the claim is 1."""
-    method = kind.of((0.5,), "add-remove", PureDP(2.0))
+    method = kind.of((0.5,), "add_remove", PureDP(2.0))
     report = tcdp_sim.audit(released(method), neighbours=records(DATA, domain=EDGES), claim=PureDP(1.0), **GIVEN)
     assert report.refuted
 

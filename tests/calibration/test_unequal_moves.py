@@ -21,7 +21,7 @@ def divergences(noise, moves, order):
 
 @pytest.mark.parametrize(
     "factorisation",
-    [SquareRoot(12, "add-remove"), SquareRoot(12, "substitute"), WeightedSquareRoot(9, "add-remove"), Optimum(8)],
+    [SquareRoot(12, "add_remove"), SquareRoot(12, "substitute"), WeightedSquareRoot(9, "add_remove"), Optimum(8)],
 )
 @pytest.mark.parametrize("objective", [module.VARIANCE, MILLION])
 def test_divergences_of_all_moves_together_keep_the_promise(factorisation, objective):

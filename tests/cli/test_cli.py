@@ -19,6 +19,7 @@ import psutil
 import pytest
 import yaml
 from progress_lines import without_progress
+from signals import sent, sent_to_group
 
 from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import interrupts
@@ -692,15 +693,14 @@ def test_a_signal_to_the_whole_group_at_any_moment(command, tmp_path, moment, nu
     )
     try:
         wait_until(running, lambda: MOMENTS[moment](running.pid, tmp_path / "results/histogram"))
-        os.killpg(running.pid, number)
+        sent_to_group(running.pid, number)
         wait_until(running, lambda: number not in signals(running.pid, "ShdPnd"))
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(running.pid, number)
+        sent_to_group(running.pid, number)
         _, err = running.communicate(timeout=PATIENCE)
         assert psutil.wait_procs(members(running.pid), timeout=PATIENCE)[1] == []
     finally:
         for process in members(running.pid):
-            process.kill()
+            sent(process.pid)
         running.wait()
     assert running.returncode == 130, err
     assert is_one_line(err)

@@ -190,3 +190,19 @@ def test_high_orders_of_a_rounded_noise_look_beyond_the_floats():
         truth = law(noise)
         terms = [truth.mass(abs(i)) ** a * truth.mass(abs(i - 1)) ** (1 - a) for i in range(-140, 60)]
         contains(exact.renyi_divergence(noise, 1.0, 100.0), mp.log(mp.fsum(terms)) / 99)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 5.0, 7.8, 7.823526768466288, 7.9])
+def test_tiny_profiles_of_rounded_noise_contain_the_sum_in_sixty_digits(epsilon):
+    """Losses are differences of logs of about -400, so that their rounding counts beside a loss near epsilon."""
+    scale, step = 0.9107449896515526, 0.25
+    with mp.workdps(60):
+
+        def mass(i):
+            near, far = ((abs(i) + half) * mp.mpf(step) / mp.mpf(scale) for half in (mp.mpf(-1) / 2, mp.mpf(1) / 2))
+            return mp.ncdf(-near) - mp.ncdf(-far)
+
+        truth = mp.fsum(max(mass(i - 1) - mp.exp(mp.mpf(epsilon)) * mass(i), 0) for i in range(-300, 300))
+    low, _, high = exact.hockey_stick(RoundedGaussian(scale, step), step, epsilon)
+    assert low <= truth <= high
+    assert high - low <= 1e-10 * high

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from foreign_noises import Bent, Logistic, OwnLogistic, SureLogistic
 
+from tcdp_sim.exact.mixtures import log_mean
 from tcdp_sim.exact.renyi.choice import Quantity, Way, way
 from tcdp_sim.exact.renyi.kernels import (
     Nodes,
@@ -12,7 +13,6 @@ from tcdp_sim.exact.renyi.kernels import (
     divergence_of_moment,
     excess_over_p,
     excess_over_q,
-    log_mean,
     scaled_moments,
     share_above,
 )

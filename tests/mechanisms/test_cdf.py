@@ -12,8 +12,9 @@ from scipy.stats import norm
 from tcdp_sim.experiments import cdf as experiment
 from tcdp_sim.mechanisms import Cdf
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.prefix_sums import RELATIONS, EachPrefix, WeightedTree
+from tcdp_sim.prefix_sums import EachPrefix, WeightedTree
 from tcdp_sim.privacy import ZCDP
+from tcdp_sim.privacy.relation import Relation
 from tcdp_sim.study import groups
 
 METHODS = (
@@ -46,7 +47,7 @@ def test_law_and_build_are_inverse_and_plain(method):
     assert mechanism.guarantee == ZCDP(0.1)
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("relation", tuple(Relation))
 @pytest.mark.parametrize("method", METHODS)
 def test_mean_square_errors_are_exact(method, relation):
     mechanism = built(method, neighbours=relation)
@@ -98,7 +99,7 @@ def test_a_law_has_nothing_that_it_does_not_use():
 
 
 def test_blocks_of_trials_are_independent():
-    mechanism = Cdf(Gaussian(1.0), ZCDP(0.5), EachPrefix(2**17, "add-remove"))
+    mechanism = Cdf(Gaussian(1.0), ZCDP(0.5), EachPrefix(2**17, "add_remove"))
     drawn = mechanism.simulate(np.random.default_rng(0), 5)["mean_square_error"]
     assert len(drawn) == len(set(drawn)) == 5
 

@@ -120,11 +120,11 @@ def test_tables_of_the_package_are_records():
         ("joint", {"epsilon": 1, "delta": 2}, "delta = 2 is not valid"),
         ("square_root", {"epsilon": 1}, "1-DP is not valid for square_root; valid: ZCDP or ApproxDP"),
         ("interior_points", {"domain": "reals"}, "domain = reals is not valid for interior points"),
-        ("interior_points", {"neighbours": "add-remove"}, "neighbours = add-remove is not valid for interior points"),
+        ("interior_points", {"neighbours": "add-remove"}, "neighbours = add_remove is not valid for interior points"),
         ("interior_points", {"epsilon": 1}, "valid: TCDP"),
         ("slices", {}, "2-zCDP is not valid for slices; valid: ApproxDP"),
         ("slices", {"epsilon": 1, "delta": 1e-6}, "n = 60 is not valid for 3 slices: neighbouring ranks are 15 apart"),
-        ("slices", {"neighbours": "add-remove"}, "neighbours = add-remove is not valid for slices"),
+        ("slices", {"neighbours": "add-remove"}, "neighbours = add_remove is not valid for slices"),
     ],
 )
 def test_mistakes_are_one_line(method, more, message):

@@ -49,19 +49,19 @@ def audited(factorisation, relation, planted=1.0):
 
 
 def test_prefix_sums_keep_their_claim_and_a_forgotten_column_is_found():
-    for relation in ("add-remove", "substitute"):
+    for relation in ("add_remove", "substitute"):
         assert not audited(SquareRoot(K, relation), relation).refuted
-    assert not audited(WeightedSquareRoot(K, "add-remove"), "add-remove").refuted
-    forgotten = SquareRoot(K, "add-remove")  # noise for one record more or less, records that are substituted
+    assert not audited(WeightedSquareRoot(K, "add_remove"), "add_remove").refuted
+    forgotten = SquareRoot(K, "add_remove")  # noise for one record more or less, records that are substituted
     assert audited(forgotten, "substitute").refuted
-    assert audited(SquareRoot(K, "add-remove"), "add-remove", planted=1.2).refuted
+    assert audited(SquareRoot(K, "add_remove"), "add_remove", planted=1.2).refuted
 
 
 def test_a_ledger_of_gaussian_noise_is_the_claim_of_prefix_sums():
-    ledger, factorisation = Ledger([Additive(Gaussian(1.0))]), SquareRoot(K, "add-remove")
+    ledger, factorisation = Ledger([Additive(Gaussian(1.0))]), SquareRoot(K, "add_remove")
     for planted, found in ((1.0, False), (1.2, True)):
         mechanism = PrefixSums(factorisation, factorisation.sensitivity / planted)
-        report = audit(mechanism, neighbours=neighbours("add-remove"), claim=ledger, trials=40_000, learn=False)
+        report = audit(mechanism, neighbours=neighbours("add_remove"), claim=ledger, trials=40_000, learn=False)
         assert report.refuted == found
 
 

@@ -20,7 +20,7 @@ def test_covariances_are_those_of_the_dense_matrix():
 
 
 def test_covariances_of_far_places_by_adding_up():
-    c = SquareRoot(2**21, "add-remove").coefficients
+    c = SquareRoot(2**21, "add_remove").coefficients
     for last, distance in ((10**6, 0), (10**6, 1), (900_000, 10**6), (31, 5), (32, 0), (33, 10**6)):
         found = _covariance(np.array([float(last)]), np.array([float(distance)])).item()
         assert found == pytest.approx(float(c[: last + 1] @ c[distance : distance + last + 1]), abs=1e-5)

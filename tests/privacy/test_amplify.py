@@ -478,7 +478,7 @@ def test_rdp_stays_at_its_order():
         (lambda: amplify(PureDP(1.0), 1.5, "poisson"), "sampling_probability = 1.5"),
         (lambda: amplify(PureDP(1.0), 0.1, "bernoulli"), "scheme = 'bernoulli' is not known; valid: poisson"),
         (lambda: amplify(PureDP(1.0), 0.1, "poisson", relation="substitute"), "does not fit scheme = 'poisson'"),
-        (lambda: amplify(PureDP(1.0), 0.1, WOR, relation="add-remove"), "does not fit"),
+        (lambda: amplify(PureDP(1.0), 0.1, WOR, relation="add_remove"), "does not fit"),
         (lambda: amplify(PureDP(1.0), 0.1, "hybrid"), "records = None"),
         (lambda: amplify(PureDP(1.0), 0.15, "with_replacement", records=10), "1.5 draws"),
         (lambda: amplify(TCDP(0.2, 50), 0.1, WOR, "theorem11"), "rho = 0.2 is not valid; Theorem 11 needs rho <= 0.1"),

@@ -127,7 +127,7 @@ def test_every_tangent_gives_a_valid_epsilon_and_the_best_is_exact(order, most, 
             middle = (low + high) / 2
             low, high = (middle, high) if test(middle)[1] > delta else (low, middle)
         exact = float(test(high)[0])
-    tangents = [math.log(_under_tangent(order, most, delta, y)[0]) for y in (-math.inf, -3.0, -0.4, -1e-3, -1e-9, 0.0)]
+    tangents = [_under_tangent(order, most, delta, y)[0] for y in (-math.inf, -3.0, -0.4, -1e-3, -1e-9, 0.0)]
     assert min(tangents) >= exact - 1e-14
     usual = most + math.log1p(-1 / order) - math.log(order * delta) / (order - 1)
     assert tangents[0] == pytest.approx(usual, rel=1e-13)  # Canonne, Kamath, Steinke
@@ -231,7 +231,7 @@ def test_no_digit_of_a_tangent_is_lost_where_p_is_nearly_1(y):
         room = mp.exp((a - 1) * mp.mpf(most)) - a * power + (a - 1) * power * s0
         r = (room / (a * mp.mpf(delta)) + power) ** (1 / (a - 1))
         exact = float(mp.log((1 - 1 / a) * r + (a - 1) * power * (r - s0) * mp.mpf(delta) / room))
-    assert math.log(_under_tangent(order, most, delta, y)[0]) == pytest.approx(exact, rel=1e-14)
+    assert _under_tangent(order, most, delta, y)[0] == pytest.approx(exact, rel=1e-14)
 
 
 @pytest.mark.parametrize("x", [-30.0, -0.2, -0.1, -1e-3, -1e-12, 0.0, 1e-9, 0.05, 0.0999, 0.2, 5.0])
@@ -280,3 +280,26 @@ def one_order(most, delta, order):
         low, high = np.where(inside, p, low), np.where(inside, high, p)
     with np.errstate(divide="ignore"):
         return max(np.log(np.maximum(low - delta, 0) / q).max(), 0.0)
+
+
+@pytest.mark.parametrize("order", [1.001, 1.5, 20.0, 1e3])
+@pytest.mark.parametrize(("most", "epsilon"), [(1e-60, 1e-14), (1e-30, 1e-9), (1e-100, 1e-8)])
+def test_deltas_of_tiny_divergences(order, most, epsilon):
+    """For p near q the condition is order (p - q)^2 = 2 D q, so delta is max (2 D q / order)^(1/2) - epsilon q."""
+    exact = most / (2 * order * epsilon)
+    assert exact * (1 - 1e-4) <= delta_at(RDP(order, most), epsilon) <= exact * (1 + 1e-4)
+
+
+def test_delta_at_is_the_inverse_of_to_approx_dp_at_any_size():
+    rng = np.random.default_rng(3)
+    for rho, log_delta, x in zip(10 ** rng.uniform(-120, 2, 100), rng.uniform(-120, 0, 100), rng.uniform(-3, 4, 100)):
+        order, delta = 1 + 10**x, 10**log_delta
+        for guarantee in (ZCDP(rho), TCDP(rho, order), RDP(order, rho)):
+            epsilon = to_approx_dp(guarantee, delta).epsilon
+            assert delta_at(guarantee, epsilon) <= delta * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("order", "epsilon", "exact"), [(1.01, 915.93444, 1e-6), (1.001, 6901.3480, 1e-6)])
+def test_losses_beyond_the_range_of_floats_near_order_1(order, epsilon, exact):
+    """The exact values are those of the boundary of the tests that are allowed, in 50 digits."""
+    assert to_approx_dp(RDP(order, 1.0), exact).epsilon == pytest.approx(epsilon, rel=1e-6)

@@ -51,8 +51,8 @@ def test_parts_of_a_partition_cost_the_largest():
     assert parallel(SQUARE, PerRecordZCDP(lambda t: t)).at(1.0) == ZCDP(1.0)
     assert parallel(SQUARE, PerRecordZCDP(lambda t: t)).at(4.0) == ZCDP(8.0)
     assert parallel(TRUNCATED, PerRecordTCDP(lambda t: t, 7.0)).at(1.0) == TCDP(1.0, 7.0)
-    with pytest.raises(ValueError, match=r"substitution.*both parts"):
-        parallel(SQUARE, SQUARE, neighbours="substitution")
+    with pytest.raises(ValueError, match=r"substitute.*both parts"):
+        parallel(SQUARE, SQUARE, relation="substitute")
 
 
 def test_groups_of_the_specification():
@@ -126,7 +126,7 @@ def test_a_groups_omega():
         (lambda: PerRecordDP(lambda t: -t).at(1.0), "policy = -1"),
         (lambda: compose_per_record(), "0 guarantees"),
         (lambda: compose_per_record(ZCDP(1.0)), "PerRecordDP"),
-        (lambda: parallel(SQUARE, neighbours="both"), "neighbours = 'both'"),
+        (lambda: parallel(SQUARE, relation="both"), "relation = 'both'"),
         (lambda: group_of_records(SQUARE, []), "0 records"),
         (lambda: group_of_records(SQUARE, [1.0], "loose"), "method = 'loose'"),
         (lambda: group_of_records(TRUNCATED, [1.0], "printed"), "the paper has no such result"),

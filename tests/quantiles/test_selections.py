@@ -46,11 +46,11 @@ def test_sums_by_their_logarithms(target, eta):
 
 
 @pytest.mark.parametrize("kind", ["reals", "integers"])
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_a_single_selection_has_the_density_of_its_definition(relation, kind):
     line = Line(RECORDS, 12, kind)
     method = Independent.of((0.3,), relation, PureDP(1.5))
-    eta = 1.5 / (2 * (0.7 if relation == "add-remove" else 1.0))
+    eta = 1.5 / (2 * (0.7 if relation == "add_remove" else 1.0))
     records = line.values.tolist()
     if kind == "reals":
         edges = [0.0, 1.0, 1.5, 4.0, 7.5, 12.0]
@@ -66,7 +66,7 @@ def test_a_single_selection_has_the_density_of_its_definition(relation, kind):
 @pytest.mark.parametrize("epsilon", [0.5, 6.0])
 def test_joint_selections_have_the_weights_of_all_tuples_of_gaps(epsilon):
     line = Line(RECORDS, 12, "reals")
-    method = Joint.of(SEVERAL, "add-remove", PureDP(epsilon))
+    method = Joint.of(SEVERAL, "add_remove", PureDP(epsilon))
     shares = np.diff([0, *SEVERAL, 1])
     assert method.eta == pytest.approx(epsilon / (4 * (1 - shares.min())))
     weights = {}
@@ -138,7 +138,7 @@ def recursion_density(records, k, outputs, method):
 def test_recursive_selections_have_the_density_of_their_description(m):
     """The density integrates to one, and probabilities of outputs in gaps are those of the simulation."""
     line = Line([1.0, 2.5, 4.0, 7.5], 8, "reals")
-    method = Recursive.of(even_levels(m), "add-remove", PureDP(3.0))
+    method = Recursive.of(even_levels(m), "add_remove", PureDP(3.0))
     rng = np.random.default_rng(5)
     drawn = method.sample(line, 4000, rng=rng)
     assert (np.diff(drawn, axis=1) >= 0).all()
@@ -158,7 +158,7 @@ def test_the_nodes_of_a_recursion():
     assert {node.share for nodes in method.nodes for node in nodes} == {0.5}
     assert method.epsilon == 1.0
     for m in (1, 2, 3, 4, 7, 8, 99, 120):
-        recursion = Recursive.of(even_levels(m), "add-remove", PureDP(1.0))
+        recursion = Recursive.of(even_levels(m), "add_remove", PureDP(1.0))
         assert len(recursion.nodes) == recursion.rounds
         assert sorted(node.middle for nodes in recursion.nodes for node in nodes) == list(range(1, m + 1))
 
@@ -166,7 +166,7 @@ def test_the_nodes_of_a_recursion():
 def neighbours(relation):
     """Pairs of data sets: a record beside, between and beyond the others."""
     base = [2.0, 2.5, 3.0, 3.5, 3.8, 4.2, 4.5, 5.0, 5.2, 5.4, 5.7, 6.0, 6.5, 6.6]
-    if relation == "add-remove":
+    if relation == "add_remove":
         return [(base, sorted([*base, x])) for x in (0.5, 4.0, 7.5)]
     return [(base, sorted([*base[:i], *base[i + 1 :], x])) for i, x in ((0, 7.5), (13, 0.5), (2, 2.6))]
 
@@ -177,7 +177,7 @@ def loss_range(densities):
     return losses.max() - losses.min()
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.8])
 def test_losses_of_single_selections_have_the_promised_range(relation, level):
     method = Independent.of((level,), relation, PureDP(1.0))
@@ -189,7 +189,7 @@ def test_losses_of_single_selections_have_the_promised_range(relation, level):
     assert max(ranges) > 0.99  # no larger eta would do
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_losses_of_joint_selections_have_the_promised_range(relation):
     method = Joint.of((0.25, 0.5, 0.75), relation, PureDP(1.0))
     outputs = list(combinations_with_replacement(np.linspace(0.05, 7.95, 22), 3))
@@ -204,7 +204,7 @@ def test_losses_of_joint_selections_have_the_promised_range(relation):
     assert max(ranges) > 0.7
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_losses_of_recursions_stay_within_epsilon(relation):
     method = Recursive.of((0.2, 0.5, 0.9), relation, PureDP(1.0))
     rng, worst = np.random.default_rng(6), 0.0
@@ -261,7 +261,7 @@ def test_budgets_of_single_releases_add_up(times):
 
 @pytest.mark.parametrize("method", [Independent, Joint, Recursive])
 def test_ledgers_keep_the_guarantee(method):
-    for relation in ("add-remove", "substitute"):
+    for relation in ("add_remove", "substitute"):
         made = method.of(even_levels(3), relation, ApproxDP(1.0, 1e-6))
         assert made.ledger.epsilon(1e-6).upper <= 1.0 + 2e-4
         assert made.ledger.epsilon(1e-6).upper > 0.9

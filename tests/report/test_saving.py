@@ -1,7 +1,5 @@
 """Figures saved in a second process have the bytes of figures saved here, and none is lost with that process."""
 
-import os
-import signal
 import time
 from multiprocessing import active_children
 
@@ -80,7 +78,7 @@ def test_figures_that_cannot_be_sent_are_saved_here(tmp_path):
 def test_figures_of_a_process_that_is_lost_are_saved_here(tmp_path):
     def kill(_):
         for child in active_children():
-            os.kill(child.pid, signal.SIGKILL)
+            child.kill()
 
     assert beside(tmp_path / "beside", 4, made=kill) == here(tmp_path / "here", 4)
 

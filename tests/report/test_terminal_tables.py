@@ -95,3 +95,18 @@ def test_a_table_that_does_not_fit_is_printed_whole():
     assert all(number in out for number in numbers)
     assert "x" * 30 in out
     assert console.width == 40
+
+
+def test_trials_that_differ_by_rounding_alone_are_all_alike():
+    """An importance sampler without variance: its standard error is a rounding remainder and no unit."""
+    text = agreement(
+        "tail",
+        **numbers(
+            estimate=[0.5] * 10,
+            mcse=[1e-19] * 10,
+            lower=[np.nan] * 10,
+            upper=[np.nan] * 10,
+            exact=[0.5 + 1e-15] * 9 + [0.6],
+        ),
+    )
+    assert text == "Of 10 whose trials are all alike, 9 agree."

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import tcdp_sim
 from tcdp_sim import results
 from tcdp_sim.core import streams
 from tcdp_sim.statistics import common_random_numbers
@@ -102,3 +103,18 @@ def test_batches_are_as_equal_as_can_be(trials):
     assert sizes.sum() == trials
     assert len(sizes) == min(trials, 50)
     assert sizes.max() - sizes.min() <= 1
+
+
+def test_cells_whose_pilots_differ_are_paired_by_their_chunks(tmp_path):
+    """The difference of 1.5 u and u is u / 2; the variance is 0.25 times that of u, and 3.25 times in other cells."""
+
+    def scaled(rng, trials, scale):
+        return scale * rng.random(trials)
+
+    target, kept = {"value": {"absolute": 0.02}}, {"name": "kept", "results_dir": tmp_path}
+    axes = {"scale": [1.0, 1.5]}
+    found = tcdp_sim.sweep(scaled, axes, trials=40, chunk=20, share="scale", target_mcse=target, **kept)
+    assert found["pilot_trials"].values.tolist()[0] < found["pilot_trials"].values.tolist()[1]
+    row = common_random_numbers.differences(results.open_cells(tmp_path / "kept").load()).iloc[0]
+    assert row["times_fewer_trials"] == pytest.approx(13, rel=0.2)
+    assert abs(row["difference"] - 0.25) < 5 * row["mcse"]

@@ -57,7 +57,7 @@ def test_events_alone_have_no_arrays():
     assert all(np.isnan(each[1]) for each in found)
 
 
-@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 1e200])
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
 def test_odd_chunks_are_left_out_and_do_not_disturb_the_others(odd):
     x = laws(5)
     x[3, 2] = odd
@@ -89,16 +89,15 @@ def test_gathered_chunks_keep_their_trials_although_their_array_is_used_again():
     assert not list(small.summaries())  # they are forgotten
 
 
-def test_an_odd_chunk_has_its_own_summary_and_the_warnings_of_making_it():
+def test_an_odd_chunk_has_its_own_summary_and_huge_numbers_warn_of_nothing():
     x = laws(4)
-    x[1, 0] = 1e200  # its square overflows
+    x[1, 0] = 1e200  # its square would overflow
     x[2, 0] = np.inf
     found = gathered(x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert [each[1] for each in found] == [each[0] for each in alone(places_of(len(x)), {"x": x}, {})]
-    assert [place for place, _, problems, _ in found if problems] == [1]
-    assert "overflow encountered in square" in found[1][2][0].message
+    assert not any(problems for _, _, problems, _ in found)
 
 
 @pytest.mark.parametrize(

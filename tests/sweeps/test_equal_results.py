@@ -56,9 +56,9 @@ CASES = [  # function, kind, value, and whether it contradicts; 1000 trials of t
     ("two", "bound", 1.9, True),
     ("two", "bound", 2, False),
     ("two", "bound", 3, False),
-    ("half_lost", "exact", 3, True),
+    ("half_lost", "exact", 3, False),  # it draws, and a rare value may not have come
     ("half_lost", "exact", 2, False),
-    ("half_lost", "bound", 1.9, True),
+    ("half_lost", "bound", 1.9, False),
     ("noisy_lost", "exact", 3, True),
     ("noisy_lost", "exact", 2, False),
     ("noisy_lost", "bound", 1, True),

@@ -1,7 +1,6 @@
 """Sweeps with a folder: the bits of those in memory, resuming, changed code, and every command on such a run."""
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -377,7 +376,7 @@ def test_a_killed_sweep_goes_on_from_its_chunks(file, folder):
         assert time.monotonic() < deadline
         assert killed.poll() is None
         time.sleep(0.02)
-    os.kill(killed.pid, signal.SIGKILL)
+    killed.kill()
     killed.wait()
     out = run_in_a_process(file, "from tcdp_sim.cli.main import main; main()", *words)
     todo = int(out.split(" of 100 chunks to simulate")[0].split()[-1])

@@ -1,16 +1,19 @@
 """Functions with generators of their own, streams that are spawned, and objects and functions on workers."""
 
 import pickle
+import random
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import tcdp_sim
 from tcdp_sim.core import user_files
 from tcdp_sim.core.streams import generator, generators
 from tcdp_sim.mechanisms.functions import calling
+from tcdp_sim.sweeps.foreign_randomness import _p_value, _ranks
 from tcdp_sim.sweeps.pilot import looks_random
 
 
@@ -40,6 +43,100 @@ def test_a_generator_with_a_fixed_seed_is_told(function, told, name, tmp_path):
         tcdp_sim.sweep(function, {"n": [3, 4]}, trials=50, name=name, results_dir=tmp_path)
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+def beside(made):
+    return lambda rng, trials, n: rng.standard_normal(trials) + made(trials)
+
+
+def fixed(trials):
+    return np.random.default_rng(0).random(trials)
+
+
+COMMON = [
+    beside(lambda trials: np.random.default_rng(0).standard_normal(trials)),
+    beside(lambda trials: 0.7 * np.random.default_rng(5).standard_normal(trials) + np.arange(trials) * 1e-3),
+    beside(lambda trials: np.random.RandomState(0).exponential(size=trials)),
+    beside(lambda trials: [random.Random(1).gauss(0, 1), *np.random.Generator(np.random.PCG64(2)).random(trials - 1)]),
+    lambda rng, trials, n: {"ok": rng.random(trials), "bad": fixed(trials) > rng.random(trials)},
+]
+
+
+@pytest.mark.parametrize("function", COMMON)
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", [None, "kept"])
+def test_draws_of_a_fixed_seed_beside_those_of_rng_are_told(function, seed, name, tmp_path):
+    with pytest.warns(
+        UserWarning, match=r"adds the same random-looking numbers with every generator \((value|bad)\): "
+    ):
+        tcdp_sim.sweep(function, {"n": [3, 4]}, trials=1000, seed=seed, name=name, results_dir=tmp_path)
+
+
+def strata(rng, trials, n):
+    return (np.arange(trials) + rng.random(trials)) / trials
+
+
+def pairs(rng, trials, n):
+    half = rng.standard_normal((trials + 1) // 2)
+    return np.concatenate([half, -half])[:trials]
+
+
+DATA = np.random.default_rng(1).integers(0, 50, 300)
+OTHERWISE = [
+    strata,
+    pairs,
+    lambda rng, trials, n: rng.standard_normal(trials) + 0.1 * np.arange(trials),
+    lambda rng, trials, n: rng.standard_normal(trials) + np.arange(trials) % 4,
+    lambda rng, trials, n: rng.standard_normal(trials) + 3 * (np.arange(trials) < 20),
+    lambda rng, trials, n: rng.standard_cauchy(trials),
+    lambda rng, trials, n: rng.random(trials) < 0.001,
+    lambda rng, trials, n: np.where(rng.random(trials) < 0.5, np.nan, rng.random(trials)),
+    lambda rng, trials, n: DATA.mean() + rng.standard_normal(trials),
+    lambda rng, trials, n: np.random.default_rng(7).integers(0, 50, 300).mean() + rng.standard_normal(trials),
+    lambda rng, trials, n: rng.choice(DATA, (trials, 20)).mean(axis=1),
+]
+
+
+@pytest.mark.parametrize("function", OTHERWISE)
+@pytest.mark.filterwarnings("error")
+def test_patterns_and_data_of_a_fixed_seed_are_no_mistake(function):
+    """Data of a fixed seed are the same for all trials; strata, trends, groups and first trials are patterns."""
+    for seed in range(5):
+        tcdp_sim.sweep(function, {"n": [3, 4]}, trials=1000, seed=seed)
+
+
+def test_exchangeable_trials_seldom_have_a_common_part():
+    """The p-value of Friedman's test is below its level as often as it says: 2% of 2000 is 40, and 61 has 1e-3."""
+    rng = np.random.default_rng(8)
+    ranks = (_ranks([{"x": rng.integers(0, 9, 60)} for _ in range(6)], "x") for _ in range(2000))
+    assert sum(_p_value(each) < 0.02 for each in ranks) <= 60
+    values = rng.standard_normal((6, 60))
+    expected = stats.friedmanchisquare(*values.T).pvalue
+    assert _p_value(_ranks([{"x": row} for row in values], "x")) == pytest.approx(expected, rel=1e-9)
+
+
+HASHED = [
+    lambda rng, trials, n: rng.random(trials) + hash("some text") % 1000,
+    lambda rng, trials, n: np.random.default_rng(abs(hash(("a", n)))).random(trials) + rng.random(trials),
+    lambda rng, n: rng.random() * (hash(frozenset([str(n)])) % 7),
+]
+
+
+@pytest.mark.parametrize("function", HASHED)
+@pytest.mark.parametrize("where", [{}, {"name": "kept"}])
+@pytest.mark.filterwarnings("ignore:.*adds the same random-looking")
+def test_numbers_that_depend_on_the_hash_of_a_text_cannot_be_repeated(function, where, tmp_path):
+    with pytest.warns(UserWarning, match=r"depends on hash\(\) of a text or an object") as caught:
+        tcdp_sim.sweep(function, {"n": 1}, trials=30, results_dir=tmp_path, **where)
+    assert len(caught) == 1
+    with pytest.raises(tcdp_sim.UserError, match=r"cluster = 'local' is not valid for .*, which depends on hash\(\)"):
+        tcdp_sim.sweep(function, {"n": 1}, trials=30, cluster="local")
+    assert hash("some text") == "some text".__hash__()
+
+
+@pytest.mark.filterwarnings("error")
+def test_hashes_of_numbers_are_the_same_in_every_process():
+    tcdp_sim.sweep(lambda rng, trials, n: rng.random(trials) + hash(n) + hash(0.5), {"n": [1, 2]}, trials=30)
 
 
 DETERMINISTIC = [

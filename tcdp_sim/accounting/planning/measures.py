@@ -4,14 +4,11 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import NamedTuple
 
-import numpy as np
-
 from tcdp_sim.accounting.joined import joined
 from tcdp_sim.accounting.ledger import Ledger
 from tcdp_sim.accounting.planning.costs import RHO, at_order_one, cost, least_rho
 from tcdp_sim.accounting.planning.rough import rough_delta
 from tcdp_sim.accounting.planning.targets import Target
-from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
@@ -58,11 +55,6 @@ def short_ledger(targets: Sequence[Target], scales: Sequence[float]) -> Ledger:
 
 def exact_delta(ledger: Ledger, epsilon: float, share: float) -> Bounds:
     """Return a bracket of delta, by the closed form if there is one for a single release."""
-    release, times = ledger.entries[0]
-    if len(ledger.entries) == times == 1 and isinstance(release, Additive) and not release.noise.is_discrete:
-        closed = release.noise.closed_hockey_stick(release.sensitivity, np.array([epsilon]))
-        if closed is not None:
-            return Bounds(*(float(end[0]) for end in closed))
     return ledger.delta(epsilon, share)
 
 

@@ -1,5 +1,6 @@
 """Laws of the privacy loss with finitely many values, from probability vectors and from noise on a lattice."""
 
+from fractions import Fraction
 from math import fsum
 
 import numpy as np
@@ -16,15 +17,16 @@ _HEAVY = 1e-280
 _LOSS_ERROR = 4e-15  # relative to 1 + its size
 
 
-def atomic(loss: Floats, mass: Floats, lost: float = 0.0, relative: float = 4e-15, slack: float = 0.0) -> AtomicLoss:
+def atomic(
+    loss: Floats, mass: Floats, lost: tuple[float, float] = (0.0, 0.0), relative: float = 4e-15, slack: float = 0.0
+) -> AtomicLoss:
     """Return the law of finite losses with their masses, in any order, and the spacing of the losses if it is even."""
     order = np.argsort(loss, kind="stable")
     loss, mass = loss[order], mass[order]
     starts = np.flatnonzero(np.diff(loss, prepend=-np.inf) > 2 * slack)  # equal losses have rounding errors
     merged, total = loss[starts], np.add.reduceat(mass, starts) if len(loss) else mass
     spacing, error = _spacing(merged)
-    infinite = (lost * (1 - relative), lost * (1 + relative))
-    return AtomicLoss(merged, total, infinite, spacing, relative, slack + (error if spacing is not None else 0.0))
+    return AtomicLoss(merged, total, lost, spacing, relative, slack + (error if spacing is not None else 0.0))
 
 
 def _spacing(loss: Floats) -> tuple[float | None, float]:
@@ -48,7 +50,16 @@ def of_vectors(p: Floats, q: Floats) -> AtomicLoss:
     both = (p > 0) & (q > 0)
     loss = np.log(p[both]) - np.log(q[both])
     slack = _LOSS_ERROR * (1 + float(np.abs(np.log(p[both])).max(initial=0.0) + np.abs(np.log(q[both])).max(initial=0)))
-    return atomic(loss, p[both], fsum(p[(p > 0) & (q == 0)]), slack=slack)
+    return atomic(loss, p[both], _sum(p[(p > 0) & (q == 0)]), slack=slack)
+
+
+def _sum(values: Floats) -> tuple[float, float]:
+    """Return the floats beside a sum, or the sum itself twice if it is a float."""
+    total = fsum(values)
+    gap = sum(map(Fraction, values.tolist()), -Fraction(total))
+    return (float(np.nextafter(total, 0.0)) if gap < 0 else total), (
+        float(np.nextafter(total, 2.0)) if gap > 0 else total
+    )
 
 
 def of_lattice(noise: Noise, shift: float) -> AtomicLoss:
@@ -73,12 +84,13 @@ def of_lattice(noise: Noise, shift: float) -> AtomicLoss:
     mass = np.exp(log_mass)
     known = np.isfinite(loss) & (mass > 0)
     size = np.abs(loss[known]).max() if noise.gives_loss else 1 + 2 * np.abs(log_mass[known]).max()
-    law = atomic(loss[known], mass[known], 0.0, DENSITY, _LOSS_ERROR * float(size))
+    law = atomic(loss[known], mass[known], (0.0, 0.0), DENSITY, _LOSS_ERROR * float(size))
     lost = float(mass[loss == np.inf].sum())
     infinite = (lost * (1 - DENSITY), lost * (1 + DENSITY) + 2 * max(float(noise.sf(end)), TINY))
     if lost == 0 and noise.largest_loss(shift) <= law.loss[-1] + law.slack and law.mass[-1] > _HEAVY:
         infinite = (0.0, 0.0)  # outputs beyond the end have the largest loss, and are rounding beside its mass
-    return AtomicLoss(law.loss, law.mass, infinite, law.spacing, DENSITY, law.slack)
+    unbounded = lost == 0 and noise.largest_loss(shift) == np.inf
+    return AtomicLoss(law.loss, law.mass, infinite, law.spacing, DENSITY, law.slack, unbounded=unbounded)
 
 
 def _need_log_concave(noise: Noise, log_mass: Floats) -> None:

@@ -12,7 +12,7 @@ from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 
-SHARES = (0.5, 0.54, 0.58, 0.62, 0.66, 0.7, 0.74, 0.78, 0.86, 0.94, 0.99)
+SHARES = (0.5, 0.54, 0.58, 0.62, 0.66, 0.7, 0.74, 0.78, 0.86, 0.94, 0.99, 1 - 1e-12)
 _NEAR_THE_END = (0.99, 0.999, 0.9999, 1 - 1e-6)  # for deltas of rare losses that are all near the largest one
 _LONGEST = 128  # releases in one block
 

@@ -160,5 +160,7 @@ def _mirrored(mass_q: Floats, mass_p: Floats, delta: float, lost: float, factor:
     loss = np.log(mass_p) - np.log(mass_q)
     rest = max(1 - 2 * lost - float(mass_p.sum() + mass_q.sum()), 0.0)
     loss, mass = np.concatenate([loss, -loss, [0.0]]), np.concatenate([mass_p, mass_q, [rest]])
-    law = atomic(loss[mass > 0], factor * (1 - delta) * mass[mass > 0], 0.0, 1e-12, 1e-12)
-    return AtomicLoss(law.loss, law.mass, (delta, delta + (1 - delta) * lost), law.spacing, 1e-12, 1e-12)
+    law = atomic(loss[mass > 0], factor * (1 - delta) * mass[mass > 0], (0.0, 0.0), 1e-12, 1e-12)
+    return AtomicLoss(
+        law.loss, law.mass, (delta, delta + (1 - delta) * lost), law.spacing, 1e-12, 1e-12, unbounded=True
+    )

@@ -103,7 +103,10 @@ def joined(one: AtomicLoss, other: AtomicLoss) -> AtomicLoss:
     Profiles are convex and piecewise linear in a = e^epsilon, and so is their maximum. Its bends are bends of either,
     and places where the two cross.
     """
+    low, high = (max(one.infinite[end], other.infinite[end]) for end in (0, 1))
     bends = np.unique(np.concatenate([one.loss, other.loss]))
+    if not len(bends):
+        return AtomicLoss(bends, bends, (low, high), 0.0)
     a = np.exp(bends)
     gap = _profile(one, a) - _profile(other, a)
     turn = np.flatnonzero(gap[1:] * gap[:-1] < 0)
@@ -118,9 +121,7 @@ def joined(one: AtomicLoss, other: AtomicLoss) -> AtomicLoss:
         mass = np.where(own, _mass_at(law, np.log(a)), mass)
     kept = mass > 0
     slack = 4e-15 * (1 + float(np.abs(np.log(a)).max())) + one.slack + other.slack
-    low, high = (max(one.infinite[end], other.infinite[end]) for end in (0, 1))
-    law = atomic(np.log(a[kept]), mass[kept], high, 1e-12, slack)
-    return AtomicLoss(law.loss, law.mass, (low, high), law.spacing, law.relative, law.slack)
+    return atomic(np.log(a[kept]), mass[kept], (low, high), 1e-12, slack)
 
 
 def _profile(law: AtomicLoss, a: Floats) -> Floats:

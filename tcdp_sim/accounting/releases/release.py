@@ -3,9 +3,11 @@
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from tcdp_sim.exact.losses.grid_law import LossLaw
+import numpy as np
 
-RELATIONS = ("add_remove", "substitute")
+from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
+from tcdp_sim.privacy.relation import Relation
+
 Laws = tuple[tuple[LossLaw, int], ...]  # each law with the number of its independent copies
 
 
@@ -72,7 +74,10 @@ def both_ways(*laws: tuple[LossLaw, int]) -> Case:
     return Case(laws, laws)
 
 
-def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = RELATIONS) -> None:
+NOTHING = both_ways((AtomicLoss(np.zeros(1), np.ones(1), spacing=0.0), 1))  # what no record can change
+
+
+def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = tuple(Relation)) -> None:
     """Raise ValueError unless the relation is one for which the release has a pair."""
     if relation not in valid:
         wanted = " or ".join(repr(each) for each in valid)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.release import Case, Release, need_relation
+from tcdp_sim.accounting.releases.release import NOTHING, Case, Release, need_relation
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.exact.subsampling import dominating_pairs
@@ -24,7 +24,7 @@ class Sampled(Release):
         The release on the sample, with continuous noise. Its sensitivity is that under add/remove for "poisson",
         "hybrid" and "poisson_substitution", and that under substitution for the other schemes.
     sampling_probability : float
-        The sampling probability of a record, in (0, 1].
+        The sampling probability of a record, in [0, 1].
     scheme : str
         "poisson" or "hybrid" for add/remove; "poisson_substitution", "without_replacement" or "with_replacement" for
         substitution.
@@ -58,7 +58,7 @@ class Sampled(Release):
     def __post_init__(self) -> None:
         if not isinstance(self.release, Additive) or self.release.noise.is_discrete:
             raise ValueError(f"release = {self.release!r} is not valid; valid: Additive with continuous noise")
-        rate = scalar("sampling_probability", self.sampling_probability, 0, 1, finite=False)
+        rate = scalar("sampling_probability", self.sampling_probability, 0, 1, closed=True, finite=False)
         object.__setattr__(self, "sampling_probability", rate)
         choice("scheme", self.scheme, SCHEMES)
         if self.records is not None:
@@ -69,9 +69,13 @@ class Sampled(Release):
         """Return the pair of the scheme in both directions."""
         need_relation(self, relation, ("add_remove",) if self.scheme in _ADD_REMOVE else ("substitute",))
         laws = self._laws()
+        if not laws:
+            return (NOTHING,)
         return (Case(((laws[0], times),), ((laws[-1], times),)),)
 
     def _laws(self) -> tuple[PairLoss, ...]:
+        if not self.sampling_probability:
+            return ()
         additive = self.release
         return _laws(additive.noise, additive.sensitivity, self.sampling_probability, self.scheme, self.records)
 

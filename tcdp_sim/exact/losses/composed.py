@@ -151,7 +151,7 @@ def _law(pair: DominatingPair) -> PairLoss | None:
         law = PairLoss(pair)
     except ValueError:
         return None
-    least, most = law.least(), law.largest()[0]
+    least, most = law.least(), law.most()
     return law if most - least > _EQUAL * abs(most) + _TINY_EXTENT and most < _LARGE else None
 
 

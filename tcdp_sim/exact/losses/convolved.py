@@ -28,7 +28,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import TINY
-from tcdp_sim.exact.losses.grid_law import GridLaw
+from tcdp_sim.exact.losses.grid_law import GridLaw, ever
 
 FAR = 9.0  # W, in sqrt(v)
 REACH = 13.0  # in sqrt(v): beyond it B is bounded, and not summed
@@ -103,11 +103,11 @@ class LossSum:
 
     def upper(self, epsilon: float) -> float:
         """Return an upper bound of delta(epsilon), for an epsilon in the range."""
-        return min(self.lost[1] * (1 + 1e-15) + self.finite_upper(epsilon), 1.0)
+        return min((self.lost[1] + self.finite_upper(epsilon)) * (1 + 1e-15), 1.0)
 
     def lower(self, epsilon: float) -> float:
         """Return a lower bound of delta(epsilon), for an epsilon in the range."""
-        return max(self.lost[0] * (1 - 1e-15) + max(self.finite_lower(epsilon), 0.0), 0.0)
+        return (self.lost[0] + max(self.finite_lower(epsilon), 0.0)) * (1 - 1e-15)
 
     def finite_upper(self, epsilon: float) -> float:
         """Return an upper bound of what finite sums add to delta(epsilon)."""
@@ -193,7 +193,7 @@ def convolved(laws: list[tuple[GridLaw, int]], window: Window) -> LossSum:
         mass=np.maximum(sums, 0.0),
         theta=theta,
         scale=scale,
-        lost=(_ever(laws, 0), _ever(laws, 1)),
+        lost=ever([(law.lost, times) for law, times in laws]),
         variance=sum(times * law.length**2 / 4 for law, times in laws),
         slack=sum(times * law.slack for law, times in laws) + 4e-16 * abs(window.start),
         rounding=float(largest),
@@ -223,12 +223,6 @@ def _power(x: Any, times: int) -> Any:
         if times:
             x = x * x
     return result
-
-
-def _ever(laws: list[tuple[GridLaw, int]], end: int) -> float:
-    """Return the probability that some loss is infinite, from below (end 0) or above (end 1)."""
-    with np.errstate(divide="ignore"):
-        return float(-np.expm1(sum(times * np.log1p(-min(law.lost[end], 1.0)) for law, times in laws)))
 
 
 def _moved(laws: list[tuple[GridLaw, int]], theta: float, moments: list[float]) -> float:

@@ -119,6 +119,8 @@ class AtomicLoss:
         Mass, at most, of lower losses that were left out. It is raised to the lowest loss.
     infinite : tuple of (float, float)
         The probability of an infinite loss from below and above.
+    unbounded : bool
+        True if there are finite losses beyond any bound, which floats do not hold. They count as infinite ones above.
     """
 
     loss: Floats
@@ -128,6 +130,7 @@ class AtomicLoss:
     relative: float = 4e-15
     slack: float = 0.0
     cut_below: float = 0.0
+    unbounded: bool = False
 
     def crude(self) -> Atoms:
         """Return the atoms."""
@@ -139,13 +142,15 @@ class AtomicLoss:
 
     def largest(self) -> tuple[float, float]:
         """Return the largest finite loss."""
+        if self.unbounded:
+            return np.inf, np.inf
         top = float(self.loss.max(initial=-np.inf))
         return top - self.slack, top + self.slack
 
     def peak(self) -> tuple[float, float]:
         """Return the largest finite loss and its probability."""
         mass = float(self.mass[-1]) * (1 - self.relative) if len(self.mass) else 0.0
-        return self.largest()[0] if mass else 0.0, mass
+        return float(self.loss[-1]) - self.slack if mass else 0.0, mass
 
     def lattice(self) -> tuple[float, float] | None:
         """Return (offset, spacing) if the spacing is known."""
@@ -154,8 +159,8 @@ class AtomicLoss:
     def renyi(self, order: float) -> Bounds:
         """Return log(sum of mass e^((order - 1) loss)) / (order - 1), or its limits at 1 and inf."""
         if self.infinite[0] > 0 or order == np.inf:
-            top = np.inf if self.infinite[0] > 0 else self.largest()[1]
-            return Bounds(self.largest()[0] if np.isfinite(top) else np.inf, top, top)
+            low, top = self.largest() if self.infinite[0] == 0 else (np.inf, np.inf)
+            return Bounds(low, top, top)
         if order == 1:
             value = float((self.mass * self.loss).sum())
             error = self.relative * float((self.mass * np.abs(self.loss)).sum()) + self.slack + 1e-15 * abs(value)
@@ -212,3 +217,18 @@ def gathered(indices: list[Ints], masses: list[Floats]) -> tuple[int, Floats]:
         raise TooFine
     total = sum(np.bincount(index - first, mass, size) for index, mass in zip(indices, masses))
     return first, np.asarray(total, dtype=np.float64)
+
+
+def ever(chances: list[tuple[tuple[float, float], int]]) -> tuple[float, float]:
+    """Return the probability that one of several independent events happens, from below and above.
+
+    chances: the ends of the probability of each event, and how often it is tried. A single event keeps its ends.
+    """
+    tried = [(ends, times) for ends, times in chances if ends[1] > 0]
+    if not tried or (len(tried) == 1 and tried[0][1] == 1):
+        return tried[0][0] if tried else (0.0, 0.0)
+    with np.errstate(divide="ignore"):
+        low, high = (
+            float(-np.expm1(sum(times * np.log1p(-min(ends[end], 1.0)) for ends, times in tried))) for end in (0, 1)
+        )
+    return low * (1 - 1e-15) + 0.0, min(high * (1 + 1e-15), 1.0)  # 0.0 and not -0.0

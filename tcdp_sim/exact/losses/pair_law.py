@@ -79,7 +79,9 @@ class PairLoss:
         return sum(low for low, _ in parts), min(sum(high for _, high in parts) + (self.pair.rest or 0.0), 1.0)
 
     def largest(self) -> tuple[float, float]:
-        """Return the supremum of the finite losses, as far as floats tell."""
+        """Return the supremum of the finite losses, as far as floats tell if the noise does not state it."""
+        if any(part.unbounded for part in self._parts):
+            return np.inf, np.inf
         low, high = (max(part.top + sign * part.top_error for part in self._parts) for sign in (-1, 1))
         if all(part.levels_off for part in self._parts):
             return low, high + _LEVEL * (1 + abs(high))
@@ -88,6 +90,10 @@ class PairLoss:
     def least(self) -> float:
         """Return the least finite loss, about, or the largest one if none is finite."""
         return min(part.bottom for part in self._parts)
+
+    def most(self) -> float:
+        """Return the largest finite loss that floats show, about."""
+        return max(part.top for part in self._parts)
 
     def peak(self) -> tuple[float, float]:
         """Return the loss at which all parts have levelled off, and the probability from there on."""
@@ -231,6 +237,17 @@ class _Part:
     def top_error(self) -> float:
         first, last = self._finite
         return float(self._slack[last - 1]) if last > first else 0.0
+
+    @property
+    def unbounded(self) -> bool:
+        """True if the loss of the noise is unbounded, and P reaches further than Q on one side."""
+        p, q = self.p.shifts, self.q.shifts
+        beyond = max(max(p) - max(q), min(q) - min(p))
+        return beyond > 0 and float(self.p.noise.largest_loss(beyond)) == np.inf and self._always_finite
+
+    @property
+    def _always_finite(self) -> bool:
+        return not np.isfinite(self.p.noise.isf(0.0))
 
     @property
     def levels_off(self) -> bool:

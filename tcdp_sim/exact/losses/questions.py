@@ -7,6 +7,7 @@ import numpy as np
 
 from tcdp_sim.core.numerics import root
 from tcdp_sim.exact.losses.convolved import LossSum
+from tcdp_sim.exact.losses.grid_law import ever
 from tcdp_sim.exact.losses.tilts import Crude
 
 Ends = tuple[float, float]
@@ -38,8 +39,12 @@ class Question:
         Map from the place to the expected answer.
     settled : bool
         True if `at_once` gives the best ends.
-    searched : bool
-        True if `find` searches for an epsilon in the window.
+    missed : callable
+        Map from the ends of `find` and the upper end known so far to True if the window begins above the answer.
+    delta : float or None
+        The delta whose epsilon is asked for, if that is the question.
+    wider : float
+        The distance from the answer down to the start of the first window, over the usual one.
     """
 
     at_once: Callable[[Ends, Ends, Peak], Ends]
@@ -49,7 +54,9 @@ class Question:
     slope: Callable[[float, float], float]
     answer: Callable[[float, float], float]
     settled: bool = False
-    searched: bool = False
+    missed: Callable[[Ends, float], bool] = lambda found, high: False
+    delta: float | None = None
+    wider: float = 1.0
 
     def close(self, low: float, high: float) -> bool:
         """Return True if the ends are close enough."""
@@ -71,7 +78,7 @@ def epsilon_question(delta: float, allowed: Callable[[float], float]) -> Questio
         return max(float(low - 4e-16 * abs(loss)), 0.0), max(most[1], 0.0) if lost[1] <= delta else np.inf
 
     def place(crude: Crude, ends: Ends) -> Ends:
-        room = max(delta - ever([(atoms.lost, times) for atoms, times in crude.laws]), 1e-14 * delta)
+        room = max(delta - ever([((atoms.lost, atoms.lost), times) for atoms, times in crude.laws])[1], 1e-14 * delta)
         guess = crude.epsilon(float(np.log(room)))
         if np.isfinite(ends[1]) and not ends[0] <= guess <= ends[1]:
             guess = float(np.clip(guess, *ends))
@@ -79,12 +86,15 @@ def epsilon_question(delta: float, allowed: Callable[[float], float]) -> Questio
 
     def find(law: LossSum, width: float) -> Ends:
         width = min(width, 1e-2)
-        low = _root(lambda e: law.finite_lower(e) - (delta - law.lost[0] * (1 - 1e-15)), law, width, 0)
-        high = _root(lambda e: law.finite_upper(e) - (delta - law.lost[1] * (1 + 1e-15)), law, width, 1)
+        low = _root(lambda e: law.finite_lower(e) - (delta - law.lost[0]), law, width, 0)
+        high = _root(lambda e: law.finite_upper(e) - (delta - law.lost[1]), law, width, 1)
         return low, high
 
+    def missed(found: Ends, high: float) -> bool:
+        return found[0] <= 0 < high
+
     return Question(
-        at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0, True
+        at_once, place, find, allowed, lambda theta, high: 1.0, lambda epsilon, _: epsilon, delta == 0, missed, delta
     )
 
 
@@ -141,9 +151,3 @@ def _root(excess: Callable[[float], float], law: LossSum, width: float, end: int
         return min(place + margin, float(places[last + 1]))
     lower = max(place - margin, float(places[last]))
     return lower if excess(lower) >= 0 else float(places[last])
-
-
-def ever(chances: list[tuple[float, int]]) -> float:
-    """Return the probability that one of several events happens, each (chance, times)."""
-    with np.errstate(divide="ignore"):
-        return float(-np.expm1(sum(times * np.log1p(-min(chance, 1.0)) for chance, times in chances)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.numerics import root
@@ -24,6 +24,7 @@ _EQUAL = 0.05
 _MOST_GAP = 9.0  # in nats, of rounding over the answer
 _SATURATED = 0.2  # in nats: the mass of all sums but the largest, beside that of the largest
 _USUAL = float(np.log(0.9))  # log of a delta above which the saddle point fails
+_CENTRE = 0.1  # standard deviations: a saddle point so near the mean is not corrected
 _PHANTOM = 22.0  # folded mass is at most e^-22 of delta
 
 
@@ -43,6 +44,11 @@ class Crude:
     def cut(self, rare: float) -> "Crude":
         """Return the laws without their largest losses, whose mass in each release is at most `rare`."""
         return Crude(tuple((_cut(atoms, rare), times) for atoms, times in self.laws))
+
+    @cached_property
+    def finite(self) -> bool:
+        """True if all losses may be finite."""
+        return all(len(atoms.loss) and atoms.mass.sum() > 0 for atoms, _ in self.laws)
 
     @cached_property
     def _times(self) -> Floats:
@@ -143,6 +149,41 @@ class Crude:
         chernoff = float(((values - log_delta) / tilts).min())
         return max(min(self.cumulants(self._tilt(fallen))[1], chernoff), 0.0)
 
+    def quantile(self, chance: float, base: float) -> float:
+        """Return an estimate of the value that the sum reaches with a chance, under the law with the tilt `base`.
+
+        The tilt -1 gives the law under Q.
+        """
+        deviations, means = self._deviations(base, -float(ndtri(chance)), 0)
+        return float(np.interp(-ndtri(chance), deviations, means))
+
+    def tail(self, value: float, base: float) -> float:
+        """Return an estimate of the chance that the sum reaches a value, under the law with the tilt `base`."""
+        deviations, means = self._deviations(base, value, 1)
+        return float(ndtr(-np.interp(value, means, deviations)))
+
+    def _deviations(self, base: float, target: float, which: int) -> tuple[Floats, Floats]:
+        """Return normal deviations and values of the sum that are as rare, close together beside one of either kind.
+
+        They are saddle points, with the r* of Lugannani and Rice.
+        """
+        tilts = np.concatenate([-_TILTS[::-1], _TILTS]) / self.spread
+        for _ in range(3):
+            found = self._saddles(base, tilts)
+            place = int(np.clip(np.searchsorted(found[which], target), 1, len(tilts) - 1))
+            tilts = np.linspace(tilts[place - 1], tilts[place], len(_TILTS))
+        return found
+
+    def _saddles(self, base: float, tilts: Floats) -> tuple[Floats, Floats]:
+        values, means, squares = self._cumulants(base + tilts)
+        rate = tilts * means - (values - self._values(np.array([base]))[0])
+        w = np.sign(tilts) * np.sqrt(2 * np.maximum(rate, 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = np.log(tilts * np.sqrt(squares) / w) / w
+        half = 0.5 * np.abs(w)
+        w = w + np.where(half > _CENTRE, np.clip(np.nan_to_num(moved), -half, half), 0.0)
+        return np.maximum.accumulate(w), np.maximum.accumulate(means)
+
     def _log_factor(self, theta: float, square: float) -> float:
         # of a density e^(-theta y) (1 - e^-y), normal with this variance about y = 0
         return float(np.log(1 + theta * np.sqrt(2 * np.pi * square)) + np.log1p(theta))
@@ -160,7 +201,8 @@ class Crude:
         lows = self._values(downs)
         tilts = np.maximum(_FLATTER * steep, 0.02 / self.spread)
         values = self._values(tilts)
-        ups = np.concatenate([_STEEPER * steep, spread * np.array([0.5, 1.0, 2.0])])
+        far = max(2 * spread, 4 * tilts[-1])
+        ups = np.concatenate([_STEEPER * steep, _STEEPER * tilts[-1], np.geomspace(2 * tilts[-1], far, 10)])
         highs = self._values(ups)
         deep = float(np.max((-want - lows) / -downs))  # P[S <= deep] <= e^-want, by the best of the tilts
         for start in (epsilon - margin, min(deep, epsilon - margin)):

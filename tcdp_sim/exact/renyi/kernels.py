@@ -159,13 +159,6 @@ def divergence_of_mean(mean: float, order: float, top: float) -> float:
     return float(divergence_of_moment(mean if order == 1 else (order - 1) * mean, top, order))
 
 
-def log_mean(weights: Floats, logs: Floats) -> Floats:
-    """Return the log of the sum of weights e^logs, over the first axis."""
-    logs = logs[weights > 0]
-    top = logs.max(axis=0)
-    return np.where(np.isfinite(top), top + np.log(weights[weights > 0] @ np.exp(logs - top)), top)
-
-
 # The mean over half of the outputs
 
 

@@ -44,6 +44,7 @@ class LatticeLoss:
         self.largest = float(np.abs(loss).max())
         self.nodes = Nodes(np.exp(log_mass), loss, self.largest - loss)
         self._log_mass = log_mass if not np.isfinite(noise.largest_loss(shift)) else None
+        self._log_error = _LOG_ROUNDING * np.where(log_mass > -np.inf, np.abs(log_mass), 0.0)
         self._of_loss = _LOG_ROUNDING * float(np.abs(log_mass).max())
         self._rounding = _ROUNDING + 2 * self._of_loss / float(np.abs(loss)[loss != 0].min(initial=np.inf))
         if not table:  # the noise gives its losses to their last digits
@@ -91,8 +92,9 @@ class LatticeLoss:
 
     def _profile(self, epsilons: Floats) -> ArrayBounds:
         delta = share_above(epsilons[:, None], self.nodes.loss) @ self.nodes.mass
-        above = ((self.nodes.loss > epsilons[:, None]) * (1 + self.nodes.loss)) @ self.nodes.mass
-        error = _ROUNDING * (delta + above * 1e-2)
+        # logs of masses and their differences, the losses, have errors relative to the logs
+        doubt = self.nodes.mass * (1e-2 * _ROUNDING * (1 + self.nodes.loss) + self._log_error)
+        error = _ROUNDING * delta + (self.nodes.loss > epsilons[:, None]) @ doubt
         return Bounds(delta - error, delta, delta + error).clipped(0.0, 1.0)
 
 

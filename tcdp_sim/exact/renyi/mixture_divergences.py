@@ -1,4 +1,6 @@
-"""Renyi and hockey-stick divergences between mixtures of one noise, by quadrature from its log density and loss.
+"""Renyi and hockey-stick divergences between mixtures of one noise.
+
+A discrete noise has sums (`lattice_mixtures.py`). Any other noise has quadratures from its log density and loss.
 
 With L = log(p / q) and s = a - 1, E_q[e^L] = 1 turns E_q[e^(aL)] - 1 into the mean of the non-negative e^(aL) - 1 - a
 (e^L - 1). It is divided by s, so that the digits stay near order 1. Its limit there is the Kullback-Leibler divergence.
@@ -18,16 +20,16 @@ from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, Bounds, integrate
 from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.losses.level_sets import LevelSets, landmarks, panels, refined
-from tcdp_sim.exact.mixtures import Mixture
+from tcdp_sim.exact.mixtures import Mixture, SharedShifts
 from tcdp_sim.exact.renyi.kernels import (
     SURE,
     divergence_of_mean,
     excess_over_q,
-    log_mean,
     lost_over_q,
     max_order,
     share_above,
 )
+from tcdp_sim.exact.renyi.lattice_mixtures import LatticePair
 from tcdp_sim.exact.resolution import ROUNDING, argument_error, graded, loss_error, resolved, sign_changes
 from tcdp_sim.exact.work import spend
 
@@ -71,8 +73,11 @@ def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds
     >>> round(renyi_divergence_between(Mixture(noise), Mixture(noise, (1.0,)), 2.0).estimate, 6)
     0.25
     """
-    pair = _Pair(p, q)
     flat = np.ravel(real("order", order, 1, closed=True, finite=False))
+    if p.noise.is_discrete:
+        lattice = LatticePair(p, q)
+        return _shaped(np.array([lattice.renyi(each) for each in flat]), order)
+    pair = _Pair(p, q)
     rows = np.array([_renyi(pair, each) for each in flat])
     return _shaped(rows, order)
 
@@ -110,8 +115,10 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilon: ArrayLike) -> Bounds[A
     >>> round(hockey_stick_between(Mixture(noise), Mixture(noise, (1.0,)), 0.0).estimate, 6)
     0.382925
     """
-    pair = _Pair(p, q)
     flat = np.ravel(real("epsilon", epsilon, -np.inf))
+    if p.noise.is_discrete:
+        return _shaped(LatticePair(p, q).profile(flat), epsilon)
+    pair = _Pair(p, q)
     if not pair.noise.gives_loss:
         return _shaped(_between_errors(pair, flat), epsilon).clipped(0.0, 1.0)
 
@@ -178,19 +185,8 @@ def _shaped(rows: Floats, like: ArrayLike) -> Bounds[Any]:
     return Bounds(*(part if np.ndim(like) else float(part) for part in parts))
 
 
-class _Pair:
-    """Two mixtures of one noise, as weights over the union of their shifts."""
-
-    def __init__(self, p: Mixture, q: Mixture) -> None:
-        if p.noise != q.noise:
-            raise ValueError(f"q is a mixture of {q.noise!r}; valid: of the noise of p, {p.noise!r}")
-        self.p, self.q, self.noise = p, q, p.noise
-        self.shifts = np.unique(p.shifts + q.shifts)
-        of_p, of_q = (dict(zip(mixture.shifts, mixture.weights)) for mixture in (p, q))
-        self.of_p, self.of_q = (np.array([w.get(m, 0.0) for m in self.shifts.tolist()]) for w in (of_p, of_q))
-        base = int(np.argmax(self.of_p + self.of_q))
-        self.differs = self.of_p - self.of_q
-        self.differs[base] = -(self.differs[:base].sum() + self.differs[base + 1 :].sum())  # exact to the last digit
+class _Pair(SharedShifts):
+    """Two mixtures of one noise with a density, and the panels of a quadrature over it."""
 
     def loss(self, x: Floats) -> Floats:
         """Return log(p / q) at x: +inf or -inf where only one has density, NaN where neither has."""
@@ -199,13 +195,7 @@ class _Pair:
             density = self.noise.logpdf(y)
             nearest = self.shifts[density.argmax(axis=0)]  # ratios to the largest keep their digits
             logs = np.where(shifts == nearest, 0.0, self.noise.privacy_loss(y, nearest - shifts))
-            far = log_mean(self.of_p, logs) - log_mean(self.of_q, logs)
-            top = np.maximum(logs.max(axis=0), 0.0)
-            scaled = np.exp(logs - top)
-            rise = np.where(np.abs(logs) < 1, np.expm1(logs) * np.exp(-top), scaled - np.exp(-top))
-            near = np.log1p((self.differs @ rise) / (self.of_q @ scaled))
-            value = np.where(np.abs(far) < 0.5, near, far)
-            return np.where(density.max(axis=0) > -np.inf, value, np.nan).reshape(np.shape(x))
+            return np.where(density.max(axis=0) > -np.inf, self.loss_of(logs), np.nan).reshape(np.shape(x))
 
     def sets(self) -> LevelSets:
         """Return the sets in which the loss exceeds a level."""

@@ -40,7 +40,7 @@ class AuditedMethod(ABC):
 
     bug: str
     labels: ClassVar[bool] = False
-    neighbours = "add-remove"
+    neighbours = "add_remove"
     version: ClassVar[int] = 1  # raise it whenever outputs or the use of the random stream change
 
     @abstractmethod

@@ -50,7 +50,7 @@ class PrefixSums(AuditedMethod):
     @property
     def neighbours(self) -> str:  # type: ignore[override]
         """The neighbouring relation of the claim."""
-        return "add-remove" if self.removed < 0 else "substitute"
+        return "add_remove" if self.removed < 0 else "substitute"
 
     @property
     def change(self) -> Floats:
@@ -81,12 +81,12 @@ def _precision(factorisation: Any) -> Floats:
 PREFIX_SUMS: dict[str, AuditedMethod] = {
     "prefix_sums_square_root": PrefixSums(
         factorisation=SquareRoot(K, "substitute"),
-        planted_sensitivity=SquareRoot(K, "add-remove").sensitivity,
+        planted_sensitivity=SquareRoot(K, "add_remove").sensitivity,
         removed=13,
-        bug="noise for add-remove under substitution",
+        bug="noise for add_remove under substitution",
     ),
     "prefix_sums_tree": PrefixSums(
-        factorisation=Tree(K, "add-remove", 2),
+        factorisation=Tree(K, "add_remove", 2),
         planted_sensitivity=1.0,
         bug="noise for the sensitivity of one level",
     ),

@@ -51,7 +51,7 @@ class QuantileMethod(AuditedMethod):
     def method(self, planted: bool) -> Method:
         """Return the method as it is, or with its bug."""
         spent = PureDP(self.planted_epsilon if planted else self.epsilon)
-        made: Method = self.kind.of(self.levels, "add-remove", spent)
+        made: Method = self.kind.of(self.levels, "add_remove", spent)
         return made
 
     def draw(self, planted: bool, first: bool, trials: int, *, rng: np.random.Generator) -> Floats:

@@ -53,7 +53,7 @@ class UserFunction(Mechanism):
     version = 2
     axes = declared()
     required = ()
-    options = ("function", "axes", "observables", "events")
+    options = ("function", "axes", "observables", "events", "ranges", "draws")
     observables = MappingProxyType({})
     events = MappingProxyType({})
     neighbours = ""
@@ -61,9 +61,12 @@ class UserFunction(Mechanism):
     @classmethod
     def of(cls, options: Options) -> "type[UserFunction]":
         """Return the class with the axes and observables that a study's options declare."""
+        ranges = options.get("ranges", {})
         declaring = {
             "axes": declared(*(Axis(name, "axis of the function", kind="plain") for name in options["axes"])),
-            "observables": {name: Observable(unit, name) for name, unit in options["observables"].items()},
+            "observables": {
+                name: Observable(unit, name, *ranges.get(name, ())) for name, unit in options["observables"].items()
+            },
             "events": {name: name for name in options["events"]},
         }
         return type("UserFunction", (cls,), declaring)

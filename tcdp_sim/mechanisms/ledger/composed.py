@@ -77,7 +77,7 @@ class ComposedLoss(Mechanism):
     axes = declared(LIST, EPSILON, DELTA, DIRECTION)
     required = ("list",)
     options = ("lists",)
-    neighbours = "of the list: add-remove or substitute"
+    neighbours = "of the list: add_remove or substitute"
     observables = MappingProxyType(
         {
             "hockey_stick": Observable("1", "its mean is delta(epsilon) of the whole list"),

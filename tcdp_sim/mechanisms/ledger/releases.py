@@ -20,8 +20,9 @@ from typing import Any
 from numpy import rint
 
 from tcdp_sim.core.errors import UserError, known, only_keys, scalar, whole
-from tcdp_sim.data.count_lists import RELATIONS, count_list
+from tcdp_sim.data.count_lists import CELLS, count_list
 from tcdp_sim.noise import FAMILIES
+from tcdp_sim.privacy.relation import Relation
 from tcdp_sim.samplers.release_pairs import (
     AtomPair,
     NoisePair,
@@ -53,7 +54,7 @@ def read_list(name: str, spec: Any) -> tuple[str, list[Spec]]:
     if "releases" not in spec:
         return _histograms(name, spec)
     only_keys(where, spec, ("relation", "releases"))
-    relation = known(f"{where}: relation", spec.get("relation", "add_remove"), RELATIONS)
+    relation = known(f"{where}: relation", spec.get("relation", "add_remove"), tuple(map(str, Relation)))
     items = spec["releases"]
     if isinstance(items, str) or not isinstance(items, Sequence) or not items:
         raise UserError(f"{where}: releases = {items!r} is not valid; valid: a list of releases")
@@ -69,7 +70,7 @@ def read_list(name: str, spec: Any) -> tuple[str, list[Spec]]:
 def _histograms(name: str, spec: Mapping[str, Any]) -> tuple[str, list[Spec]]:
     """Return the releases of a table of histograms. A record changes one or two cells of each of them."""
     table = count_list(name, spec)
-    cells, rows = RELATIONS[table.relation], zip(table.sigma_squared, table.shift, table.times)
+    cells, rows = CELLS[table.relation], zip(table.sigma_squared, table.shift, table.times)
     keys = ("noise", "sigma", "sensitivity", "times")
     found: list[Spec] = [
         dict(zip(keys, ("discrete_gaussian", sqrt(square), float(shift), cells * times)))

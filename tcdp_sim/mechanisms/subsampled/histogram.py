@@ -75,7 +75,7 @@ class SubsampledHistogram(Mechanism):
     )
     required = ("noise", "data", "k", "scheme", "sampling_fraction")
     options = ("path",)
-    neighbours = "of the scheme: add-remove for poisson and hybrid, else substitute"
+    neighbours = "of the scheme: add_remove for poisson and hybrid, else substitute"
     observables = MappingProxyType(
         {
             "linf_error": Observable("counts", "largest absolute error over all bins"),

@@ -47,11 +47,11 @@ def amplify(
 
     | scheme | the answer holds under | the given guarantee is under |
     |---|---|---|
-    | poisson: each record with probability s | add-remove | add-remove |
+    | poisson: each record with probability s | add_remove | add_remove |
     | without_replacement: m of n | substitute | substitute |
     | with_replacement: m draws of n | substitute | substitute, multisets |
-    | hybrid: with replacement, n of the larger data set | add-remove | substitute, multisets |
-    | poisson_substitution: an unnatural pairing | substitute | add-remove |
+    | hybrid: with replacement, n of the larger data set | add_remove | substitute, multisets |
+    | poisson_substitution: an unnatural pairing | substitute | add_remove |
 
     The methods are as follows:
 
@@ -81,7 +81,7 @@ def amplify(
     records : int, optional
         Number of records n, which the schemes with replacement need.
     relation : str, optional
-        "substitute" or "add-remove". If given, it is checked against the scheme.
+        "substitute" or "add_remove". If given, it is checked against the scheme.
     order : float, optional
         Order of the answer, for methods that give a Renyi bound. It must be whole except for `certified`. An RDP
         guarantee keeps its own order by default.

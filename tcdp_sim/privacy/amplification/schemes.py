@@ -6,6 +6,7 @@ from math import exp, expm1, fsum, inf, log, log1p
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.privacy.definitions import whole
+from tcdp_sim.privacy.relation import known_relation
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,11 @@ class Scheme:
 
 
 SCHEMES: dict[str, Scheme] = {
-    "poisson": Scheme("add-remove", "add-remove"),
+    "poisson": Scheme("add_remove", "add_remove"),
     "without_replacement": Scheme("substitute", "substitute"),
     "with_replacement": Scheme("substitute", "substitute", replaces=True),
-    "hybrid": Scheme("add-remove", "substitute", replaces=True),
-    "poisson_substitution": Scheme("substitute", "add-remove", natural=False),
+    "hybrid": Scheme("add_remove", "substitute", replaces=True),
+    "poisson_substitution": Scheme("substitute", "add_remove", natural=False),
 }
 _TINY = 1e-299
 
@@ -47,7 +48,7 @@ def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
     Raise ValueError if there is none, or if `relation` is given and is not its outer one.
     """
     named = SCHEMES[choice("scheme", scheme, SCHEMES)]
-    if relation is not None and choice("relation", relation, ("substitute", "add-remove")) != named.outer:
+    if relation is not None and known_relation(relation) != named.outer:
         fit = ", ".join(name for name, other in SCHEMES.items() if other.outer == relation)
         message = f"relation = {relation!r} does not fit scheme = {scheme!r}, which is for {named.outer}"
         raise ValueError(f"{message}; valid for it: {fit}")

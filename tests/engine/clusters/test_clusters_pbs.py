@@ -1,7 +1,6 @@
 """cluster=pbs with stand-ins for qsub, qdel and qselect that run the very job scripts on this machine."""
 
 import os
-import signal
 import stat
 import sys
 import textwrap
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from signals import sent_to_group
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, schedule
@@ -20,7 +20,7 @@ pytest.importorskip("dask_jobqueue", reason="needs the extra: pip install 'tcdp_
 
 HEAD = """\
 #!{python}
-import os, pathlib, psutil, signal, subprocess, sys
+import contextlib, os, pathlib, psutil, signal, subprocess, sys
 
 queue = pathlib.Path({queue!r})
 jobs = {{path.stem: int(path.read_text()) for path in queue.glob("*.pid")}}
@@ -40,7 +40,8 @@ TOOLS = {
         print(f"{number}.stand-in")
     """,
     "qdel": """
-        os.killpg(jobs[sys.argv[1]], signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(jobs[sys.argv[1]], signal.SIGKILL)
     """,
     "qselect": """
         assert sys.argv[1] == "-u"
@@ -64,14 +65,7 @@ def queue(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "PERIOD", 0.5)
     yield queue
     for path in queue.glob("*.pid"):
-        end(int(path.read_text()))
-
-
-def end(pid):
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+        sent_to_group(int(path.read_text()))
 
 
 def spec(tmp_path, **own):
@@ -95,7 +89,7 @@ def test_a_job_of_two_workers_deleted_mid_run_is_submitted_again(queue, tmp_path
         assert executor.workers == 2
         results = executor.results(iter([0.2] * 30))
         next(results)
-        os.killpg(int((queue / "1.pid").read_text()), signal.SIGKILL)
+        assert sent_to_group(int((queue / "1.pid").read_text()))
         assert len(list(results)) == 29
     assert len(scripts(queue)) >= 2
     for line in ("-q long", "-A me", "-l select=1:ncpus=2:mem=977MB", "-l walltime=02:00:00", "-p 10", "-N tcdp-sim"):

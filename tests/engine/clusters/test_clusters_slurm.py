@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from signals import sent
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, schedule
@@ -97,7 +98,7 @@ def started(folder, host):
 def stopped(folder):
     for name in ("slurmd.pid", "slurmctld.pid", "munge/pid"):
         if (folder / name).exists():
-            os.kill(int((folder / name).read_text()), signal.SIGKILL if name == "slurmd.pid" else signal.SIGTERM)
+            sent(int((folder / name).read_text()), signal.SIGKILL if name == "slurmd.pid" else signal.SIGTERM)
 
 
 @pytest.fixture(scope="module")
@@ -231,8 +232,6 @@ def napping(monkeypatch):
         return os.environ["SLURM_JOB_ID"], os.environ["MALLOC_TRIM_THRESHOLD_"]
 
     monkeypatch.setattr(schedule, "run", nap)
-    for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):  # left there by nannies of other tests
-        monkeypatch.delenv(name, raising=False)
 
 
 def test_the_only_job_cancelled_is_submitted_again(slurm, spec, napping):

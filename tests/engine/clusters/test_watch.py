@@ -6,6 +6,7 @@ import signal
 import time
 
 import pytest
+from signals import sent
 
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import tuning, watch
@@ -148,7 +149,7 @@ def test_a_worker_that_hangs_is_named_and_its_tasks_are_done_by_others(monkeypat
         results = executor.results(iter([0.2] * 20))
         next(results)
         (address, hung), (_, alive) = pids.items()
-        os.kill(hung, signal.SIGSTOP)
+        assert sent(hung, signal.SIGSTOP)
         until(lambda: executor.silent() == (address,))
         done = list(results)
         assert len(done) == 19

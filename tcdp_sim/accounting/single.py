@@ -1,0 +1,103 @@
+"""The profile of a list that is equivalent to a single release whose noise has a closed form.
+
+For Poisson sampling with probability s the profiles of both directions follow from that of the noise, H: adding the
+record gives s H(log(1 + (e^e - 1) / s)), and removing it c H(log(s e^e / c)) with c = 1 - (1 - s) e^e, or 0 for c <= 0
+(Balle, Barthe, Gaboardi 2018, Theorems 2 and 8).
+"""
+
+from collections.abc import Callable
+from math import exp, expm1, inf, log, log1p, sqrt
+
+import numpy as np
+
+from tcdp_sim.accounting.joined import joined
+from tcdp_sim.accounting.releases.additive import Additive
+from tcdp_sim.accounting.releases.release import Release
+from tcdp_sim.accounting.releases.sampled import Sampled
+from tcdp_sim.accounting.worlds import Entries
+from tcdp_sim.core.numerics import ULP, Bounds
+
+Profile = Callable[[float], Bounds]  # epsilon >= 0 -> delta
+_FARTHEST = 700.0  # e^e is a float
+_CLOSE = 1e-13  # relative
+_MOST = 400  # steps of a search
+_FASTER = 1e3  # the factor by which a search begins
+
+
+def closed_profile(entries: Entries) -> Profile | None:
+    """Return the profile of the worse direction in closed form, or None if there is none."""
+    if not all(isinstance(item, Release) for item, _ in entries):
+        return None
+    alone = joined(entries)  # type: ignore[arg-type]
+    if len(alone) != 1 or alone[0][1] != 1:
+        return None
+    release = alone[0][0]
+    if isinstance(release, Additive):
+        return _of_noise(release)
+    if isinstance(release, Sampled) and release.scheme == "poisson" and 0 < release.sampling_probability < 1:
+        base = _of_noise(release.release)
+        return None if base is None else _sampled(base, release.sampling_probability)
+    return None
+
+
+def closed_epsilon(profile: Profile, delta: float) -> Bounds:
+    """Return the least epsilon >= 0 at a delta in (0, 1), with an infinite upper end if rounding hides it."""
+    if profile(0.0).upper <= delta:
+        return Bounds(0.0, 0.0, 0.0)
+    low = _last(lambda e: profile(e).lower >= delta)
+    high = _last(lambda e: profile(e).upper > delta) * (1 + 2 * _CLOSE)
+    return Bounds(min(low, high), min(low, high) if high == inf else 0.5 * (low + high), high)
+
+
+def _of_noise(release: Additive) -> Profile | None:
+    noise, shift = release.noise, release.sensitivity
+    if noise.is_discrete or noise.closed_hockey_stick(shift, np.zeros(1)) is None:
+        return None
+
+    def profile(epsilon: float) -> Bounds:
+        found = noise.closed_hockey_stick(shift, np.array([epsilon]))
+        assert found is not None
+        return Bounds(*(float(end[0]) for end in found)).clipped(0.0, 1.0)
+
+    return profile
+
+
+def _sampled(base: Profile, rate: float) -> Profile:
+    def beside(epsilon: float, error: float) -> Bounds:
+        """Return the profile of the noise at an epsilon with a rounding error."""
+        if epsilon == inf:
+            return Bounds(0.0, 0.0, 0.0)
+        return Bounds(base(epsilon + error).lower, base(epsilon).estimate, base(max(epsilon - error, 0.0)).upper)
+
+    def profile(epsilon: float) -> Bounds:
+        rise = expm1(epsilon) / rate if epsilon < _FARTHEST else inf
+        farther = log1p(rise) if rise < inf else epsilon - log(rate)
+        adding = rate * beside(farther, 8 * ULP * (1 + farther))
+        left = rate - expm1(epsilon) * (1 - rate) if epsilon < _FARTHEST else 0.0
+        if left <= 4 * ULP * rate:
+            return adding
+        error = ULP * rate * exp(epsilon) / left
+        farther = epsilon + log(rate) - log(left)
+        removing = Bounds(max(left - 4 * error * left, 0.0), left, left * (1 + 4 * error))
+        removing = removing * beside(farther, 8 * (error + ULP * (1 + farther)))
+        return Bounds(*(max(ends) for ends in zip(adding, removing)))
+
+    return profile
+
+
+def _last(holds: Callable[[float], bool]) -> float:
+    """Return an epsilon at which a condition still holds that ends to hold somewhere, close to the end; 0 for none."""
+    low, high = 0.0, 1e-300
+    while holds(high):
+        low, high = high, _FASTER * high
+        if high == inf:
+            return inf
+    for _ in range(_MOST):
+        if high - low <= _CLOSE * high or low == 0:
+            break
+        middle = sqrt(low) * sqrt(high) if high > 2 * low else 0.5 * (low + high)
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low

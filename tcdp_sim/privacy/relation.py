@@ -1,0 +1,42 @@
+"""The neighbouring relation: what two data sets differ in, whose outputs must be hard to tell apart."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any
+
+from tcdp_sim.core.errors import choice
+
+
+class Relation(StrEnum):
+    """A neighbouring relation. A member equals its text, so every function takes the text as well.
+
+    - ADD_REMOVE: one of two neighbours has one record more.
+    - SUBSTITUTE: one record is replaced by another. The number of records is public.
+
+    Examples
+    --------
+    >>> Relation.ADD_REMOVE == "add_remove"
+    True
+    """
+
+    ADD_REMOVE = "add_remove"
+    SUBSTITUTE = "substitute"
+
+
+_AS_WRITTEN = {Relation.ADD_REMOVE: "add-remove"}  # on axes of sweeps and in published tables, as cells are identified
+
+
+def known_relation(value: Any, valid: Iterable[str] = Relation, name: str = "relation") -> str:
+    """Return a relation as text. Raises ValueError that names the argument and the valid relations otherwise."""
+    return str(choice(name, value, tuple(str(each) for each in valid)))
+
+
+def written(relation: str) -> str:
+    """Return a relation as axes of sweeps and published tables write it. Other texts stay as they are."""
+    return _AS_WRITTEN.get(relation, str(relation))  # type: ignore[call-overload]
+
+
+def from_axis(value: Any, name: str = "neighbours") -> str:
+    """Return the relation that an axis of a sweep gives in either spelling. Raises ValueError for another text."""
+    texts = {written(each): str(each) for each in Relation}
+    return str(texts.get(value, value)) if value in (*texts, *texts.values()) else choice(name, value, tuple(texts))
