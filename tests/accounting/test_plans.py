@@ -374,7 +374,7 @@ def test_the_slope_beside_a_jump_may_be_far_too_large(start):
 def test_a_budget_near_pure_dp_is_used_up():
     """With a largest loss of 1 there is no delta at all, so 1e-6 allows a little more."""
     targets = [CountTarget(largest_error=error, k=10, noise="laplace") for error in (10.0, 12.0)]
-    plan = plan_budget(targets, ApproxDP(1.0, 1e-6), objective="variance")
+    plan = plan_budget(targets, ApproxDP(1.0, 1e-6))
     assert 1 < sum(1 / row.scale for row in plan.rows) < 1 + 2e-5
     assert plan.certificate == "certified"
     summed = plan_budget(targets, ApproxDP(1.0, 1e-6), objective="error")
