@@ -11,7 +11,8 @@ LOOKS = {"color", "linewidth", "linestyle", "alpha", "marker", "markevery", "fil
 # layout: sizes, places and numbers of panels, entries, ticks and points of a line
 LAYOUT = """
     allocation.MOST_PROFILES audit.drawing.TICKS audit.drawing.APART audit.tails.MOST_PANELS audit.tails.ACROSS
-    census.drawing.SMALLEST gap_max.drawing.FINE gap_max.drawing.STEPS gap_max.drawing.HUGE gap_max.series.LETTERS gap_max.series.DASHES
+    census.drawing.SMALLEST gap_max.drawing.FINE gap_max.drawing.STEPS gap_max.drawing.HUGE gap_max.series.LETTERS
+    gap_max.series.DASHES
     histogram.best_additive.COORDINATES histogram.best_additive.STEPS histogram.best_additive.MOST
     histogram.drawing.MOST_KEYS histogram.drawing.MOST_PANELS histogram.drawing.STEPS histogram.figure_list.MOST_LEVELS
     histogram.series.MOST_SERIES information.MOST_PANELS interior_point.drawing.MOST_DOMAINS ledger.FINE
