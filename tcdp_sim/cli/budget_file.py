@@ -71,7 +71,9 @@ def _target(file: _File, item: Any, place: str) -> Target:
     first = f"{place}.{next(iter(item))}"
     kinds = [key for key in KINDS if key in item]
     if len(kinds) != 1:
-        file.refuse(first, f"a release has {' and '.join(kinds) or 'no error'}; valid: one of {', '.join(KINDS)}")
+        near = "" if kinds else next(filter(None, (suggestion(key, tuple(KINDS)) for key in item)), "")
+        message = f"a release has {' and '.join(kinds) or 'no error'}; valid: one of {', '.join(KINDS)}{near}"
+        file.refuse(first, message)
     kind = KINDS[kinds[0]]
     file.only(item, place, tuple(field.name for field in fields(kind)))
     _need_types(file, item, place)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tcdp_sim.cli.say import say
-from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.errors import Failure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,18 +38,14 @@ contradict exact ones or bounds. `verify` and `replay` of the folder need functi
 def main(console: "Console", words: Sequence[str]) -> int:
     """Run or resume a sweep and draw it, or compute a part of it.
 
-    Return 3 if simulated numbers contradict exact ones or bounds, else 0. Raises UserError, also for an error that the
-    user's function raises, and Failure at the end if on_error=continue left cells without numbers.
+    Return 3 if simulated numbers contradict exact ones or bounds, else 0. Raises UserError for a mistake, and Failure
+    for an error that the user's function raises: at once, or at the end with on_error=continue.
     """
     from tcdp_sim.cli import draw, user_function  # slow to import, and the help needs only the text above
     from tcdp_sim.sweeps import run
-    from tcdp_sim.sweeps.pilot import Raised
 
     sweep, part = user_function.asked(words)
-    try:
-        settings, failed = run.kept(sweep, partial(say, console), part)
-    except Raised as problem:
-        raise UserError(str(problem)) from problem
+    settings, failed = run.kept(sweep, partial(say, console), part)
     code = 0 if part else draw.draw(settings.folder, console)
     if failed:
         raise Failure(failed)

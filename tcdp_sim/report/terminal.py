@@ -25,7 +25,10 @@ class Terminal(Console):
         return super().render_str(printable(text, keep="\n\t"), **how)
 
     def print(self, *objects: Any, **how: Any) -> None:
-        """Print as Rich does, but show every column of a table in full."""
+        """Print as Rich does, but show every column of a table in full, and in a pipe or file every word."""
+        if not self.is_terminal:
+            for table in (each for each in objects if isinstance(each, Table)):
+                self._keep_words(table)
         needed = max((self._least_width(each) for each in objects if isinstance(each, Table)), default=0)
         if needed <= self.width:
             super().print(*objects, **how)
@@ -36,6 +39,12 @@ class Terminal(Console):
         finally:
             self._width = before
 
+    def _keep_words(self, table: Table) -> None:
+        """Give every column of a table the width of its longest word: programs look for names in a pipe or file."""
+        for column in table.columns:
+            word = table._measure_column(self, self.options.update(width=10_000), column).minimum
+            column.min_width = max(column.min_width or 0, word)
+
     def _least_width(self, table: Table) -> int:
         """Return the least width in characters at which no column of a table is cut."""
         return sum(self._least_column(table, column) for column in table.columns) + table._extra_width
@@ -43,4 +52,4 @@ class Terminal(Console):
     def _least_column(self, table: Table, column: Column) -> int:
         """Return the full width of a column of numbers, or the width to which a column of words can be folded."""
         full = table._measure_column(self, self.options.update(width=10_000), column).maximum
-        return full if column.no_wrap else min(full, NARROWEST)
+        return full if column.no_wrap else max(min(full, NARROWEST), column.min_width or 0)

@@ -9,7 +9,7 @@ import xarray as xr
 
 from tcdp_sim.mechanisms.functions import at
 from tcdp_sim.store import columns
-from tcdp_sim.study.sweeps import label
+from tcdp_sim.study.sweeps import CELLS, label
 from tcdp_sim.summaries.estimates import quantile_table
 from tcdp_sim.summaries.places import moments_of
 from tcdp_sim.summaries.summary import Distribution
@@ -38,7 +38,8 @@ def labelled(data: Columns, points: Sequence[Mapping[str, Any]], attributes: Map
     Returns
     -------
     xarray.Dataset
-        The mean of a number has the number's own name. Points that the sweep does not contain are NaN.
+        The mean of a number has the number's own name. Points that the sweep does not contain are NaN. Points that the
+        sweep lists one by one (attribute "cells") have one dimension, `cell`, unless they fill the grid.
 
     Examples
     --------
@@ -48,11 +49,24 @@ def labelled(data: Columns, points: Sequence[Mapping[str, Any]], attributes: Map
     """
     levels = {axis: _levels([point[axis] for point in points]) for axis in points[0]}
     where, full = _places(points, levels)
+    if CELLS in attributes and not full:
+        return _listed(data, points, levels, attributes)
     grid = {
         name: (_dims(levels, dims), _gridded(values, where, full), about)
         for name, (dims, values, about) in data.items()
     }
     return xr.Dataset(grid, {axis: _coordinate(values) for axis, values in levels.items()}, dict(attributes))
+
+
+def _listed(
+    data: Columns, points: Sequence[Mapping[str, Any]], levels: Mapping[str, list[Any]], attributes: Mapping[str, Any]
+) -> xr.Dataset:
+    """Return flat columns along one dimension, `cell`, with the axes as its coordinates."""
+    axes = {axis: ("cell", _coordinate([point[axis] for point in points])) for axis in levels}
+    columns_of_cells = {
+        name: ((dims,) if isinstance(dims, str) else dims, *rest) for name, (dims, *rest) in data.items()
+    }
+    return xr.Dataset(columns_of_cells, axes, dict(attributes))
 
 
 def of_run(flat: xr.Dataset) -> xr.Dataset:

@@ -46,6 +46,8 @@ class Plan:
         The data sets that the user supplied or that were not read in full, by name.
     noises : tuple of str
         The names of the noises, in order of first appearance.
+    unused : tuple of str
+        The axes that a point gives and no cell uses.
     """
 
     cells: Cells
@@ -54,6 +56,7 @@ class Plan:
     axes: tuple[str, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
     noises: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @cached_property
     def laws(self) -> Cells:
@@ -96,13 +99,17 @@ def plan(
     skipped: list[str] = []
     axes: dict[str, None] = {}
     named: dict[str, None] = {}
+    given, read = dict[str, None](), set[str]()
     asked, made = _Seen(), _Seen()
     for where, point in ((where, point) for where, points in blocks.items() for point in points):
         _check_complete(point, mechanism, where)
         full = derived(point, where)
         if full.get("noise") is not None:
             full["noise"] = noises[_known_noise(full["noise"], noises, where)]
-        label = _label(point, _used(mechanism, full, where))
+        used = _used(mechanism, full, where)
+        given.update((axis, None) for axis, value in point.items() if value is not None)
+        read.update(used)
+        label = _label(point, used)
         if not asked.first(label):
             continue
         data = _loaded(load, point, where) if "data" in mechanism.axes else None
@@ -125,7 +132,8 @@ def plan(
     packed = cells.cells()
     if not packed:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
-    return Plan(packed, counts, tuple(skipped), tuple(axes), described, tuple(named))
+    unused = tuple(axis for axis in given if axis not in read)
+    return Plan(packed, counts, tuple(skipped), tuple(axes), described, tuple(named), unused)
 
 
 def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:

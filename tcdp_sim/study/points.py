@@ -21,7 +21,7 @@ import numpy as np
 
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError, suggestion
-from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS, scaled_omega
+from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS, POSITIVE, scaled_omega
 
 Point = dict[str, Any]  # axis -> value
 Pool = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # names of axes, and the values that they have together
@@ -132,6 +132,8 @@ def _values(where: str, axis: Axis, exponent: bool, value: Any) -> list[Any]:
     if axis.kind == "whole":
         counted = exponent or isinstance(value, Mapping)  # grids are rounded to whole numbers, given values are not
         values = [_whole(where, v, counted) if isinstance(v, float) else v for v in values]
+    if axis.valid == POSITIVE and (wrong := [v for v in values if not isinstance(v, str) and not v > 0]):
+        raise UserError(f"{where} = {wrong[0]:g} is not valid; valid: {axis.valid}")
     return list(dict.fromkeys(values))
 
 
@@ -142,6 +144,9 @@ def _plain_values(where: str, exponent: bool, value: Any) -> list[Any]:
         values: list[Any] = [rounded(each) for each in _range(where, value)]
     else:
         values = [plain(where, each) for each in (value if isinstance(value, list | tuple) else [value])]
+        if any(isinstance(each, Mapping) for each in values):
+            ranges = "or a range with from, to and num"
+            raise UserError(f"{where} has a dictionary as a value; valid: numbers, texts, lists of these, {ranges}")
     if not values:
         raise UserError(f"{where} is empty; give at least one value")
     values = [_power(where, each) for each in values] if exponent else values

@@ -16,7 +16,7 @@ from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
 from tcdp_sim.study.planned import OfSettings, Planned
-from tcdp_sim.study.points import points
+from tcdp_sim.study.points import LOG10, points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
 MOST_CHUNKS = 10**8
@@ -65,6 +65,10 @@ class Study(OfSettings):
         """A line for each deviation from the config: cells left out, records dropped, trials rounded up."""
         s = self.settings
         lines = [f"left out: {why}" for why in self.plan.skipped] + data_notes(self.data)
+        asked = {key.removeprefix(LOG10) for key, value in s.sweep.items() if value is not None}
+        lines += [
+            f"no cell uses the axis {axis}: its values change nothing" for axis in self.plan.unused if axis in asked
+        ]
         if s.chunks * s.chunk != s.trials:
             exact = f"; chunk={s.trials} would run {s.trials:,}" if s.trials < s.chunk else ""
             rounded = f"trials = {s.trials:,} are rounded up to {s.chunks * s.chunk:,}: whole chunks of {s.chunk:,}"

@@ -18,6 +18,7 @@ from tcdp_sim.study.packed_cells import Cell, Packer
 from tcdp_sim.study.points import KEYWORDS, LOG10, Point, points
 from tcdp_sim.study.settings import Settings
 
+CELLS = "cells"  # attribute of a table whose points are listed one by one
 _HERE = "@"  # stands for the text of a point or of a stream in the template of an id
 _STREAM = {"mechanism": NAME, "version": UserFunction.version, "point": _HERE}  # the template of a stream
 
@@ -156,7 +157,13 @@ def attributes(settings: Settings) -> dict[str, str]:
         return {}
     about = {key: settings.options[key] for key in ("ranges", "draws") if key in settings.options}
     texts = {key: json.dumps(value, sort_keys=True) for key, value in about.items()}
-    return {"function": f"{function['module']}:{function['name']}"} | texts
+    listed = {CELLS: "true"} if lists_cells(blocks(settings.sweep, settings.also).values()) else {}
+    return {"function": f"{function['module']}:{function['name']}"} | texts | listed
+
+
+def lists_cells(named: Iterable[Mapping[str, Any]]) -> bool:
+    """Return True if a block lists its points one by one (`cells`)."""
+    return any(block.get("cells") is not None for block in named)
 
 
 def labels(values: Sequence[Any]) -> list[float | str]:

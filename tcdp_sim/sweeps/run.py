@@ -17,6 +17,7 @@ from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
+from tcdp_sim.study import sweeps
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.sweeps import exact, memory, named, pilot, workers
 from tcdp_sim.sweeps.arguments import Sweep
@@ -177,6 +178,7 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "trials_per_cell": sweep.chunks * sweep.chunk,
         "share": json.dumps(sweep.share),
         "tcdp_sim_version": __version__,
+        **({sweeps.CELLS: "true"} if sweeps.lists_cells(sweeps.blocks(sweep.sweep, sweep.also).values()) else {}),
     }
 
 

@@ -1,6 +1,6 @@
 """A plan: the noise of every release, the budget, and the proof or its absence."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from math import inf, isinf
@@ -21,6 +21,7 @@ _WORDS = {
     "error": "Weighted sum of errors",
     "variance": "Weighted sum of variances",
 }
+_GROWING = ("rho", "epsilon", "delta")  # a guarantee implies those with larger ones
 _CLOSE, _WIDE = 1e-4, 0.05  # relative tolerances of epsilon
 _MECHANISMS = {BoundedRange: "exponential mechanism", PermuteAndFlip: "permute and flip"}
 HEAD = ("release", "error", "bound", "deviation", "noise", "times", "rho", "share")
@@ -173,12 +174,12 @@ class BudgetPlan:
         list of str
             Sentences.
         """
-        total = f"Together: {self.budget}. rho = {rounded_up(self.rho)}; "
+        total = f"Together: {_from_above(self.budget)}. rho = {rounded_up(self.rho)}; "
         total += f"epsilon = {rounded_up(self.epsilon.upper)} at delta = {self.delta:g} by exact accounting."
         risk = "Attack risk: a guess whether a person is in the data is right in at most "
         risk += f"{rounded_up(100 * self.attack.upper)}% of all cases, and in 50% without the releases."
-        quality = f"{_WORDS[self.objective]}: {self.value:.6g}, {self.certificate}"
-        quality += f", at most {max(self.gap, 0.0):.1e} above the best." if self.gap is not None else "."
+        quality = f"{_WORDS[self.objective]}: {rounded_up(self.value, 6)}, {self.certificate}"
+        quality += f", at most {rounded_up(max(self.gap, 0.0), 2)} above the best." if self.gap is not None else "."
         return [total, risk, quality]
 
     def __repr__(self) -> str:
@@ -196,6 +197,14 @@ class BudgetPlan:
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.table())
         lines = "<br>".join(map(escape, self.summary()))
         return f"<table><tr>{head}</tr>{body}</table><p>{lines}</p>"
+
+
+def _from_above(budget: Guarantee) -> Guarantee:
+    """Return a guarantee that is implied, whose rho, epsilon and delta have six digits: those that are printed."""
+    kind: Any = budget  # every guarantee is a dataclass
+    given = {each.name: getattr(budget, each.name) for each in fields(kind) if each.name in _GROWING}
+    implied: Guarantee = replace(kind, **{name: float(rounded_up(value, 6)) for name, value in given.items()})
+    return implied
 
 
 def short_noise(release: Release) -> str:
