@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import whole
 from tcdp_sim.prefix_sums.factorisation import Factorisation
 from tcdp_sim.prefix_sums.tree import levels_needed
 from tcdp_sim.privacy.relation import Relation, known_relation
@@ -183,11 +184,17 @@ def best_shares(k: int, relation: str, branching: int) -> tuple[float, ...]:
     tuple of float
         The shares, from the leaves upwards, with sum 1, rounded to 9 digits.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     Examples
     --------
     >>> len(best_shares(8, "substitute", 2))
     3
     """
+    k, branching = whole("k", k, 2, 2**53), whole("branching", branching, 2, 2**53)
     levels, count = levels_needed(k, branching), noisy_levels(k, relation, branching)
 
     def cost(logs: Floats) -> float:

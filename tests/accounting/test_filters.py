@@ -20,6 +20,7 @@ from tcdp_sim.accounting import (
     Claimed,
     Distributions,
     Filter,
+    Ledger,
     Odometer,
     RandomisedResponse,
     Sampled,
@@ -394,3 +395,15 @@ def test_a_copied_filter_knows_releases_by_what_they_are(copied):
         assert budget.admit(release)
         spent = np.subtract(budget.spent, before.spent)
         assert spent == pytest.approx(np.array([2.0, 4.0]) / (2 * (100.0 + sigma) ** 2), rel=1e-9)
+
+
+@pytest.mark.parametrize(("sigma", "rate", "omega"), [(5.0, 0.01, 1000.0), (0.7, 0.3, 20.0)])
+def test_the_cost_of_a_release_is_its_worst_order_up_to_omega(sigma, rate, omega):
+    """D_a / a of a sampled release jumps at some high order. The oracle asks a ledger at many orders."""
+    release = Sampled(Additive(Gaussian(sigma)), rate)
+    ledger = Ledger([release], "add_remove")
+    orders = 1 + np.geomspace(0.1, omega - 1, 20)
+    worst = max(ledger.renyi(float(order)).lower / order for order in orders)
+    budget = Filter(TCDP(10.0, omega), relation="add_remove")
+    assert budget.admit(release)
+    assert worst * (1 - 1e-9) <= budget.spent <= worst * 1.05

@@ -6,11 +6,20 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
-from tcdp_sim.accounting import CountTarget, DeviationTarget, Ledger, QuantileTarget, SelectionTarget, plan_budget
+from tcdp_sim.accounting import (
+    Additive,
+    CountTarget,
+    DeviationTarget,
+    Ledger,
+    QuantileTarget,
+    SelectionTarget,
+    plan_budget,
+)
 from tcdp_sim.accounting.least_factor import BESIDE, least_factor
 from tcdp_sim.accounting.planning.rough import rough_delta
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.selection.success import required_gap, selection_failure
+from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
 
 COUNTS = [(10.0, 10), (20.0, 1e3), (50.0, 1e6)]  # largest errors, numbers of counts
@@ -365,7 +374,7 @@ def test_the_slope_beside_a_jump_may_be_far_too_large(start):
 def test_a_budget_near_pure_dp_is_used_up():
     """With a largest loss of 1 there is no delta at all, so 1e-6 allows a little more."""
     targets = [CountTarget(largest_error=error, k=10, noise="laplace") for error in (10.0, 12.0)]
-    plan = plan_budget(targets, ApproxDP(1.0, 1e-6))
+    plan = plan_budget(targets, ApproxDP(1.0, 1e-6), objective="variance")
     assert 1 < sum(1 / row.scale for row in plan.rows) < 1 + 2e-5
     assert plan.certificate == "certified"
     summed = plan_budget(targets, ApproxDP(1.0, 1e-6), objective="error")
@@ -381,3 +390,13 @@ def test_estimates_are_near_the_truth():
     scales = [5.0 + i for i in range(len(targets))]
     exact = Ledger(target.release_at(scale) for target, scale in zip(targets, scales)).delta(0.5).estimate
     assert 0.5 < rough_delta(targets, scales, 0.5) / exact < 2
+
+
+@pytest.mark.parametrize(("noise", "k"), [("gaussian", 3), ("gaussian", 40), ("laplace", 40)])
+def test_a_plan_for_several_equal_releases_keeps_the_delta_of_all_of_them(noise, k):
+    """The list is written out release by release, and its delta is asked of a ledger."""
+    targets = [DeviationTarget(coordinates=k, noise=noise), DeviationTarget(coordinates=2, noise="laplace")]
+    plan = plan_budget(targets, ApproxDP(1.0, 1e-6), objective="variance")
+    releases = [Additive({"gaussian": Gaussian, "laplace": Laplace}[noise](plan.rows[0].scale)) for _ in range(k)]
+    releases += [Additive(Laplace(plan.rows[1].scale)) for _ in range(2)]
+    assert Ledger(releases).delta(1.0).lower <= 1e-6 * (1 + 1e-6)

@@ -249,3 +249,9 @@ def test_the_best_shares_are_a_minimum():
 def test_mistakes_are_one_line(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(("k", "branching"), [(1, 2), (0, 2), (8, 1), (2.5, 2)])
+def test_shares_of_a_tree_without_levels_are_refused(k, branching):
+    with pytest.raises(ValueError, match="valid: a whole number from 2"):
+        best_shares(k, "substitute", branching)
