@@ -58,9 +58,9 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	$(BIN)/tcdp-sim reproduce $(ARGS)
 	rm -rf results/reference/papers
 	mkdir -p results/reference/papers
-	cp -r $(addprefix results/papers/,index.html errata.html claims.csv certificate.json figures) results/reference/papers/
+	cp -r $(addprefix results/papers/,index.html errata.html remarks.html claims.csv certificate.json figures) results/reference/papers/
 	sed 's|](figures/|](../../results/reference/papers/figures/|g' results/papers/papers.md > docs/reference/papers.md
-	cp results/papers/errata.md docs/reference/errata.md
+	cp results/papers/errata.md results/papers/remarks.md docs/reference/
 
 doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public names, computed and written
 	PYTHONPATH=tests/references $(BIN)/python -m doc_numbers

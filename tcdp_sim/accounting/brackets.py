@@ -84,7 +84,7 @@ def _at_most(bounds: Bounds, upper: float) -> Bounds:
 
 def _safe(low: float, high: float) -> Bounds:
     """Return a bracket with its middle as the estimate, or the safe end where the middle says little."""
-    return Bounds(low, 0.5 * (low + high) if high - low <= _WIDE * high else high, high)
+    return Bounds(low, 0.5 * (low + high) if high - low <= _WIDE * abs(high) else high, high)
 
 
 def answer(entries: Entries, relation: str | None, question: Question) -> Bounds:

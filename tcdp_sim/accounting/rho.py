@@ -14,6 +14,7 @@ from tcdp_sim.privacy.definitions import TCDP, ZCDP, PureDP
 from tcdp_sim.privacy.least_rho import bounded_range_rho, discrete_laplace_rho, laplace_rho, pure_rho, response_rho
 
 _SECOND = 2  # D_a / a of noise on a lattice has its supremum there, if not before
+_LIMIT = 1e-6
 _ORDERS = 1 + np.geomspace(1e-3, 1e5, 60)
 
 
@@ -50,6 +51,7 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
       e = sensitivity / scale.
     - Gaussian and discrete Gaussian noise: sensitivity^2 / 2 sigma^2. Discrete noise attains it at whole orders, and
       no order exceeds it (Canonne, Kamath, Steinke 2020). Below omega = 2 the search of the next line is used for it.
+    - Rounded Gaussian noise without a finite omega: that of the Gaussian noise, the limit of high orders.
     - Other additive noise: the maximum over a grid of orders and around the best of them. That no other order is worse
       is verified numerically and not proved.
 
@@ -103,6 +105,10 @@ def _largest(release: Additive, omega: float) -> float:
     def height(order: float) -> float:
         return float(renyi_divergence(release.noise, release.sensitivity, order).upper) / order
 
+    rounds = getattr(release.noise, "continuous", None)  # rounding is post-processing
+    most = None if rounds is None else rounds.exact_rho(release.sensitivity)
+    if most is not None and omega == np.inf and height(float(_ORDERS[-1])) >= float(most) * (1 - _LIMIT):
+        return float(most)  # the limit of high orders
     orders = np.unique(np.concatenate([[1.0], _ORDERS[omega > _ORDERS], [omega] if np.isfinite(omega) else []]))
     heights = [height(float(order)) for order in orders]
     best = int(np.argmax(heights))
@@ -111,5 +117,5 @@ def _largest(release: Additive, omega: float) -> float:
     ends = np.log(orders[[max(best - 1, 0), min(best + 1, len(orders) - 1)]])
     from scipy.optimize import minimize_scalar  # imported late, as in `core.numerics.root`
 
-    found = minimize_scalar(lambda x: -height(float(np.exp(x))), bounds=ends, method="bounded", options={"xatol": 1e-9})
+    found = minimize_scalar(lambda x: -height(float(np.exp(x))), bounds=ends, method="bounded", options={"xatol": 1e-6})
     return float(max(-found.fun, heights[best]))

@@ -11,7 +11,7 @@ from tcdp_sim.exact.losses.powers import error_question, power_question, quantil
 
 _NARROW, _SHARE, _FINEST = 2e-5, 5e-4, 1e-13  # aims for the distance of ends: absolute, relative, least
 _LEAST = 1e-300  # of a type II error
-_WIDTH = 2e-3  # of the size of the losses: the aim for a quantile
+_WIDTH = 4e-3  # of the size of the losses: the aim for a quantile
 _ROUNDING = 4e-16
 _FARTHEST = 745.0
 

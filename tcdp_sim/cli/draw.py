@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tcdp_sim.cli.say import say, say_all
+from tcdp_sim.cli.waiting import waiting
 from tcdp_sim.core import log, main_module
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine import interrupts
@@ -106,7 +107,8 @@ def _made(
         from tcdp_sim import results
         from tcdp_sim.results import published
         from tcdp_sim.study.study import data_notes
-    run = published.read(folder, wanted)
+    with waiting(f"{folder.name}: reading the table"):
+        run = published.read(folder, wanted)
     text = _printed(run, console)
     lines: list[str] = []
 
@@ -117,7 +119,8 @@ def _made(
     with results.readable(folder / "results.zarr"):
         for line in data_notes(json.loads(run.cells.attrs.get("data", "{}"))):
             tell(line)
-    figures = _figures(run, chosen) if current is None else current
+    with waiting(f"{folder.name}: drawing"):
+        figures = _figures(run, chosen) if current is None else current
     contradictions = published.contradicted(run, tell)
     published.differences(run, tell)
     for path in figures:

@@ -20,7 +20,7 @@ What five papers claim, with computed verdicts, on one page. The keys:
   plan=true           say what would be run and computed, and do nothing
   render=true         write the page from what is recorded, and compute nothing
 
-It writes index.html, errata.html, both as Markdown, claims.csv and figures/.
+It writes index.html, errata.html, remarks.html, all as Markdown, claims.csv and figures/.
 Exit code 1 if a verdict is not the recorded one."""
 KEYS = ("only", "full", "folder", "cluster", "plan", "render")
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from tcdp_sim.core.waiting import announced
+from tcdp_sim.core.waiting import repeated
 from tcdp_sim.report.terminal import Terminal
 
 SECONDS = 0.5  # after which a step is named in a log
@@ -17,7 +17,7 @@ def waiting(what: str) -> Iterator[None]:
     """Name the step that the block takes, on stderr.
 
     A terminal shows the step at once, with the time that it has taken, and erases it at the end. A log has a line once
-    the step has taken SECONDS.
+    the step has taken SECONDS, and another one every 15 s.
     """
     console = Terminal(stderr=True)
     if console.is_terminal:
@@ -25,5 +25,5 @@ def waiting(what: str) -> Iterator[None]:
             shown.add_task(what)
             yield
         return
-    with announced(partial(console.print, highlight=False, soft_wrap=True), f"{what} ...", SECONDS):
+    with repeated(partial(console.print, highlight=False, soft_wrap=True), what, SECONDS):
         yield

@@ -17,6 +17,7 @@ FIRST_SECONDS = 0.8  # until the first line of a log
 LOG_SECONDS = 15.0  # between later ones
 LIVE_SECONDS = 0.25
 LOOK_SECONDS = 0.4  # the line is updated at least this often, even if nothing arrives
+QUIET_SECONDS = 10.0  # without an arrival, until the line says how long the present task has taken
 NAMED = 3  # silent workers that are named
 
 
@@ -97,7 +98,7 @@ class ProgressLine:
         self._ticker = threading.Thread(target=self._tick, name="progress", daemon=True)
         self._console = Terminal(stderr=True)
         self._live = self._console.is_terminal
-        self._started = self._last_drawn = time.monotonic()
+        self._started = self._last_drawn = self._arrived = time.monotonic()
         self._next_log = self._started + FIRST_SECONDS
         self._bar = Progress(
             TextColumn(f"{what}ing"),
@@ -115,20 +116,20 @@ class ProgressLine:
         """Add what has arrived, in the form that the tally takes."""
         with self._lock:
             self._tally.add(arrived)
-            self._show()
+            self._arrived = time.monotonic()
+            self._show(self._arrived)
 
     def _tick(self) -> None:
         """Update the line at regular times, also when nothing arrives."""
         while not self._end.wait(LOOK_SECONDS):
             with self._lock:
-                self._show()
+                self._show(time.monotonic())
 
-    def _show(self) -> None:
+    def _show(self, now: float) -> None:
         """Draw the line, or log it, if it is time to."""
-        now = time.monotonic()
         if self._live and now - self._last_drawn > LIVE_SECONDS:
             self._last_drawn = now
-            self._bar.update(self._task, completed=self._tally.work, what=self._what())
+            self._bar.update(self._task, completed=self._tally.work, what=self._what() + self._quiet(now))
         if now > self._next_log:
             self._next_log = now + LOG_SECONDS
             self._say(now)
@@ -139,13 +140,23 @@ class ProgressLine:
         more = f" and {len(silent) - NAMED} more" if silent[NAMED:] else ""
         return f"{self._tally}, silent: {', '.join(silent[:NAMED])}{more}" if silent else str(self._tally)
 
+    def _quiet(self, now: float) -> str:
+        """Return how long the present task has taken, if nothing has arrived for a while."""
+        waited = now - self._arrived
+        return f", the present task has taken {waited:.0f} s so far" if waited > QUIET_SECONDS else ""
+
+    def _left(self, now: float) -> str:
+        """Return the time left by the tasks that have arrived. It does not grow while nothing arrives."""
+        share, waited = self._tally.work / self._tally.total, now - self._arrived
+        if not share:
+            return f"unknown: the first task has taken {now - self._started:.0f} s so far"
+        left = (self._arrived - self._started) * (1 / share - 1) - waited
+        return f"{left:.0f} s{self._quiet(now)}" if left > 0 or share >= 1 else f"unknown{self._quiet(now)}"
+
     def _say(self, now: float) -> None:
         """Log the progress with the time left."""
-        share, taken = self._tally.work / self._tally.total, now - self._started
-        left = (
-            f"{taken * (1 / share - 1):.0f} s" if share else f"unknown: the first task has taken {taken:.0f} s so far"
-        )
-        line = f"{share:.0%}  {self._what()}  ETA {left}"
+        share = self._tally.work / self._tally.total
+        line = f"{share:.0%}  {self._what()}  ETA {self._left(now)}"
         LOG.info(line)
         if not self._live:
             self._console.print(line, highlight=False, soft_wrap=True)

@@ -3,7 +3,7 @@
 import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,10 +137,34 @@ def publish(
         from tcdp_sim.store import zarr_tree
     worst = state.WorstOfTable(study.mechanism.observables)
     blocks = worst.watched(_table(study, run, wanted, exact_values, kept, attributes, counted))
-    run.publish(zarr_tree.watched(blocks, seen) if seen else blocks)
-    certificate.write(study, run, wanted.by_id())
+    with ProgressLine(_Rows(len(study.plan.cells)), what="publish") as line:
+        blocks = _shown(blocks, line)
+        run.publish(zarr_tree.watched(blocks, seen) if seen else blocks)
+        certificate.write(study, run, wanted.by_id())
     publication.write(run.folder, made_of)
     state.keep(study.planned, run, wanted, plan, worst.found)
+
+
+@dataclass
+class _Rows:
+    """The progress of a publication: the rows of its table. The certificate comes after the last of them."""
+
+    total: float
+    work: float = 0.0
+
+    def add(self, rows: int) -> None:
+        """Add the rows of a block."""
+        self.work += rows
+
+    def __str__(self) -> str:
+        return f"{self.work:.0f}/{self.total:.0f} cells"
+
+
+def _shown(blocks: "Iterator[xr.Dataset]", line: ProgressLine) -> "Iterator[xr.Dataset]":
+    """Yield the blocks of a table, and advance the line by their rows."""
+    for block in blocks:
+        line.advance(block.sizes["cell"])
+        yield block
 
 
 def until_precise(

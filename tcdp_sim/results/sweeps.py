@@ -11,6 +11,7 @@ from tcdp_sim.mechanisms.functions import at
 from tcdp_sim.store import columns
 from tcdp_sim.study.sweeps import CELLS, label
 from tcdp_sim.summaries.estimates import quantile_table
+from tcdp_sim.summaries.places import moments_of
 from tcdp_sim.summaries.summary import Distribution
 
 OF_STUDIES = ("data_counts", "data_start", "data_size", "warned", "failed")
@@ -138,10 +139,13 @@ def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tu
     sides = [
         np.asarray(data[name + end][1]) if name + end in data else np.zeros(len(bins), int) for end in columns.INFINITE
     ]
-    none = np.zeros((1, 5))
+    numbers = (
+        np.asarray(data[name + end][1]) for end in (columns.MEAN, columns.DEVIATION, columns.LEAST, columns.MOST)
+    )
+    finite = np.asarray(data["trials"][1]) - np.asarray(data[name + columns.NONFINITE][1])
     ds = [
-        Distribution(keys[end - size : end], counts[end - size : end], {}, none, 0, (int(minus), int(plus)))
-        for end, size, minus, plus in zip(ends, bins, *sides)
+        Distribution(keys[end - size : end], counts[end - size : end], {}, own, 0, (int(minus), int(plus)))
+        for end, size, own, minus, plus in zip(ends, bins, moments_of(finite, *numbers), *sides)
     ]
     table = quantile_table(ds, np.array(levels)) if levels else np.zeros((4, len(bins), 0))
     for end, values in zip(columns.INTERVAL, table):

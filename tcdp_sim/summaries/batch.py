@@ -10,6 +10,7 @@ import numpy as np
 
 from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, keys_of
 from tcdp_sim.summaries.estimates import NORMAL, proportion, ranks_of, read_off
+from tcdp_sim.summaries.places import narrowed, on_edges
 from tcdp_sim.summaries.scales import exponents
 
 TOGETHER = 512  # trials of a chunk up to which cells are computed together
@@ -52,7 +53,7 @@ def rows_of_bins(sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, bins: n
 
     All numbers are finite, and no key reaches SMALL_KEY in size.
     """
-    return Rows(_published(sums), keys, counts, bins, _quantiles(int(sums[0, 0]), keys, counts, bins, q))
+    return Rows(_published(sums), keys, counts, bins, _quantiles(sums, keys, counts, bins, q))
 
 
 def sums_of(x: np.ndarray) -> np.ndarray:
@@ -98,16 +99,19 @@ def _published(sums: np.ndarray) -> np.ndarray:
     return np.stack([mean, mcse, *ends, deviation, least, most])
 
 
-def _quantiles(n: int, keys: np.ndarray, counts: np.ndarray, bins: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the quantiles of cells of n trials."""
+def _quantiles(sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, bins: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return the quantiles of cells with equally many trials."""
+    n = int(sums[0, 0])
     ranks, within = (np.array(part) for part in ranks_of(n, tuple(q)))
     before = n * np.arange(len(bins))[:, None, None]
     total, last = np.cumsum(counts), np.cumsum(bins)[:, None, None] - 1
     found = np.searchsorted(total, np.ceil(ranks).astype(np.int64) + before)
     found = np.clip(found, last + 1 - bins[:, None, None], last)
     below = total[found] - counts[found] - before
+    exact = on_edges(list(sums[:, None]), keys, counts, np.asarray(bins))
+    edges = narrowed(bin_edges(keys[found]), sums[:, 3], sums[:, 4], exact)
     return read_off(np.broadcast_to(ranks, found.shape), np.broadcast_to(within, (len(bins), *within.shape)),
-                    bin_edges(keys[found]), counts[found], below)  # fmt: skip
+                    edges, counts[found], below)  # fmt: skip
 
 
 def proportions(hits: np.ndarray, trials: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Ledgers at the ends of their ranges: little noise, rare sampling, epsilon near 0, delta 0 and 1, certain losses."""
 
+from itertools import pairwise
 from math import exp, expm1
 
 import mpmath as mp
@@ -149,3 +150,15 @@ def test_calibration_of_a_sampled_release(epsilon, delta):
     found = calibrate(guarantee=ApproxDP(epsilon, delta), releases=free, relation="add_remove")
     assert sampled_delta(found.factor, 0.02, epsilon) <= delta
     assert sampled_delta(found.factor * (1 - 1e-4), 0.02, epsilon) > delta
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_epsilon_falls_in_delta_up_to_1(seed):
+    """Two releases with nearly certain losses, beside one whose losses are so small that a grid for it is fine."""
+    rng = np.random.default_rng(seed)
+    pairs = [[rng.dirichlet(np.full(3, 10 ** rng.uniform(-1.5, 0.5))) for _ in range(2)] for _ in range(2)]
+    ledger = Ledger([*(Distributions(p, q) for p, q in pairs), RandomisedResponse(1.1e-7)], "add_remove")
+    found = [ledger.epsilon(delta) for delta in (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)]
+    for before, after in pairwise(found):
+        assert after.upper <= before.upper * (1 + 1e-3) + 1e-12
+    assert all(high - low <= 1e-3 * high for low, _, high in found)

@@ -59,6 +59,25 @@ def test_a_log_gets_a_line_within_a_second_and_then_now_and_then(monkeypatch, ca
     assert second == "100%  2/2 cells, 1.5e+03 trials, worst standard error 0.1 of its mean  ETA 0 s"
 
 
+def test_the_time_left_does_not_grow_while_a_task_is_slow(monkeypatch, capsys):
+    """A fifth after 2 s: 8 s are left. Nothing comes for 70 s, and the line says so; then all comes."""
+    clock = iter([0.0, 2.0, 5.0, 20.0, 72.0, 80.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
+    line = progress.ProgressLine(progress.Tally(Todo(), 500))
+    line.advance(done(record("a", 1)))
+    for _ in range(3):
+        line._show(progress.time.monotonic())
+    line.advance(done(record("a", 2), record("b", 0)))
+    assert [text.split("  ETA ")[1] for text in capsys.readouterr().err.splitlines()] == [
+        "8 s",
+        "5 s",
+        "unknown, the present task has taken 18 s so far",
+        "unknown, the present task has taken 70 s so far",
+        "0 s",
+    ]
+
+
 def test_it_is_silent_when_there_is_little_to_say(capsys):
     with progress.ProgressLine(progress.Tally(Todo(), 1)) as line:
         line.advance(done(record("b", 0), trials=1))

@@ -100,10 +100,12 @@ def test_texts_of_others_stay_texts(folder):
 
 
 def test_nothing_comes_from_outside(folder):
-    for name, others in (("index.html", "errata.html"), ("errata.html", "index.html")):
+    errata, remarks = "errata.html", "remarks.html"
+    pages = {"index.html": {errata, remarks}, errata: {"index.html", errata, remarks}}
+    for name, others in pages.items():
         text = (folder / name).read_text("utf-8")
         addresses = re.findall(r'(?:src|href|xlink:href)="([^#"][^"]*)"', text)
-        assert {address.partition("#")[0] for address in addresses} == {"data:,", others}
+        assert {address.partition("#")[0] for address in addresses} == {"data:,", *others}
         assert "url(http" not in text
         assert "default-src 'none'" in text.replace("&#39;", "'")
 
@@ -127,7 +129,7 @@ def test_errata_are_linked_and_named_on_both_pages(folder):
 
 def test_errata_stand_in_the_order_of_their_numbers():
     rows = [{"errata": names} for names in (["E10"], ["E2", "S1"], ["E10", "E9"], [])]
-    found = {one["name"]: len(one["rows"]) for one in page._errata(rows)}
+    found = {one["name"]: len(one["rows"]) for one in page._entries(rows)}
     assert list(found.items()) == [("E2", 1), ("E9", 1), ("E10", 2), ("S1", 1)]
 
 

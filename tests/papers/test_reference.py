@@ -39,10 +39,23 @@ def test_docs_and_readme_say_what_the_page_says(reference):
     docs, readme = ((ROOT / name).read_text("utf-8") for name in ("docs/reference/papers.md", "README.md"))
     (count,) = re.findall(r"^(\d+ printed statements): .*$", docs, re.MULTILINE)
     assert count in readme
-    links = set(re.findall(r"\]\(errata\.md#(e\d+|s\d+)\)", docs))
-    headings = re.findall(r"^## (\w+)$", (ROOT / "docs" / "reference" / "errata.md").read_text("utf-8"), re.MULTILINE)
-    assert links
-    assert links <= {heading.lower() for heading in headings}
+    for page in ("errata", "remarks"):
+        links = set(re.findall(rf"\]\({page}\.md#(e\d+|s\d+)\)", docs))
+        text = (ROOT / "docs" / "reference" / f"{page}.md").read_text("utf-8")
+        headings = {heading.lower() for heading in re.findall(r"^## (\w+)$", text, re.MULTILINE)}
+        assert links
+        assert links == headings
+
+
+def test_errata_are_mistakes_and_remarks_are_none(reference):
+    mistakes = {"misprint", "proof gap", "hypothesis missing", "false"}
+    for page, is_erratum in (("errata", True), ("remarks", False)):
+        text = (ROOT / "docs" / "reference" / f"{page}.md").read_text("utf-8")
+        for entry in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+            classes = set(
+                re.findall(r"\((misprint|proof gap|hypothesis missing|false|holds|ours|informal|[a-z ]+);", entry)
+            )
+            assert bool(classes & mistakes) is is_erratum, entry.split()[0]
 
 
 def number(text):

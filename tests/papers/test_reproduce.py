@@ -48,7 +48,16 @@ def test_all_claims_make_a_page_and_their_counts(command, made_up, tmp_path):
     assert "1 sentence of ours: 1 holds" in out
     folder = tmp_path / "here"
     assert {path.name for path in folder.iterdir()} == {
-        *("index.html", "papers.md", "errata.html", "errata.md", "claims.csv", "certificate.json"),
+        *(
+            "index.html",
+            "papers.md",
+            "errata.html",
+            "errata.md",
+            "remarks.html",
+            "remarks.md",
+            "claims.csv",
+            "certificate.json",
+        ),
         *("figures", "evidence"),
     }
     table = pd.read_csv(folder / "claims.csv")

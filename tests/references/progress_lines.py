@@ -2,7 +2,7 @@
 
 import re
 
-PROGRESS = re.compile(r"\S+: planning \.\.\.|\d+%  .*  ETA .*")
+PROGRESS = re.compile(r"\S+: (planning|reading the table|drawing) \.\.\.( \d+ s so far)?|\d+%  .*  ETA .*")
 
 
 def without_progress(err: str) -> str:

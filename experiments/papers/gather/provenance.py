@@ -15,7 +15,7 @@ from tcdp_sim.experiments.papers.registry import function_of
 from tcdp_sim.store import digests
 
 CERTIFICATE = "certificate.json"
-FILES = ("index.html", "papers.md", "errata.html", "errata.md", "claims.csv")
+FILES = ("index.html", "papers.md", "errata.html", "errata.md", "remarks.html", "remarks.md", "claims.csv")
 SHOWN = 16  # digits of a digest
 
 

@@ -1,6 +1,7 @@
 """The page of the papers, also as Markdown and CSV: a function of the results and exhibits alone."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,29 @@ ASYMPTOTICS = Exhibit(
 )
 
 
+MISTAKES = {ClaimClass.FALSE, ClaimClass.PROOF_GAP, ClaimClass.HYPOTHESIS_MISSING, ClaimClass.MISPRINT}
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A page of numbered entries: the name of its files, its title, and one sentence about it."""
+
+    file: str
+    title: str
+    about: str
+
+
+ERRATA = Entries(
+    "errata",
+    "Errata of five papers on concentrated differential privacy",
+    "Each entry has a misprint, a gap in a proof, a missing hypothesis or a false statement, and the claims around it.",
+)
+REMARKS = Entries(
+    "remarks",
+    "Remarks on five papers on concentrated differential privacy",
+    "These entries are no mistakes of a paper: statements that hold, informal sentences beside exact numbers, damaged "
+    "text, and findings of ours.",
+)
 View = dict[str, Any]  # the variables of a template
 Draw = Callable[[Exhibit, pd.DataFrame], str]  # an exhibit and its table -> SVG
 
@@ -51,7 +75,7 @@ Draw = Callable[[Exhibit, pd.DataFrame], str]  # an exhibit and its table -> SVG
 def write(
     folder: Path, results: Sequence[Result], exhibits: Mapping[Exhibit, pd.DataFrame], about: View, picture: Draw
 ) -> Path:
-    """Write the page, the errata, both also as Markdown, claims.csv and figures/. Return the path of the page.
+    """Write the page, errata and remarks, all also as Markdown, claims.csv and figures/. Return the path of the page.
 
     `exhibits` has the numbers of each. `provenance.about` documents `about`. `picture` draws an exhibit as SVG. The
     function raises OSError if the folder is not writable.
@@ -66,9 +90,12 @@ def write(
     values = _values(results, table, shown) | {"about": about}
     values["loose"] = _show(folder, LOOSENESS, loose, picture) if len(loose) else None
     values["asymptotics"] = _show(folder, ASYMPTOTICS, ratios, picture) if len(ratios) else None
-    for name in ("index.html", "papers.md", "errata.html", "errata.md"):
-        template = name.replace("index", "papers")
-        durable.write(folder / name, html.page(template, **values))
+    for name in ("index.html", "papers.md"):
+        durable.write(folder / name, html.page(name.replace("index", "papers"), **values))
+    for of, more in zip((ERRATA, REMARKS), (values["errata"], values["remarks"])):
+        for ending in ("html", "md"):
+            own = {"page": of, "entries": more}
+            durable.write(folder / f"{of.file}.{ending}", html.page(f"errata.{ending}", **values | own))
     return folder / "index.html"
 
 
@@ -76,6 +103,7 @@ def _values(results: Sequence[Result], table: pd.DataFrame, shown: Sequence[View
     rows = page_rows(table)
     seen = {row["letter"] for row in rows}
     bounds, survivors = weak(results)
+    entries = _entries(rows)
     return {
         "rows": rows,
         "classes": of_classes(results),
@@ -90,7 +118,9 @@ def _values(results: Sequence[Result], table: pd.DataFrame, shown: Sequence[View
             "kind": {str(kind): str(kind) for kind in Kind if kind in set(table["kind"])},
         },
         "names": [one["name"] for one in shown],
-        "errata": _errata(rows),
+        "errata": [entry for entry in entries if _is_erratum(entry)],
+        "remarks": [entry for entry in entries if not _is_erratum(entry)],
+        "home": {entry["name"]: (ERRATA if _is_erratum(entry) else REMARKS).file for entry in entries},
         "findings": _findings(rows),
         "withdrawn": _withdrawn(rows),
         "meanings": {str(each): meaning for each, meaning in MEANINGS.items()},
@@ -136,8 +166,13 @@ def _withdrawn(rows: Sequence[View]) -> list[View]:
     return kept + [{"id": name, "anchor": "", "text": text} for each in removed for name, text in each]
 
 
-def _errata(rows: Sequence[View]) -> list[View]:
-    """Return each erratum with its claims, in the order of the numbers."""
+def _is_erratum(entry: View) -> bool:
+    """Return True if some claim of an entry is a mistake of a paper."""
+    return any(row["class"] in MISTAKES for row in entry["rows"])
+
+
+def _entries(rows: Sequence[View]) -> list[View]:
+    """Return each numbered entry with its claims, in the order of the numbers."""
     names = {name for row in rows for name in row["errata"]}
     ordered = sorted(names, key=lambda name: (name[0], int(name[1:])))
     return [{"name": name, "rows": [row for row in rows if name in row["errata"]]} for name in ordered]

@@ -23,6 +23,11 @@ from tcdp_sim.experiments.papers.page.wording import (
 )
 from tcdp_sim.statistics.intervals import Simulated
 
+COMPARED = {  # verdict of a comparison -> its words
+    str(Verdict.FALSE): "compared: the numbers are not as near as the words suggest",
+    str(Verdict.HOLDS): "compared: the numbers are as near as the words suggest",
+    str(Verdict.CONSISTENT): "compared: the numbers go where the words say, as far as they were computed",
+}
 UNJUDGED = {ClaimClass.INFORMAL, ClaimClass.TEXT_DAMAGED}  # their cards compare, and give no verdict on the paper
 
 
@@ -112,9 +117,10 @@ def page_rows(table: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def _judged(row: Mapping[str, object]) -> str:
-    """Return the verdict in words. Where the paper gives nothing to judge, it says that it is on our reading alone."""
-    words = f"{row['verdict']} {row['about']}".strip()
-    return f"{words}, as it is measured here; this is no verdict on the paper" if row["class"] in UNJUDGED else words
+    """Return the verdict in words, or for a sentence that cannot be judged how near the compared numbers are."""
+    if row["class"] in UNJUDGED:
+        return COMPARED.get(str(row["verdict"]), "compared") + ", which is no verdict on the paper"
+    return f"{row['verdict']} {row['about']}".strip()
 
 
 def anchors(names: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import gc
 import ipaddress
 import re
+import socket
 import traceback
 from asyncio import CancelledError
 from collections.abc import Iterator, Mapping
@@ -62,11 +63,12 @@ def present(spec: Mapping[str, Any], tell: Tell) -> int:
 
 def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
     """Return a client, by TLS or after a warning. Raises UserError if nobody answers within `wait` seconds."""
-    with interrupts.held():
-        from distributed import Client, Security
-
     address = spec["address"]
     parts = cast(re.Match[str], re.fullmatch(ADDRESS, address))  # `check` has seen that it matches
+    if _refuses(parts["host"].strip("[]"), int(parts["port"])):  # asked first: the import takes a second
+        tell(f"{address} refuses the connection; waiting for a scheduler there up to {wait:g} s")
+    with interrupts.held():
+        from distributed import Client, Security
     security = None
     if parts["protocol"] == "tls":
         ca, cert, key = (str(Path(spec[name]).absolute()) for name in FILES)
@@ -83,6 +85,17 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
     except MemoryError as problem:  # another protocol's first bytes were read as a length
         _end_what_failed(problem)
         raise UserError(f"cluster.address = {address} gives no connection (it is not a Dask scheduler)") from None
+
+
+def _refuses(host: str, port: int) -> bool:
+    """Return True if nobody listens at an address."""
+    try:
+        socket.create_connection((host, port), timeout=1).close()
+    except ConnectionRefusedError:
+        return True
+    except (OSError, ValueError, OverflowError):  # the client itself says what is wrong
+        return False
+    return False
 
 
 def _end_what_failed(problem: BaseException | None) -> None:

@@ -58,7 +58,7 @@ def _searched(
     off_grid = sum(times for (_, times), lattice in zip(kinds, lattices) if lattice is None)
     spacings = [(lattice[1], times) for lattice, (_, times) in zip(lattices, kinds) if lattice]
     step = done = np.inf
-    wider, left = question.wider, LONGEST
+    wider, left = question.wider, LONGEST // question.dearer
     for _ in range(rounds):
         place = _place(crude, question, (low, high))
         step = step if np.isfinite(step) else _first_step(place, off_grid, question, high, known)

@@ -19,7 +19,7 @@ from tcdp_sim.exact.losses.questions import Ends, Peak, Question
 from tcdp_sim.exact.losses.tilts import Crude
 
 Value = Callable[[Any, Any], Any]  # of a and H(a)
-_PLACES = 24  # at which a profile is asked at once
+_PLACES = 16  # at which a profile is asked at once
 _ZOOM = 0.15  # of the distance of all places: how far the next ones reach on each side
 _ROUNDS = 10
 _GAIN = 0.8  # a narrower distance of places has to shrink a bracket by this factor
@@ -27,7 +27,8 @@ _PART = 1e-3  # of a power: the least part of it that H is taken to be
 _FARTHEST = 700.0  # e^e has all its digits
 _ROUNDING = 4e-16
 _WIDER = 4.0
-_QUANTILE_STEP = 0.2  # of the allowed width over the root of the number of releases
+_DEARER = 6  # a point of a transform, as a profile is asked at many places
+_QUANTILE_STEP = 0.8  # of the allowed width over the root of the number of releases
 
 
 def power_question(alpha: float, allowed: Callable[[float], float]) -> Question:
@@ -56,7 +57,9 @@ def power_question(alpha: float, allowed: Callable[[float], float]) -> Question:
         return min(exp(log_delta) + exp(min(epsilon + log(alpha), 0.0)), 1.0)
 
     settled = alpha in (0, 1)
-    return Question(at_once, place, find, allowed, lambda theta, power: theta * power, answer, settled, wider=_WIDER)
+    return Question(
+        at_once, place, find, allowed, lambda theta, power: theta * power, answer, settled, wider=_WIDER, dearer=_DEARER
+    )
 
 
 def error_question(alpha: float, allowed: Callable[[float], float]) -> Question:
@@ -89,7 +92,7 @@ def error_question(alpha: float, allowed: Callable[[float], float]) -> Question:
     def slope(theta: float, answer: float) -> float:
         return (theta + 1) * -answer
 
-    return Question(at_once, place, find, allowed, slope, answer, wider=_WIDER)
+    return Question(at_once, place, find, allowed, slope, answer, wider=_WIDER, dearer=_DEARER)
 
 
 def quantile_question(chance: float, width: float) -> Question:
@@ -113,7 +116,15 @@ def quantile_question(chance: float, width: float) -> Question:
         return (theta + 1) ** -1 / (_QUANTILE_STEP**2 * width)
 
     return Question(
-        at_once, place, find, lambda _: width, slope, lambda epsilon, _: epsilon, missed=_is_below, wider=_WIDER
+        at_once,
+        place,
+        find,
+        lambda _: width,
+        slope,
+        lambda epsilon, _: epsilon,
+        missed=_is_below,
+        wider=_WIDER,
+        dearer=_DEARER,
     )
 
 
@@ -204,7 +215,7 @@ def _quantile(law: LossSum, chance: float, width: float) -> Ends:
         below, above = _tails(places, *_sampled(law, places))
         reached, missed = places[below >= chance], places[above < chance]
         least, most = max([least, *reached[-1:]]), min([most, *missed[:1]])
-        if not (np.isfinite(least) and most - least > width / 4 and most - least <= _GAIN * before):
+        if not (np.isfinite(most - least) and most - least > width / 4 and most - least <= _GAIN * before):
             break
         margin = 2 * min(float(places[1] - places[0]), most - least)
         low, high = max(least - margin, first), min(most + margin, last)

@@ -45,6 +45,8 @@ class Question:
         The delta whose epsilon is asked for, if that is the question.
     wider : float
         The distance from the answer down to the start of the first window, over the usual one.
+    dearer : int
+        The work for a point of a transform, over the usual one.
     """
 
     at_once: Callable[[Ends, Ends, Peak], Ends]
@@ -57,6 +59,7 @@ class Question:
     missed: Callable[[Ends, float], bool] = lambda found, high: False
     delta: float | None = None
     wider: float = 1.0
+    dearer: int = 1
 
     def close(self, low: float, high: float) -> bool:
         """Return True if the ends are close enough."""

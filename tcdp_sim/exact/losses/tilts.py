@@ -24,6 +24,7 @@ _EQUAL = 0.05
 _MOST_GAP = 9.0  # in nats, of rounding over the answer
 _SATURATED = 0.2  # in nats: the mass of all sums but the largest, beside that of the largest
 _USUAL = float(np.log(0.9))  # log of a delta above which the saddle point fails
+_FLATTEST = 1.2  # of the shortest window: one with a flatter tilt may be longer by this factor
 _CENTRE = 0.1  # standard deviations: a saddle point so near the mean is not corrected
 _PHANTOM = 22.0  # folded mass is at most e^-22 of delta
 
@@ -202,7 +203,7 @@ class Crude:
         tilts = np.maximum(_FLATTER * steep, 0.02 / self.spread)
         values = self._values(tilts)
         far = max(2 * spread, 4 * tilts[-1])
-        ups = np.concatenate([_STEEPER * steep, _STEEPER * tilts[-1], np.geomspace(2 * tilts[-1], far, 10)])
+        ups = np.sort(np.concatenate([_STEEPER * steep, _STEEPER * tilts[-1], np.geomspace(2 * tilts[-1], far, 10)]))
         highs = self._values(ups)
         deep = float(np.max((-want - lows) / -downs))  # P[S <= deep] <= e^-want, by the best of the tilts
         for start in (epsilon - margin, min(deep, epsilon - margin)):
@@ -214,7 +215,7 @@ class Crude:
                 below = max(want + chance[flatter], 0.0) / theta
                 steeper = ups > 1.01 * theta
                 above = (highs - ups * start + want)[steeper] / (ups[steeper] - theta)
-                which = int(np.argmin(above))
+                which = int(np.argmax(above <= _FLATTEST * above.min()))  # crude laws say little of steep tilts
                 length = max(below, float(above[which]), margin) + 4 * step
                 if best is None or length < best[1]:
                     best = Window(theta, start, 0, float(ups[steeper][which]), float(downs[flatter])), length

@@ -13,7 +13,7 @@ from distributed import Client
 from tcdp_sim.core import log as runlog
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, schedule
-from tcdp_sim.engine.clusters import agreement
+from tcdp_sim.engine.clusters import agreement, scheduler
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.store.run_folder import RunWriter
 from tcdp_sim.study.groups import named
@@ -254,6 +254,18 @@ def test_nobody_at_the_address_is_one_line():
         clusters.connect(dict(named("cluster", "scheduler")) | {"address": address, "wait": 2}),
     ):
         pass
+
+
+def test_a_refused_connection_is_told_before_anything_is_imported(tmp_path):
+    """Within a second: the first thing that is done, and a refusal comes at once."""
+    told, address = [], f"tcp://127.0.0.1:{free_port()}"
+    spec = dict(named("cluster", "scheduler")) | {"address": address, "wait": 1}
+    with pytest.raises(UserError, match="gives no connection"):
+        scheduler.present(spec, told.append)
+    assert told[0] == f"{address} refuses the connection; waiting for a scheduler there up to 1 s"
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        assert not scheduler._refuses("127.0.0.1", other.getsockname()[1])
+    assert not scheduler._refuses("no.such.host.invalid", 1)
 
 
 class Pretending:
