@@ -67,7 +67,7 @@ doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public n
 	PYTHONPATH=tests/references $(BIN)/python -m public_names
 
 docs: $(STAMP) # the site, docs/_build/html/index.html; warnings are errors, and figures are kept in docs/_build/gallery
-	$(BIN)/python -m sphinx -q -E -W --keep-going -b html docs docs/_build/html $(ARGS)
+	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html $(ARGS)
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)

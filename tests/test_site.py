@@ -44,6 +44,24 @@ def gallery():
     return beside_the_site("gallery")
 
 
+def test_the_gallery_names_each_example_as_it_begins_and_ends(tmp_path, monkeypatch, capfd):
+    """Only what is not current runs; a line comes before the first example ends."""
+    module = gallery()
+    monkeypatch.setattr(module, "KEPT", tmp_path)
+    monkeypatch.setattr(module, "_draw_bracket", lambda: None)
+    names = list(module.examples())[:3]
+    monkeypatch.setattr(module, "_is_current", lambda name: name not in names)
+    told = []
+    monkeypatch.setattr(module, "_make", lambda name: told.append(capfd.readouterr().err))
+    module.make()
+    lines = ("".join(told) + capfd.readouterr().err).splitlines()
+    assert lines[0] == f"gallery: 3 of {len(module.examples())} examples to run, the others are current"
+    assert "gallery: " in told[0]
+    for done, name in enumerate(names, 1):
+        assert f"gallery: running {name}" in lines
+        assert any(line.startswith(f"gallery: {done} of 3 done: {name}, ") for line in lines)
+
+
 def test_a_name_in_a_docstring_has_to_exist():
     names = beside_the_site("names")
     for name in (

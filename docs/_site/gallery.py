@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -119,20 +120,40 @@ def page() -> str:
 
 
 def make() -> None:
-    """Run every example that is not current, two at a time."""
+    """Run every example that is not current, two at a time, and print a line as each begins and ends."""
     KEPT.mkdir(parents=True, exist_ok=True)
+    wanted = [name for name in examples() if not _is_current(name)]
+    tell(f"gallery: {len(wanted)} of {len(examples())} examples to run, the others are current")
     with ThreadPoolExecutor(2) as pool:
         drawn = pool.submit(_draw_bracket)
-        list(pool.map(_make, examples()))
+        for done, (name, seconds) in enumerate(pool.map(_timed, wanted), 1):
+            tell(f"gallery: {done} of {len(wanted)} done: {name}, {seconds:.0f} s")
         drawn.result()
 
 
+def tell(line: str) -> None:
+    """Print a line of progress at once, also into a pipe."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _is_current(name: str) -> bool:
+    """Return True if neither the text of an example nor the package has changed."""
+    before, now = _stamps(name, python(name))
+    return before == now
+
+
+def _timed(name: str) -> tuple[str, float]:
+    """Run an example and return its name and the seconds that it has taken."""
+    tell(f"gallery: running {name}")
+    started = time.monotonic()
+    _make(name)
+    return name, time.monotonic() - started
+
+
 def _make(name: str) -> None:
-    """Run an example if its text or the package has changed, and keep its figure."""
+    """Run an example and keep its figure. If only the package has changed, stored chunks are used again."""
     code = python(name)
     before, now = _stamps(name, code)
-    if before == now:
-        return
     run = KEPT / "results" / name
     if before[0] != now[0]:
         shutil.rmtree(run, ignore_errors=True)
