@@ -23,7 +23,7 @@ from typing import NamedTuple
 from tcdp_sim.core.errors import scalar
 
 LEAST_RHO = 1e-8  # below, a curve has more than 40,000 steps, and rounding matters
-_STEPS, _ROUNDS = 200, 60
+_STEPS, _ROUNDS, _NEWTON = 300, 60, 20
 _CLOSE = 1e-14
 _EXCESS = 4e-14  # relative, of a divergence over its bound: about what rounding leaves
 _MOST = 1 - 1e-15  # of the complement, beyond which d is not told apart from it
@@ -257,18 +257,23 @@ def _excess(pairs: Pairs, at: Odds, d: float, condition: Condition) -> float:
 
 
 def _largest(pairs: Pairs, at: Odds, condition: Condition) -> float:
-    """Return the largest d that one condition allows, by Newton's method for log K against log d, kept in a bracket."""
+    """Return the largest d that one condition allows, by Newton's method for log K against log d, kept in a bracket.
+
+    Where log K bends sharply, Newton's steps may go round between two points, so after _NEWTON steps every other one
+    halves the bracket.
+    """
     bound = pairs.bound(condition.t)
     low, high = 0.0, at.q * _MOST
     if _divergence(at, high, condition) <= bound:
         return at.q
     d = min(sqrt(2 * bound / (1 + condition.t) * at.p * at.q), 0.5 * at.q)
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         value = _divergence(at, d, condition)
         low, high = (d, high) if value <= bound else (low, d)
         slope = _slope(at, d, condition) * d / value if value > 0 else 0.0
         after = d * exp(min(max(-log(value / bound) / slope, -5.0), 5.0)) if slope > 0 else 0.0
-        after = after if low < after < high else 0.5 * (low + high)
+        halves = step >= _NEWTON and step % 2 == 0
+        after = after if low < after < high and not halves else 0.5 * (low + high)
         if abs(after - d) <= 0.25 * _CLOSE * d:
             break
         d = after

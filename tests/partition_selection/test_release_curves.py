@@ -21,6 +21,7 @@ from tcdp_sim.partition_selection import (
     ThresholdCurve,
     least_threshold,
 )
+from tcdp_sim.partition_selection.concentrated_pairs import Odds, RenyiPairs, largest_step
 from tcdp_sim.privacy.least_rho import pure_epsilon
 
 TARGETS = [(0.1, math.inf, 1e-6), (0.1, 5.0, 1e-6), (0.01, 1.5, 1e-10), (1.0, math.inf, 0.01), (2.0, 1.2, 1e-4)]
@@ -295,3 +296,28 @@ class Abrupt(ReleaseCurve):
 def test_the_absence_of_a_key_counts_too():
     """At epsilon = 1 only the step from 1/2 to 1 exceeds delta = 0.1: without it, the key is absent with 1/2."""
     assert Abrupt().spent_delta(1.0) == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p", "order", "epsilon"),
+    [(5.52078e-05, 93.1034037, 8.70172246e-4), (1e-4, 40.0, 1e-3), (1e-6, 300.0, 1e-4), (0.3, 2.0, 0.1)],
+)
+def test_the_largest_step_under_a_renyi_bound_is_the_root_in_50_digits(p, order, epsilon):
+    """At the first three Newton's method goes round between two points."""
+    found = largest_step(RenyiPairs(order, epsilon), Odds(p, 1 - p), RenyiPairs(order, epsilon).start)
+    with mp.workdps(50):
+
+        def divergence(one, other):
+            parts = ((one, other), (1 - one, 1 - other))
+            return mp.log(sum(x**order * y ** (1 - mp.mpf(order)) for x, y in parts)) / (mp.mpf(order) - 1)
+
+        def allowed(d):
+            pair = mp.mpf(p), mp.mpf(p) + d
+            return max(divergence(*pair), divergence(*pair[::-1])) <= epsilon
+
+        low, high = mp.mpf(0), mp.mpf(1) - p
+        for _ in range(120):
+            middle = (low + high) / 2
+            low, high = (middle, high) if allowed(middle) else (low, middle)
+    assert found.low <= low <= found.high
+    assert found.high - found.low <= 1e-6 * float(low)
