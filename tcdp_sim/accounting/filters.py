@@ -1,8 +1,11 @@
 """Filters: a budget fixed in advance, for releases that an analyst chooses by the answers so far."""
 
+from collections.abc import Iterable
+from math import inf
 from typing import Any
 
 from tcdp_sim.accounting.costs import Prices, count
+from tcdp_sim.accounting.filter_orders import best_order
 from tcdp_sim.privacy.spending import Spending, terms
 
 
@@ -22,12 +25,16 @@ class Filter:
 
         - PureDP, ZCDP with xi = 0, TCDP, RDP: the promise itself. TCDP admits releases whose bound holds up to its own
           omega at least, because a lower omega may not be chosen afterwards.
-        - ApproxDP, with `order`: releases are admitted while their divergences stay within the budget at one of the m
-          orders at least. The budget at an order is the divergence that implies (epsilon, delta / m)-DP.
+        - ApproxDP, with `expected` or `order`: releases are admitted while their divergences stay within the budget at
+          one of the m orders at least. The budget at an order is the divergence that implies (epsilon, delta / m)-DP.
         - Any guarantee that bounds Renyi divergences, or a RenyiBound, with `order`: the promise at each of these
           orders, and at no others.
     order : float or array_like of float, optional
         Renyi orders, above 1. They are fixed in advance.
+    expected : iterable, optional
+        For ApproxDP without `order`: the releases that are expected, each alone or as a pair (release, times). The
+        order is the one that admits this list most often. Another order may admit other releases more often, but the
+        promise holds for every release.
     relation : {"add_remove", "substitute", None}
         The neighbouring relation, in which all sensitivities and guarantees are stated.
 
@@ -37,6 +44,8 @@ class Filter:
         The promise.
     order : tuple of float
         The orders, empty for ZCDP and TCDP.
+    unit : str
+        The unit of `spent` and `remaining`, in words.
 
     Raises
     ------
@@ -65,7 +74,17 @@ class Filter:
 
     __slots__ = ("_admitted", "_prices", "_same", "_spending", "budget", "order")
 
-    def __init__(self, budget: Any, order: Any = None, relation: str | None = None) -> None:
+    def __init__(
+        self,
+        budget: Any,
+        order: Any = None,
+        relation: str | None = None,
+        expected: Iterable[Any] | None = None,
+    ) -> None:
+        if expected is not None:
+            if order is not None:
+                raise ValueError(f"order = {order!r} and expected are both given; valid: one of them")
+            order = best_order(budget, expected, relation)
         promise = terms(budget, order)
         self.budget, self.order = budget, promise.order
         self._prices = Prices(promise, relation)
@@ -111,9 +130,18 @@ class Filter:
         """
         return _plain(self._spending.remaining)
 
+    @property
+    def unit(self) -> str:
+        if not self.order:
+            return "rho, in nats"
+        if self.order == (inf,):
+            return "epsilon, in nats"
+        plural = "s" if len(self.order) > 1 else ""
+        return f"Renyi divergence of order{plural} {', '.join(f'{order:g}' for order in self.order)}, in nats"
+
     def __repr__(self) -> str:
         where = f", order={_plain(self.order)}" if self.order else ""
-        return f"Filter({self.budget!r}{where}): spent {self.spent}, remaining {self.remaining}"
+        return f"Filter({self.budget!r}{where}): spent {self.spent}, remaining {self.remaining} ({self.unit})"
 
 
 def _plain(values: tuple[float, ...]) -> Any:

@@ -131,8 +131,10 @@ def _of_notion(budget: Any) -> Terms:
         order = inf if isinstance(budget, PureDP) else budget.order
         return Terms((order,), order, (units(budget.epsilon, upwards=False),))
     if isinstance(budget, ApproxDP | RenyiBound):
-        raise ValueError(f"budget = {budget} needs orders that are fixed in advance; valid: order=8.0 or several")
-    raise ValueError(f"budget = {budget!r} is not valid; valid: PureDP, ZCDP, TCDP, RDP, or ApproxDP with order=")
+        ways = "expected=[releases] for ApproxDP, or order=8.0 or several"
+        raise ValueError(f"budget = {budget} needs orders that are fixed in advance; valid: {ways}")
+    valid = "PureDP, ZCDP, TCDP, RDP, or ApproxDP with expected= or order="
+    raise ValueError(f"budget = {budget!r} is not valid; valid: {valid}")
 
 
 def _share(budget: ApproxDP, order: float, count: int) -> float:

@@ -407,3 +407,50 @@ def test_the_cost_of_a_release_is_its_worst_order_up_to_omega(sigma, rate, omega
     budget = Filter(TCDP(10.0, omega), relation="add_remove")
     assert budget.admit(release)
     assert worst * (1 - 1e-9) <= budget.spent <= worst * 1.05
+
+
+@pytest.mark.parametrize("sigma", [3.0, 30.0, 300.0])
+def test_a_filter_chooses_the_order_for_the_releases_that_are_expected(sigma):
+    """Against the closed forms: the budget at an order over order / (2 sigma^2), on a fine grid of orders."""
+    epsilon, delta = 1.0, 1e-6
+    order = 1 + np.geomspace(1e-3, 1e6, 200_001)
+    limit = epsilon - np.log1p(-1 / order) + (np.log(delta) + np.log(order)) / (order - 1)
+    most = int((limit / (order / (2 * sigma**2))).max())
+    budget = Filter(ApproxDP(epsilon, delta), expected=[Additive(Gaussian(sigma))])
+    assert (most == 0) or budget.admit(Additive(Gaussian(sigma)), times=most)
+    assert not budget.admit(Additive(Gaussian(sigma)), times=max(1, int(1e-4 * most) + 1))
+    assert budget.unit == f"Renyi divergence of order {budget.order[0]:g}, in nats"
+    assert f"({budget.unit})" in repr(budget)
+
+
+def test_an_order_for_several_expected_releases_is_no_worse_than_any_other():
+    expected = [(Additive(Gaussian(30.0)), 5), Additive(Laplace(40.0))]
+    promise = ApproxDP(0.5, 1e-6)
+
+    def share(budget):
+        for release, times in (expected[0], (expected[1], 1)):
+            assert budget.admit(release, times)
+        return budget.spent / (budget.spent + budget.remaining)
+
+    best = share(Filter(promise, expected=expected))
+    assert all(best <= share(Filter(promise, order=each)) * (1 + 1e-6) for each in (30.0, 45.0, 60.0, 80.0, 120.0))
+
+
+@pytest.mark.parametrize(
+    ("budget", "more", "words"),
+    [
+        (ApproxDP(1.0, 1e-6), {"expected": [], "order": None}, "expected is empty"),
+        (ApproxDP(1.0, 1e-6), {"expected": [Additive(Gaussian(1.0))], "order": 8.0}, "both given"),
+        (ZCDP(1.0), {"expected": [Additive(Gaussian(1.0))]}, "for a budget of ApproxDP"),
+        (ApproxDP(1.0, 1e-6), {}, r"valid: expected=\[releases\] for ApproxDP"),
+    ],
+)
+def test_mistakes_of_expected_releases_are_one_line(budget, more, words):
+    with pytest.raises(ValueError, match=words):
+        Filter(budget, **more)
+
+
+def test_filters_state_the_unit_of_what_is_spent():
+    assert Filter(ZCDP(1.0)).unit == "rho, in nats"
+    assert Filter(PureDP(1.0)).unit == "epsilon, in nats"
+    assert Filter(ApproxDP(2.0, 1e-6), order=[16.0, 32.0]).unit == "Renyi divergence of orders 16, 32, in nats"
