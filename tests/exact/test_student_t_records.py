@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from tcdp_sim import exact
 from tcdp_sim.exact import record_epsilon
 from tcdp_sim.noise.student_t import StudentT
 from tcdp_sim.releases import AdditiveRelease
@@ -46,3 +47,27 @@ def test_the_largest_loss_is_the_largest_fall_of_the_log_density(noise, shift):
     falls = np.abs(noise.logpdf(x) - noise.logpdf(x - shift))
     assert falls.max() <= noise.largest_loss(shift) * (1 + 1e-12)
     assert falls.max() == pytest.approx(noise.largest_loss(shift), rel=1e-6)
+
+
+@pytest.mark.parametrize("shift", [1e2, 1e6, 1e10, 1e12, 1e14, 1e20, 1e100])
+def test_two_peaks_that_are_far_apart_are_resolved_or_refused(shift):
+    """D_2 of t noise with 3 degrees of freedom is the log of a mean of a polynomial, which is finite."""
+    noise = StudentT(1.0, 3.0)
+    with mpmath.workdps(50):
+        moments = [mpmath.mpf(0)] * 5  # of x under p^2: E x^2 and so on by the beta function
+        for k in (0, 2, 4):
+            moments[k] = mpmath.mpf(3) ** (mpmath.mpf(k + 1) / 2) * mpmath.beta(
+                mpmath.mpf(k + 1) / 2, 4 - mpmath.mpf(k + 1) / 2
+            )
+        s, scale = mpmath.mpf(shift), mpmath.gamma(2) / (mpmath.sqrt(3 * mpmath.pi) * mpmath.gamma(mpmath.mpf(3) / 2))
+        # (1 + (x - s)^2 / 3)^2 = sum of its terms that are even in x
+        whole = (1 + s**2 / 3) ** 2
+        square = (2 * (1 + s**2 / 3) / 3 + 4 * s**2 / 9) * moments[2]
+        truth = mpmath.log(scale * (whole * moments[0] + square + moments[4] / 9))
+    if shift > 1e12 * noise.isf(0.25):
+        with pytest.raises(ValueError, match=r"resolve both peaks; valid: at most"):
+            exact.renyi_divergence(noise, shift, 2.0)
+        return
+    found = exact.renyi_divergence(noise, shift, 2.0)
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower < 1e-3

@@ -36,6 +36,7 @@ from tcdp_sim.exact.work import spend
 _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 _BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the point with a tail of 1e-307, where high orders peak
 _AROUND = 2.0 ** -np.arange(1, 24)
+_FARTHEST = 1e12  # quantiles of 1/4 between the peaks of a noise that is not log-concave
 _RULES = 2  # of a round of `integrate`: each asks once for its points on all panels
 _Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q there
 
@@ -60,7 +61,8 @@ def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds
     Raises
     ------
     ValueError
-        If the noises differ, or an order is below 1 or NaN.
+        If the noises differ, or an order is below 1 or NaN, or the shifts of a noise that is not log-concave are
+        further apart than 10^12 times its quantile of 1/4.
 
     References
     ----------
@@ -78,6 +80,7 @@ def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds
         lattice = LatticePair(p, q)
         return _shaped(np.array([lattice.renyi(each) for each in flat]), order)
     pair = _Pair(p, q)
+    pair.need_near_peaks()
     rows = np.array([_renyi(pair, each) for each in flat])
     return _shaped(rows, order)
 
@@ -187,6 +190,13 @@ def _shaped(rows: Floats, like: ArrayLike) -> Bounds[Any]:
 
 class _Pair(SharedShifts):
     """Two mixtures of one noise with a density, and the panels of a quadrature over it."""
+
+    def need_near_peaks(self) -> None:
+        """Raise ValueError if outputs near one peak, as floats, are too coarse to resolve another that is far away."""
+        most = _FARTHEST * float(self.noise.isf(0.25))
+        if not self.noise.log_concave and np.ptp(self.shifts) > most:
+            far = f"shifts that are {np.ptp(self.shifts):g} apart are not valid for {self.noise!r}"
+            raise ValueError(f"{far}: floats do not resolve both peaks; valid: at most {most:.4g} apart")
 
     def loss(self, x: Floats) -> Floats:
         """Return log(p / q) at x: +inf or -inf where only one has density, NaN where neither has."""
