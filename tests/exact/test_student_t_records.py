@@ -59,7 +59,8 @@ def test_two_peaks_that_are_far_apart_are_resolved_or_refused(shift):
             moments[k] = mpmath.mpf(3) ** (mpmath.mpf(k + 1) / 2) * mpmath.beta(
                 mpmath.mpf(k + 1) / 2, 4 - mpmath.mpf(k + 1) / 2
             )
-        s, scale = mpmath.mpf(shift), mpmath.gamma(2) / (mpmath.sqrt(3 * mpmath.pi) * mpmath.gamma(mpmath.mpf(3) / 2))
+        s = mpmath.mpf(shift)
+        scale = mpmath.gamma(2) / (mpmath.sqrt(3 * mpmath.pi) * mpmath.gamma(mpmath.mpf(3) / 2))
         # (1 + (x - s)^2 / 3)^2 = sum of its terms that are even in x
         whole = (1 + s**2 / 3) ** 2
         square = (2 * (1 + s**2 / 3) / 3 + 4 * s**2 / 9) * moments[2]
