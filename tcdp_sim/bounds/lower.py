@@ -273,7 +273,7 @@ def least_sample_size(guarantee: TCDP, k: ArrayLike) -> Reals:
     >>> round(float(least_sample_size(TCDP(0.001, 10.0), 1e6)), 2)
     37.17
     """
-    if not isinstance(guarantee, TCDP):
+    if isinstance(guarantee, Guarantee) and not isinstance(guarantee, TCDP):
         raise ValueError(f"Corollary 27 does not apply to guarantee = {guarantee!r}; valid: TCDP")
     rho, omega = guarantee.rho, guarantee.omega
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
