@@ -46,10 +46,17 @@ def test_the_best_conversions_are_for_the_delta_that_is_given(command, wide):
     assert 0.8 < min(epsilons) < max(epsilons) < 1
 
 
+def on_a_terminal(monkeypatch, columns):
+    """As on a terminal without colours: in a pipe tables are as wide as their words."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("rich.console.Console._detect_color_system", lambda _: None)
+    monkeypatch.setattr("tcdp_sim.report.terminal.Terminal.is_terminal", True)
+
+
 @pytest.mark.parametrize("columns", [40, 80, 129, 130])
 def test_no_terminal_is_too_narrow_for_a_column(command, monkeypatch, columns):
     """Every character of every cell is printed, folded or not: white space is all that may differ."""
-    monkeypatch.setenv("COLUMNS", str(columns))
+    on_a_terminal(monkeypatch, columns)
     _, out, _ = command("cheat-sheet", "k=3")
     assert "…" not in out
     printed = Counter("".join(out.split()))
@@ -65,7 +72,7 @@ def test_no_terminal_is_too_narrow_for_a_column(command, monkeypatch, columns):
 @pytest.mark.parametrize("columns", [80, 200])
 def test_rows_of_one_noise_name_the_guarantee_that_each_gives(command, monkeypatch, columns):
     """Variance Delta^2 / (2 rho) = 5 is for 16 rho = 1.6, and 8 Delta^2 / rho = 80 for rho = 0.1 itself."""
-    monkeypatch.setenv("COLUMNS", str(columns))
+    on_a_terminal(monkeypatch, columns)
     _, out, _ = command("cheat-sheet", "rho=0.1", "omega=5")
     lines = out.splitlines()
     given = [i for i, line in enumerate(lines) if "gives (1.6, 5)-tCDP" in line]

@@ -98,9 +98,9 @@ def test_records_come_in_the_order_in_which_they_are_asked_for(tmp_path, monkeyp
 
 def test_summaries_of_cells_lack_those_that_lack_a_chunk(tmp_path):
     run = filled(tmp_path / "r")
-    found = run.summaries(CELLS, [5, 6], None)
+    found = run.summaries(CELLS, [range(5), range(6)], None)
     assert (contents(found[0]), found[1]) == (contents(run.summary(CELLS[0], range(5))), None)
-    alone = run.summaries(CELLS, [1, 1], (["x"], ["e"]))  # with thresholds
+    alone = run.summaries(CELLS, [range(1), range(1)], (["x"], ["e"]))  # with thresholds
     assert [contents(one) for one in alone] == [record(cell, 0) for cell in CELLS]
 
 

@@ -47,7 +47,8 @@ def load(name, k):
 
 
 def planned(*blocks, invalid="refuse"):
-    found = {f"also.{i}" if i else "sweep": points(BLOCK | block, AXES) for i, block in enumerate(blocks)}
+    names = [f"also.{i}" if i else "sweep" for i in range(len(blocks))]
+    found = {name: points(BLOCK | block, AXES, name) for name, block in zip(names, blocks)}
     return plan(found, Histogram, OPTIONS, load, NOISES, invalid)
 
 
@@ -455,7 +456,7 @@ def test_points_that_are_no_cell_are_refused(block, words):
         ({"noise": "nope"}, r"also\.1\.noise = nope is not known"),
         ({"omega": 5, "omega_sqrt_rho": 1}, r"also\.1: give omega or"),
         ({"noise": "sinh_normal", "omega_sqrt_rho": "x"}, r"also\.1: omega_sqrt_rho = 'x'"),
-        ({"rho": -1}, r"also\.1: cell noise=gaussian .*rho = -1 is not valid"),
+        ({"rho": -1}, r"also\.1\.rho = -1 is not valid; valid: above 0"),
         ({"data": "flights_dest", "k": 1000}, r"also\.1: .*k = 1000; valid: at least the declared domain of 17576"),
     ],
 )

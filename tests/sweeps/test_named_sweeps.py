@@ -253,7 +253,7 @@ def test_every_command_works_on_a_sweep(command, file, folder, figures):
         (("status", run), "12 of 12 chunks, 4 of 4 cells done"),
         (("draw", run), "current: "),
         (("table", run), "5.0,1.0,error,"),
-        (("list", folder), "median_error  sweep"),
+        (("list", folder), "median_error "),
         (("report", run), "report: "),
         (("diff", run, run), "identical: 4 cells"),
         (("show", run), "median_error"),
