@@ -39,12 +39,14 @@ GIVEN = {
 }
 ARGUMENTS = ("guarantee", "budget", "target", "promise")
 NOT_CALLED = {
+    "export",
+    "group_of_records",
     "BudgetPlan",
     "Calibrated",
     "CalibratedReleases",
     "CheatSheetRow",
     "Method",
-}  # results, and an abstract class
+}  # a file, guarantees per record, results, and an abstract class
 BESIDE = {  # (function, notion) -> why the example's other arguments do not go with a notion that messages call valid
     ("private_interior_point", "ZCDP"): "with noise='gaussian'",
     ("private_quantiles", "ZCDP"): "with noise='gaussian'",
