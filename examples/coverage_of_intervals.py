@@ -104,7 +104,8 @@ def simulated(cells, trials) -> xr.Dataset:
 def numbers(ds: xr.Dataset) -> pd.DataFrame:
     """Return the simulated and exact coverage of each cell in a row."""
     shown = ["covered", "covered_mcse", "covered_lower", "covered_upper", "covered_exact"]
-    return ds[shown].reset_coords(drop=True).to_dataframe().dropna()
+    rows = ds[shown].to_dataframe().reset_index()  # pairs (n, p) that form no grid are one dimension `cell`
+    return rows.set_index(["interval", "n", "p"])[shown].dropna()
 
 
 def table(ds: xr.Dataset) -> pd.DataFrame:

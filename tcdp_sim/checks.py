@@ -18,7 +18,7 @@ from tcdp_sim.mechanisms import Mechanism, contract
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.contract import broken
 from tcdp_sim.noise.guard import unguarded
-from tcdp_sim.results import cell_p_values
+from tcdp_sim.results import cell_p_values, sample_skewness
 from tcdp_sim.statistics.contradictions import find
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import known_exactly
@@ -208,7 +208,7 @@ def _contradictions(kind: type[Mechanism], mechanism: Mechanism, experiment: str
         except ValueError:
             continue
         if name in row and f"{name}_mcse" in row:
-            row[f"{name}_exact"] = float(found)
+            row |= {f"{name}_exact": float(found), f"{name}_skewness": _skewness(table, name)}
         elif columns.has_levels(name) and name in table:
             row |= _of_quantiles(table, name, np.asarray(found))
     for alarm in find(pd.DataFrame([row])).to_dict("records"):
@@ -216,11 +216,23 @@ def _contradictions(kind: type[Mechanism], mechanism: Mechanism, experiment: str
         yield f"{kind.__name__}: {alarm['quantity']} contradicts its exact value {where}: {numbers}; valid: both agree"
 
 
+def _flat(table: Any, observable: str) -> Any:
+    """Return the table with a dimension `cell` for the bins of an observable."""
+    alone = [f"{observable}_histogram_bins", *(observable + end for end in columns.INFINITE)]
+    return table.assign({each: ("cell", [table[each].item()]) for each in alone if each in table})
+
+
+def _skewness(table: Any, name: str) -> float:
+    """Return the skewness of the trials behind a mean, NaN for another quantity."""
+    observable = name.removesuffix(columns.mean(""))
+    is_mean = name != observable and f"{observable}_histogram_bins" in table
+    return float(sample_skewness(_flat(table, observable), 0, observable)) if is_mean else np.nan
+
+
 def _of_quantiles(table: Any, name: str, found: Any) -> dict[str, float]:
     """Return the columns that `find` reads, for each level of a quantity that has quantiles."""
     observable = name.removesuffix(columns.quantile(""))
-    alone = [f"{observable}_histogram_bins", *(observable + end for end in columns.INFINITE)]
-    flat = table.assign({each: ("cell", [table[each].item()]) for each in alone if each in table})
+    flat = _flat(table, observable)
     p_values = cell_p_values(flat, 0, observable, columns.QUANTILES, found)
     row: dict[str, float] = {}
     for level, simulated, value, p_value in zip(columns.QUANTILES, table[name].values, np.ravel(found), p_values):

@@ -90,13 +90,14 @@ def test_the_simulation_and_the_table(example):
     with warnings.catch_warnings():
         warnings.simplefilter("error", tcdp_sim.Contradiction)
         ds = example.simulated([(17, 0.5), (30, 0.2)], 2000)
-    found = ds.sel(n=30, p=0.2)
+    found = ds.where((ds["n"] == 30) & (ds["p"] == 0.2), drop=True)
+    assert found.sizes["cell"] == 5
     assert (abs(found["covered"] - found["covered_exact"]) < WIDTH * found["covered_mcse"]).all()
     table = example.table(ds)
     assert list(table.index) == list(example.INTERVALS)
     assert table.shape == (5, 2)
     assert table[30, 0.2]["Wald"].endswith("(0.9463)")
-    same = ds["covered"].sel(n=17, p=0.5)
+    same = ds["covered"].where((ds["n"] == 17) & (ds["p"] == 0.5), drop=True)
     assert (same == same[0]).all()  # all five intervals contain 1/2 after the same x, and see the same samples
 
 

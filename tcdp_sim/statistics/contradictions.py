@@ -27,7 +27,7 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     - `x_skewness` (of the sample) and `trials`: x is a mean. The fewer the trials of a skewed law, the less a distance
       counts.
     - `x_nonfinite`: the number of trials that are in no mean. A mean without any trial contradicts every exact value.
-    - `x_least` and `x_most`: the range of the trials of a mean. A difference counts no more than values that no trial
+    - x_least and x_most: the range of the trials of a mean. A difference counts no more than values that no trial
       shows allow: see `unseen_p_values`.
     - `x_p_value`: a p-value, used instead of the distance.
 
