@@ -136,7 +136,7 @@ def test_a_noise_whose_parameters_are_given_promises_nothing(command, folder):
     ("word", "said"),
     [
         ("sweep.order=1", "order = 1 is not valid; valid: 1 < order"),
-        ("sweep.shift=0", "shift = 0 is not valid; valid: 0 < shift"),
+        ("sweep.shift=0", "shift = 0 is not valid; valid: above 0"),
         ("sweep.omega_sqrt_rho=0.1", "omega"),
         ("+mechanism.beta=0.1", "beta"),
     ],
