@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -50,6 +51,9 @@ EXAMPLE = """![{alt}](../../_build/gallery/{name}.png)
 
 
 @cache
+_ONE_LINE = threading.Lock()
+
+
 def examples() -> dict[str, dict[str, Any]]:
     """Return the examples by the name of their experiment."""
     return yaml.safe_load((DOCS / "gallery.yaml").read_text("utf-8"))
@@ -133,7 +137,8 @@ def make() -> None:
 
 def tell(line: str) -> None:
     """Print a line of progress at once, also into a pipe."""
-    print(line, file=sys.stderr, flush=True)
+    with _ONE_LINE:  # examples run in several threads
+        print(line, file=sys.stderr, flush=True)
 
 
 def _is_current(name: str) -> bool:
