@@ -51,9 +51,6 @@ EXAMPLE = """![{alt}](../../_build/gallery/{name}.png)
 
 
 @cache
-_ONE_LINE = threading.Lock()
-
-
 def examples() -> dict[str, dict[str, Any]]:
     """Return the examples by the name of their experiment."""
     return yaml.safe_load((DOCS / "gallery.yaml").read_text("utf-8"))
@@ -133,6 +130,9 @@ def make() -> None:
         for done, (name, seconds) in enumerate(pool.map(_timed, wanted), 1):
             tell(f"gallery: {done} of {len(wanted)} done: {name}, {seconds:.0f} s")
         drawn.result()
+
+
+_ONE_LINE = threading.Lock()
 
 
 def tell(line: str) -> None:
