@@ -44,17 +44,17 @@ def gallery():
     return beside_the_site("gallery")
 
 
-def test_the_gallery_names_each_example_as_it_begins_and_ends(tmp_path, monkeypatch, capfd):
+def test_the_gallery_names_each_example_as_it_begins_and_ends(tmp_path, monkeypatch):
     """Only what is not current runs; a line comes before the first example ends."""
     module = gallery()
     monkeypatch.setattr(module, "KEPT", tmp_path)
     monkeypatch.setattr(module, "_draw_bracket", lambda: None)
     names = list(module.examples())[:3]
     monkeypatch.setattr(module, "_is_current", lambda name: name not in names)
-    told = []
-    monkeypatch.setattr(module, "_make", lambda name: told.append(capfd.readouterr().err))
+    lines, told = [], []
+    monkeypatch.setattr(module, "tell", lines.append)
+    monkeypatch.setattr(module, "_make", lambda name: told.append("\n".join(lines)))
     module.make()
-    lines = ("".join(told) + capfd.readouterr().err).splitlines()
     assert lines[0] == f"gallery: 3 of {len(module.examples())} examples to run, the others are current"
     assert "gallery: " in told[0]
     for done, name in enumerate(names, 1):
