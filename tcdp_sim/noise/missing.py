@@ -1,5 +1,6 @@
 """Errors for missing methods. Each names the method that the author of a noise class may define."""
 
+from inspect import unwrap
 from typing import Any
 
 
@@ -7,7 +8,17 @@ def defines(noise: Any, name: str) -> bool:
     """Return True if a noise, or a noise class, has a method or an attribute of its own in place of the fallback."""
     home = noise if isinstance(noise, type) else type(noise)
     first = next((each for each in home.__mro__ if name in vars(each)), None)
-    return first is not None and not vars(first).get("_gives_fallbacks", False)
+    return first is not None and not (_falls_back(first) or _repeats_fallback(home, name, vars(first)[name]))
+
+
+def _falls_back(cls: type) -> bool:
+    return vars(cls).get("_gives_fallbacks", False)
+
+
+def _repeats_fallback(home: type, name: str, found: Any) -> bool:
+    """Return True for a method that names the fallback itself, such as ``privacy_loss = Noise.privacy_loss``."""
+    bases = (each for each in home.__mro__ if name in vars(each) and _falls_back(each))
+    return callable(found) and any(vars(each)[name] is unwrap(found) for each in bases)
 
 
 def undefined(noise: Any, *names: str) -> tuple[str, ...]:

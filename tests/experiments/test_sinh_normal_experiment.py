@@ -125,7 +125,7 @@ def test_scale_and_knee_are_axes(command, tmp_path):
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("sweep.knee=0", "knee = 0 is not valid; valid: 0 < knee"),
+        ("sweep.knee=0", "sweep.knee = 0 is not valid; valid: above 0"),
         ("sweep.scale=-1", "scale = -1 is not valid"),
         ("sweep.omega=1", "omega = 1"),
     ],

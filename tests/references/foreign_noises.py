@@ -227,10 +227,10 @@ class Cusped(Noise):
         return self.scale * np.copysign(size_of_noise, rng.random(size) - 0.5)
 
     def privacy_loss(self, y, shift):
-        a, b = np.abs(np.subtract(y, shift)), np.abs(np.asarray(y, dtype=float))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            near = (b / self.scale) ** self.power * np.expm1(self.power * np.log1p((a - b) / b))
-        return np.where(b > np.abs(a - b), near, self._z(a) - self._z(b))[()]
+        y = np.asarray(y, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):  # far out y - shift would be rounded to y
+            near = self._z(y) * np.expm1(self.power * np.log1p(-shift / y))
+        return np.where(np.abs(y) > np.abs(shift), near, self._z(y - shift) - self._z(y))[()]
 
     def largest_loss(self, shift):
         return float((shift / self.scale) ** self.power)

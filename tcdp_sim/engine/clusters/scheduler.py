@@ -5,7 +5,7 @@ import ipaddress
 import re
 import socket
 import traceback
-from asyncio import CancelledError
+from asyncio import CancelledError, wait_for
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +18,10 @@ from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Security
 
 ADDRESS = r"(?:(?P<protocol>tcp|tls)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})"
+_LATER = 0.5  # seconds; `connect` itself gives up after `wait`
 ASK = 10  # seconds that a plan waits for an answer
 DOCS = "docs/howto/clusters.md"
 FILES = ("tls_ca", "tls_cert", "tls_key")
@@ -78,6 +79,7 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
         tell(f"warning: cluster.address = {address} is plain text: {who} can run code as you; use tls:// ({DOCS})")
     try:
         with announced(tell, f"no scheduler answers at {address} yet; waiting for it up to {wait:g} s"):
+            _shake_hands(address, security, wait)
             return Client(address, security=security, timeout=wait)
     except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
         _end_what_failed(problem)
@@ -96,6 +98,27 @@ def _refuses(host: str, port: int) -> bool:
     except (OSError, ValueError, OverflowError):  # the client itself says what is wrong
         return False
     return False
+
+
+def _shake_hands(address: str, security: "Security | None", wait: float) -> None:
+    """Raise OSError unless what listens at an address answers as Dask does, within `wait` seconds.
+
+    A client waits for ever for this answer of a process that was stopped, or of a server that only listens.
+    """
+    from distributed.comm import connect
+    from distributed.utils import LoopRunner
+
+    async def answer() -> None:
+        known = security.get_connection_args("client") if security else {}
+        (await connect(address, timeout=wait, **known)).abort()
+
+    async def in_time() -> None:
+        try:
+            await wait_for(answer(), wait + _LATER)
+        except TimeoutError:
+            raise OSError(f"what listens there did not answer within {wait:g} s") from None
+
+    LoopRunner(asynchronous=False).run_sync(in_time)
 
 
 def _end_what_failed(problem: BaseException | None) -> None:

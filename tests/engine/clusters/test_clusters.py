@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import types
+from contextlib import suppress
 
 import pytest
 
@@ -331,7 +332,7 @@ def web_server():
                     peer, _ = server.accept()
                 except OSError:
                     return
-                with peer:
+                with peer, suppress(OSError):  # such as a peer that only looks whether anybody listens
                     peer.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
                     peer.recv(4096)
 
@@ -348,10 +349,19 @@ def test_what_is_no_scheduler_is_one_line(web_server):
         pass
 
 
+def test_what_listens_and_never_answers_is_one_line():
+    """Such as a scheduler that was stopped. A client of Dask waits for its answer for ever."""
+    told = r"gives no connection \(what listens there did not answer within 1 s\)$"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(UserError, match=told), clusters.connect(spec("scheduler", address=address, wait=1)):
+            pass
+
+
 @pytest.mark.parametrize("remote", [True, False])
 def test_plain_text_is_warned_of(monkeypatch, remote):
     told = []
-    monkeypatch.setattr("distributed.Client", refuse)
+    monkeypatch.setattr(scheduler, "_shake_hands", refuse)
     address = f"tcp://{'node1' if remote else 'localhost'}:8786"
     with (
         pytest.raises(UserError, match=r"gives no connection \(nobody there\)"),
@@ -359,7 +369,7 @@ def test_plain_text_is_warned_of(monkeypatch, remote):
     ):
         pass
     who = "whoever can reach it, or the way to it," if remote else "every user of this machine"
-    (line,) = told
+    (line,) = (line for line in told if "refuses the connection" not in line)
     assert line.startswith(f"warning: cluster.address = {address} is plain text: {who} can run code as you; use tls://")
 
 
