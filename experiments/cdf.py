@@ -59,6 +59,7 @@ def rows(cell: Cell) -> Row:
         f"root_mean_square{end}": float(np.sqrt(max(numbers[f"square{end}"], 0.0)))
         for end in ("", columns.LOWER, columns.UPPER, columns.EXACT)
     }
+    row["root_mean_square_skewness"] = numbers.get("square" + columns.SKEWNESS, np.nan)
     row["root_mean_square_mcse"] = numbers["square" + columns.MCSE] / (2 * np.sqrt(mean))
     unit = np.sqrt(mechanism.variance) / factorisation.sensitivity if mechanism.noise.isotropic else np.nan
     row["root_mean_square_limit"] = unit * least_root_mean_square(factorisation.k, factorisation.relation)

@@ -27,6 +27,7 @@ from tcdp_sim.mechanisms.record_axes import is_illustration
 from tcdp_sim.releases import ClippedRelease, Release, UnitSplitRelease
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
 
@@ -53,10 +54,10 @@ def rows(cell: Cell) -> Iterator[Row]:
         valid = "one sum by gaussian, clipped or unit_splitting, which may be negative"
         raise UserError(f"experiment per_record_splitting cannot use cell {cell.place}; valid: {valid}")
     about = _labels(cell)
-    yield _row(about, "bias", np.nan, cell.numbers(ERROR, "").values())
-    square, mcse, *ends = cell.numbers(SQUARED, "").values()
+    yield _row(about, "bias", np.nan, _values(cell, ERROR)) | {"skewness": cell.skewness("error")}
+    square, mcse, *ends = _values(cell, SQUARED)
     root, *ends = np.sqrt(np.maximum([square, *ends], 0))
-    yield _row(about, "rmse", np.nan, [root, mcse / (2 * root), *ends])
+    yield _row(about, "rmse", np.nan, [root, mcse / (2 * root), *ends]) | {"skewness": cell.skewness("squared_error")}
     numbers = cell.quantiles(QUANTILES)
     chances = cell.p_value("error", cell.levels, numbers[-1])
     for level, number, chance in zip(cell.levels, numbers.T, chances):
@@ -91,6 +92,12 @@ def series(release: Release) -> str:
         exponent = "" if release.exponent is None else f" {release.exponent:g}"
         return f"split, {release.rule}{exponent}"
     return "clipped" if isinstance(release, ClippedRelease) else "Gaussian"
+
+
+def _values(cell: Cell, quantity: str) -> list[float]:
+    """Return a simulated number, its MCSE, its interval and the exact value."""
+    found = cell.numbers(quantity, "")
+    return [found[end] for end in columns.WITH_EXACT]
 
 
 def _row(about: Row, quantity: str, at: float, numbers: Any) -> Row:

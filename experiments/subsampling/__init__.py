@@ -63,12 +63,12 @@ def rows(cell: Cell) -> Iterator[Row]:
     mechanism, labels = cell.mechanism, _labels(cell)
     if not isinstance(mechanism, SubsampledHistogram):
         given = [name for name in TASKS if not pd.isna(cell.get(columns.mean(name)))]
-        yield from (labels | _measured("task", cell, name, labels["fraction"], np.nan) for name in given)
+        yield from (labels | _measured("task", cell, name, labels["fraction"]) for name in given)
     elif mechanism.threshold is not None:
-        yield labels | _measured("tail", cell, "loss_tail", mechanism.threshold, cell.skewness("loss_tail"))
+        yield labels | _measured("tail", cell, "loss_tail", mechanism.threshold)
     else:
         for name in ERRORS:
-            yield labels | _measured("error", cell, name, mechanism.fraction, cell.skewness(name))
+            yield labels | _measured("error", cell, name, mechanism.fraction)
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
@@ -99,12 +99,10 @@ def _relation(cell: Cell) -> str:
     return written(scheme.outer if not blank(target) else scheme.base)
 
 
-def _measured(figure: str, cell: Cell, observable: str, at: float, skewness: float) -> Row:
-    name = columns.mean(observable)
-    simulated, mcse, lower, upper, exact = cell.numbers(name, "").values()
-    numbers = {"simulated": simulated, "mcse": mcse, "exact": exact, "skewness": skewness}
-    ends = {"lower": lower, "upper": upper, "unit": Subsampled.observables[observable].unit}
-    return {"figure": figure, "quantity": observable, "at": at, **numbers, **ends}
+def _measured(figure: str, cell: Cell, observable: str, at: float) -> Row:
+    numbers = cell.numbers(columns.mean(observable), "simulated")
+    row = {name.removeprefix("simulated_"): value for name, value in numbers.items()}
+    return {"figure": figure, "quantity": observable, "at": at, "unit": Subsampled.observables[observable].unit} | row
 
 
 def _tail_line(cell: Cell, top: float) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from tcdp_sim.core.waiting import repeated
 from tcdp_sim.report.terminal import Terminal
 
-SECONDS = 0.5  # after which a step is named in a log
+SECONDS = 3.0  # after which a step is named in a log; most refusals come earlier and stay one line
 
 
 @contextmanager

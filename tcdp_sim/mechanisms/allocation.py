@@ -10,10 +10,18 @@ from typing import Any, Self
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.streams import generator
-from tcdp_sim.mechanisms.axes import DELTA, POSITIVE
+from tcdp_sim.mechanisms.axes import DELTA
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import Guarantee
-from tcdp_sim.samplers.allocations import DIRECTIONS, MOST_PARTICIPATIONS, MOST_STEPS, AllocationDraws
+from tcdp_sim.samplers.allocations import (
+    DIRECTIONS,
+    LEAST_SIGMA,
+    MOST_EPSILON,
+    MOST_PARTICIPATIONS,
+    MOST_SIGMA,
+    MOST_STEPS,
+    AllocationDraws,
+)
 
 PILOT, PILOT_STEPS = 500, 30  # draws of a step of the search, and the largest number of steps
 LAST_PILOT = (300, 20_000, 2_000_000)  # draws of the last step: at least, at most, and at most times t
@@ -65,10 +73,15 @@ class Allocation(Mechanism):
     name = "allocation"
     version = 2
     axes = declared(
-        Axis("sigma", "standard deviation of the noise over the largest length of a record's vector", "1", POSITIVE),
+        Axis(
+            "sigma",
+            "standard deviation of the noise over the largest length of a record's vector",
+            "1",
+            "0.05 to 1e+06",
+        ),
         Axis("steps", "number of steps t", "1", f"a whole number from 2 to {MOST_STEPS}", "whole"),
         Axis("participations", "number k of steps in which the record takes part", "1", "1 to 100", "whole"),
-        Axis("epsilon", "argument of the privacy profile", "nats", "at least 0"),
+        Axis("epsilon", "argument of the privacy profile", "nats", "at least 0, below 500"),
         DELTA,
         Axis(
             "direction",
@@ -95,14 +108,21 @@ class Allocation(Mechanism):
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
-        sigma, steps = scalar("sigma", point["sigma"], 0), whole("steps", point["steps"], 2, MOST_STEPS)
+        sigma, steps = (
+            scalar("sigma", point["sigma"], LEAST_SIGMA, MOST_SIGMA, closed=True),
+            whole("steps", point["steps"], 2, MOST_STEPS),
+        )
         most = min(steps, MOST_PARTICIPATIONS)
         k = 1 if point.get("participations") is None else whole("participations", point["participations"], 1, most)
         direction = choice("direction", point.get("direction") or DIRECTIONS[0], DIRECTIONS)
         law = {"mechanism": cls.name, "version": cls.version, "sigma": sigma, "steps": steps}
         law |= {"participations": k, "direction": direction}
         if point.get("epsilon") is not None:
-            return law | {"epsilon": scalar("epsilon", point["epsilon"], 0, closed=True)}
+            epsilon = scalar("epsilon", point["epsilon"], 0, MOST_EPSILON, closed=True)
+            AllocationDraws(sigma, steps, k, epsilon, direction).sample(
+                1, rng=generator(0, PILOT_STREAM, 0)
+            )  # or refuse
+            return law | {"epsilon": epsilon}
         if point.get("delta") is None:
             raise ValueError("epsilon and delta are missing; valid: one of them")
         delta = scalar("delta", point["delta"], 0, 1)

@@ -91,10 +91,14 @@ class Cell(Mapping[str, Any]):
     def numbers(self, quantity: str, name: str, level: float | None = None, endings=columns.WITH_EXACT) -> Row:
         """Return a quantity with each of its endings, renamed to `name`; NaN for numbers that are not published.
 
-        For a quantity of quantiles, `level` chooses one of them.
+        For a quantity of quantiles, `level` chooses one of them. A mean with an exact value has its skewness too,
+        because few trials of a skewed law contradict less.
         """
         if level is None:
-            return {name + end: self._values.get(quantity + end, np.nan) for end in endings}
+            found = {name + end: self._values.get(quantity + end, np.nan) for end in endings}
+            is_mean = quantity.endswith(columns.MEAN) and np.isfinite(found.get(name + columns.EXACT, np.nan))
+            observable = quantity.removesuffix(columns.MEAN)
+            return found | ({name + columns.SKEWNESS: self.skewness(observable)} if is_mean else {})
         values = self.quantiles(quantity, endings)[:, self.levels.index(level)].tolist()
         return dict(zip((name + end for end in endings), values))
 

@@ -34,6 +34,7 @@ from tcdp_sim.samplers.tilted_ratios import Exponent, TiltedRatios
 
 DIRECTIONS = ("adding", "removing")
 MOST_STEPS, MOST_PARTICIPATIONS = 10**5, 100
+LEAST_SIGMA, MOST_SIGMA, MOST_EPSILON = 0.05, 1e6, 500.0  # beyond these the ratios leave the range of floats
 _BEND = 0.15  # times e^(-1.5 s): b of a power
 _POWERS = np.geomspace(1e-3, 1e3, 61)
 _STEEPEST = 60.0  # of the tilt e^(-power y)
@@ -51,13 +52,14 @@ class AllocationDraws:
     Parameters
     ----------
     sigma : float
-        The standard deviation of the noise, over the largest length of a record's vector.
+        The standard deviation of the noise, over the largest length of a record's vector, from LEAST_SIGMA to below
+        MOST_SIGMA.
     steps : int
         The number t of steps.
     participations : int
         The number k of steps in which the record takes part, from 1 to 100 and at most t.
     epsilon : float
-        epsilon in nats, at least 0.
+        epsilon in nats, at least 0 and below MOST_EPSILON.
     direction : {"adding", "removing"}
         The delta of the outputs with the record against those without it, or the other one.
 
@@ -88,10 +90,10 @@ class AllocationDraws:
     direction: str
 
     def __post_init__(self) -> None:
-        scalar("sigma", self.sigma, 0)
+        scalar("sigma", self.sigma, LEAST_SIGMA, MOST_SIGMA, closed=True)
         whole("steps", self.steps, 1, MOST_STEPS)
         whole("participations", self.participations, 1, min(self.steps, MOST_PARTICIPATIONS))
-        scalar("epsilon", self.epsilon, 0, closed=True)
+        scalar("epsilon", self.epsilon, 0, MOST_EPSILON, closed=True)
         choice("direction", self.direction, DIRECTIONS)
 
     def sample(self, size: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -117,8 +119,9 @@ class AllocationDraws:
 
     @cached_property
     def _laws(self) -> list[tuple[TiltedRatios, int]]:
-        """The tilted laws of the ratios that are drawn, with their numbers."""
-        return _raised_laws(self) if self.direction == "adding" else _lowered_laws(self)
+        """The tilted laws of the ratios that are drawn, with their numbers. Laws that are not finite are refused."""
+        with np.errstate(all="ignore"):
+            return _raised_laws(self) if self.direction == "adding" else _lowered_laws(self)
 
     def _steps(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return the ratios of all steps that are drawn, and the log weights, shape (size,)."""

@@ -36,6 +36,8 @@ class TiltedRatios:
         with np.errstate(over="ignore"):
             self._ratio = np.exp(s * (mean + _MIDDLE) - 0.5 * s * s)
             tilted = exponent(self._ratio) - 0.5 * _MIDDLE**2
+        if not np.isfinite(tilted.max()):
+            raise ValueError(f"no tilt of the likelihood ratios is known at sigma = {1 / s:g}; valid: a larger sigma")
         mass = np.exp(tilted - tilted.max())
         self._mass = mass / mass.sum()
         self._log_weight = log(_WIDTH / sqrt(2 * pi)) - np.log(np.maximum(self._mass, TINY))

@@ -25,7 +25,7 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
 
     - `x_lower` and `x_upper`: a 95% interval for values that are not normal, used instead of the MCSE.
     - `x_skewness` (of the sample) and `trials`: x is a mean. The fewer the trials of a skewed law, the less a distance
-      counts.
+      counts. Without a skewness it is taken as 0, so that Student's law holds for few trials.
     - `x_nonfinite`: the number of trials that are in no mean. A mean without any trial contradicts every exact value.
     - x_least and x_most: the range of the trials of a mean. A difference counts no more than values that no trial
       shows allow: see `unseen_p_values`.
@@ -70,7 +70,9 @@ def _compared(table, quantity, name, prefix) -> tuple[pd.DataFrame, int]:
     with np.errstate(all="ignore"):  # both may be infinite
         equal = mcse <= SAME * np.abs(simulated)
         distance = _distance(simulated, exact, mcse, *interval)
-        distance = np.where(np.isnan(skewness), distance, skewed(distance, trials, skewness))
+        of_few = skewed(distance, trials, np.where(np.isnan(skewness), 0.0, skewness))
+        is_mean = ~np.isnan(skewness) | ~_lopsided(simulated, *interval)  # an interval of a frequency knows its trials
+        distance = np.where(is_mean & ~np.isnan(trials), of_few, distance)
         distance = np.where(np.isnan(unseen) | equal, distance, np.fmin(distance, -ndtri(unseen / 2)))
     decided = (equal & ~np.isnan(unseen)) | (lost == trials)  # the distance of equal trials has no unit
     chance = np.where(np.isnan(chance) & decided & (trials > 0), unseen, chance)
@@ -121,13 +123,17 @@ def _if_exact(simulated, exact, mcse, lower, upper):
 
     The interval of a rare frequency reaches further on one side. That of a mean does not, and a mean is no count.
     """
-    lopsided = np.abs((upper - simulated) - (simulated - lower)) > LOPSIDED * (upper - lower)
     shares = (lower >= 0) & (upper <= 1) & (exact <= 1)
     hit = np.where(simulated > 0, mcse**2 / simulated, upper / UNSEEN)
     miss = np.where(simulated < 1, mcse**2 / (1 - simulated), (1 - lower) / UNSEEN)
     fewer, more = (simulated >= 0) & (exact > simulated), shares & (exact < simulated)
     rare = np.sqrt(np.where(fewer, hit * exact, np.where(more, miss * (1 - exact), np.nan)))
-    return np.where(lopsided, rare, np.nan)
+    return np.where(_lopsided(simulated, lower, upper), rare, np.nan)
+
+
+def _lopsided(simulated, lower, upper):
+    """Return True for the interval of a frequency: it reaches further on one side."""
+    return np.abs((upper - simulated) - (simulated - lower)) > LOPSIDED * (upper - lower)
 
 
 def _column(table, name):

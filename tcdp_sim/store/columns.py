@@ -13,6 +13,7 @@ QUANTILES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
 
 MCSE, LOWER, UPPER = "_mcse", "_lower", "_upper"  # Monte Carlo standard error, ends of the 95% interval
 EXACT, BOUND = "_exact", "_bound"  # the exact value, and a proved or printed bound on it
+SKEWNESS = "_skewness"  # of the trials behind a mean
 PILOT = "pilot_trials"  # trials that have chosen the number of trials, where a target asks for a standard error
 COUNT = "_count"  # trials in which the event of a proportion happened
 INTERVAL = ("", MCSE, LOWER, UPPER)  # the variables of a simulated number
