@@ -93,10 +93,14 @@ def _head(payload: bytes | None) -> dict[str, Any] | None:
 def writer(
     run: Path, functions: Functions, made_with: Mapping[str, Any], part: Part | None = None, time: str = ""
 ) -> Iterator[Append]:
-    """Yield a function that appends the values of a cell to a file of its own. `time` is by default the present."""
+    """Yield a function that appends the values of a cell to a file of its own. `time` is by default the present.
+
+    A file without values is kept: it says which functions the part of a sweep has, for the command that is lacking.
+    """
     about = {"functions": functions, "made_with": made_with, "time": time or datetime.now(UTC).isoformat()}
     with journal.Writer(run / FOLDER / PARTS, part.label if part else "") as file:
-        file.begin(HEAD + json.dumps(about, sort_keys=True).encode())
+        file.append(HEAD + json.dumps(about, sort_keys=True).encode())
+        file.sync()
 
         def append(cell: str, row: Floats) -> None:
             file.append(ROW + bytes.fromhex(cell) + row.astype("<f8").tobytes())
@@ -109,10 +113,12 @@ def copy(source: Path, target: Path) -> None:
     theirs, ours = stored(source), stored(target)
     if theirs is None:
         return
-    there = ours.rows.keys() if ours is not None and ours.functions == theirs.functions else ()
-    kinds = {json.dumps(each, sort_keys=True): each for each in theirs.made_with.values()}
+    there = ours.rows.keys() if ours is not None and ours.functions == theirs.functions else None
+    kinds = {json.dumps(each, sort_keys=True): each for each in theirs.made_with.values()} or {"{}": {}}
     for text, made_with in sorted(kinds.items()):
-        with writer(target, theirs.functions, made_with, time=theirs.time) as append:
-            for cell, row in theirs.rows.items():
-                if cell not in there and json.dumps(theirs.made_with[cell], sort_keys=True) == text:
-                    append(cell, row)
+        alike = [cell for cell, each in theirs.made_with.items() if json.dumps(each, sort_keys=True) == text]
+        lacking = [cell for cell in alike if there is None or cell not in there]
+        if lacking or there is None:
+            with writer(target, theirs.functions, made_with, time=theirs.time) as append:
+                for cell in lacking:
+                    append(cell, theirs.rows[cell])

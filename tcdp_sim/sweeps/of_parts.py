@@ -47,8 +47,10 @@ def store(sweep: Sweep, study: Study, functions: Functions, part: Part, tell: Te
     if functions:
         own = [cell for cell in study.plan.laws if part.has(cell.id, 0)]
         stored = part_values.stored(study.folder, part)
-        there = stored.rows if stored is not None and stored.functions == functions else {}
-        _write(sweep, study, functions, [cell for cell in own if cell.id not in there], part, tell)
+        there = stored.rows if stored is not None and stored.functions == functions else None
+        lacking = [cell for cell in own if there is None or cell.id not in there]
+        if lacking or there is None:
+            _write(sweep, study, functions, lacking, part, tell)
 
 
 def _write(sweep: Sweep, study: Study, functions: Functions, cells: list[Cell], part: Part, tell: Tell) -> None:

@@ -45,7 +45,7 @@ class Scaled:
 
 TWICE = Scaled(2.0)
 """
-WORDS = ("sweep.n=[1,7]", "trials=600", "chunk=200", "cluster=serial")
+WORDS = ("sweep.n=[1,4]", "trials=600", "chunk=200", "cluster=serial")
 EXACT = ("exact.top=mean_of_largest", "exact.half=0.5")
 # several commands of one process, since each start costs a second
 COMMANDS = """
@@ -121,14 +121,14 @@ def test_every_command_takes_the_name_of_a_plug_in(commands, tmp_path):
         ("script", "slurm", *sweep, "parts=4"),
     )
     assert (ran[0], "4 simulated numbers have an exact one beside them" in ran[1]) == (0, True), ran
-    assert "tcdp-sim sweep largest_of 'sweep.n=[1,7]' trials=600 chunk=200 seed=0 name=largest_of" in shown[1]
+    assert "tcdp-sim sweep largest_of 'sweep.n=[1,4]' trials=600 chunk=200 seed=0 name=largest_of" in shown[1]
     assert (refused[0], "no folder holds code; give function=largest_of" in refused[1]) == (2, True), refused
     assert (verified[0], "6 of 6 chunks are the stored bits" in verified[1]) == (0, True), verified
     assert (one[0], lacking[0], two[0]) == (0, 1, 0), (one, lacking, two)
     assert re.search(r"`tcdp-sim sweep largest_of .* exact\.top=mean_of_largest .*part=2/2` computes", lacking[1])
     assert (finished[0], "4 simulated numbers have an exact one beside them" in finished[1]) == (0, True), finished
     assert files(tmp_path / "results/parts/results.zarr") == files(tmp_path / "results/largest_of/results.zarr")
-    assert (job[0], " sweep largest_of 'sweep.n=[1,7]' " in job[1]) == (0, True), job
+    assert (job[0], " sweep largest_of 'sweep.n=[1,4]' " in job[1]) == (0, True), job
     again = shlex.split(shown[1].splitlines()[-1])[1:]
     cell = str(open_cells(tmp_path / "results/largest_of")["id"].values[0])
     replay = ("replay", "results/largest_of", f"cell={cell[:12]}", "index=1", "function=largest_of")
@@ -151,7 +151,7 @@ def test_an_object_of_a_plug_in_and_a_chunk_of_it(commands, tmp_path):
         ("sweep", "twice", *WORDS[:-1], "cluster.workers=1", "name=workers"),
     )
     assert (ran[0], parts[0], workers[0]) == (0, 0, 0), (ran, parts, workers)
-    assert "tcdp-sim sweep twice 'sweep.n=[1,7]'" in shown[1]
+    assert "tcdp-sim sweep twice 'sweep.n=[1,4]'" in shown[1]
     assert files(tmp_path / "results/workers/results.zarr") == files(tmp_path / "results/twice/results.zarr")
 
 
