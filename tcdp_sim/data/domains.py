@@ -72,11 +72,24 @@ def place(
         raise UserError(f"{where}: outside = clip needs a domain {{from: a, to: b}}; valid here: error, drop")
     if is_range:
         return _in_range(totals, domain, outside, nulls, where)
+    if is_number(domain) or domain == "listed":
+        _of_one_kind(totals, where)
     if is_number(domain):
         return _in_number(totals, number(f"{where}: domain", domain, 1, LARGEST_DOMAIN), where)
     if domain == "listed":
         return _as_listed(totals, counted, where)
     return _in_labels(totals, _labels(domain, where), outside, where)
+
+
+def _of_one_kind(totals: Totals, where: str) -> None:
+    """Raise UserError if some labels are numbers and others words, such as 12 and 12o: one of them may be a slip."""
+    words = [label for label in totals if as_decimal(label) is None and not NUMERAL.fullmatch(label)]
+    if words and len(words) < len(totals):
+        first = next(label for label in totals if label not in words)
+        raise UserError(
+            f"{where}: the labels mix numbers ({quoted(first)}) and words ({quoted(words[0])}); valid: one kind, or all "
+            "labels declared, as domain = [LABEL, ...]"
+        )
 
 
 def as_integer(text: str) -> int | None:

@@ -337,7 +337,17 @@ def test_what_is_left_out_is_counted(tmp_path):
     assert clipped.counts.tolist() == [6, 4, 1, 1, 1, 1]
     assert clipped.left_out == {"empty_dropped": 2, "unreadable_dropped": 4, "outside_clipped": 6}
     assert "6 records outside the domain were clipped" in clipped.source
-    assert load(path, 99, nulls="drop").left_out == {"empty_dropped": 2}  # text is a label there
+
+
+@pytest.mark.parametrize(("domain", "more"), [(99, {}), ("listed", {"count": "y"})])
+def test_labels_that_mix_numbers_and_words_are_refused_unless_declared(tmp_path, domain, more):
+    """A slip such as 1O2 for 102, or NA for nothing, would be a bin of its own."""
+    path = written(tmp_path, "y,x\n1,101\n2,1O2\n3,103\n")
+    said = refused(path, domain, **more)
+    assert "the labels mix numbers ('101') and words ('1O2'); valid: one kind, or all labels declared" in said
+    assert load(path, ["101", "1O2", "103"]).counts.tolist() == [1, 1, 1]
+    for alike in ("1,101\n2,102\n", "1,A1\n2,1O2\n"):
+        assert load(written(tmp_path, f"y,x\n{alike}"), domain, **more).counts.sum() >= 2
 
 
 def test_nothing_left_out_is_nothing_told(tmp_path):
