@@ -10,10 +10,11 @@ from tcdp_sim.accounting import risk
 from tcdp_sim.accounting.brackets import cases_of_list, infinite_loss, least_delta, least_epsilon
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
-from tcdp_sim.accounting.table import DELTA, html, rounded_up, table_rows, text
+from tcdp_sim.accounting.table import DELTA, html, table_rows, text
 from tcdp_sim.accounting.worlds import Entries, Split, merged
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.core.numerics import ULP, Bounds
+from tcdp_sim.core.rounded import from_above
 from tcdp_sim.privacy.relation import known_relation
 
 MOST_RELEASES = 10**7
@@ -357,6 +358,6 @@ def _table(ledger: Ledger) -> tuple[list[tuple[str, ...]], str]:
         item, times = entry
         return [(law, n * times) for law, n in cases_of_list(((item, 1),), ledger.relation, False)[0].forward]
 
-    total = rounded_up(ledger.epsilon(DELTA, _PRINTED).upper)
+    total = from_above(ledger.epsilon(DELTA, _PRINTED).upper)
     where = f" under {ledger.relation}" if ledger.relation else ""
     return table_rows(ledger.entries, alone, laws), f"{ledger.releases:,} releases: ({total}, {DELTA:g})-DP{where}"

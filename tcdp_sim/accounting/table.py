@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from math import ceil, floor, isfinite, log10
 from typing import Any
 
 import numpy as np
 
 from tcdp_sim.accounting.releases.release import Laws
+from tcdp_sim.core.rounded import from_above
 
 DELTA = 1e-6  # at which the table shows epsilon
 HEAD = ("release", "times", f"epsilon alone (delta {DELTA:g})", "share")
@@ -44,7 +44,7 @@ def table_rows(entries: Any, alone: Callable[[Any], float], laws: Callable[[Any]
     rows: list[tuple[str, ...]] = []
     for (item, times), weight in list(zip(entries, weights))[:MOST_ROWS]:
         share = f"{weight / total:.1%}" if total > 0 else "-"
-        rows.append((_short(in_words(item)), f"{times:,}", rounded_up(alone((item, times))), share))
+        rows.append((_short(in_words(item)), f"{times:,}", from_above(alone((item, times))), share))
     if len(weights) > MOST_ROWS:
         rows.append((f"... and {len(weights) - MOST_ROWS} more", "", "", f"{sum(weights[MOST_ROWS:]) / total:.1%}"))
     return rows
@@ -64,14 +64,6 @@ def in_words(thing: Any) -> str:
         elif value != field.default and field.repr:
             parts.append(f"{field.name}={in_words(value)}")
     return f"{type(thing).__name__}({', '.join(parts)})"
-
-
-def rounded_up(value: float, digits: int = 4) -> str:
-    """Return a number with four digits, rounded up, so that what is printed is safe."""
-    if not isfinite(value) or value <= 0:
-        return f"{value:g}"
-    places = digits - 1 - floor(log10(value))
-    return f"{ceil(value * 10.0**places * (1 - 1e-15)) / 10.0**places:.{digits}g}"
 
 
 def _square(atoms: Any) -> float:

@@ -32,7 +32,7 @@ def main(console, words: Sequence[str]) -> None:
     console.print(_table(title, rows, console.width >= WIDE), soft_wrap=False)
     for guarantee in (ZCDP(given["rho"]), TCDP(given["rho"], given["omega"])):
         best: ApproxDP = to_approx_dp(guarantee, given["delta"], "tight")
-        text = f"Best conversion of {guarantee}: ({best.epsilon:.6f}, {best.delta:g})-DP by {best.source}"
+        text = f"Best conversion of {guarantee}: {best} by {best.source}"
         console.print(text, markup=False, soft_wrap=True)
 
 

@@ -87,8 +87,8 @@ def _of_one_kind(totals: Totals, where: str) -> None:
     if words and len(words) < len(totals):
         first = next(label for label in totals if label not in words)
         raise UserError(
-            f"{where}: the labels mix numbers ({quoted(first)}) and words ({quoted(words[0])}); valid: one kind, or all "
-            "labels declared, as domain = [LABEL, ...]"
+            f"{where}: the labels mix numbers ({quoted(first)}) and words ({quoted(words[0])}); valid: one kind, or "
+            "all labels declared, as domain = [LABEL, ...]"
         )
 
 

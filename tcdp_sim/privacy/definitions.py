@@ -1,11 +1,16 @@
 """The definitions of differential privacy, as values. They say nothing about how a mechanism meets them."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import Any, TypeGuard, cast
 
 from tcdp_sim.core import errors
 from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.rounded import from_above, from_below
+
+# a printed guarantee has six digits, rounded so that the guarantee implies what is printed
+above, below = partial(from_above, digits=6), partial(from_below, digits=6)
 
 
 def whole(name: str, value: Any) -> int:
@@ -71,7 +76,7 @@ class PureDP(Guarantee):
         self._freeze(epsilon=scalar("epsilon", self.epsilon, 0, closed=True))
 
     def __str__(self) -> str:
-        return f"{self.epsilon:.6g}-DP"
+        return f"{above(self.epsilon)}-DP"
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ class ApproxDP(Guarantee):
             raise ValueError(f"source = {self.source!r} is not valid; valid: a text")
 
     def __str__(self) -> str:
-        return f"({self.epsilon:.6g}, {self.delta:.6g})-DP"
+        return f"({above(self.epsilon)}, {above(self.delta)})-DP"
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,7 @@ class ZCDP(Guarantee):
         self._freeze(rho=scalar("rho", self.rho, 0), xi=scalar("xi", self.xi, 0, closed=True))
 
     def __str__(self) -> str:
-        return f"{self.rho:.6g}-zCDP" if self.xi == 0 else f"({self.xi:.6g}, {self.rho:.6g})-zCDP"
+        return f"{above(self.rho)}-zCDP" if self.xi == 0 else f"({above(self.xi)}, {above(self.rho)})-zCDP"
 
 
 @dataclass(frozen=True)
@@ -196,8 +201,8 @@ class ApproxZCDP(Guarantee):
         self._freeze(delta=delta, rho=rho, xi=scalar("xi", self.xi, 0, closed=True))
 
     def __str__(self) -> str:
-        inner = f"{self.rho:.6g}" if self.xi == 0 else f"({self.xi:.6g}, {self.rho:.6g})"
-        return f"{self.delta:.6g}-approximate {inner}-zCDP"
+        inner = f"{above(self.rho)}" if self.xi == 0 else f"({above(self.xi)}, {above(self.rho)})"
+        return f"{above(self.delta)}-approximate {inner}-zCDP"
 
 
 @dataclass(frozen=True)
@@ -238,7 +243,7 @@ class MeanConcentratedDP(Guarantee):
         self._freeze(mu=scalar("mu", self.mu, 0, closed=True), tau=scalar("tau", self.tau, 0))
 
     def __str__(self) -> str:
-        return f"({self.mu:.6g}, {self.tau:.6g})-mCDP"
+        return f"({above(self.mu)}, {above(self.tau)})-mCDP"
 
 
 @dataclass(frozen=True)
@@ -279,7 +284,7 @@ class RDP(Guarantee):
         self._freeze(order=order, epsilon=scalar("epsilon", self.epsilon, 0, closed=True))
 
     def __str__(self) -> str:
-        return f"({self.order:.6g}, {self.epsilon:.6g})-RDP"
+        return f"({below(self.order)}, {above(self.epsilon)})-RDP"
 
 
 @dataclass(frozen=True)
@@ -318,7 +323,7 @@ class TCDP(Guarantee):
         self._freeze(rho=scalar("rho", self.rho, 0), omega=scalar("omega", self.omega, 1, finite=False))
 
     def __str__(self) -> str:
-        return f"({self.rho:.6g}, {self.omega:.6g})-tCDP"
+        return f"({above(self.rho)}, {below(self.omega)})-tCDP"
 
 
 @dataclass(frozen=True)
@@ -363,7 +368,7 @@ class ApproxTCDP(Guarantee):
         self._freeze(rho=scalar("rho", self.rho, 0), omega=scalar("omega", self.omega, 1, finite=False))
 
     def __str__(self) -> str:
-        return f"{self.delta:.6g}-approximate ({self.rho:.6g}, {self.omega:.6g})-tCDP"
+        return f"{above(self.delta)}-approximate ({above(self.rho)}, {below(self.omega)})-tCDP"
 
 
 Notion = PureDP | ApproxDP | ZCDP | ApproxZCDP | MeanConcentratedDP | RDP | TCDP | ApproxTCDP

@@ -21,7 +21,8 @@ from tcdp_sim.accounting import (
     Thresholded,
 )
 from tcdp_sim.accounting.releases.additive import additive_loss
-from tcdp_sim.accounting.table import in_words, rounded_up
+from tcdp_sim.accounting.table import in_words
+from tcdp_sim.core.rounded import from_above
 from tcdp_sim.exact import hockey_stick
 from tcdp_sim.exact.losses.lists import bracket
 from tcdp_sim.exact.losses.questions import epsilon_question
@@ -463,4 +464,4 @@ def test_a_table_names_releases_without_their_defaults(words, release):
     [(1.00001, "1.001"), (0.123412, "0.1235"), (2.0, "2"), (0.1, "0.1"), (123456.0, "1.235e+05"), (3e-9, "3e-09")],
 )
 def test_printed_numbers_are_rounded_up(value, words):
-    assert rounded_up(value) == words
+    assert from_above(value) == words

@@ -31,8 +31,8 @@ def test_every_row_is_printed_with_its_verdict(command, wide):
 def test_the_best_conversions_are_told(command, wide):
     """Numbers to reach: rho = 0.1 and (0.1, 5) at delta = 1e-6."""
     _, out, _ = command("cheat-sheet")
-    assert "0.1-zCDP: (2.141939, 1e-06)-DP" in out
-    assert "(0.1, 5)-tCDP: (3.292022, 1e-06)-DP" in out
+    assert "0.1-zCDP: (2.14194, 1e-06)-DP" in out
+    assert "(0.1, 5)-tCDP: (3.29203, 1e-06)-DP" in out
 
 
 def test_the_best_conversions_are_for_the_delta_that_is_given(command, wide):

@@ -221,7 +221,7 @@ def test_how_far_a_mean_has_to_be_off(trials, skewness, needed):
 @pytest.mark.parametrize(("trials", "alarm"), [(2, False), (3, False), (10_000, True)])
 @pytest.mark.parametrize("interval", [True, False])
 def test_few_trials_without_a_skewness_contradict_by_students_law(trials, alarm, interval):
-    """Two normal trials are 100 of their own standard errors off in .6% of all cases, where the normal law says never."""
+    """Two normal trials are 100 of their own standard errors off in .6% of all cases."""
     row = {"x": 1.0, "x_mcse": 0.01, "x_exact": 2.0, "trials": trials}
     ends = {"x_lower": 1 - 1.96 * 0.01, "x_upper": 1 + 1.96 * 0.01} if interval else {}
     assert len(contradictions.find(pd.DataFrame([row | ends]))) == alarm

@@ -10,8 +10,8 @@ from tcdp_sim.accounting.ledger import Ledger
 from tcdp_sim.accounting.planning.targets import Target
 from tcdp_sim.accounting.releases.bounded_range import BoundedRange, PermuteAndFlip
 from tcdp_sim.accounting.releases.release import Release
-from tcdp_sim.accounting.table import rounded_up
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.core.rounded import from_above
 from tcdp_sim.privacy import Guarantee
 
 CERTIFIED = "certified"
@@ -155,12 +155,12 @@ class BudgetPlan:
         return [
             (
                 row.name,
-                rounded_up(row.error),
+                from_above(row.error),
                 "-" if row.target.error is None else f"{row.target.error:g}",
-                "-" if row.deviation is None else rounded_up(row.deviation),
+                "-" if row.deviation is None else from_above(row.deviation),
                 short_noise(row.release),
                 f"{row.times:,}",
-                rounded_up(row.rho),
+                from_above(row.rho),
                 f"{row.share:.1%}",
             )
             for row in self.rows
@@ -174,12 +174,12 @@ class BudgetPlan:
         list of str
             Sentences.
         """
-        total = f"Together: {_from_above(self.budget)}. rho = {rounded_up(self.rho)}; "
-        total += f"epsilon = {rounded_up(self.epsilon.upper)} at delta = {self.delta:g} by exact accounting."
+        total = f"Together: {_from_above(self.budget)}. rho = {from_above(self.rho)}; "
+        total += f"epsilon = {from_above(self.epsilon.upper)} at delta = {self.delta:g} by exact accounting."
         risk = "Attack risk: a guess whether a person is in the data is right in at most "
-        risk += f"{rounded_up(100 * self.attack.upper)}% of all cases, and in 50% without the releases."
-        quality = f"{_WORDS[self.objective]}: {rounded_up(self.value, 6)}, {self.certificate}"
-        quality += f", at most {rounded_up(max(self.gap, 0.0), 2)} above the best." if self.gap is not None else "."
+        risk += f"{from_above(100 * self.attack.upper)}% of all cases, and in 50% without the releases."
+        quality = f"{_WORDS[self.objective]}: {from_above(self.value, 6)}, {self.certificate}"
+        quality += f", at most {from_above(max(self.gap, 0.0), 2)} above the best." if self.gap is not None else "."
         return [total, risk, quality]
 
     def __repr__(self) -> str:
@@ -203,7 +203,7 @@ def _from_above(budget: Guarantee) -> Guarantee:
     """Return a guarantee that is implied, whose rho, epsilon and delta have six digits: those that are printed."""
     kind: Any = budget  # every guarantee is a dataclass
     given = {each.name: getattr(budget, each.name) for each in fields(kind) if each.name in _GROWING}
-    implied: Guarantee = replace(kind, **{name: float(rounded_up(value, 6)) for name, value in given.items()})
+    implied: Guarantee = replace(kind, **{name: float(from_above(value, 6)) for name, value in given.items()})
     return implied
 
 
