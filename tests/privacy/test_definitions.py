@@ -17,8 +17,8 @@ EXAMPLES = [
     (ApproxZCDP, {"delta": 1e-6, "rho": 0.125, "xi": 0.25}, "1e-06-approximate (0.25, 0.125)-zCDP"),
     (MeanConcentratedDP, {"mu": 0.25, "tau": 0.5}, "(0.25, 0.5)-mCDP"),
     (RDP, {"epsilon": 0.5, "order": 8.0}, "(8, 0.5)-RDP"),
-    (TCDP, {"rho": 1 / 3, "omega": 20.0}, "(0.333333, 20)-tCDP"),
-    (ApproxTCDP, {"rho": 1 / 3, "delta": 1e-6, "omega": 20.0}, "1e-06-approximate (0.333333, 20)-tCDP"),
+    (TCDP, {"rho": 1 / 3, "omega": 20.0}, "(0.333334, 20)-tCDP"),
+    (ApproxTCDP, {"rho": 1 / 3, "delta": 1e-6, "omega": 20.0}, "1e-06-approximate (0.333334, 20)-tCDP"),
 ]
 every = pytest.mark.parametrize(("kind", "values", "text"), EXAMPLES)
 
