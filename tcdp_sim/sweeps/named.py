@@ -168,11 +168,13 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
 
 def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     """Yield a line if the stored chunks are of another source, or are not what the function gives now."""
+    run = open_run(study)
+    if not run.done:  # killed before its first record, or all of them are damaged: nothing is stored that could differ
+        return
     before = recorded.config_of(study.folder)["mechanism"].get("function")
     if before != sweep.function:
         yield _other(before or {}, sweep.function)
         return
-    run = open_run(study)
     laws = study.plan.laws
     places = ((laws.place(cell), chunk) for cell, chunk in run.done)
     first = next(((laws[place], chunk) for place, chunk in places if place is not None), None)

@@ -8,15 +8,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from torture.power import Failure, Recorder, Sync, failures, recorded
+from torture.power import Failure, Recorder, Sync, failures, published, recorded
 
 from tcdp_sim.store import durable, journal
-from tcdp_sim.store.run_folder import CHUNK, HALF
+from tcdp_sim.store.run_folder import CHUNK
 from tcdp_sim.summaries.decoding import decoded
 
 WORDS = ("trials=60", "chunk=10", "sweep.k=10", "sweep.omega_sqrt_rho=1", "sweep.noise=[gaussian,laplace]", "name=r")
 CHUNKS = 12
-VARIES = {"journal", "exact", "lock", "provenance.json", "status.json", "finished.json", "run.log"}  # times and hosts
 
 
 @pytest.fixture
@@ -24,13 +23,6 @@ def undrawn(tiny, monkeypatch):
     """The command without its figures, in results_dir: undrawn(folder) -> (exit code, stdout, stderr)."""
     monkeypatch.setattr("tcdp_sim.cli.draw.main", lambda raw, console: None)
     return lambda folder, *words: tiny(*WORDS, f"results_dir={folder}", *words)
-
-
-def published(folder: Path) -> dict[str, bytes]:
-    """All that must be the same, and that there is nothing half done beside it."""
-    found = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
-    assert not [name for name in found if any(HALF.fullmatch(part) for part in name.parts)]
-    return {str(name): path.read_bytes() for name, path in found.items() if name.parts[0] not in VARIES}
 
 
 def whole_records(folder: Path) -> Counter:

@@ -16,7 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tcdp_sim.store.run_folder import HALF
+
 HOWS = ("synced", "empty", "torn", "mixed")  # left: synced data only; names without bytes; torn bytes; some of each
+KILLED = "killed"  # left: all that was done so far, because the machine runs on
+VARIES = {"journal", "exact", "lock", "provenance.json", "status.json", "finished.json", "run.log"}  # times and hosts
 RECENT = 50_000_000  # nanoseconds in which a file may change without a change of its times
 CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.link", "os.truncate"}
 Key = tuple[int, int]  # (inode, running number of the file or folder with that inode)
@@ -195,13 +199,15 @@ class Failure:
                 self._data[one.what] = (self._data[one.what][1],) * 2
 
     def _keeps(self) -> bool:
-        return self.how in ("empty", "torn") or (self.how == "mixed" and self._rng.random() < 0.5)
+        return self.how in ("empty", "torn", KILLED) or (self.how == "mixed" and self._rng.random() < 0.5)
 
     def _left(self, file) -> bytes:
         """Return the bytes of a file that the failure leaves."""
         old, new = self._data.get(file, (b"", b""))
         if old == new or self.how == "synced":
             return old
+        if self.how == KILLED:
+            return new
         grown = new.startswith(old)
         if self.how == "empty":
             return old if grown else b""
@@ -224,6 +230,12 @@ class Failure:
                 (path / name).write_bytes(self._left(key))
 
 
+def kills(recorder: Recorder) -> Iterator[Failure]:
+    """Yield a kill of the process after each step."""
+    for step in range(recorder.start, len(recorder.steps) + 1):
+        yield Failure(recorder, step, KILLED, random.Random(1))
+
+
 def failures(recorder: Recorder, seed: int, count: int) -> Iterator[Failure]:
     """Yield failures of every kind by turns, half of them at any step and half in the first tenth of the run."""
     rng = random.Random(seed)
@@ -231,3 +243,10 @@ def failures(recorder: Recorder, seed: int, count: int) -> Iterator[Failure]:
     for i in range(count):
         end = last if i // len(HOWS) % 2 else max(first + 10, first + (last - first) // 10)
         yield Failure(recorder, rng.randint(first, min(end, last)), HOWS[i % len(HOWS)], rng)
+
+
+def published(folder: Path) -> dict[str, bytes]:
+    """All that must be the same, and that there is nothing half done beside it."""
+    found = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    assert not [name for name in found if any(HALF.fullmatch(part) for part in name.parts)]
+    return {str(name): path.read_bytes() for name, path in found.items() if name.parts[0] not in VARIES}
