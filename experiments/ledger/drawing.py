@@ -46,7 +46,11 @@ def _profiles(table):
             seen.append(direction)
         shown = table[table["list"] == name]
         low = shown["simulated"].dropna()
-        axes.set(yscale="log", ylim=(0.1 * max(low[low > 0].min(), 1e-300), 1), title=str(name).replace("_", " "))
+        axes.set(
+            yscale="log",
+            ylim=(0.1 * max(low[low > 0].min() if (low > 0).any() else 0.1, 1e-300), 1),
+            title=str(name).replace("_", " "),
+        )
     for axes in grid.flat[len(names) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:

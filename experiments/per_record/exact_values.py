@@ -125,7 +125,7 @@ TYPICAL, RMSE = "typical_relative_error", "rmse"  # computed exactly; no trial y
 EXACT = {
     columns.quantile("abs_error"): _of_one(lambda mechanism: abs_error_quantiles(mechanism, _LEVELS)[0]),
     columns.quantile("relative_error"): _of_one(lambda mechanism: relative_error_quantiles(mechanism, _LEVELS)[0]),
-    columns.mean("squared_error"): _of_one(lambda mechanism: rmse(mechanism) ** 2),
+    columns.mean("squared_error"): _of_one(lambda mechanism: rmse(mechanism) * rmse(mechanism)),
     RMSE: rmse,
     "within_10_percent": _of_one(share_within),
     "negative": _of_one(share_negative),

@@ -57,7 +57,7 @@ def _of_normal(value: Callable[[PerRecordSum], Any]) -> Callable[[PerRecordSum],
 
 EXACT = {
     ERROR: _of_normal(bias),
-    SQUARED: _of_normal(lambda mechanism: rmse(mechanism) ** 2),
+    SQUARED: _of_normal(lambda mechanism: rmse(mechanism) * rmse(mechanism)),  # a power would raise where it overflows
     QUANTILES: _of_normal(lambda mechanism: quantiles(mechanism, columns.QUANTILES)),
     RMSE: _of_normal(rmse),
 }

@@ -48,7 +48,7 @@ class ContributionRelease(Release):
         return np.subtract(q, q if truth is None else truth)
 
     def var(self, q: Any) -> Reals:
-        return np.full(np.shape(q), self.scale**2)[()]
+        return np.full(np.shape(q), self.scale * self.scale)[()]
 
     def mse(self, q: Any, truth: Any = None) -> Reals:
         """Return the mean squared error against the truth, scale^2 + bias^2."""
