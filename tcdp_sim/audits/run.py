@@ -17,6 +17,7 @@ from tcdp_sim.audits.stages import sizes
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.identity import identity
 from tcdp_sim.core.log import Tell
+from tcdp_sim.core.sources import sources_of
 from tcdp_sim.core.streams import generator
 from tcdp_sim.engine import clusters
 
@@ -60,7 +61,7 @@ def _run(audit: Audit, spec: dict[str, Any], known: Any, tell: Tell, interleaved
     for line in notes:
         tell(line)
     resumes = audit.folder if known is not None and not interleaved else None
-    drawing = Drawing(audit.sampler, np.asarray, interleaved)
+    drawing = Drawing(sources_of(audit.mechanism), audit.sampler, np.asarray, interleaved)
     with kept.opened(resumes) as journal, clusters.connect(spec, tell=tell) as executor:
         notes += tuple(said := list(_damages(journal)))
         for line in said:

@@ -11,6 +11,7 @@ from tcdp_sim.audits.data_sets import digestible
 from tcdp_sim.audits.outputs import called, same
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.identity import digest
+from tcdp_sim.core.sources import Sources
 from tcdp_sim.core.streams import generator
 
 BLOCK = 20_000  # outputs drawn at a time, so that they fit the cache
@@ -53,11 +54,13 @@ class Counted:
 class Drawing:
     """The way outputs are drawn.
 
+    - sources: the user's modules that the mechanism can reach. They arrive first, before what refers to them.
     - sampler: the mechanism as (data, rng, trials) -> outputs.
     - read: the function from these outputs to numbers or texts.
     - interleaved: True if each output gets a call of its own, and the two inputs take turns in random order.
     """
 
+    sources: Sources
     sampler: Sampler
     read: Read
     interleaved: bool = False

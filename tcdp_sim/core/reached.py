@@ -68,9 +68,13 @@ def is_users(module: str | None) -> bool:
     """Return True if a module is the user's own code: neither of a library nor of this package."""
     if module == "__main__":
         return True
-    found = sys.modules.get(module or "")
-    file = getattr(found, "__file__", None)
-    if file is None or str(module).partition(".")[0] == OWN_PACKAGE:
+    file = getattr(sys.modules.get(module or ""), "__file__", None)
+    return file is not None and is_of_user(str(module), file)
+
+
+def is_of_user(module: str, file: str) -> bool:
+    """Return True if a module with this file would be the user's own code."""
+    if module.partition(".")[0] == OWN_PACKAGE:
         return False
     path = Path(file).resolve()
     return not (STANDARD in path.parents or INSTALLED & set(path.parts))

@@ -3,19 +3,20 @@
 import re
 import sys
 import traceback
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.sources import IMPORTING, Loader
 from tcdp_sim.core.texts import said, shortened
 
 VALID = "valid: FILE.py:FUNCTION, such as my_file.py:median_error"
 LONGEST = 500  # characters of a file's name or error in a message
 _LOADED: dict[Path, ModuleType] = {}
-_IMPORTING: list[Path] = []  # the file that is being imported now
 
 
 class RunsWhileImported(UserError):
@@ -67,58 +68,14 @@ def check_not_importing(what: str) -> None:
 
     Every worker imports that file too, so they would all run it.
     """
-    if not _IMPORTING:
+    if not IMPORTING:
         return
-    path = _IMPORTING[-1]
+    path = IMPORTING[-1]
     lines = [frame.lineno for frame in traceback.extract_stack() if frame.filename == str(path)]
     where = f"{path.name}:{lines[0]}" if lines else path.name
     raise RunsWhileImported(
         f'{where} runs {what} while it is imported; put what should not run then under `if __name__ == "__main__":`'
     )
-
-
-def place_of(function: Any) -> str:
-    """Return FILE.py:FUNCTION of a function whose module another process could not import by name, else ""."""
-    name, file = getattr(function, "__qualname__", "<"), _only_here(function)
-    return f"{file}:{name}" if file and "<" not in name and not _is_of_object(function) else ""
-
-
-class Home:
-    """The module of a user's file, which is imported wherever this arrives."""
-
-    def __init__(self, name: str, path: Path) -> None:
-        self._name, self._path = name, path
-
-    def __reduce__(self) -> Any:
-        return _arrived, (self._name, str(self._path))
-
-
-def _arrived(name: str, file: str) -> Home:
-    path = Path(file)
-    if name not in sys.modules:
-        _module(path, name)
-    return Home(name, path)
-
-
-def home_of_object(function: Any) -> Home | None:
-    """Return the home of a method of an object if another process could not import it by name, else None."""
-    file, name = _only_here(function), getattr(function, "__module__", None) or ""
-    return Home(name, file) if file and "." not in name and _is_of_object(function) else None
-
-
-def _is_of_object(function: Any) -> bool:
-    """Return True for a method of an object, whose name in the file is that of another function."""
-    return not isinstance(getattr(function, "__self__", None), type | ModuleType | None)
-
-
-def _only_here(function: Any) -> Path | None:
-    """Return the file of a function's module if another process could not import it by name, else None."""
-    home = getattr(function, "__module__", None) or ""
-    file = getattr(sys.modules.get(home), "__file__", None)
-    if home == "__main__" or not file or not file.endswith(".py"):
-        return None
-    path = Path(file).resolve()
-    return None if path not in _LOADED and _importable(home) == path else path
 
 
 def home_of(function: Any) -> str | None:
@@ -131,27 +88,23 @@ def home_of(function: Any) -> str | None:
     return Path(file).stem if named else None
 
 
-def _importable(module: str) -> Path | None:
-    """Return the file that another process would import under a module's name, None if it would find none."""
-    parts, places = module.split("."), None
-    for count in range(1, len(parts) + 1):
-        # importlib.util.find_spec would return what this process has imported
-        found = PathFinder.find_spec(".".join(parts[:count]), places)
-        if found is None:
+class _Beside(MetaPathFinder):
+    """The finder of modules beside the files that the user names. It comes last: it hides nothing that is installed."""
+
+    def __init__(self) -> None:
+        self.folders: list[str] = []
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the spec of a module in these folders, with the loader that keeps what it reads."""
+        if path is not None:
             return None
-        places = found.submodule_search_locations
-    return Path(found.origin).resolve() if found and found.origin else None
+        spec = PathFinder.find_spec(fullname, self.folders)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = Loader(fullname, spec.loader.path)
+        return spec
 
 
-class _Uncached(SourceFileLoader):
-    """A loader that compiles the file as it is now.
-
-    Python's stored bytecode is of an older source if the file has changed within a second without a change of size.
-    """
-
-    def get_code(self, fullname: str) -> Any:
-        """Return the code of the file's present source."""
-        return self.source_to_code(self.get_data(self.path), self.path)
+_BESIDE = _Beside()
 
 
 def _module(path: Path, name: str = "") -> ModuleType:
@@ -159,12 +112,14 @@ def _module(path: Path, name: str = "") -> ModuleType:
     if path in _LOADED:
         return _LOADED[path]
     name = name or (path.stem if path.stem not in sys.modules else f"{path.stem}_py")
-    spec = spec_from_file_location(name, path, loader=_Uncached(name, str(path)))
+    _BESIDE.folders = [str(path.parent), *(each for each in _BESIDE.folders if each != str(path.parent))]
+    if _BESIDE not in sys.meta_path:
+        sys.meta_path.append(_BESIDE)
+    spec = spec_from_file_location(name, path, loader=Loader(name, str(path)))
     assert spec is not None  # the name of the file ends in .py
     assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[name] = module
-    _IMPORTING.append(path)
     try:
         spec.loader.exec_module(module)
     except RunsWhileImported:
@@ -173,8 +128,6 @@ def _module(path: Path, name: str = "") -> ModuleType:
     except (Exception, SystemExit) as problem:  # the file may do anything
         del sys.modules[name]
         raise UserError(f"{path.name} cannot be imported ({_said(problem, path)})") from problem
-    finally:
-        _IMPORTING.pop()
     _LOADED[path] = module
     return module
 

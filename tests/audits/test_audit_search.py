@@ -21,6 +21,7 @@ from tcdp_sim.audits import (
 )
 from tcdp_sim.audits.sampling import Counted, Pair, Task
 from tcdp_sim.audits.scores import Column, LikelihoodRatio, Linear
+from tcdp_sim.core.sources import NOTHING
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
 
 AUDIT = {"neighbours": audited.ONE, "trials": 200_000, "level": 0.9}
@@ -112,7 +113,7 @@ def test_outputs_that_no_pilot_has_seen_are_found(mechanism, answer):
     """About 20 of 200,000 against none; below the usual output and above it, and in the last of several pairs."""
     given = [*[(np.ones(2), np.array([value, 1.0])) for value in (0.0, 2.0)], (np.ones(2), np.array([1.0, answer]))]
     streams = [counting.stage_streams("pilot", pair) for pair in pairs.listed(given)]
-    drawing = sampling.Drawing(mechanism, np.asarray)
+    drawing = sampling.Drawing(NOTHING, mechanism, np.asarray)
     for pair, names in zip(pairs.listed(given), streams):
         assert not any(side.any() for sides in sampling.drawn(drawing, pair, names, 0, 0, 4000) for side in sides)
     report = tcdp_sim.audit(mechanism, **{**AUDIT, "neighbours": given}, claim=PureDP(0.1))
@@ -169,7 +170,7 @@ def test_columns_that_are_counted_together_are_those_counted_alone():
 
     def counts(*numbers):
         counted = Counted(search.Stack(tuple(columns[i] for i in numbers)), tuple(edges[i] for i in numbers), 5)
-        drawing = sampling.Drawing(audited.laplace, np.asarray)
+        drawing = sampling.Drawing(NOTHING, audited.laplace, np.asarray)
         task = Task("s", drawing, pair, counted, 3, ("1" * 64, "2" * 64), ((0, 500), (1, 500)))
         return sampling.merged([part for _, part in sampling.run(task).chunks])
 
@@ -251,7 +252,7 @@ def test_extremes_extend_the_thresholds_exactly():
     pair = Pair(np.zeros(1), np.ones(1), 0, "0" * 64)
     edges = (np.array([-1.0, 0.0, 2.0]),)
     streams = ("1" * 64, "2" * 64)
-    drawing = sampling.Drawing(audited.laplace, np.asarray)
+    drawing = sampling.Drawing(NOTHING, audited.laplace, np.asarray)
     blocks = [block for chunk in (0, 1) for block in sampling.drawn(drawing, pair, streams, 3, chunk, 3000)]
     drawn = [np.concatenate([block[side] for block in blocks]) for side in (0, 1)]
     counted = Counted(search.Stack((Column("value", 0, ""),)), edges, 20)

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.sources import NOTHING, Sources, sources_of
 from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.mechanisms.functions.returned import WrongResult, checked, kind, short, together
 
@@ -49,6 +49,8 @@ class Call:
         All axes that it takes, None if it takes any.
     names : tuple of str
         The axes that it is given.
+    sources : Sources
+        The user's modules that it can reach, which go to workers with it.
 
     Examples
     --------
@@ -64,14 +66,12 @@ class Call:
     needed: tuple[str, ...]
     known: tuple[str, ...] | None
     names: tuple[str, ...] = ()
+    sources: Sources = NOTHING
 
     def __reduce__(self) -> Any:
-        """Send a function of the user's file by its place, because no worker could import it by its module."""
-        if place := user_files.place_of(self.function):
-            return _from_file, (place, self.names)
-        if home := user_files.home_of_object(self.function):
-            return _of_object, (home, self.function, self.names)
-        return Call, (self.function, self.form, dict(self.defaults), self.needed, self.known, self.names)
+        """Send the user's sources first: a worker imports nothing of the user's from its own disk."""
+        rest = (self.function, self.form, dict(self.defaults), self.needed, self.known, self.names)
+        return _with_sources, (self.sources, *rest)
 
     def __call__(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
         """Return the trials of a cell by name. Raises WrongResult for results of a wrong form, and Exits."""
@@ -130,7 +130,7 @@ def calling(function: Any, axes: Iterable[str]) -> Call:
     axes = list(axes)
     form = _form(parameters, axes)
     own = [each for each in parameters[form != "object" :] if each.name != TRIALS or form == "object"]
-    call = Call(function, form, *_axes_of(own), tuple(axes))
+    call = Call(function, form, *_axes_of(own), tuple(axes), sources_of(function))
     unnamed = {each.name for each in parameters if each.kind is each.POSITIONAL_ONLY}
     for name in ([TRIALS] if form == "all" else []) + axes:
         if name in unnamed:
@@ -139,14 +139,9 @@ def calling(function: Any, axes: Iterable[str]) -> Call:
     return call
 
 
-def _from_file(place: str, axes: tuple[str, ...]) -> Call:
-    """Return the call of a function in the user's file."""
-    return calling(user_files.load(place), axes)
-
-
-def _of_object(home: user_files.Home, method: Any, axes: tuple[str, ...]) -> Call:
-    """Return the call of a method of an object. Its class has been imported with `home`, which comes first."""
-    return calling(method, axes)
+def _with_sources(sources: Sources, *fields: Any) -> Call:
+    """Return a call that has arrived, after its sources."""
+    return Call(*fields, sources)
 
 
 def name_of(function: Any) -> str:
