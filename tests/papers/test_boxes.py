@@ -130,6 +130,17 @@ def test_the_bound_of_a_cell_is_above_all_its_points(rho, s, alpha):
                 assert spent(base, *place[1:]) <= most, (cell, place)
 
 
+@pytest.mark.parametrize(
+    ("alpha", "s"), [((12.0, 12.0), (0.01, 0.3)), ((1.05, 1.05), (1e-3, 1.0)), ((1.5, 9.0), (0.1, 0.1))]
+)
+def test_the_integral_of_a_range_is_above_that_of_each_place(alpha, s):
+    """Above mpmath's integral at each end, and by at most 40% above the largest."""
+    omega = 40.0
+    most = float(sampling_boxes._integral(0.1, s, alpha, omega).upper())
+    truths = [float(integral_of_step_3(0.1, share, order, omega)) for share in s for order in alpha]
+    assert max(truths) <= most < 1.4 * max(truths)
+
+
 @pytest.mark.parametrize("place", [*POINTS, (1e-4, 0.1, 5000.0), (0.1, 1e-3, 1.05)])
 @pytest.mark.parametrize("side", range(3))
 @pytest.mark.parametrize("width", [1.02, 1.5])
