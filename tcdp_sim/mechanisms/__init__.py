@@ -21,6 +21,7 @@ from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.mechanisms.private_candidates import PrivateCandidates
+from tcdp_sim.mechanisms.pure_from_zcdp import PureFromZCDP
 from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.mechanisms.subsampled import Subsampled
@@ -78,6 +79,7 @@ __all__ = [
     "PerRecordSum",
     "PrivacyLoss",
     "PrivateCandidates",
+    "PureFromZCDP",
     "Quantiles",
     "SmoothSensitivity",
     "Subsampled",
