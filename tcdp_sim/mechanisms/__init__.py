@@ -14,6 +14,7 @@ from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.ledger import Ledger
+from tcdp_sim.mechanisms.mean_concentrated import MeanConcentrated
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
 from tcdp_sim.mechanisms.partition_selection import PartitionSelection
@@ -70,6 +71,7 @@ __all__ = [
     "Information",
     "InteriorPoint",
     "Ledger",
+    "MeanConcentrated",
     "Mechanism",
     "NoiseDraw",
     "Observable",
