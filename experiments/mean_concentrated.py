@@ -1,6 +1,7 @@
 """Mean-concentrated DP under postprocessing: the least tau of a release and of a bit of it, exactly."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,8 @@ from tcdp_sim.store import columns
 LOSS, BIT = columns.mean("loss"), "bit"
 LABELS = ("guarantee", "trials")
 RELEASED = "the release itself"
-ZCDP = {"linestyle": (0, (1, 2)), "linewidth": 1.4}
-KEYS = {
+ZCDP: dict[str, Any] = {"linestyle": (0, (1, 2)), "linewidth": 1.4}
+KEYS: dict[str, dict[str, Any]] = {
     "lines join exact values: τ of the bit, mean loss": {"color": GREY},
     "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
     "√2ρ of the bit under zCDP": ZCDP | {"color": GREY},
@@ -61,7 +62,7 @@ def _least_rho(log_p: Floats, loss: Floats) -> float:
 
 def released_tau(mechanism: MeanConcentrated) -> float:
     """Tau of the release."""
-    return mechanism.guarantee.tau  # type: ignore[union-attr]
+    return mechanism.guarantee.tau
 
 
 EXACT = {LOSS: _mean_loss, BIT: _chance, "bit_tau": bit_tau, "bit_root_two_rho": bit_root_two_rho}

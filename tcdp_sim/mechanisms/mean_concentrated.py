@@ -14,7 +14,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms.axes import POSITIVE
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
-from tcdp_sim.privacy import Guarantee, MeanConcentratedDP
+from tcdp_sim.privacy import MeanConcentratedDP
 
 MOST_ANSWERS = 10_000
 MOST_EPSILON = 20.0  # nats; beyond, an answer is a lie with a probability that no simulation sees
@@ -87,7 +87,7 @@ class MeanConcentrated(Mechanism):
         return cls(int(law["answers"]), law["epsilon"], int(law["cut"]))
 
     @property
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> MeanConcentratedDP:
         mean = self.answers * self.epsilon * tanh(self.epsilon / 2)
         return MeanConcentratedDP(mean, (2 * mean) ** 0.5)
 
