@@ -10,6 +10,7 @@ from scipy.special import lambertw
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.balls.arithmetic import ball, between, flint
 from tcdp_sim.experiments.papers.balls.boxes import BITS, Searched, as_point, search
+from tcdp_sim.experiments.papers.gather.gather import Gatherer
 from tcdp_sim.experiments.papers.gather.records import Origin, Records, points_digest
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Kind, Point, Proof, constant
 from tcdp_sim.experiments.papers.judge.verdict import Scope, Verdict, judge
@@ -302,6 +303,16 @@ def test_a_box_is_recorded_as_one(tmp_path):
     again = Records(tmp_path).get(origin)
     assert points_digest(again) == points_digest(kept)
     assert [point.box for point in again] == [True, False]
+
+
+def test_evidence_without_flint_is_not_taken_for_evidence_with_it(tmp_path, monkeypatch):
+    def origin():
+        with Gatherer(tmp_path, False, "serial", lambda line: None) as gatherer:
+            return gatherer._origin("claim T.T11", sampling_boxes.theorem_11, ())
+
+    with_flint = origin()
+    monkeypatch.setattr("tcdp_sim.experiments.papers.gather.gather.find_spec", lambda name: None)
+    assert origin() != with_flint
 
 
 def test_without_flint_there_is_no_box(monkeypatch):
