@@ -14,6 +14,7 @@ from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.ledger import Ledger
+from tcdp_sim.mechanisms.mean_concentrated import MeanConcentrated
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
 from tcdp_sim.mechanisms.partition_selection import PartitionSelection
@@ -21,6 +22,7 @@ from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.mechanisms.private_candidates import PrivateCandidates
+from tcdp_sim.mechanisms.pure_from_zcdp import PureFromZCDP
 from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.mechanisms.subsampled import Subsampled
@@ -69,6 +71,7 @@ __all__ = [
     "Information",
     "InteriorPoint",
     "Ledger",
+    "MeanConcentrated",
     "Mechanism",
     "NoiseDraw",
     "Observable",
@@ -78,6 +81,7 @@ __all__ = [
     "PerRecordSum",
     "PrivacyLoss",
     "PrivateCandidates",
+    "PureFromZCDP",
     "Quantiles",
     "SmoothSensitivity",
     "Subsampled",

@@ -157,7 +157,8 @@ class Gatherer:
     def _origin(self, what: str, function: Callable[..., Any], needs: Iterable[str]) -> Origin:
         runs = {name: studies.snapshot(self.folder, name) for name in needs}
         modules = (function.__module__, *((READER,) if runs else ()))
-        return Origin(what, FULL if self.full else FAST, code.digest(*modules), runs)
+        budget = (FULL if self.full else FAST) + ("" if self._has_flint else " without balls")
+        return Origin(what, budget, code.digest(*modules), runs)
 
     def _gathered(self, what: str, origin: Origin, function: Callable[[Budget], Any]) -> Any:
         if self._render:

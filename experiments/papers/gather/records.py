@@ -82,7 +82,11 @@ def _plain(content: Content) -> dict[str, Any]:
         return {"text": content}
     if isinstance(content, pd.DataFrame):
         return {"table": _plain_table(content)}
-    return {"points": [[p.where, p.at.hex(), _plain_side(p.left), _plain_side(p.right)] for p in content]}
+    return {"points": [_plain_point(point) for point in content]}
+
+
+def _plain_point(point: Point) -> list[Any]:
+    return [point.where, point.at.hex(), _plain_side(point.left), _plain_side(point.right), *[True] * point.box]
 
 
 def _content(record: Mapping[str, Any]) -> Content:
@@ -96,7 +100,13 @@ def _points(plain: Any) -> tuple[Point, ...]:
     """Return the points of a record. Raise ValueError, TypeError or AttributeError if they are not valid."""
     if not isinstance(plain, list):
         raise ValueError("points are no list")
-    return tuple(Point(_text(where), _side(left), _side(right), float.fromhex(at)) for where, at, left, right in plain)
+    return tuple(_point(*parts) for parts in plain)
+
+
+def _point(where: Any, at: Any, left: Any, right: Any, box: Any = False) -> Point:
+    if type(box) is not bool:
+        raise ValueError("whether a point stands for a box is neither true nor false")
+    return Point(_text(where), _side(left), _side(right), float.fromhex(at), box)
 
 
 def _text(value: Any) -> str:

@@ -22,7 +22,7 @@ class ClaimClass(StrEnum):
 
 
 MEANINGS = {
-    ClaimClass.HOLDS: "the statement holds, for all cases where a proof is named and otherwise on the points tried",
+    ClaimClass.HOLDS: "the statement holds, for all cases where a proof or a box is named and else on the points tried",
     ClaimClass.CONSISTENT: "an asymptotic statement that agrees with the exact values as far as they were computed",
     ClaimClass.OPEN: "the evidence does not decide",
     ClaimClass.NOT_CHECKABLE: "a definition, or a statement that no computation decides",

@@ -52,13 +52,15 @@ class Point:
     """Both sides of a claim at one place.
 
     `where` names the place in words ("ω√ρ = 0.125, ρ = 1e-4"). For an asymptotic claim `at` is log10 of the growing
-    quantity. The class raises ValueError for a side that is no interval.
+    quantity. `box` is True if the sides bound the claim's sides for all parameters of a box, which `where` names, by
+    ball arithmetic. The class raises ValueError for a side that is no interval.
     """
 
     where: str
     left: Side
     right: Side
     at: float = nan
+    box: bool = False
 
     def __post_init__(self) -> None:
         for name, side in (("left", self.left), ("right", self.right)):

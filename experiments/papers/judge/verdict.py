@@ -28,9 +28,10 @@ class Verdict(StrEnum):
 
 
 class Scope(StrEnum):
-    """The range of a verdict: the whole universe of the claim, or the points that were tried."""
+    """The range of a verdict: the whole universe of the claim, all of a box of parameters, or the points tried."""
 
     ALL = "all"
+    BOX = "box"
     POINTS = "points"
 
 
@@ -40,8 +41,8 @@ class Judgement:
 
     `left` and `right` are the sides at `where`, the worst or tightest point. For an asymptotic claim they are the ratio
     at the last point and None. `tightness` is the upper end of left / right there if the claim holds, the lower end if
-    it is false, and NaN for other verdicts and for claims without a ratio. `points` is the number of points tried.
-    `Evidence` documents `vacuous` and `reason`.
+    it is false, and NaN for other verdicts and for claims without a ratio. `points` is the number of points tried, and
+    `boxes` has the names of the boxes that were searched. `Evidence` documents `vacuous` and `reason`.
     """
 
     verdict: Verdict
@@ -51,6 +52,7 @@ class Judgement:
     where: str = ""
     tightness: float = nan
     points: int = 0
+    boxes: tuple[str, ...] = ()
     vacuous: str = ""
     reason: str = ""
 
@@ -89,7 +91,8 @@ def _is_true(point: Point, tolerance: float) -> bool | None:
 
 def _for_all(evidence: Evidence) -> Judgement:
     told = [(_is_true(point, evidence.tolerance), point) for point in evidence.points]
-    scope = Scope.ALL if evidence.proof else Scope.POINTS
+    boxed = Scope.BOX if any(point.box for point in evidence.points) else Scope.POINTS
+    scope = Scope.ALL if evidence.proof else boxed
     if wrong := [point for is_true, point in told if is_true is False]:
         worst = max(wrong, key=lambda point: ratio(point).lower)
         return _judged(evidence, Verdict.FALSE, scope, worst, ratio(worst).lower)
@@ -155,7 +158,8 @@ def _asymptotic(evidence: Evidence) -> Judgement:
         verdict = Verdict.INCONSISTENT
     else:
         verdict = Verdict.OPEN
-    return Judgement(verdict, Scope.POINTS, ratios[-1], None, points[-1].where, nan, len(points), evidence.vacuous)
+    where, vacuous = points[-1].where, evidence.vacuous
+    return Judgement(verdict, Scope.POINTS, ratios[-1], None, where, nan, len(points), vacuous=vacuous)
 
 
 def _spreads(growth: Growth, ratios: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -171,8 +175,10 @@ def _spreads(growth: Growth, ratios: Sequence[tuple[float, float]]) -> tuple[flo
 
 def _judged(evidence: Evidence, verdict: Verdict, scope: Scope, point: Point, tightness: float = nan) -> Judgement:
     vacuous = evidence.vacuous if verdict is Verdict.HOLDS else ""
+    boxes = tuple(point.where for point in evidence.points if point.box)
+    tried = len(evidence.points) - len(boxes)
     return Judgement(
-        verdict, scope, point.left, point.right, point.where, tightness, len(evidence.points), vacuous, evidence.reason
+        verdict, scope, point.left, point.right, point.where, tightness, tried, boxes, vacuous, evidence.reason
     )
 
 

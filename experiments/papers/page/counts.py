@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.classes import MEANINGS, ClaimClass
 from tcdp_sim.experiments.papers.judge.evidence import Kind
-from tcdp_sim.experiments.papers.judge.verdict import Verdict
+from tcdp_sim.experiments.papers.judge.verdict import Scope, Verdict
 from tcdp_sim.experiments.papers.page.wording import CLASS_SHAPES
 
 FACTOR = 2.0  # the summary counts the bounds that would survive an error by this factor
@@ -47,5 +47,5 @@ def of_our_verdicts(results: Sequence[Result]) -> list[dict[str, object]]:
 def weak(results: Sequence[Result]) -> tuple[int, int]:
     """Return how many bounds hold on points alone, and how many of these would hold if FACTOR times smaller."""
     bounds = [r for r in results if r.claim.kind is Kind.INEQUALITY and r.judgement.verdict is Verdict.HOLDS]
-    unproved = [r for r in bounds if r.evidence.proof is None]
+    unproved = [r for r in bounds if r.judgement.scope is Scope.POINTS]
     return len(unproved), sum(r.power.factor >= FACTOR for r in unproved)

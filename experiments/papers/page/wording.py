@@ -72,7 +72,7 @@ def _sign(result: Result) -> str:
 
 
 def scope(judgement: Judgement) -> str:
-    """Return the scope of a verdict: "for all", "on the 5 points tried"; "" where there is none."""
+    """Return the scope of a verdict: "for all", "on the 5 points tried", or both for a box; "" where there is none."""
     if judgement.verdict is Verdict.NOT_CHECKABLE:
         return ""
     if judgement.verdict is Verdict.FALSE:
@@ -81,7 +81,11 @@ def scope(judgement: Judgement) -> str:
         return f"by the ratio at {judgement.points} points"
     if judgement.scope is Scope.ALL:
         return "for all"
-    return f"on the {judgement.points} points tried" if judgement.points > 1 else "at the one point tried"
+    tried = f"on the {judgement.points} points tried" if judgement.points > 1 else "at the one point tried"
+    if judgement.scope is Scope.BOX:
+        certified = f"for {' and '.join(judgement.boxes)}, by ball arithmetic"
+        return f"{certified}, and {tried}" if judgement.points else certified
+    return tried
 
 
 def looseness(judgement: Judgement) -> float:

@@ -1,6 +1,7 @@
 """Sections 1.1 and 3: the effect of sampling a fraction s of the records."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -12,6 +13,7 @@ from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
+from tcdp_sim.experiments.papers.tcdp.sampling_boxes import points_of_theorem_11, points_of_theorem_12
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, largest_omega
@@ -117,9 +119,10 @@ def _hockey_stick_of_mixtures(noise: Noise, place: float, s: float, ratio: float
 
 @claim("T.T11")
 def theorem_11(budget: Budget) -> Points:
-    """Yield our bound for any mechanism, by its profile. Gaussian noise has at most 1.2."""
-    pairs = [(0.1, 0.1), (0.1, 1e-4), (0.01, 0.1), (0.01, 1e-3)]
-    for rho, s in budget.choose(pairs, [*pairs, (0.1, 0.01), (0.1, 1e-9), (0.01, 0.01), (1e-3, 0.1), (1e-3, 1e-4)]):
+    """Yield our bound for any mechanism, by its profile: on a box, and at points. Gaussian noise has at most 1.2."""
+    yield from points_of_theorem_11(13.0)
+    pairs = [(0.1, 0.1), (0.1, 1e-4), (0.01, 0.1), (0.01, 1e-3), (1e-5, 0.1), (0.1, 1e-20)]
+    for rho, s in budget.choose(pairs, [*pairs, (0.1, 0.01), (0.1, 1e-9), (0.01, 0.01), (1e-3, 0.1), (1e-6, 1e-4)]):
         base = TCDP(rho, float(np.log(1 / s)) / (2 * rho))
         yield Point(f"ρ = {rho:g}, s = {s:g}", _constant(base, s, base.omega / 2), constant(13.0))
 
@@ -137,7 +140,8 @@ def amplified_epsilon(budget: Budget) -> Points:
 
 @claim("T.T12 eq5")
 def theorem_12(budget: Budget) -> Points:
-    """Yield the largest ω' that condition (5) admits for any mechanism, by its profile."""
+    """Yield a box, and the largest ω' that condition (5) admits at points, for any mechanism, by its profile."""
+    yield from points_of_theorem_12(13.0)
     few = [(0.1, 0.01), (0.1, 1e-5), (0.01, 0.01), (0.01, 1e-5)]
     for rho, s in budget.choose(few, [*few, (0.05, 0.1), (0.05, 0.14), (0.1, 1e-9), (0.01, 1e-3)]):
         omega = largest_omega(rho, s)
@@ -150,7 +154,7 @@ def theorem_12(budget: Budget) -> Points:
 @claim("T.3c ten")
 def constant_10(budget: Budget) -> Points:
     """Yield the same certificates against the constant that Section 3.1 quotes."""
-    yield from [Point(point.where, point.left, constant(10.0)) for point in theorem_12(budget)]
+    yield from [replace(point, right=constant(10.0)) for point in theorem_12(budget)]
 
 
 @claim("T.3b")

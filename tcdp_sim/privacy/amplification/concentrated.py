@@ -1,7 +1,9 @@
 """tCDP under sampling without replacement: the paper's theorems, and a numerical bound with a smaller constant.
 
 The printed Theorem 12 does not imply Theorem 11, because its omega' meets condition (5) for small s only (erratum E3).
-The statement of Theorem 11 is true nevertheless: `certified_tcdp` gives at most 2.78 in place of 13.
+The profile gives the statement of Theorem 11 without Theorem 12: with 6 in place of 13 by ball arithmetic for rho from
+1e-4 to 0.1 and s from 1e-12 to 0.1 (row T.T11 of the papers), and `certified_tcdp` with at most 2.78 wherever it was
+tried.
 """
 
 from math import ceil, exp, log, log2

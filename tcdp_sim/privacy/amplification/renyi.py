@@ -151,7 +151,9 @@ def _log_tail(end: float, log_last: float, decay: float, s: float, order: float)
     # Below order 2, w^(a-2) <= (s e^eps)^(a-2). Above, w / e^eps decreases.
     log_ratio = log(s) if order < 2 else log(s + (1 - s) * exp(-end))
     rising = (order - 2) * log_ratio + (order - 1) * end - log(decay + 1 - order)
-    falling = -(order + 1) * log(s) - order * end - log(decay + order)
+    falling = -(order + 1) * log(s) - order * end - log(decay + order)  # w >= s e^eps
+    if decay > 1:  # and w >= its value at the end, which is more where s e^eps is below 1
+        falling = min(falling, -(order + 1) * log1p(s * expm1(min(end, 700.0))) + end - log(decay - 1))
     return log_last + max(rising, falling) + log(2)
 
 
