@@ -34,7 +34,6 @@ from tcdp_sim.sweeps.arguments import Sweep
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
 NOT_REPEATED = "gives numbers that do not follow from its generator: nothing is resumed"
 OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
-OTHER_FUNCTION = "the stored chunks in this folder are of another function ({}): none of them is used"
 CHANGED = (
     "a stored chunk differs from the function's present numbers although its source is the same (its environment, a "
     "file or a library has changed): the stored chunks of this function are discarded"
@@ -60,6 +59,7 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
     `repeats` says whether the function's numbers follow from its generator.
     """
     study = study_of(sweep)
+    _check_function(study, sweep)
     if sweep.function["source"] is None:
         tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
         stored.forget(study, sweep.function)
@@ -166,14 +166,33 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
     }
 
 
+def _check_function(study: Study, sweep: Sweep) -> None:
+    """Raise UserError if the folder has numbers of a function of another name or file, which would be replaced."""
+    if not (study.folder / "run.json").exists() or not open_run(study).done:
+        return
+    before, now = _function_of(study), sweep.function
+    resumed_by_none = now["source"] is None and before.get("source") is not None  # which `stored.forget` refuses
+    if _place(before) != _place(now) and not resumed_by_none:
+        places = f"{_place(before)}, not of {_place(now)}"
+        raise UserError(f"{study.folder} has the numbers of {places}; choose another name, or remove it")
+
+
+def _function_of(study: Study) -> Mapping[str, Any]:
+    """Return the name, module and source of the function that a folder was last started with."""
+    return recorded.config_of(study.folder)["mechanism"].get("function") or {}
+
+
+def _place(function: Mapping[str, Any]) -> str:
+    return f"{function.get('module')}:{function.get('name')}"
+
+
 def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     """Yield a line if the stored chunks are of another source, or are not what the function gives now."""
     run = open_run(study)
     if not run.done:  # killed before its first record, or all of them are damaged: nothing is stored that could differ
         return
-    before = recorded.config_of(study.folder)["mechanism"].get("function")
-    if before != sweep.function:
-        yield _other(before or {}, sweep.function)
+    if _function_of(study) != sweep.function:
+        yield OTHER
         return
     laws = study.plan.laws
     places = ((laws.place(cell), chunk) for cell, chunk in run.done)
@@ -181,12 +200,6 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     if first is not None and run.record(first[0].id, first[1]) != _again(sweep, *first):
         yield CHANGED
         stored.forget(study, sweep.function)
-
-
-def _other(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Return the line about stored chunks of another function, or of another source of this one."""
-    places = [f"{each.get('module')}:{each.get('name')}" for each in (before, now)]
-    return OTHER if places[0] == places[1] else OTHER_FUNCTION.format(places[0])
 
 
 def _again(sweep: Sweep, cell: Any, chunk: int) -> bytes:

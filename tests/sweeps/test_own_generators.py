@@ -115,10 +115,10 @@ def test_exchangeable_trials_seldom_have_a_common_part():
     assert _p_value(_ranks([{"x": row} for row in values], "x")) == pytest.approx(expected, rel=1e-9)
 
 
-HASHED = [
-    lambda rng, trials, n: rng.random(trials) + hash("some text") % 1000,
+HASHED = [  # of so many values that two hashes are never alike
+    lambda rng, trials, n: rng.random(trials) + hash("some text") % 10**9,
     lambda rng, trials, n: np.random.default_rng(abs(hash(("a", n)))).random(trials) + rng.random(trials),
-    lambda rng, n: rng.random() * (hash(frozenset([str(n)])) % 7),
+    lambda rng, n: rng.random() * (hash(frozenset([str(n)])) % 10**9),
 ]
 
 

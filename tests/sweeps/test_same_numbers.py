@@ -54,14 +54,18 @@ def test_the_folder_has_the_numbers_of_memory(name, tmp_path):
 
 
 def test_stored_chunks_still_belong_to_their_function(tmp_path):
-    """Another function in the same folder has ids of its own, so it never counts on numbers that are not its own."""
+    """Another function is refused in the same folder, and has ids of its own wherever both are."""
     given = {"trials": 400, "chunk": 200, "name": "there", "results_dir": tmp_path}
 
     def wrong(rng, trials, n, kind):
         return rng.random((trials, n)).min(axis=1)
 
     tcdp_sim.sweep(largest, AXES, **given)
-    assert bits(tcdp_sim.sweep(wrong, AXES, **given)) != bits(tcdp_sim.sweep(largest, AXES, **given))
+    with pytest.raises(tcdp_sim.UserError, match=r"has the numbers of .*largest, not of .*wrong; choose another name"):
+        tcdp_sim.sweep(wrong, AXES, **given)
+    assert bits(tcdp_sim.sweep(wrong, AXES, **given | {"name": "other"})) != bits(
+        tcdp_sim.sweep(largest, AXES, **given)
+    )
     points = sweeps.distinct([{"n": 2}, {"n": 5}])
     abouts = [{"module": "m", "name": name, "source": source} for name in "fg" for source in ("1", "2")]
     ids = [each for about in abouts for each in sweeps.identities(about, points, ())[0]]

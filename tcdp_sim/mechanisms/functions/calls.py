@@ -141,7 +141,7 @@ def calling(function: Any, axes: Iterable[str]) -> Call:
 
 def _with_sources(sources: Sources, *fields: Any) -> Call:
     """Return a call that has arrived, after its sources."""
-    return Call(*fields, sources)
+    return Call(*fields, sources=sources)
 
 
 def name_of(function: Any) -> str:
