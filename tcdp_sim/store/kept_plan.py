@@ -2,14 +2,15 @@
 
     plan.json    the cells to simulate and the notes of the plan, with the digest of everything that they depend on
 
-The digest covers the config, our code and data files, NumPy and SciPy and this machine's elementary functions. If a
-study reads a user's data, its plan is not kept, because the file may change. Nor is any plan kept where a plug-in is
-installed, because its code has no digest.
+The digest covers the config, the files that it names, our code and data files, NumPy and SciPy and this machine's
+elementary functions. No plan is kept of a study that reads a table of counts, nor where a plug-in is installed, because
+its code has no digest.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core import registry
@@ -32,9 +33,28 @@ def key(config: Mapping[str, Any]) -> str | None:
     about = [
         calibrations.code(),
         source.data(),
-        {name: value for name, value in config.items() if name not in ELSEWHERE},
+        own := {name: value for name, value in config.items() if name not in ELSEWHERE},
+        sorted(_files(own)),
     ]
     return hashlib.blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()  # the order of keys orders the cells
+
+
+def _files(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield each text of a config that is the path of a file, with the digest of that file as it is now.
+
+    Every text is looked up, whatever its key: a list, a population, a table and its labels may all be the user's files.
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _files(each)
+    elif isinstance(value, str) and "\0" not in value:
+        try:
+            with Path(value).open("rb") as file:
+                yield value, hashlib.file_digest(file, "blake2b").hexdigest()
+        except OSError:  # no file, or one that the study itself will complain of
+            return
 
 
 def keep(study: "Study") -> str | None:
