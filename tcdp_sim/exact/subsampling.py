@@ -19,6 +19,7 @@ from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.renyi.kernels import divergence_of_mean, excess_over_q
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.resolution import need_density
+from tcdp_sim.exact.work import MOST_POINTS, within
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy.amplification.schemes import (
     SCHEMES,
@@ -32,6 +33,7 @@ _WIDEST = 60.0  # half the side of the square that the quadrature in the plane c
 
 
 @renamed_arguments(sampling_fraction="sampling_probability")
+@within(MOST_POINTS, "valid: fewer orders, or a smaller shift")
 def subsampled_renyi(
     noise: Noise, shift: float, order: ArrayLike, sampling_probability: float, direction: str = "forward"
 ) -> Bounds[Any]:
@@ -78,6 +80,7 @@ def subsampled_renyi(
 
 
 @renamed_arguments(sampling_fraction="sampling_probability")
+@within(MOST_POINTS, "valid: fewer epsilons, or a smaller shift")
 def subsampled_hockey_stick(
     noise: Noise, shift: float, epsilon: ArrayLike, sampling_probability: float, direction: str = "forward"
 ) -> Bounds[Any]:

@@ -15,9 +15,8 @@ from tcdp_sim.exact.losses.lists import bracket, expected
 from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.subsampling import DominatingPair
-from tcdp_sim.exact.work import within
+from tcdp_sim.exact.work import MOST_POINTS, within
 
-MOST_POINTS = 25_000_000  # of all transforms of an answer: some eight seconds
 MOST_RELEASES = 10**7
 _FEW_ROUNDS = 4  # before the other method takes over
 _CLOSE, _SMALL = 1e-3, 1e-6  # of an epsilon: the width of its bounds, relative below 1; below that absolute again

@@ -81,7 +81,7 @@ class LatticePair(SharedShifts):
         if not count <= MOST_POINTS:
             valid = f"valid: at most {MOST_POINTS:,}, so a wider step or smaller shifts"
             raise ValueError(f"mixtures of {self.noise!r} have {count:.3g} outputs that count; {valid}")
-        spend(int(count) * len(members))
+        spend(int(count) * len(members) * self.noise.density_cost)
         step, places = self.noise.step_length, np.arange(moves.min() - end, moves.max() + end + 0.5)
         with np.errstate(all="ignore"):
             y = (places + self.noise.offset - moves[:, None]) * step
