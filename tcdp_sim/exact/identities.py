@@ -170,7 +170,7 @@ def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, met
         factor = np.where(np.isnan(powers), np.exp(epsilons * (1 - 1 / size)), powers)  # inf / inf
         one = hockey_stick(noise, shift, epsilons / size)
         parts = [np.where(np.equal(part, 0), 0.0, np.minimum(factor * part, 1.0)) for part in one]
-    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in parts))
+    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in parts)).clipped(0.0, 1.0)
 
 
 def _weighted(profile: Profile, log_weight: RealFunction) -> Bounds:

@@ -45,7 +45,7 @@ def composed_epsilon(
     Bounds
         epsilon in nats. The truth lies between the ends in any case. They include discretisation, wrapped ends and
         rounding (of densities with a relative error of 4e-12, and of their logarithms with 4e-15 of 1 + their size).
-        The ends are further apart than the tolerance only if it would need a transform of more than 2^22 points, or 25
+        The ends are further apart than the tolerance only if it would need a transform of more than 2^22 points, or 20
         million in all. The bounds are (inf, inf, inf) if an infinite loss has a probability above delta. The upper end
         is inf if it may have, by rounding or where floats end (`releases` times 1e-306 is not small beside delta).
 

@@ -73,6 +73,7 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
         bounds: Bounds[Any] = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
     else:
         bounds = WAYS[way(noise, size, Quantity.DIVERGENCE)](noise, size, orders)
+    bounds = bounds.clipped(0.0)  # of what floats leave unknown, nothing is claimed
     return bounds if np.ndim(order) else Bounds(*(float(part[0]) for part in bounds))
 
 

@@ -79,11 +79,11 @@ def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds
     flat = np.ravel(real("order", order, 1, closed=True, finite=False))
     if p.noise.is_discrete:
         lattice = LatticePair(p, q)
-        return _shaped(np.array([lattice.renyi(each) for each in flat]), order)
+        return _shaped(np.array([lattice.renyi(each) for each in flat]), order).clipped(0.0)
     pair = _Pair(p, q)
     pair.need_near_peaks()
     rows = np.array([_renyi(pair, each) for each in flat])
-    return _shaped(rows, order)
+    return _shaped(rows, order).clipped(0.0)
 
 
 @renamed_arguments(epsilons="epsilon")

@@ -12,12 +12,21 @@ from tcdp_sim.core.arrays import Floats, Real
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 from tcdp_sim.exact.resolution import resolved
-from tcdp_sim.exact.selection.success import TAILS, WITH_EPSILON, WITH_NOISE, selection_failure, selection_probability
+from tcdp_sim.exact.selection.success import (
+    MOST_POINTS,
+    TAILS,
+    WITH_EPSILON,
+    WITH_NOISE,
+    selection_failure,
+    selection_probability,
+)
+from tcdp_sim.exact.work import spend, within
 from tcdp_sim.noise import Noise
 
 DISTRIBUTIONS = (*WITH_NOISE, *WITH_EPSILON[:2])
 
 
+@within(MOST_POINTS, "valid: fewer candidates")
 def selection_distribution(
     algorithm: str, noise: Noise | float, scores: ArrayLike, *, delta: float | None = None
 ) -> ArrayBounds:
@@ -179,6 +188,7 @@ def _wins(noise: Any, leads: Floats) -> Bounds:
     """Return P[Z_j + lead over i > Z_i for all i], by quadrature over Z_j."""
 
     def integrand(z: Floats) -> Floats:
+        spend(z.size * len(leads) * noise.tail_cost)
         return np.exp(noise.logpdf(z) + noise.logcdf(z + leads[:, None]).sum(axis=0))
 
     levels = noise.isf(TAILS)

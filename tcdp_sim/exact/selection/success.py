@@ -26,7 +26,7 @@ from tcdp_sim.noise import Laplace, Noise
 MOST = 1e300
 TINY = 1e-310  # rounding where floats end; no upper bound is smaller
 MOST_SELECTED = 10**6
-MOST_POINTS = 300_000_000  # of a gap: some eight seconds for the most expensive noise
+MOST_POINTS = 300_000_000  # of an answer: some eight seconds for the most expensive noise
 _SLACKS = 1e-12 * 4.0 ** np.arange(20)  # of the required gap: what its bounds may be apart
 # Upper tail probabilities of the noise at which panels start; less is left out than any probability of interest.
 TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
@@ -37,6 +37,7 @@ Law = Callable[[Any, float, bool], Bounds]  # noise or epsilon, gap, whether to 
 WITH_TOP_M = ("generalized_histogram", "noisy_max", "exponential_mechanism")
 
 
+@within(MOST_POINTS, "valid: another noise")
 def selection_probability(
     algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
@@ -92,6 +93,7 @@ def selection_probability(
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), True)
 
 
+@within(MOST_POINTS, "valid: another noise")
 def selection_failure(
     algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
