@@ -84,12 +84,13 @@ def calibrate(
         sinh_squared (scale and knee) and sinh_normal (scale and knee >= scale). It is `VARIANCE`, a `LargestError`, or
         any hashable function of a noise. Noise on lattices takes one of the first two.
     step : float
-        The distance of neighbouring points of a discrete noise, in counts. The sensitivity must be a multiple of it.
+        The distance of neighbouring points of a discrete noise, in counts, above 0. The sensitivity must be a multiple
+        of it.
     releases : list, optional
         Releases of `tcdp_sim.accounting`, or pairs (release, times), that share the guarantee.
     free : int or list of int, optional
-        The positions in `releases` of those whose noise is multiplied. The default is every release with additive
-        noise that has a scale.
+        The positions, from 0, in `releases` of those whose noise is multiplied. The default is every release with
+        additive noise that has a scale.
     relation : {"add_remove", "substitute", None}
         The neighbouring relation of `releases`.
 
@@ -284,6 +285,10 @@ def equal_privacy(
     1.0436
     """
     noise_class: type[Noise] = registry.noise(family, "family")
+    if omega is not None:
+        omega = scalar("omega", omega, 1, finite=False)
+    if delta is not None:
+        delta = scalar("delta", delta, 0, 1)
     promise = noise_class.equal_privacy(rho, omega, delta)
     if choice("method", method, METHODS) == "paper":
         return promise

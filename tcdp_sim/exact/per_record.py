@@ -65,6 +65,8 @@ def record_renyi(release: Release, influence: float, order: ArrayLike, answer: f
     >>> round(record_renyi(AdditiveRelease(Gaussian(2.0)), 1.0, 2.0).estimate, 6)
     0.25
     """
+    if answer is not None:
+        answer = scalar("answer", answer, 0, closed=True)
     if answer is not None and isinstance(release, TransformedRelease):
         return transformed_renyi(release, influence, order, answer)
     noise, shift = _in_scales(release, influence)

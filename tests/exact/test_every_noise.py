@@ -325,6 +325,18 @@ def test_shifts_between_the_points_of_a_lattice_reveal_everything_that_they_move
     assert exact.hockey_stick_between(one, both, 0.0).estimate == pytest.approx(brute, rel=CLOSE)
 
 
+@pytest.mark.parametrize("sigma", [0.01, 0.1])
+def test_a_lattice_on_which_one_point_has_all_the_mass(sigma):
+    """P and Q are 0 and a mixture of 0 and one shift, so that delta and D_order have closed forms."""
+    noise = DiscreteGaussian(sigma)
+    for shift in (1e-6, 1.0):
+        p, q = exact.subsampled(noise, shift, S)
+        found = exact.renyi_divergence_between(q, p, 1 + 1e-9)
+        assert found.lower <= -np.log(1 - S) * (1 + 1e-6)
+        assert -np.log(1 - S) * (1 - 1e-6) <= found.upper < 1
+        assert exact.hockey_stick_between(p, q, 0.0).estimate == pytest.approx(S, rel=1e-9)
+
+
 def test_every_family_is_answered_by_some_functions():
     """A function that refused everything would pass the test above."""
     for family, noise in NOISES.items():

@@ -85,11 +85,11 @@ def plan_budget(
     ([0.10752, 0.15206, 0.24042], 21.62512, 'certified')
     """
     found = _checked(targets)
-    delta = scalar("delta", delta, 0, 1)
+    delta, omega = scalar("delta", delta, 0, 1), scalar("omega", omega, 1, finite=False)
     choice("objective", objective, tuple(OBJECTIVES))
     if budget is None:
         chosen = choice("notion", notion or NOTIONS[0], NOTIONS)
-        return _least_budget(found, chosen, delta, scalar("omega", omega, 1, finite=False))
+        return _least_budget(found, chosen, delta, omega)
     if notion is not None:
         raise ValueError(f"notion = {notion!r} is given with the budget {budget}; valid: one of the two")
     delta = budget.delta if isinstance(budget, ApproxDP) else delta

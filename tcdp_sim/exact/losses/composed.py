@@ -38,7 +38,8 @@ def composed_epsilon(
     delta : float
         delta, in (0, 1).
     tolerance : float, optional
-        The largest distance of the ends, in nats. The default is 0.1% of the upper end, and at most 0.001.
+        The largest distance of the ends, in nats, above 0. The default is the smaller one of 0.001 and 0.1% of the
+        upper end.
 
     Returns
     -------
@@ -93,7 +94,7 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     epsilon : float
         epsilon in nats, >= 0.
     tolerance : float
-        The largest distance of the ends, relative to the upper one.
+        The largest distance of the ends, relative to the upper one, above 0.
 
     Returns
     -------

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Real, Reals
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.exact.work import spend
@@ -242,7 +243,7 @@ def max_order(noise: Noise, shift: float) -> float:
     noise : Noise
         The noise.
     shift : float
-        The change of the answer, in counts.
+        The change of the answer, in counts, finite, of either sign.
 
     Returns
     -------
@@ -259,7 +260,7 @@ def max_order(noise: Noise, shift: float) -> float:
     >>> max_order(Gaussian(1.0), 1.0)
     inf
     """
-    return noise.max_order(shift)
+    return noise.max_order(abs(scalar("shift", shift, -inf)))
 
 
 def max_divergence(noise: Noise, shift: float) -> Bounds:

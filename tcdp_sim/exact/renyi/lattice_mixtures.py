@@ -67,7 +67,7 @@ class LatticePair(SharedShifts):
     def _points(self, log_tail: float) -> _Points:
         """Return the points up to where each tail has a log probability of at most `log_tail` under every shift."""
         if log_tail not in self._known:
-            end = float(np.ceil(self.noise.isf_log(log_tail) / self.noise.step_length))
+            end = max(float(np.ceil(self.noise.isf_log(log_tail) / self.noise.step_length)), 1.0)  # two points or more
             if isinstance(self.noise, LatticeNoise):
                 end = max(end, len(self.noise.log_mass) + 1.0)  # its tails begin beyond the table
             lattices = [self._on_one(members, moves, end) for members, moves in self._lattices]

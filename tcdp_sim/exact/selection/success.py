@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from tcdp_sim.core.arrays import Floats, RealFunction
-from tcdp_sim.core.errors import choice, real
+from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.core.search import brentq
@@ -238,6 +238,7 @@ def _first(holds: Callable[[int], bool], first: int, last: int) -> int:
 def _law(algorithm: str, k: float, m: int, delta: float | None) -> Law:
     """Return the function (noise, gap, success) -> Bounds after checking the arguments."""
     choice("algorithm", algorithm, (*WITH_NOISE, *WITH_EPSILON))
+    checked_delta(delta)
     k = real("k", k, 2, MOST, closed=True, finite=False)
     if k != np.floor(k):
         raise ValueError(f"k = {k:g} is not valid; valid: a whole number of candidates")
@@ -255,6 +256,12 @@ def _law(algorithm: str, k: float, m: int, delta: float | None) -> Law:
         return lambda epsilon, gap, success: _sparse_vector(epsilon, gap, k, success)
     tail = 1 / k if algorithm == "obvious_answer" else real("delta", np.nan if delta is None else delta, 0, 1)
     return lambda noise, gap, success: _lead_passes(noise, gap, tail, success)
+
+
+def checked_delta(delta: float | None) -> None:
+    """Raise ValueError unless delta is None or in (0, 1), also for algorithms that have none."""
+    if delta is not None:
+        scalar("delta", delta, 0, 1)
 
 
 def _lead_passes(noise: Noise, gap: float, tail: float, success: bool) -> Bounds:
