@@ -8,7 +8,8 @@ import ast
 import doctest
 import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,72 @@ from public_names import members
 from stated_ranges import Range, numeric_parameters, stated
 from test_guarantees_in_arguments import Given, ast_call
 
+from tcdp_sim.accounting import (
+    Additive,
+    Allocated,
+    BoundedRange,
+    Claimed,
+    CountReleases,
+    Distributions,
+    Filter,
+    Ledger,
+    Odometer,
+    PermuteAndFlip,
+    RandomisedResponse,
+    Sampled,
+    Thresholded,
+)
+from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, TruncatedLaplace
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
+
 ROOMS = ("exact", "accounting", "calibration", "privacy", "candidates")
 NO_RANGE: set[tuple[str, str]] = set()  # state the range in the docstring
+ALONG_OUTCOMES = {"delta_of_outputs", "divergence_of_outputs"}  # their arrays belong to one answer
 NAN_IS_VALID = {"Bounds"}  # an end of which nothing is known
-SPECIAL = (math.nan, math.inf, -math.inf)
-NO_NUMBERS = ("nonsense", None, [[1.0]])
+NO_NUMBERS = ("nonsense", [[1.0]])
+GAUSSIAN = Additive(Gaussian(2.0))
+LISTS = (  # each kind of release, little and much noise
+    [],
+    [(GAUSSIAN, 3)],
+    [Additive(Gaussian(1e-6))],
+    [Additive(Gaussian(1e9))],
+    [Additive(Laplace(2.0))],
+    [Additive(DiscreteGaussian(2.0))],
+    [Additive(DiscreteLaplace(1e-3))],
+    [Additive(TruncatedLaplace(2.0, 9.0))],
+    [RandomisedResponse(0.5)],
+    [BoundedRange(0.5), BoundedRange(1.0)],
+    [PermuteAndFlip(0.5)],
+    [Distributions([0.0, 1.0], [1.0, 0.0])],
+    [Distributions([0.25, 0.75], [0.5, 0.5])],
+    [Sampled(GAUSSIAN, 0.02)],
+    [Sampled(GAUSSIAN, 0.0)],
+    [Thresholded(Laplace(1.0), 9.0)],
+    [Allocated(1.0, 10)],
+    [Claimed(ZCDP(0.1))],
+    [Claimed(PureDP(0.0))],
+    [Claimed(ApproxDP(0.5, 1e-6)), GAUSSIAN],
+    [Claimed(TCDP(0.1, 3.0))],
+    [Claimed(RDP(2.0, 0.1))],
+)
+OBJECTS: dict[str, list[Callable[[], Any]]] = {
+    "Ledger": [partial(Ledger, releases, "add_remove") for releases in LISTS],
+    "CountReleases": [lambda: CountReleases([4.0, 9.0])],
+    "Filter": [lambda: Filter(ZCDP(1.0)), lambda: Filter(PureDP(1.0)), lambda: Filter(ApproxDP(1.0, 1e-6), 10.0)],
+    "Odometer": [lambda: Odometer(1e-6, 10.0)],
+}
+ORDINARY = {  # the other arguments of a method
+    "alpha": 0.1,
+    "candidates": 10.0,
+    "chance": 0.3,
+    "delta": 1e-6,
+    "epsilon": 1.0,
+    "factor": 2.0,
+    "order": 2.0,
+    "prior": 0.1,
+    "release": GAUSSIAN,
+    "times": 2,
+}
 
 
 def numbers() -> Iterator[Any]:
@@ -69,12 +131,12 @@ def has_nan(answer: Any) -> bool:
     return any(part.dtype.kind == "f" and np.isnan(part).any() for part in found)
 
 
-def faults(thing: Any, name: str, argument: str, values: Any, refused: bool) -> list[str]:
+def faults(ask: Callable[[Any], Any], values: Iterable[Any], refused: bool = False) -> list[str]:
     """Return what is wrong with the answers for some values; with `refused` an answer is wrong too."""
     told = []
     for value in values:
         try:
-            answer = call(thing, name, argument, value)
+            answer = ask(value)
         except (ValueError, TypeError) as error:
             told += [f"{value!r}: {error!r}"] if "\n" in str(error) or not str(error) else []
         except Exception as error:  # whatever it is, it is raw
@@ -87,10 +149,48 @@ def faults(thing: Any, name: str, argument: str, values: Any, refused: bool) -> 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("thing", "name", "argument", "kind", "body"), list(numbers()))
 def test_an_end_of_a_range_is_answered_or_refused(thing, name, argument, kind, body):
-    range_ = stated(body) or Range()
-    assert faults(thing, name, argument, [*range_.ends(), *SPECIAL[1:]], False) == []
-    assert faults(thing, name, argument, [*range_.outside(), math.nan], True) == []
-    assert faults(thing, name, argument, [value for value in NO_NUMBERS if value is not None], False) == []
+    ask, range_ = partial(call, thing, name, argument), stated(body) or Range()
+    assert faults(ask, [*range_.ends(), math.inf, -math.inf, *NO_NUMBERS]) == []
+    assert faults(ask, [*range_.outside(), math.nan], refused=True) == []
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("thing", "name", "argument", "kind", "body"),
+    [case for case in numbers() if case.values[3] == "float or array" and case.values[1] not in ALONG_OUTCOMES],
+)
+def test_an_array_is_answered_in_its_shape(thing, name, argument, kind, body):
+    value = (stated(body) or Range()).inside()
+    one, two = (call(thing, name, argument, given) for given in (value, [value, value]))
+    for alone, both in zip(one, two):
+        assert both.shape == (2,)
+        assert both == pytest.approx([alone, alone], rel=1e-9)
+
+
+def methods() -> Iterator[Any]:
+    """Yield the methods of the ledger and of other results that take numbers."""
+    for room in ROOMS:
+        for name, thing in members(room):
+            for method, function in inspect.getmembers(thing, inspect.isfunction) if inspect.isclass(thing) else ():
+                for argument, _, body in numeric_parameters(function):
+                    if not method.startswith("_") and name not in {*NAN_IS_VALID, "Release"}:
+                        yield pytest.param(name, method, argument, body, id=f"{room}.{name}.{method}-{argument}")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("name", "method", "argument", "body"), list(methods()))
+def test_an_end_of_a_range_of_a_method_is_answered_or_refused(name, method, argument, body):
+    range_ = stated(body)
+    for make in OBJECTS[name]:
+
+        def ask(value, make=make):
+            thing = make()
+            names = inspect.signature(getattr(thing, method)).parameters
+            given = {each: ORDINARY[each] for each, parameter in names.items() if parameter.default is parameter.empty}
+            return getattr(thing, method)(**{**given, argument: value})
+
+        assert faults(ask, [*range_.ends(), range_.inside(), math.inf, -math.inf, *NO_NUMBERS]) == []
+        assert faults(ask, [*range_.outside(), math.nan], refused=True) == []
 
 
 def test_every_number_has_a_stated_range():

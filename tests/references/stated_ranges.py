@@ -36,6 +36,12 @@ class Range:
         """Return the finite ends that belong to the range."""
         return [end for end, closed in zip((self.low, self.high), self.closed) if closed and abs(end) < inf]
 
+    def inside(self) -> float:
+        """Return a number within the range."""
+        if self.high < inf:
+            return 0.5 * (max(self.low, self.high - 1) + self.high)
+        return self.low + 1 if self.low > -inf else 1.0
+
     def outside(self) -> list[float]:
         """Return numbers that do not belong to the range, beside its ends."""
         found = [end for end, closed in zip((self.low, self.high), self.closed) if not closed and abs(end) < inf]
@@ -67,10 +73,19 @@ def _first(patterns: Any, text: str, otherwise: float) -> tuple[float, bool]:
     return min(found)[1:] if found else (otherwise, False)
 
 
-def numeric_parameters(thing: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield (name, type, description) of the parameters that a docstring calls a float or an int."""
+def parameters(thing: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, type, description) of the parameters in a docstring."""
     section = _SECTION.search(inspect.getdoc(thing) or "")
     for names, kind, body in _ENTRY.findall(section[1] + "\n" if section else ""):
-        if re.match(r"(float|int)\b", kind):
-            for name in names.split(", "):
-                yield name, kind, " ".join(body.split())
+        for name in names.split(", "):
+            yield name, kind, " ".join(body.split())
+
+
+def numeric_parameters(thing: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, type, description) of the parameters that a docstring calls a float or an int."""
+    return (found for found in parameters(thing) if re.match(r"(float|int)\b", found[1]))
+
+
+def typed_parameters(thing: Any) -> Iterator[tuple[str, str]]:
+    """Yield (name, type) of the parameters that a docstring calls something else."""
+    return ((name, kind) for name, kind, _ in parameters(thing) if not re.match(r"(float|int)\b", kind))

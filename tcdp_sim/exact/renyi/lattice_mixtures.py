@@ -206,8 +206,9 @@ class LatticePair(SharedShifts):
 
 def _rises(loss: Floats) -> bool:
     """Return True if the loss rises towards one of the ends of its lattice, so that it may be larger beyond it."""
-    slack = 1e-12 * np.abs(loss[[0, -1]])
-    return bool(loss[0] > loss[1] + slack[0] or loss[-1] > loss[-2] + slack[1])
+    with np.errstate(invalid="ignore"):  # of losses of -inf, where p has no probability
+        slack = 1e-12 * np.abs(loss[[0, -1]])
+        return bool(loss[0] > loss[1] + slack[0] or loss[-1] > loss[-2] + slack[1])
 
 
 def _size(logs: Floats) -> Floats:
