@@ -18,6 +18,7 @@ from test_guarantees_in_arguments import ast_call
 from test_ranges_of_numbers import LISTS, ROOMS, call, faults
 
 from tcdp_sim.accounting import CountReleases
+from tcdp_sim.calibration import calibrate, calibrate_smooth
 from tcdp_sim.candidates import NegativeBinomialTries, PoissonTries
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, StudentT
 from tcdp_sim.privacy import (
@@ -87,6 +88,19 @@ def cases() -> Iterator[Any]:
 @pytest.mark.parametrize(("thing", "name", "argument", "values"), list(cases()))
 def test_each_type_is_answered_or_refused_in_one_line(thing, name, argument, values):
     assert faults(partial(call, thing, name, argument), values) == []
+
+
+@pytest.mark.parametrize("family", TABLE)
+def test_every_family_is_calibrated_to_every_guarantee_or_refuses_in_one_line(family):
+    assert faults(partial(calibrate, family, method="paper"), GUARANTEES) == []
+    assert faults(partial(calibrate_smooth, family, smoothing=0.5, method="paper"), GUARANTEES) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", TABLE)
+def test_every_family_is_calibrated_tightly_or_refuses_in_one_line(family):
+    assert faults(partial(calibrate, family), GUARANTEES) == []
+    assert faults(partial(calibrate_smooth, family, smoothing=0.5), GUARANTEES) == []
 
 
 def test_there_are_many_of_them():

@@ -16,6 +16,7 @@ from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE, Objective
 from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.least_rho import pure_epsilon
+from tcdp_sim.privacy.magnitudes import need_moderate
 
 METHODS = ("paper", "tight")
 _FINE = "discrete_gaussian"
@@ -153,6 +154,7 @@ def calibrate(
     >>> round(found.factor, 2), found.least
     (20.18, True)
     """
+    need_moderate(guarantee)
     if releases is not None and guarantee is not None:
         return _with_releases(family, guarantee, sensitivity, coordinates, step, releases, free, relation)
     if guarantee is None or family is None:

@@ -10,7 +10,7 @@ from tcdp_sim.core.errors import real, whole
 from tcdp_sim.core.numerics import Bounds, integrate
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.resolution import need_density, resolved, with_kinks
-from tcdp_sim.exact.work import within
+from tcdp_sim.exact.work import spend, within
 from tcdp_sim.noise import DiscreteNoise, Noise
 
 NEGLIGIBLE = 1e-13  # share of the answer that may be lost in the tails, which the upper end includes
@@ -115,6 +115,7 @@ def _on_lattice(noise: DiscreteNoise, shift: float, epsilon: float) -> Bounds:
     if noise.steps_of(shift) is None:
         return Bounds(1.0, 1.0, 1.0)
     loss, log_mass, log_above, log_below = noise.loss_atoms(shift)
+    spend(loss.size * noise.density_cost)
     order = np.argsort(-loss, kind="stable")
     loss, mass = loss[order], np.exp(log_mass[order])
     under_p, under_q = (np.append(0.0, np.cumsum(each)) for each in (mass, mass * np.exp(-loss)))

@@ -25,6 +25,7 @@ from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.exact.work import MOST_POINTS, spend, within
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.discrete import DiscreteNoise
 
 _ZERO = np.zeros(1)
 # Decades of lower tails, relative to the one where the loss equals epsilon, at which panels end.
@@ -85,11 +86,10 @@ def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
 
 def profile_function(noise: Noise, shift: float) -> Callable[[float], Bounds]:
     """Return the function epsilon -> delta(epsilon) for epsilon >= 0 and shift > 0, with the common work done once."""
-    chosen = way(noise, shift, Quantity.PROFILE)
-    if chosen is Way.FOLDED:
+    if way(noise, shift, Quantity.PROFILE) is Way.FOLDED:
         folded = FoldedProfile(noise, shift)
         return lambda epsilon: folded(epsilon).delta
-    if chosen is Way.LATTICE and noise.steps_of(shift) is not None and noise.closed_hockey_stick(shift, _ZERO) is None:
+    if isinstance(noise, DiscreteNoise) and noise.steps_of(shift) is not None and noise.closed_hockey_stick(shift, _ZERO) is None:
         loss = LatticeLoss(noise, shift)
         return lambda epsilon: Bounds(*(float(part[0]) for part in loss.profile(np.array([epsilon]))))
     return partial(hockey_stick, noise, shift)

@@ -15,6 +15,7 @@ from tcdp_sim.accounting.planning.unequal import gaussian_budget, renyi_split, s
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP, Guarantee
+from tcdp_sim.privacy.magnitudes import need_moderate
 
 OBJECTIVES = {"ratio": 1, "error": 1, "variance": 2}  # with the power of the scale
 MOST_TARGETS = 10_000
@@ -92,6 +93,7 @@ def plan_budget(
         return _least_budget(found, chosen, delta, omega)
     if notion is not None:
         raise ValueError(f"notion = {notion!r} is given with the budget {budget}; valid: one of the two")
+    need_moderate(budget)
     delta = budget.delta if isinstance(budget, ApproxDP) else delta
     measured = measured_by(budget)
     _need_finite(found, measured)
