@@ -89,7 +89,8 @@ def profile_function(noise: Noise, shift: float) -> Callable[[float], Bounds]:
     if way(noise, shift, Quantity.PROFILE) is Way.FOLDED:
         folded = FoldedProfile(noise, shift)
         return lambda epsilon: folded(epsilon).delta
-    if isinstance(noise, DiscreteNoise) and noise.steps_of(shift) is not None and noise.closed_hockey_stick(shift, _ZERO) is None:
+    closed = noise.closed_hockey_stick(shift, _ZERO) is not None
+    if isinstance(noise, DiscreteNoise) and noise.steps_of(shift) is not None and not closed:
         loss = LatticeLoss(noise, shift)
         return lambda epsilon: Bounds(*(float(part[0]) for part in loss.profile(np.array([epsilon]))))
     return partial(hockey_stick, noise, shift)
