@@ -84,7 +84,7 @@ class Ledger:
         delta : float
             delta, in [0, 1].
         tolerance : float
-            The aim for the distance of the ends, relative to the upper one.
+            The aim for the distance of the ends, relative to the upper one, above 0.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class Ledger:
         epsilon : float
             epsilon in nats, at least 0.
         tolerance : float
-            The aim for the distance of the ends, relative to the upper one.
+            The aim for the distance of the ends, relative to the upper one, above 0.
 
         Returns
         -------

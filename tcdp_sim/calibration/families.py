@@ -16,6 +16,7 @@ from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE, Objective
 from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.least_rho import pure_epsilon
+from tcdp_sim.privacy.magnitudes import need_moderate
 
 METHODS = ("paper", "tight")
 _FINE = "discrete_gaussian"
@@ -84,12 +85,13 @@ def calibrate(
         sinh_squared (scale and knee) and sinh_normal (scale and knee >= scale). It is `VARIANCE`, a `LargestError`, or
         any hashable function of a noise. Noise on lattices takes one of the first two.
     step : float
-        The distance of neighbouring points of a discrete noise, in counts. The sensitivity must be a multiple of it.
+        The distance of neighbouring points of a discrete noise, in counts, above 0. The sensitivity must be a multiple
+        of it.
     releases : list, optional
         Releases of `tcdp_sim.accounting`, or pairs (release, times), that share the guarantee.
     free : int or list of int, optional
-        The positions in `releases` of those whose noise is multiplied. The default is every release with additive
-        noise that has a scale.
+        The positions, from 0, in `releases` of those whose noise is multiplied. The default is every release with
+        additive noise that has a scale.
     relation : {"add_remove", "substitute", None}
         The neighbouring relation of `releases`.
 
@@ -152,6 +154,7 @@ def calibrate(
     >>> round(found.factor, 2), found.least
     (20.18, True)
     """
+    need_moderate(guarantee)
     if releases is not None and guarantee is not None:
         return _with_releases(family, guarantee, sensitivity, coordinates, step, releases, free, relation)
     if guarantee is None or family is None:
@@ -284,6 +287,10 @@ def equal_privacy(
     1.0436
     """
     noise_class: type[Noise] = registry.noise(family, "family")
+    if omega is not None:
+        omega = scalar("omega", omega, 1, finite=False)
+    if delta is not None:
+        delta = scalar("delta", delta, 0, 1)
     promise = noise_class.equal_privacy(rho, omega, delta)
     if choice("method", method, METHODS) == "paper":
         return promise

@@ -17,6 +17,7 @@ from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.exact.renyi.policy import largest_ratio
+from tcdp_sim.exact.work import MOST_POINTS, within
 from tcdp_sim.noise.discrete import DiscreteNoise
 from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
 
@@ -31,6 +32,7 @@ def rounds_only(noise_class: Any, guarantee: Guarantee) -> bool:
 
 
 @lru_cache(maxsize=1024)
+@within(2 * MOST_POINTS, "valid: a larger epsilon or delta, or a wider step")
 def on_lattice(
     noise_class: type[DiscreteNoise], guarantee: Guarantee, sensitivity: float, coordinates: int, step: float
 ) -> DiscreteNoise:

@@ -13,6 +13,7 @@ from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE
 from tcdp_sim.privacy import ApproxDP, Guarantee
 from tcdp_sim.privacy.definitions import concentrated
+from tcdp_sim.privacy.magnitudes import need_moderate
 
 LARGEST_SMOOTHING = 2.0
 
@@ -67,6 +68,7 @@ def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method
     noise_class: Any = registry.noise(family, "family")
     choice("method", method, tuple(_HOW))
     smoothing = scalar("smoothing", smoothing, 0, LARGEST_SMOOTHING, finite=False)
+    need_moderate(guarantee)
     if refusal := noise_class.smooth_refusal(guarantee, smoothing):
         raise ValueError(f"{family} gives no {guarantee} with smooth sensitivity (smoothing {smoothing:g}): {refusal}")
     if method == "paper":

@@ -80,9 +80,12 @@ class Bounds(_Ends[T]):
         Returns
         -------
         Bounds
-            The bounds with all three parts moved into the range.
+            The bounds with all three parts moved into the range. An end that is NaN becomes the end of the range, and
+            an estimate that is NaN the upper end.
         """
-        return Bounds(*(_between(least, part, most) for part in self))
+        low, high = _or_else(self.lower, least), _or_else(self.upper, most)
+        parts = (low, _or_else(self.estimate, high), high)
+        return Bounds(*(_between(least, part, most) for part in parts))
 
     def log(self) -> "Bounds[T]":
         """Return bounds of the natural logarithm, rounded outwards.
@@ -138,6 +141,13 @@ class Bounds(_Ends[T]):
 
     def __rtruediv__(self, other: Any) -> "Bounds[T]":
         return _exactly(other) / self
+
+
+def _or_else(value: Any, other: Any) -> Any:
+    """Return a value, or the other one where it is NaN."""
+    if isinstance(value, float):
+        return other if isnan(value) else value
+    return np.where(np.isnan(value), other, value)[()]
 
 
 def _between(lower: Any, value: Any, upper: Any) -> Any:

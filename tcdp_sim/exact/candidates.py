@@ -53,7 +53,7 @@ def divergence_of_best(order: float, first: Floats, second: Floats, tries: Tries
     Parameters
     ----------
     order : float
-        The order, above 1.
+        The order, above 1 and finite.
     first, second : array_like of float
         The laws of a run's output on two neighbours, best output first, shape (n,). All of `second` are positive.
     tries : Tries
@@ -94,7 +94,7 @@ def divergence_in_worst_order(order: float, first: Floats, second: Floats, tries
     Parameters
     ----------
     order : float
-        The order a, above 1.
+        The order a, above 1 and finite.
     first, second : array_like of float
         The laws of a run's output on two neighbours in any order, shape (n,). All are positive.
     tries : Tries
@@ -116,6 +116,7 @@ def divergence_in_worst_order(order: float, first: Floats, second: Floats, tries
     >>> round(divergence_in_worst_order(2.0, [0.5, 0.5], [0.6, 0.4], tries_of("geometric", 10.0)), 5)
     0.01368
     """
+    order = scalar("order", order, 1)
     p, q = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     loss = np.log(p) - np.log(q)
     cost = (order - 1) * np.expm1(-order * loss) - order * np.expm1(-(order - 1) * loss)
@@ -240,7 +241,7 @@ def divergence_of_candidates(order: float, scores: Floats, others: Floats, scale
     Parameters
     ----------
     order : float
-        The order, above 1.
+        The order, above 1 and finite.
     scores, others : array_like of float
         The candidates' scores on the two data sets, shape (k,).
     scale : float

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, RealFunction
-from tcdp_sim.core.errors import choice, real
+from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
 from tcdp_sim.exact.profile import hockey_stick
@@ -37,7 +37,7 @@ def profile_from_losses(noise: Noise, shift: float, epsilon: float) -> Bounds:
     noise : Noise
         The noise.
     shift : float
-        The change of the answer, in counts.
+        The change of the answer, in counts, finite, of either sign.
     epsilon : float or array
         epsilon in nats, finite.
 
@@ -110,7 +110,7 @@ def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None =
     >>> round(renyi_from_profile(partial(hockey_stick, Gaussian(2.0), 1.0), 2.0).estimate, 6)
     0.25
     """
-    s = real("order", order, 1, closed=True) - 1
+    s = scalar("order", order, 1, closed=True) - 1
     rising, falling = (lambda eps: s * eps), (lambda eps: -(s + 1) * eps)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if reverse is None:
@@ -129,7 +129,7 @@ def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, met
     noise : Noise
         The noise.
     shift : float
-        The largest change of the answer by one record, in counts.
+        The largest change of the answer by one record, in counts, finite, of either sign.
     epsilon : float or array
         epsilon in nats, finite, >= 0.
     size : int
@@ -170,7 +170,7 @@ def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, met
         factor = np.where(np.isnan(powers), np.exp(epsilons * (1 - 1 / size)), powers)  # inf / inf
         one = hockey_stick(noise, shift, epsilons / size)
         parts = [np.where(np.equal(part, 0), 0.0, np.minimum(factor * part, 1.0)) for part in one]
-    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in parts))
+    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in parts)).clipped(0.0, 1.0)
 
 
 def _weighted(profile: Profile, log_weight: RealFunction) -> Bounds:

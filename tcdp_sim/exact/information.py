@@ -10,6 +10,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, integrate
 from tcdp_sim.exact.resolution import need_density, with_kinks
+from tcdp_sim.exact.work import MOST_POINTS, spend, within
 from tcdp_sim.noise import Noise
 
 MOST_ANSWERS = 200
@@ -20,6 +21,7 @@ MANY_TAILS = 0.5 * 10.0 ** np.linspace(0, np.log10(FAR), 80)
 _SERIES = [(k - 1) / factorial(k) for k in range(8, 1, -1)]
 
 
+@within(MOST_POINTS, "valid: fewer answers")
 def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLike | None = None) -> Bounds:
     """Return the mutual information I(A; A + Z) of a random true answer A and its noisy version.
 
@@ -108,6 +110,7 @@ def _log_ratios(noise: Noise, answers: Floats, log_weights: Floats, x: Floats) -
     nearest = answers[np.abs(np.subtract.outer(answers, x)).argmin(axis=0)]
     with np.errstate(all="ignore"):
         base = noise.logpdf(x - nearest)
+        spend(x.size * len(answers) * noise.density_cost)
         gap = -noise.privacy_loss(x - nearest, np.subtract.outer(answers, nearest))
         gap = np.where(np.isnan(gap), -np.inf, gap)
         close = np.log1p(np.exp(log_weights) @ np.expm1(gap))

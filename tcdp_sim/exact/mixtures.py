@@ -140,7 +140,7 @@ def subsampled(noise: Noise, shift: float, sampling_probability: float) -> tuple
     noise : Noise
         The noise Z.
     shift : float
-        The change of the answer by one record, in counts.
+        The change of the answer by one record, in counts, finite, of either sign.
     sampling_probability : float
         The sampling probability s, in (0, 1].
 

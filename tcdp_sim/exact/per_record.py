@@ -18,11 +18,10 @@ from tcdp_sim.exact.profile import hockey_stick, profile_function
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.exact.renyi.policy import largest_ratio
 from tcdp_sim.exact.renyi.transformed import transformed_renyi
-from tcdp_sim.exact.work import within
+from tcdp_sim.exact.work import MOST_POINTS, within
 from tcdp_sim.noise import Noise
 from tcdp_sim.releases import Release, TransformedRelease
 
-MOST_POINTS = 25_000_000  # of an answer: some eight seconds for the most expensive noise
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
 _WIDTH = 1e-12  # of an interval around it, relative; made wider until its ends are certain
 _WIDENINGS = 40
@@ -66,6 +65,8 @@ def record_renyi(release: Release, influence: float, order: ArrayLike, answer: f
     >>> round(record_renyi(AdditiveRelease(Gaussian(2.0)), 1.0, 2.0).estimate, 6)
     0.25
     """
+    if answer is not None:
+        answer = scalar("answer", answer, 0, closed=True)
     if answer is not None and isinstance(release, TransformedRelease):
         return transformed_renyi(release, influence, order, answer)
     noise, shift = _in_scales(release, influence)

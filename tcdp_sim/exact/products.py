@@ -6,11 +6,11 @@ H_eps(P1 x P2 || Q1 x Q2) = E_{x ~ P1}[H_{eps - L1(x)}(P2 || Q2)] is one more qu
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, RealFunction
-from tcdp_sim.core.errors import real
+from tcdp_sim.core.errors import real, whole
 from tcdp_sim.core.numerics import Bounds, integrate
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.resolution import need_density, resolved, with_kinks
-from tcdp_sim.exact.work import within
+from tcdp_sim.exact.work import spend, within
 from tcdp_sim.noise import DiscreteNoise, Noise
 
 NEGLIGIBLE = 1e-13  # share of the answer that may be lost in the tails, which the upper end includes
@@ -35,11 +35,11 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     noise : Noise
         The noise of each coordinate.
     shift : float
-        The change of each coordinate, in counts.
+        The change of each coordinate, in counts, finite, of either sign.
     epsilon : float
         epsilon in nats, finite.
     coordinates : int
-        The number of coordinates: 1 or 2, and any number for isotropic noise.
+        The number of coordinates, a whole number of at least 1. Noise that is not isotropic takes 1 or 2.
 
     Returns
     -------
@@ -63,6 +63,7 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     >>> round(product_profile(Gaussian(2.0), 1.0, 0.0, 4).estimate, 6)
     0.382925
     """
+    coordinates = whole("coordinates", coordinates, 1, 1e15)
     if noise.isotropic:
         return hockey_stick(noise, shift * np.sqrt(coordinates), epsilon)
     if coordinates == 1 or shift == 0:
@@ -114,6 +115,7 @@ def _on_lattice(noise: DiscreteNoise, shift: float, epsilon: float) -> Bounds:
     if noise.steps_of(shift) is None:
         return Bounds(1.0, 1.0, 1.0)
     loss, log_mass, log_above, log_below = noise.loss_atoms(shift)
+    spend(loss.size * noise.density_cost)
     order = np.argsort(-loss, kind="stable")
     loss, mass = loss[order], np.exp(log_mass[order])
     under_p, under_q = (np.append(0.0, np.cumsum(each)) for each in (mass, mass * np.exp(-loss)))

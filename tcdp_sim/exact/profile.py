@@ -20,16 +20,19 @@ from tcdp_sim.exact.losses.level_sets import log_mass, loss_sets
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.renyi.choice import Quantity, Way, way
 from tcdp_sim.exact.renyi.kernels import share_above
-from tcdp_sim.exact.renyi.lattice import dithered_profile, lattice_profile
+from tcdp_sim.exact.renyi.lattice import LatticeLoss, dithered_profile, lattice_profile
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.resolution import ROUNDING
-from tcdp_sim.exact.work import spend
+from tcdp_sim.exact.work import MOST_POINTS, spend, within
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.discrete import DiscreteNoise
 
+_ZERO = np.zeros(1)
 # Decades of lower tails, relative to the one where the loss equals epsilon, at which panels end.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])
 
 
+@within(MOST_POINTS, "valid: fewer epsilons, or a smaller shift")
 def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
     """Return delta(epsilon), the supremum over events of P - e^epsilon Q, with P = law of Z and Q = law of Z + shift.
 
@@ -86,6 +89,10 @@ def profile_function(noise: Noise, shift: float) -> Callable[[float], Bounds]:
     if way(noise, shift, Quantity.PROFILE) is Way.FOLDED:
         folded = FoldedProfile(noise, shift)
         return lambda epsilon: folded(epsilon).delta
+    closed = noise.closed_hockey_stick(shift, _ZERO) is not None
+    if isinstance(noise, DiscreteNoise) and noise.steps_of(shift) is not None and not closed:
+        loss = LatticeLoss(noise, shift)
+        return lambda epsilon: Bounds(*(float(part[0]) for part in loss.profile(np.array([epsilon]))))
     return partial(hockey_stick, noise, shift)
 
 
@@ -96,9 +103,7 @@ def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
 
 
 def _folded_profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
-    folded = FoldedProfile(noise, shift)
-    columns = zip(*(folded(float(epsilon)).delta for epsilon in epsilons))
-    return Bounds(*(np.array(column) for column in columns))
+    return FoldedProfile(noise, shift).at(epsilons).delta
 
 
 def _mixture_profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
@@ -167,7 +172,7 @@ def _columns(noise: Noise, shift: float, epsilons: Floats, edges: Floats, nodes:
 
 
 def _integrand(noise: Noise, shift: float, epsilon: float, x: Floats) -> Floats:
-    spend(x.size)
+    spend(x.size * noise.density_cost)
     with np.errstate(all="ignore"):
         log_p = noise.logpdf(x)
         gain = np.exp(log_p) * share_above(epsilon, noise.privacy_loss(x, shift))

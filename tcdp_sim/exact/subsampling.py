@@ -19,6 +19,7 @@ from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.renyi.kernels import divergence_of_mean, excess_over_q
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.resolution import need_density
+from tcdp_sim.exact.work import MOST_POINTS, within
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy.amplification.schemes import (
     SCHEMES,
@@ -32,6 +33,7 @@ _WIDEST = 60.0  # half the side of the square that the quadrature in the plane c
 
 
 @renamed_arguments(sampling_fraction="sampling_probability")
+@within(MOST_POINTS, "valid: fewer orders, or a smaller shift")
 def subsampled_renyi(
     noise: Noise, shift: float, order: ArrayLike, sampling_probability: float, direction: str = "forward"
 ) -> Bounds[Any]:
@@ -46,7 +48,7 @@ def subsampled_renyi(
     noise : Noise
         The noise Z.
     shift : float
-        The change of the answer by one record, in counts.
+        The change of the answer by one record, in counts, finite, of either sign.
     order : float or array
         The order, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
     sampling_probability : float
@@ -78,6 +80,7 @@ def subsampled_renyi(
 
 
 @renamed_arguments(sampling_fraction="sampling_probability")
+@within(MOST_POINTS, "valid: fewer epsilons, or a smaller shift")
 def subsampled_hockey_stick(
     noise: Noise, shift: float, epsilon: ArrayLike, sampling_probability: float, direction: str = "forward"
 ) -> Bounds[Any]:
@@ -92,7 +95,7 @@ def subsampled_hockey_stick(
     noise : Noise
         The noise Z.
     shift : float
-        The change of the answer by one record, in counts.
+        The change of the answer by one record, in counts, finite, of either sign.
     epsilon : float or array
         epsilon in nats, finite, of any sign.
     sampling_probability : float
@@ -136,7 +139,7 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_prob
     noise : Gaussian
         The noise.
     shift : float
-        The distance of the centres, in counts.
+        The distance of the centres, in counts, finite, of either sign.
     order : float
         The order, 1 < order < inf.
     sampling_probability : float
@@ -274,7 +277,7 @@ def dominating_pairs(
     scheme : str
         A row of the table below.
     records : int, optional
-        The number of records of the larger data set, for "with_replacement" and "hybrid".
+        The number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
 
     Returns
     -------
@@ -319,6 +322,7 @@ def dominating_pairs(
     """
     choice("scheme", scheme, SCHEMES)
     s, shift = scalar("sampling_probability", sampling_probability, 0, 1, finite=False), scalar("shift", shift, 0)
+    inclusion_probability(s, scheme, records)
     need_density(Mixture(noise).noise)
     noise.need_log_concave(f"find dominating pairs of {noise!r}")
     if scheme == "poisson_substitution":

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+MOST_POINTS = 20_000_000  # of one answer: some eight seconds, with what is computed beside a density
 CALL = 3000  # points whose evaluation takes as long as the overhead of one call of a vectorised function
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -84,7 +84,7 @@ class Cdf(Mechanism):
     factorisation: Factorisation
 
     name = "cdf"
-    version = 1
+    version = 2
     axes = declared(
         Axis("method", "factorisation of the prefix sums", "", METHODS, "text"),
         NOISE,

@@ -39,6 +39,7 @@ class Distribution(Parametric, ABC):
     _gives_fallbacks = True
 
     family: ClassVar[str]
+    density_cost: ClassVar[int] = 1  # the cost of a density or a loss, roughly, in those of an elementary density
     tail_cost: ClassVar[int] = 20  # the cost of a tail probability, roughly, in evaluations of a density
     is_discrete: ClassVar[bool] = False
     is_staircase: ClassVar[bool] = False

@@ -72,7 +72,7 @@ class ExponentialPolylogarithmic(Noise):
     family = "exponential_polylogarithmic"
     guarantees = "none by a name alone: its power, offset and rate have to be given as well"
     log_concave_if = "never"
-    tail_cost = 4 * _PANELS * _NODES  # two integrals, each of two sides
+    tail_cost = 5 * _PANELS * _NODES  # two integrals, each of two sides, and the places of their panels
 
     def __post_init__(self) -> None:
         for name in ("scale", "power", "offset", "rate"):

@@ -60,6 +60,7 @@ class LaplaceLogNormal(StretchableNoise):
     bounded_slope = True
     log_concave_if = "never"
     tail_range = (0.02, 3.0)
+    density_cost = 32  # a spline and Wright's omega
     log_concave_size = True  # log|X| is the sum of two variables with log-concave densities
 
     def __post_init__(self) -> None:

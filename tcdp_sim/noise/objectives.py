@@ -149,7 +149,7 @@ def spec_objective(spec: Mapping[str, Any], k: float) -> Objective:
     spec : mapping
         The entry of a noise in conf/noise. An optional `objective` has a `count` of errors and a `level`.
     k : float
-        The number of errors where the count is "k".
+        The number of errors where the count is "k", from 1 to 1e300.
 
     Returns
     -------

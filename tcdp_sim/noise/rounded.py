@@ -31,6 +31,7 @@ class Rounded(SmoothTail):
         The class of the continuous noise, whose parameters come before `step`.
     """
 
+    density_cost = 8  # a loss is an integral over a cell
     rounds: ClassVar[Any]
     step: float
     offset = 0.0

@@ -183,6 +183,7 @@ class RoundedSinhSquared(Rounded):
     knee: float
     step: float = 1.0
     family = "rounded_sinh_squared"
+    density_cost = 20
     depends_on = SinhSquared.depends_on
     guarantees = SinhSquared.guarantees
     rounds = SinhSquared

@@ -49,6 +49,7 @@ class StudentT(StretchableNoise):
     scale: float
     degrees: float
     family = "student_t"
+    tail_cost = 14  # an incomplete beta function
     guarantees = "none by `calibrate`; use `calibrate_smooth`"
     bounded_slope = True
     log_concave_if = "never"

@@ -26,8 +26,7 @@ class WeightedSquareRoot(Factorisation):
     k : int
         The number of bins, at least 2.
     relation : {"add_remove", "substitute"}
-        The neighbouring relation. Under substitution two columns are at most sqrt(2) apart, because no entry is
-        negative. There the plain square root is better.
+        The neighbouring relation. Under substitution the plain square root is better from 4 bins on.
 
     References
     ----------
@@ -60,10 +59,20 @@ class WeightedSquareRoot(Factorisation):
 
     @cached_property
     def sensitivity(self) -> float:
+        """The largest distance of R counts between neighbours.
+
+        It is 1 under addition and removal. Under substitution, the first and the last column are farthest apart, by the
+        root of 2 (1 - c), where c is the last entry of the first column of C. Proof: the inner product of the columns j
+        and j - d is a mean of the ratios c_(m + d) / c_m, with the weights u_(j + m) c_m^2. The ratios rise with m, so
+        none is below c_d, and c_d falls with d. The first and the last column overlap in one row and attain it.
+        """
         squares = self.coefficients**2
         columns = _convolved(squares, self.weights[None, ::-1])[0]
         rounding = 100 * EPS * np.log2(4 * self.k) * np.linalg.norm(squares) * np.linalg.norm(self.weights)
-        return sqrt((columns.max() + rounding) * (1 if self.relation == "add_remove" else 2))
+        longest = columns.max() + rounding
+        if self.relation == "add_remove":
+            return sqrt(longest)
+        return sqrt(2 * longest * (1 - self.coefficients[-1] * (1 - 4 * self.k * EPS)))
 
     @property
     def largest_move(self) -> float:

@@ -138,6 +138,11 @@ def pure_renyi(epsilon: float, order: float) -> float:
     float
         The divergence, in nats.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Bun, Steinke (2016), Proposition 4, proof, https://doi.org/10.1007/978-3-662-53641-4_24
@@ -148,7 +153,8 @@ def pure_renyi(epsilon: float, order: float) -> float:
     >>> round(pure_renyi(1.0, 2.0), 4)
     0.7353
     """
-    if order == inf:
+    epsilon = scalar("epsilon", epsilon, 0, closed=True, finite=False)
+    if scalar("order", order, 1, closed=True, finite=False) == inf:
         return epsilon
     excess, half = order - 1, tanh(0.5 * epsilon)
     y = excess * epsilon

@@ -15,6 +15,7 @@ from tcdp_sim.accounting.planning.unequal import gaussian_budget, renyi_split, s
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP, Guarantee
+from tcdp_sim.privacy.magnitudes import need_moderate
 
 OBJECTIVES = {"ratio": 1, "error": 1, "variance": 2}  # with the power of the scale
 MOST_TARGETS = 10_000
@@ -85,13 +86,14 @@ def plan_budget(
     ([0.10752, 0.15206, 0.24042], 21.62512, 'certified')
     """
     found = _checked(targets)
-    delta = scalar("delta", delta, 0, 1)
+    delta, omega = scalar("delta", delta, 0, 1), scalar("omega", omega, 1, finite=False)
     choice("objective", objective, tuple(OBJECTIVES))
     if budget is None:
         chosen = choice("notion", notion or NOTIONS[0], NOTIONS)
-        return _least_budget(found, chosen, delta, scalar("omega", omega, 1, finite=False))
+        return _least_budget(found, chosen, delta, omega)
     if notion is not None:
         raise ValueError(f"notion = {notion!r} is given with the budget {budget}; valid: one of the two")
+    need_moderate(budget)
     delta = budget.delta if isinstance(budget, ApproxDP) else delta
     measured = measured_by(budget)
     _need_finite(found, measured)

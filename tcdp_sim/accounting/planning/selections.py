@@ -132,9 +132,9 @@ class QuantileTarget(AdditiveTarget):
     sensitivity : float
         The largest change of a count, or of a distance in ranks, by a record, above 0.
     coordinates : int
-        The number of answers of each count that a record changes, 1 except for repeated searches.
+        The number of answers of each count that a record changes, from 1 to 10^7; 1 except for repeated searches.
     step : float
-        The distance of neighbouring points of discrete noise, in counts.
+        The distance of neighbouring points of discrete noise, in counts, above 0.
     name : str
         The name in tables.
     weight : float

@@ -192,9 +192,10 @@ class CountTarget(AdditiveTarget):
     sensitivity : float
         The largest change of one count by a record, in counts, above 0.
     coordinates : int
-        The number of counts that a record changes: 1 for a histogram under add/remove, 2 under substitution.
+        The number of counts that a record changes, from 1 to 10^7. It is 1 for a histogram under add/remove, and 2
+        under substitution.
     step : float
-        The distance of neighbouring points of discrete noise, in counts.
+        The distance of neighbouring points of discrete noise, in counts, above 0.
     name : str
         The name in tables.
     weight : float
@@ -259,9 +260,9 @@ class DeviationTarget(AdditiveTarget):
     sensitivity : float
         The largest change of one count by a record, in counts, above 0.
     coordinates : int
-        The number of counts that a record changes.
+        The number of counts that a record changes, from 1 to 10^7.
     step : float
-        The distance of neighbouring points of discrete noise, in counts.
+        The distance of neighbouring points of discrete noise, in counts, above 0.
     name : str
         The name in tables.
     weight : float

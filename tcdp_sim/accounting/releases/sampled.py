@@ -29,7 +29,7 @@ class Sampled(Release):
         "poisson" or "hybrid" for add/remove; "poisson_substitution", "without_replacement" or "with_replacement" for
         substitution.
     records : int, optional
-        The number of records of the larger data set, for "with_replacement" and "hybrid".
+        The number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
 
     Raises
     ------

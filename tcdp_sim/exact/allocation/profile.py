@@ -41,7 +41,7 @@ def allocation_profile(
     epsilon : float
         epsilon in nats, at least 0.
     tolerance : float
-        The aim for the distance of the ends, relative to the upper one.
+        The aim for the distance of the ends, relative to the upper one, above 0.
     direction : {"both", "adding", "removing"}
         "adding" is delta of the outputs with the record against those without it, "removing" the other way round, and
         "both" the larger one.
@@ -97,7 +97,7 @@ def allocation_epsilon(
     delta : float
         delta, from 1e-9 to below 1. For smaller values the rounding errors of the transform are too large.
     tolerance : float
-        The aim for the distance of the ends, in nats.
+        The aim for the distance of the ends, in nats, above 0.
     direction : {"both", "adding", "removing"}
         As for `allocation_profile`.
 

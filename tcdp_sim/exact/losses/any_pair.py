@@ -6,6 +6,7 @@ and the wrapped ends are relative to the answer, and a delta of 1e-30 costs as m
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,37 +113,35 @@ def any_bracket(pair: DominatingPair, releases: int, query: Query, known: float)
     offset, gap = _anchors(coarse)
     step = min(np.sqrt(2e-3 / (releases * (theta + 1))), 0.3 * _spread(guide))
     width = done = np.inf
-    for _ in range(_ROUNDS):
-        step = gap / np.ceil(gap / step) if gap else step
-        cut = cells(pair, theta, step, offset)
-        ends = cut.at_ends()
-        at_least, at_most = _at_once(cut.lost, ends, releases, query)
-        low, high = max(low, at_least), min(high, at_most)
-        if query.close(low, high) or high <= known:
-            break
-        uppers = more(ends.without(top), offset, step)
-        lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
-        spans = [window(atoms, releases, theta) for atoms in (uppers, lowers)]
-        lengths = [int((last - first) / step) for first, last in spans]
-        if max(lengths) > LONGEST:
-            step *= 2 if np.isfinite(done) else 4  # wide bounds are better than none
-            if step >= done:
+    with suppress(Exceeded):  # wide bounds are better than none
+        for _ in range(_ROUNDS):
+            step = gap / np.ceil(gap / step) if gap else step
+            cut = cells(pair, theta, step, offset)
+            ends = cut.at_ends()
+            at_least, at_most = _at_once(cut.lost, ends, releases, query)
+            low, high = max(low, at_least), min(high, at_most)
+            if query.close(low, high) or high <= known:
                 break
-            continue
-        try:
+            uppers = more(ends.without(top), offset, step)
+            lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
+            spans = [window(atoms, releases, theta) for atoms in (uppers, lowers)]
+            lengths = [int((last - first) / step) for first, last in spans]
+            if max(lengths) > LONGEST:
+                step *= 2 if np.isfinite(done) else 4
+                if step >= done:
+                    break
+                continue
             spend(sum(lengths))
-        except Exceeded:
-            break
-        high = min(high, query.find(summed(uppers, offset, step, theta, releases, spans[0], 0.0), 1))
-        if high <= known:
-            break
-        low = max(low, query.find(summed(lowers, offset, step, theta, releases, spans[1], missing), 0))
-        if query.close(low, high):
-            break
-        if high - low > _STALLED * width:
-            theta = _tilt(guide, releases, query.again(high))
-        width, done = high - low, step
-        step *= _finer(width, query.allowed(high))
+            high = min(high, query.find(summed(uppers, offset, step, theta, releases, spans[0], 0.0), 1))
+            if high <= known:
+                break
+            low = max(low, query.find(summed(lowers, offset, step, theta, releases, spans[1], missing), 0))
+            if query.close(low, high):
+                break
+            if high - low > _STALLED * width:
+                theta = _tilt(guide, releases, query.again(high))
+            width, done = high - low, step
+            step *= _finer(width, query.allowed(high))
     return low, high
 
 

@@ -13,6 +13,7 @@ from tcdp_sim.core.numerics import TINY, gauss_panels
 from tcdp_sim.exact.losses.level_sets import landmarks, log_mass
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.subsampling import DominatingPair
+from tcdp_sim.exact.work import spend
 from tcdp_sim.noise import Noise
 
 NODES = 4
@@ -164,6 +165,7 @@ def cells(pair: DominatingPair, theta: float, step: float | None, offset: float 
     if step is not None:
         top = max(part.heights(theta).max() for part in parts)
         parts = [part.refined(theta, step, top).aligned(offset, step) for part in parts]
+        spend(sum(NODES * len(part.edges) * part.p.noise.density_cost for part in parts))
     return Cells.joined([part.cells() for part in parts], pair.rest or 0.0)
 
 

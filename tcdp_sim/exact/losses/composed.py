@@ -15,9 +15,8 @@ from tcdp_sim.exact.losses.lists import bracket, expected
 from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.subsampling import DominatingPair
-from tcdp_sim.exact.work import within
+from tcdp_sim.exact.work import MOST_POINTS, within
 
-MOST_POINTS = 25_000_000  # of all transforms of an answer: some eight seconds
 MOST_RELEASES = 10**7
 _FEW_ROUNDS = 4  # before the other method takes over
 _CLOSE, _SMALL = 1e-3, 1e-6  # of an epsilon: the width of its bounds, relative below 1; below that absolute again
@@ -39,14 +38,15 @@ def composed_epsilon(
     delta : float
         delta, in (0, 1).
     tolerance : float, optional
-        The largest distance of the ends, in nats. The default is 0.1% of the upper end, and at most 0.001.
+        The largest distance of the ends, in nats, above 0. The default is the smaller one of 0.001 and 0.1% of the
+        upper end.
 
     Returns
     -------
     Bounds
         epsilon in nats. The truth lies between the ends in any case. They include discretisation, wrapped ends and
         rounding (of densities with a relative error of 4e-12, and of their logarithms with 4e-15 of 1 + their size).
-        The ends are further apart than the tolerance only if it would need a transform of more than 2^22 points, or 25
+        The ends are further apart than the tolerance only if it would need a transform of more than 2^22 points, or 20
         million in all. The bounds are (inf, inf, inf) if an infinite loss has a probability above delta. The upper end
         is inf if it may have, by rounding or where floats end (`releases` times 1e-306 is not small beside delta).
 
@@ -94,7 +94,7 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     epsilon : float
         epsilon in nats, >= 0.
     tolerance : float
-        The largest distance of the ends, relative to the upper one.
+        The largest distance of the ends, relative to the upper one, above 0.
 
     Returns
     -------

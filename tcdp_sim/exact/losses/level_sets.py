@@ -57,7 +57,7 @@ class LevelSets:
         if len(turns):
             better = refined(loss, x[turns - 1], x[turns], x[turns + 1], signs[:-1])
             x, value = self._known(np.concatenate([x, better]))
-            turns, signs = np.searchsorted(x, better), signs
+            turns = np.maximum.accumulate(np.searchsorted(x, better))  # rounding may change their order
         self.x, self.value = x, value
         self._first = np.concatenate([[0], turns])
         self._last = np.concatenate([turns, [len(x) - 1]])

@@ -200,7 +200,8 @@ def _floor(loss: np.ndarray, mass: np.ndarray, theta: float, share: float) -> fl
 def _first_step(place: _Place, off_grid: int, question: Question, high: float, known: float) -> float:
     """Return the step that should give the allowed width, or one that shows the answer to be below `known`."""
     answer = min(high, question.answer(place.epsilon, place.log_delta))
-    allowed = max(question.allowed(answer), 0.3 * (known - answer)) / question.slope(place.slope, answer)
+    slope = question.slope(place.slope, answer)  # 0 if the answer underflows
+    allowed = max(question.allowed(answer), 0.3 * (known - answer)) / slope if slope else np.inf
     off_grid = max(off_grid, 1)
     step = np.sqrt(_AIM * allowed / (_WIDTH * off_grid * (place.slope + 1)))
     return float(min(step, _SPREAD * place.spread, 0.4 / ((place.slope + 1) * np.sqrt(off_grid))))

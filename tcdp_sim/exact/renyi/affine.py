@@ -17,6 +17,7 @@ from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, integrate
 from tcdp_sim.exact.renyi.divergence import reach, renyi_divergence
 from tcdp_sim.exact.renyi.kernels import SURE, quadrature, share_above
+from tcdp_sim.exact.work import MOST_POINTS, within
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.missing import cannot
 
@@ -27,6 +28,7 @@ _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 3
 _FURTHEST = 1e20  # in units of the point with a tail of 1e-307
 
 
+@within(MOST_POINTS, "valid: fewer orders, or a smaller shift")
 def affine_divergence(noise: Noise, log_scale: float, shift: float, order: ArrayLike) -> Bounds[Any]:
     """Return the Renyi divergence between the laws of Z and e^log_scale Z + shift, the larger one of both directions.
 

@@ -20,6 +20,7 @@ from tcdp_sim.exact.renyi.kernels import SURE, density_and_loss, max_divergence,
 from tcdp_sim.exact.renyi.lattice import dithered_renyi, lattice_renyi
 from tcdp_sim.exact.renyi.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.resolution import with_kinks
+from tcdp_sim.exact.work import MOST_POINTS, within
 from tcdp_sim.noise import Noise
 
 NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
@@ -27,6 +28,7 @@ _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 3
 
 
 @np.errstate(over="ignore", invalid="ignore")  # undefined values far out leave the bounds wide
+@within(MOST_POINTS, "valid: fewer orders, or a smaller shift")
 def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any]:
     """Return the Renyi divergence D_order(P || Q) of a noise from its shifted self.
 
@@ -71,6 +73,7 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
         bounds: Bounds[Any] = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
     else:
         bounds = WAYS[way(noise, size, Quantity.DIVERGENCE)](noise, size, orders)
+    bounds = bounds.clipped(0.0)  # of what floats leave unknown, nothing is claimed
     return bounds if np.ndim(order) else Bounds(*(float(part[0]) for part in bounds))
 
 

@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Real, Reals
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels
 from tcdp_sim.exact.resolution import ROUNDING
+from tcdp_sim.exact.work import spend
 from tcdp_sim.noise import Noise
 
 RELATIVE = 1e-11  # relative accuracy of a mean at which panels are no longer halved
@@ -95,6 +97,7 @@ def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple
     rounding: Any = 1e-13
     for nodes in (20, 10):
         x, weight = gauss_panels(edges, nodes)
+        spend(x.size * len(orders))
         log_p, loss = density_and_loss(noise, shift, x)
         with np.errstate(all="ignore"):
             if top is None:
@@ -240,7 +243,7 @@ def max_order(noise: Noise, shift: float) -> float:
     noise : Noise
         The noise.
     shift : float
-        The change of the answer, in counts.
+        The change of the answer, in counts, finite, of either sign.
 
     Returns
     -------
@@ -257,7 +260,7 @@ def max_order(noise: Noise, shift: float) -> float:
     >>> max_order(Gaussian(1.0), 1.0)
     inf
     """
-    return noise.max_order(shift)
+    return noise.max_order(abs(scalar("shift", shift, -inf)))
 
 
 def max_divergence(noise: Noise, shift: float) -> Bounds:

@@ -17,6 +17,7 @@ from tcdp_sim.exact.renyi.kernels import (
     share_above,
     slope_of_log,
 )
+from tcdp_sim.exact.work import spend
 from tcdp_sim.noise.discrete import FAINTEST, DiscreteNoise
 from tcdp_sim.noise.dithered import DitheredNoise
 from tcdp_sim.noise.lattice import LatticeNoise
@@ -126,6 +127,7 @@ def _half(noise: DiscreteNoise, shift: float, most: float) -> tuple[Floats, Floa
     log_least = FAINTEST
     while True:
         atoms = noise.loss_atoms(shift, log_least)
+        spend(atoms.loss.size * noise.density_cost)
         lifted = atoms.log_mass + most * atoms.loss
         if np.isneginf(atoms.log_above) or lifted[0] < lifted.max() - _NEGLIGIBLE:
             return atoms.loss[atoms.loss > 0], atoms.log_mass[atoms.loss > 0]

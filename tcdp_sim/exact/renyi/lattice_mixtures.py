@@ -67,7 +67,7 @@ class LatticePair(SharedShifts):
     def _points(self, log_tail: float) -> _Points:
         """Return the points up to where each tail has a log probability of at most `log_tail` under every shift."""
         if log_tail not in self._known:
-            end = float(np.ceil(self.noise.isf_log(log_tail) / self.noise.step_length))
+            end = max(float(np.ceil(self.noise.isf_log(log_tail) / self.noise.step_length)), 1.0)  # two points or more
             if isinstance(self.noise, LatticeNoise):
                 end = max(end, len(self.noise.log_mass) + 1.0)  # its tails begin beyond the table
             lattices = [self._on_one(members, moves, end) for members, moves in self._lattices]
@@ -81,7 +81,7 @@ class LatticePair(SharedShifts):
         if not count <= MOST_POINTS:
             valid = f"valid: at most {MOST_POINTS:,}, so a wider step or smaller shifts"
             raise ValueError(f"mixtures of {self.noise!r} have {count:.3g} outputs that count; {valid}")
-        spend(int(count) * len(members))
+        spend(int(count) * len(members) * self.noise.density_cost)
         step, places = self.noise.step_length, np.arange(moves.min() - end, moves.max() + end + 0.5)
         with np.errstate(all="ignore"):
             y = (places + self.noise.offset - moves[:, None]) * step
@@ -206,8 +206,9 @@ class LatticePair(SharedShifts):
 
 def _rises(loss: Floats) -> bool:
     """Return True if the loss rises towards one of the ends of its lattice, so that it may be larger beyond it."""
-    slack = 1e-12 * np.abs(loss[[0, -1]])
-    return bool(loss[0] > loss[1] + slack[0] or loss[-1] > loss[-2] + slack[1])
+    with np.errstate(invalid="ignore"):  # of losses of -inf, where p has no probability
+        slack = 1e-12 * np.abs(loss[[0, -1]])
+        return bool(loss[0] > loss[1] + slack[0] or loss[-1] > loss[-2] + slack[1])
 
 
 def _size(logs: Floats) -> Floats:

@@ -31,7 +31,7 @@ from tcdp_sim.exact.renyi.kernels import (
 )
 from tcdp_sim.exact.renyi.lattice_mixtures import LatticePair
 from tcdp_sim.exact.resolution import ROUNDING, argument_error, graded, loss_error, resolved, sign_changes
-from tcdp_sim.exact.work import spend
+from tcdp_sim.exact.work import MOST_POINTS, spend, within
 
 _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 _BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the point with a tail of 1e-307, where high orders peak
@@ -42,6 +42,7 @@ _Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q t
 
 
 @renamed_arguments(orders="order")
+@within(MOST_POINTS, "valid: fewer orders, or shifts that are less far apart")
 def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds[Any]:
     """Return the Renyi divergence D_order(p || q) between two mixtures of the same noise.
 
@@ -78,14 +79,15 @@ def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds
     flat = np.ravel(real("order", order, 1, closed=True, finite=False))
     if p.noise.is_discrete:
         lattice = LatticePair(p, q)
-        return _shaped(np.array([lattice.renyi(each) for each in flat]), order)
+        return _shaped(np.array([lattice.renyi(each) for each in flat]), order).clipped(0.0)
     pair = _Pair(p, q)
     pair.need_near_peaks()
     rows = np.array([_renyi(pair, each) for each in flat])
-    return _shaped(rows, order)
+    return _shaped(rows, order).clipped(0.0)
 
 
 @renamed_arguments(epsilons="epsilon")
+@within(MOST_POINTS, "valid: fewer epsilons, or shifts that are less far apart")
 def hockey_stick_between(p: Mixture, q: Mixture, epsilon: ArrayLike) -> Bounds[Any]:
     """Return H_eps(p || q), the supremum over events of p - e^epsilon q, for two mixtures of the same noise.
 
@@ -171,7 +173,7 @@ def _gains(pair: "_Pair", epsilon: float) -> Callable[[int, Floats], Floats]:
 
     def gained(sign: int, x: Floats) -> Floats:
         key = x.tobytes()
-        spend(x.size)
+        spend(x.size * pair.noise.density_cost)
         if key not in known:
             known[key] = pair.loss(x), pair.error(x), pair.p.pdf(x)
         loss, error, density = known[key][0], sign * known[key][1], known[key][2]
@@ -281,7 +283,7 @@ def _remembered(pair: "_Pair") -> _Known:
         key = x.tobytes()
         if key in kept:
             return kept[key]
-        spend(x.size)
+        spend(x.size * pair.noise.density_cost)
         with np.errstate(all="ignore"):
             values = pair.loss(x), pair.q.logpdf(x)
         if len(kept) < _RULES:

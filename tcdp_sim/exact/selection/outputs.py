@@ -12,12 +12,22 @@ from tcdp_sim.core.arrays import Floats, Real
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 from tcdp_sim.exact.resolution import resolved
-from tcdp_sim.exact.selection.success import TAILS, WITH_EPSILON, WITH_NOISE, selection_failure, selection_probability
+from tcdp_sim.exact.selection.success import (
+    MOST_POINTS,
+    TAILS,
+    WITH_EPSILON,
+    WITH_NOISE,
+    checked_delta,
+    selection_failure,
+    selection_probability,
+)
+from tcdp_sim.exact.work import spend, within
 from tcdp_sim.noise import Noise
 
 DISTRIBUTIONS = (*WITH_NOISE, *WITH_EPSILON[:2])
 
 
+@within(MOST_POINTS, "valid: fewer candidates")
 def selection_distribution(
     algorithm: str, noise: Noise | float, scores: ArrayLike, *, delta: float | None = None
 ) -> ArrayBounds:
@@ -59,6 +69,7 @@ def selection_distribution(
     values = np.asarray(real("score", np.asarray(scores), -np.inf))
     if values.ndim != 1 or len(values) < 2:
         raise ValueError(f"scores have shape {values.shape}, which is not valid; valid: (k,) with k >= 2")
+    checked_delta(delta)
     if algorithm not in DISTRIBUTIONS:
         raise ValueError(f"algorithm = {algorithm!r} is not known; valid: {', '.join(DISTRIBUTIONS)}")
     if algorithm == "noisy_max":
@@ -81,7 +92,7 @@ def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: R
     order : float
         The order, > 1 or inf.
     times : float or array
-        The number of outcomes that share each probability. It broadcasts.
+        The number of outcomes that share each probability, at least 0. It broadcasts.
 
     Returns
     -------
@@ -105,7 +116,7 @@ def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: R
     >>> round(float(divergence_of_outputs(p, q, np.inf).estimate), 6)  # log(2)
     0.693147
     """
-    order = real("order", order, 1, finite=False)
+    order, times = real("order", order, 1, finite=False), real("times", times, 0, closed=True)
     p, q = p.log(), q.log()
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -122,7 +133,7 @@ def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real
     epsilon : float
         epsilon in nats, finite.
     times : float or array
-        The number of outcomes that share each probability. It broadcasts.
+        The number of outcomes that share each probability, at least 0. It broadcasts.
 
     Returns
     -------
@@ -145,7 +156,7 @@ def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real
     >>> float(delta_of_outputs(p, q, 0.0).estimate)
     0.25
     """
-    epsilon = real("epsilon", epsilon, -np.inf)
+    epsilon, times = real("epsilon", epsilon, -np.inf), real("times", times, 0, closed=True)
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
     with np.errstate(over="ignore", invalid="ignore"):
         terms = (np.sum(np.maximum(a - np.exp(epsilon) * b, 0.0) * times, axis=-1) for a, b in ends)
@@ -179,6 +190,7 @@ def _wins(noise: Any, leads: Floats) -> Bounds:
     """Return P[Z_j + lead over i > Z_i for all i], by quadrature over Z_j."""
 
     def integrand(z: Floats) -> Floats:
+        spend(z.size * len(leads) * noise.tail_cost)
         return np.exp(noise.logpdf(z) + noise.logcdf(z + leads[:, None]).sum(axis=0))
 
     levels = noise.isf(TAILS)

@@ -16,7 +16,8 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds, Bounds
 from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs
-from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
+from tcdp_sim.exact.selection.success import MOST_POINTS, required_gap, selection_failure, selection_probability
+from tcdp_sim.exact.work import within
 from tcdp_sim.noise import Noise
 
 
@@ -61,6 +62,7 @@ class OutputPair(NamedTuple):
         return delta_of_outputs(self.p, self.q, epsilon, self.times)
 
 
+@within(MOST_POINTS, "valid: fewer candidates, or another noise")
 def output_pair(
     algorithm: str,
     noise: Noise | float,
@@ -118,6 +120,7 @@ def output_pair(
     return _pair(laws[0], laws[1], k, algorithm == "stability", same_leader)
 
 
+@within(MOST_POINTS, "valid: fewer gaps, or another noise")
 def worst_pairs(
     algorithm: str,
     noise: Noise | float,

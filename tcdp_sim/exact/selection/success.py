@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from tcdp_sim.core.arrays import Floats, RealFunction
-from tcdp_sim.core.errors import choice, real
+from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.core.search import brentq
@@ -26,7 +26,7 @@ from tcdp_sim.noise import Laplace, Noise
 MOST = 1e300
 TINY = 1e-310  # rounding where floats end; no upper bound is smaller
 MOST_SELECTED = 10**6
-MOST_POINTS = 300_000_000  # of a gap: some eight seconds for the most expensive noise
+MOST_POINTS = 300_000_000  # of an answer: some eight seconds for the most expensive noise
 _SLACKS = 1e-12 * 4.0 ** np.arange(20)  # of the required gap: what its bounds may be apart
 # Upper tail probabilities of the noise at which panels start; less is left out than any probability of interest.
 TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
@@ -37,6 +37,7 @@ Law = Callable[[Any, float, bool], Bounds]  # noise or epsilon, gap, whether to 
 WITH_TOP_M = ("generalized_histogram", "noisy_max", "exponential_mechanism")
 
 
+@within(MOST_POINTS, "valid: another noise")
 def selection_probability(
     algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
@@ -92,6 +93,7 @@ def selection_probability(
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), True)
 
 
+@within(MOST_POINTS, "valid: another noise")
 def selection_failure(
     algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
@@ -236,6 +238,7 @@ def _first(holds: Callable[[int], bool], first: int, last: int) -> int:
 def _law(algorithm: str, k: float, m: int, delta: float | None) -> Law:
     """Return the function (noise, gap, success) -> Bounds after checking the arguments."""
     choice("algorithm", algorithm, (*WITH_NOISE, *WITH_EPSILON))
+    checked_delta(delta)
     k = real("k", k, 2, MOST, closed=True, finite=False)
     if k != np.floor(k):
         raise ValueError(f"k = {k:g} is not valid; valid: a whole number of candidates")
@@ -253,6 +256,12 @@ def _law(algorithm: str, k: float, m: int, delta: float | None) -> Law:
         return lambda epsilon, gap, success: _sparse_vector(epsilon, gap, k, success)
     tail = 1 / k if algorithm == "obvious_answer" else real("delta", np.nan if delta is None else delta, 0, 1)
     return lambda noise, gap, success: _lead_passes(noise, gap, tail, success)
+
+
+def checked_delta(delta: float | None) -> None:
+    """Raise ValueError unless delta is None or in (0, 1), also for algorithms that have none."""
+    if delta is not None:
+        scalar("delta", delta, 0, 1)
 
 
 def _lead_passes(noise: Noise, gap: float, tail: float, success: bool) -> Bounds:

@@ -80,14 +80,14 @@ def amplify(
     method : str, optional
         Name of the method; the default depends on the guarantee.
     records : int, optional
-        Number of records n, which the schemes with replacement need.
+        Number of records n, at least 1, which the schemes with replacement need.
     relation : str, optional
         "substitute" or "add_remove". If given, it is checked against the scheme.
     order : float, optional
-        Order of the answer, for methods that give a Renyi bound. It must be whole except for `certified`. An RDP
-        guarantee keeps its own order by default.
+        Order of the answer, above 1, for methods that give a Renyi bound. It must be whole except for `certified`. An
+        RDP guarantee keeps its own order by default.
     omega : float, optional
-        The omega of the answer, for the method `certified` with TCDP or ZCDP.
+        The omega of the answer, above 1, for the method `certified` with TCDP or ZCDP.
     groups : callable, optional
         Group profiles of a privacy profile, as in `amplified_profile`.
     substitution : callable, optional

@@ -200,7 +200,7 @@ def inclusion_probability(sampling_probability: float, scheme: str, records: int
     scheme : str
         Name of the sampling scheme, one of `SCHEMES`.
     records : int, optional
-        Number of records n, which the schemes with replacement need.
+        Number of records n, at least 1, which the schemes with replacement need.
 
     Returns
     -------
@@ -222,6 +222,8 @@ def inclusion_probability(sampling_probability: float, scheme: str, records: int
     >>> round(inclusion_probability(0.01, "with_replacement", 1000), 6)
     0.009955
     """
+    if records is not None:
+        whole("records", records)
     if not known_scheme(scheme).replaces:
         return scalar("sampling_probability", sampling_probability, 0, 1, finite=False)
     n, m = draw_sizes(sampling_probability, records)
