@@ -139,9 +139,10 @@ def calling(function: Any, axes: Iterable[str]) -> Call:
     return call
 
 
-def _with_sources(sources: Sources, *fields: Any) -> Call:
+def _with_sources(sources: Sources, function: Any, form: Form, *rest: Any) -> Call:
     """Return a call that has arrived, after its sources."""
-    return Call(*fields, sources=sources)
+    defaults, needed, known, names = rest
+    return Call(function, form, defaults, needed, known, names, sources)
 
 
 def name_of(function: Any) -> str:
