@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tcdp_sim.core.arrays import Ints
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.engine import interrupts
+from tcdp_sim.engine import interrupts, same_code
 from tcdp_sim.engine.simulate import Batch, Done, Task, run
 from tcdp_sim.study.packed_cells import Cell
 
@@ -84,6 +84,7 @@ class DaskExecutor:
 
         if not isinstance(work, FunctionType):  # it carries a user's function, which is packed once
             work = partial(_unpacked, dumps(work))
+        work = partial(same_code.checked, same_code.here(), work)
         flying = as_completed(with_results=True)
         room = WINDOW * self.workers
         for task in tasks:
