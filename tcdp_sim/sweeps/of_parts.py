@@ -46,11 +46,12 @@ def store(sweep: Sweep, study: Study, functions: Functions, part: Part, tell: Te
     """
     if functions:
         own = [cell for cell in study.plan.laws if part.has(cell.id, 0)]
-        stored = part_values.stored(study.folder, part)
-        there = stored.rows if stored is not None and stored.functions == functions else None
+        stored = part_values.given_by(study.folder, functions, part)
+        there = stored.rows if stored is not None else None
         lacking = [cell for cell in own if there is None or cell.id not in there]
         if lacking or there is None:
             _write(sweep, study, functions, lacking, part, tell)
+        part_values.forget_others(study.folder, functions, part)
 
 
 def _write(sweep: Sweep, study: Study, functions: Functions, cells: list[Cell], part: Part, tell: Tell) -> None:
@@ -67,19 +68,20 @@ def of_whole(sweep: Sweep, study: Study) -> Mapping[str, Mapping[str, float]]:
     """Return the exact values and bounds of all cells of a sweep by column and point.
 
     What parts have stored of the same functions is not computed again. In a folder with values of parts, all values are
-    stored, so that the functions of this sweep are the newest.
+    stored, and those of other functions are removed.
     """
-    stored = part_values.stored(study.folder)
-    if stored is None:
+    if not part_values.exist(study.folder):
         return exact.by_point(sweep)
     functions = functions_of(sweep)
-    known = dict(_unchanged(sweep, study, stored)) if stored.functions == functions else {}
+    stored = part_values.given_by(study.folder, functions)
+    known = dict(_unchanged(sweep, study, stored)) if stored is not None else {}
     cells = list(study.plan.laws)
     rows = [known[cell.id] if cell.id in known else _row(sweep, cell) for cell in cells]
     if functions and len(known) < len(cells):
         with part_values.writer(study.folder, functions, made_with()) as append:
             for cell, row in zip(cells, rows):
                 append(cell.id, row)
+    part_values.forget_others(study.folder, functions)
     texts = [str(cell.law["point"]) for cell in cells]
     table = np.array(rows).reshape(len(cells), len(functions))
     return {column: dict(zip(texts, table[:, at].tolist())) for at, column in enumerate(sorted(functions))}
