@@ -1,6 +1,7 @@
 """A sweep that is kept in a folder, as a run like any other."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +12,6 @@ import xarray as xr
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import parts
-from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.run import cannot_write, execute
 from tcdp_sim.engine.simulate import Batch, Task, one_chunk
 from tcdp_sim.mechanisms.functions import at, shipped
@@ -22,7 +22,7 @@ from tcdp_sim.store import recorded
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
 from tcdp_sim.store.part_values import Functions
-from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.parts import parsed
 from tcdp_sim.study.settings import Settings, settings
@@ -30,6 +30,7 @@ from tcdp_sim.study.study import Study, prepare
 from tcdp_sim.summaries.problems import ERROR
 from tcdp_sim.sweeps import known, of_parts, pilot, stored
 from tcdp_sim.sweeps.arguments import Sweep
+from tcdp_sim.sweeps.shown import carried, covering
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
 NOT_REPEATED = "gives numbers that do not follow from its generator: nothing is resumed"
@@ -38,6 +39,9 @@ CHANGED = (
     "a stored chunk differs from the function's present numbers although its source is the same (its environment, a "
     "file or a library has changed): the stored chunks of this function are discarded"
 )
+
+
+AGAIN_SECONDS = 0.3  # of a resume, in which stored chunks are computed again; at least one is
 
 
 class Kept(NamedTuple):
@@ -105,7 +109,7 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
     functions = _functions_in_parts(sweep, repeats, name)
     whole = settings(config_of(sweep))
     own = settings(config_of(sweep) | {"part": name})
-    study = replace(prepare(parts.alone(own)), simulated=Carried(sweep.options, sweep.call))
+    study = replace(prepare(parts.alone(own)), simulated=carried(sweep))
     opened = open_part(study, parsed(name, bool(own.target_mcse)))  # refuses the folder of another run
     try:
         of_parts.store(sweep, study, functions, opened.part, tell)
@@ -140,7 +144,7 @@ def in_parts(sweep: Sweep, repeats: bool, name: str) -> Iterator[tuple[Settings,
 
 def study_of(sweep: Sweep) -> Study:
     """Return the study of a sweep, with the function that simulates it."""
-    return replace(prepare(settings(config_of(sweep))), simulated=Carried(sweep.options, sweep.call))
+    return replace(prepare(settings(config_of(sweep))), simulated=carried(sweep))
 
 
 def config_of(sweep: Sweep) -> dict[str, Any]:
@@ -194,12 +198,24 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     if _function_of(study) != sweep.function:
         yield OTHER
         return
-    laws = study.plan.laws
-    places = ((laws.place(cell), chunk) for cell, chunk in run.done)
-    first = next(((laws[place], chunk) for place, chunk in places if place is not None), None)
-    if first is not None and run.record(first[0].id, first[1]) != _again(sweep, *first):
-        yield CHANGED
-        stored.forget(study, sweep.function)
+    until = time.monotonic() + AGAIN_SECONDS
+    for cell, chunk in _stored(study, run):
+        if run.record(cell.id, chunk) != _again(sweep, cell, chunk):
+            yield CHANGED
+            stored.forget(study, sweep.function)
+            return
+        if time.monotonic() > until:
+            return
+
+
+def _stored(study: Study, run: Run) -> Iterator[tuple[Any, int]]:
+    """Yield a stored chunk of cells that show each value of each axis."""
+    first: dict[int, int] = {}
+    for cell, chunk in run.done:
+        if (place := study.plan.laws.place(cell)) is not None:
+            first[place] = min(chunk, first.get(place, chunk))
+    cells = ((study.plan.laws[place], chunk) for place, chunk in sorted(first.items()))
+    yield from covering(cells, lambda pair: at(pair[0].law))
 
 
 def _again(sweep: Sweep, cell: Any, chunk: int) -> bytes:

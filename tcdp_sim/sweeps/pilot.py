@@ -57,7 +57,7 @@ def tried(sweep: Sweep) -> Pilot:
     before = defaults_digest(sweep.call.function)
     point, first = _first(sweep)
     with other_hashes():
-        second = _called(sweep, point)
+        second = drawn(sweep, point)
     if defaults_digest(sweep.call.function) != before:
         name = name_of(sweep.call.function)
         raise UserError(
@@ -68,7 +68,7 @@ def tried(sweep: Sweep) -> Pilot:
     events = [name for name, values in first.items() if values.dtype == bool]
     found = sweep.yielding([name for name in first if name not in events], events)
     repeats = _alike(first, second)
-    hashes = not repeats and _alike(first, _called(sweep, point))
+    hashes = not repeats and _alike(first, drawn(sweep, point))
     draws = not repeats or any(_draws(sweep, each) for each in _some(sweep, point))
     fixed = _fixed(sweep, point, first) if repeats else ()
     common = _common(sweep, point, fixed) if repeats and draws else ()
@@ -110,7 +110,7 @@ def _fixed(sweep: Sweep, point: Point, first: Draws) -> tuple[str, ...]:
     random = [name for name, values in first.items() if looks_random(values)]
     if not random or sweep.call.form == "one":
         return ()
-    other = _called(sweep, point, OTHER_STREAM)
+    other = drawn(sweep, point, OTHER_STREAM)
     return tuple(name for name in random if name in other and np.array_equal(first[name], other[name], equal_nan=True))
 
 
@@ -148,7 +148,7 @@ def _first(sweep: Sweep) -> tuple[Point, Draws]:
     problems: list[Exception] = []
     for point in sweep.points.values():
         try:
-            return point, _called(sweep, point)
+            return point, drawn(sweep, point)
         except (UserError, Failure) as problem:
             problems.append(problem)
             if sweep.on_error == "raise":
@@ -156,8 +156,8 @@ def _first(sweep: Sweep) -> tuple[Point, Draws]:
     raise problems[0]
 
 
-def _called(sweep: Sweep, point: Point, stream: str = STREAM) -> Draws:
-    """Return some trials of a point, from the same generator with every call for a stream."""
+def drawn(sweep: Sweep, point: Point, stream: str = STREAM) -> Draws:
+    """Return some trials of a point, from the same generator with every call for a stream. Raises as `called` does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the simulation itself repeats them
         return called(sweep, point, generator(sweep.seed, stream, 0), min(sweep.chunk, TRIALS))

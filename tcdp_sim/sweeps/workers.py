@@ -8,7 +8,6 @@ import numpy as np
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import schedule
-from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Executor
 from tcdp_sim.engine.simulate import Done, Record
@@ -23,6 +22,7 @@ from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.memory import BLOCK, Cells, Columns, after_pilot, columns_of, first_chunks
 from tcdp_sim.sweeps.pilot import Raised, in_a_line, place
 from tcdp_sim.sweeps.progress import Tally
+from tcdp_sim.sweeps.shown import carried
 
 
 def on_workers(sweep: Sweep, cells: Cells, executor: Executor, tell: Tell, failed: dict[str, str]) -> Iterator[Columns]:
@@ -63,8 +63,7 @@ def _received(sweep, cells, todo, executor, done, line, tell, failed) -> None:
         line.advance(len(arrived.records))
 
     pairs = ((_cell(sweep, cells, i), chunk) for i, chunk in todo if cells.ids[i] not in failed)
-    carried = Carried(sweep.options, sweep.call)
-    schedule.simulate(executor, pairs, len(todo), {"": None}, sweep.seed, sweep.chunk, receive, carried)
+    schedule.simulate(executor, pairs, len(todo), {"": None}, sweep.seed, sweep.chunk, receive, carried(sweep))
 
 
 def _heed(record: Record, point: Point, warned: set[str], tell: Tell) -> Exception | None:

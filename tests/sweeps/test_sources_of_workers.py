@@ -10,6 +10,7 @@ import pytest
 
 from tcdp_sim.core import user_files
 from tcdp_sim.core.streams import generator
+from tcdp_sim.engine.carried import Carried, Shown
 from tcdp_sim.mechanisms.functions.calls import calling
 from tcdp_sim.results import open_cells
 
@@ -80,6 +81,7 @@ def test_an_edit_after_the_start_is_not_what_workers_run(project):
 ELSEWHERE = """
 import pickle, sys
 from tcdp_sim.core.streams import generator
+from tcdp_sim.engine.carried import Carried, Shown
 for call in pickle.load(sys.stdin.buffer):
     print(float(pickle.loads(call)(generator(0, "0" * 64, 0), 1, {"n": 2})["value"][0]))
 """
@@ -120,3 +122,68 @@ def test_modules_beside_the_file_hide_nothing_that_is_installed(project, monkeyp
     forgotten(monkeypatch)
     assert user_files.load(f"{project}/mine.py:f")(None, 2).tolist() == [1.0, 1.0]
     forgotten(monkeypatch)
+
+
+BY_FILE = """
+from pathlib import Path
+
+
+def shifted(rng, trials, n):
+    return rng.standard_normal(trials) + float(Path("shift.txt").read_text()) * (n == 2)
+"""
+
+
+def test_a_worker_with_another_data_file_is_refused_before_it_counts(project, monkeypatch):
+    """The file differs at one of two cells, and only for the worker: it starts in another folder."""
+    (project / "reads.py").write_text(BY_FILE)
+    (project / "shift.txt").write_text("0")
+    call = calling(user_files.load(f"{project}/reads.py:shifted"), ["n"])
+    options = {"function": {"module": "reads", "name": "shifted", "source": "0"}, "axes": ["n"]}
+    options |= {"observables": {"value": "1"}, "events": []}
+    points = [{"n": 1}, {"n": 2}]
+    monkeypatch.chdir(project)
+    shown = [Shown(point, 0, "0" * 64, call(generator(0, "0" * 64, 0), 20, point)) for point in points]
+    packed = pickle.dumps(Carried(options, call, tuple(shown)))
+    code = """
+import pickle, sys
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.engine.simulate import Task
+try:
+    print(len(pickle.load(sys.stdin.buffer)(Task(0, 20, ())).records))
+except UserError as problem:
+    print(problem)
+"""
+    for text, said in (("0", "0"), ("10", " draws other numbers at n=2 than this machine: a file, the environment or")):
+        (project / "shift.txt").write_text(text)
+        alone = subprocess.run([sys.executable, "-c", code], input=packed, capture_output=True, check=True, cwd=project)
+        assert said in alone.stdout.decode()
+
+
+METHODS = """
+from pathlib import Path
+
+
+def value_of(rng, trials, method):
+    shift = float(Path("shift.txt").read_text()) if method == "trimmed" else 0.0
+    return rng.standard_normal(trials) + shift
+"""
+
+
+def test_a_resume_computes_a_chunk_of_each_value_of_an_axis_again(command, tmp_path):
+    """Of 44 kinds of change in what a function reads, those that the first cell does not show were mixed in silence."""
+    (tmp_path / "reads.py").write_text(METHODS)
+    (tmp_path / "shift.txt").write_text("0")
+    words = (
+        "sweep",
+        "reads.py:value_of",
+        "sweep.method=[mean,median,trimmed]",
+        "chunk=500",
+        "name=x",
+        "cluster=serial",
+    )
+    assert command(*words, "trials=500")[0] == 0
+    (tmp_path / "shift.txt").write_text("10")
+    code, out, _ = command(*words, "trials=1000")
+    assert code == 0
+    assert "the stored chunks of this function are discarded" in out
+    assert [round(mean) for mean in means(tmp_path)] == [0, 0, 10]
