@@ -238,3 +238,11 @@ def test_mistakes_are_told_in_a_line(command, words, said):
 
 def test_the_file_of_one_part_asks_for_one(command):
     assert "parts=${1:-1}\n" in command("script", "pbs", *STUDY, "parts=1")[1]
+
+
+def test_a_line_break_in_the_name_of_the_working_folder_is_refused(command, tmp_path, monkeypatch):
+    (tmp_path / "a\nb").mkdir()
+    monkeypatch.chdir(tmp_path / "a\nb")
+    code, out, err = command("script", "slurm", *STUDY, "parts=3")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "valid: text without line breaks" in err

@@ -6,6 +6,7 @@ import re
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from browser import is_wider_than_the_window, least_contrast, opened
 
@@ -200,3 +201,10 @@ def test_texts_of_the_user_stay_inside_of_the_data():
     data = html.json_data({"a": evil})
     assert "<" not in data
     assert json.loads(data) == {"a": evil}
+
+
+def test_values_of_a_numeric_axis_are_in_their_order_and_others_as_they_come():
+    coded = explore._coded("k", pd.Series([10, 2, 30, 2]))
+    assert (coded["values"], coded["rows"]) == ([2, 10, 30], [1, 0, 2, 0])
+    coded = explore._coded("noise", pd.Series(["b", "a", None, "b"]))
+    assert (coded["values"], coded["rows"]) == (["b", "a"], [0, 1, -1, 0])

@@ -8,6 +8,8 @@ import yaml
 
 import tcdp_sim
 from tcdp_sim.store import kept_plan
+from tcdp_sim.study.compose import composed
+from tcdp_sim.study.settings import settings
 
 CONF = Path(tcdp_sim.__file__).parent / "conf"
 FEW = ("trials=20", "chunk=20", "cluster=serial", "also=null", "name=r")
@@ -81,3 +83,14 @@ def test_a_file_is_digested_wherever_a_config_names_it(tmp_path, monkeypatch):
     assert all(one != two for one, two in zip(first, second))
     (tmp_path / "f.txt").unlink()
     assert not {*first, *second} & {kept_plan.key(config) for config in configs}
+
+
+def test_the_key_of_a_kept_plan_sees_every_setting_that_a_plan_depends_on():
+    """A plan for invalid=skip was once read for invalid=refuse."""
+    config = dict(settings(composed({})).config)
+    elsewhere = {"name", "results_dir", "cluster", "numerics", "on_error", "part"}
+    assert elsewhere <= {*config, "part"}
+    for name in {*config} - elsewhere:
+        assert kept_plan.key(config | {name: "another"}) != kept_plan.key(config), name
+    for name in elsewhere & {*config}:
+        assert kept_plan.key(config | {name: "another"}) == kept_plan.key(config), name
