@@ -20,7 +20,7 @@ from tcdp_sim.core.sources import imports
 
 # Names of what looks code or data up by a text. No static reading can tell which, so whole sources count.
 DYNAMIC = {
-    *("getattr", "globals", "locals", "vars", "eval", "exec", "compile", "__subclasses__", "__dict__", "__globals__"),
+    *("getattr", "globals", "locals", "vars", "eval", "exec", "__subclasses__", "__dict__", "__globals__"),
     *("__getattribute__", "attrgetter", "methodcaller", "getmembers", "getattr_static", "dir", "modules"),
     *("__annotations__", "get_type_hints", "signature", "getsource", "__code__", "__defaults__", "__kwdefaults__"),
 }
@@ -115,16 +115,23 @@ def _package(function: FunctionType) -> str:
 
 def _module(name: str) -> ModuleType | None:
     """Return a module of the user's, imported if need be; None for another name. Raises TypeError if it fails."""
-    head = name.partition(".")[0]
-    if name not in sys.modules and not _is_users_file(head):
+    if name not in sys.modules and not (_is_users_file(name.partition(".")[0]) and _is_there(name)):
         return None
     try:
-        found = sys.modules.get(name) or (importlib.import_module(name) if find_spec(name) is not None else None)
-    except ModuleNotFoundError:
-        return None  # a name in a module, not a module
+        found = importlib.import_module(name)
     except Exception as error:
         raise TypeError(f"{name} cannot be imported") from error
-    return found if found is not None and is_users(name) else None
+    return found if is_users(name) else None
+
+
+def _is_there(name: str) -> bool:
+    """Return True if a module of this name can be found; False for a name in a module, say."""
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+    except Exception as error:  # of the package, which is imported to find the module
+        raise TypeError(f"{name} cannot be imported") from error
 
 
 def _is_users_file(name: str) -> bool:
@@ -141,36 +148,39 @@ def _is_users_file(name: str) -> bool:
 
 def _of_modules(modules: Mapping[str, ModuleType], read: set[str], text: str) -> Iterator[tuple[str, Any]]:
     """Yield what is read of modules: those of the user's by attribute, or as a whole if they are passed on."""
+    alone = _alone(text)
     for name, module in sorted(modules.items()):
         if not is_users(module.__name__):
             yield name, module
-        elif {name, name.rpartition(".")[2]} & _alone(text):
+        elif {name.partition(".")[0], name.rpartition(".")[2]} & alone:
             yield name, Whole(module.__name__)
         else:
-            yield from _attributes(name, module, read | {"__getattr__"}, ())
+            yield from _attributes(name, module, read | {"__getattr__"}, alone, ())
 
 
 def _attributes(
-    place: str, module: ModuleType, read: set[str], above: tuple[ModuleType, ...]
+    place: str, module: ModuleType, read: set[str], alone: frozenset[str], above: tuple[ModuleType, ...]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the variables of a module that code reads, also those of modules in it."""
     for name in sorted(read & vars(module).keys()):
         value = vars(module)[name]
         if not isinstance(value, ModuleType):
             yield f"{place}.{name}", Variable(vars(module), name)
+        elif name in alone and is_users(value.__name__):
+            yield f"{place}.{name}", Whole(value.__name__)
         elif value not in above and is_users(value.__name__):
-            yield from _attributes(f"{place}.{name}", value, read, (*above, module))
+            yield from _attributes(f"{place}.{name}", value, read, alone, (*above, module))
 
 
 @lru_cache(maxsize=4096)
 def _alone(text: str) -> frozenset[str]:
     """Return the names that a source uses other than as NAME.attribute, such as those that it passes on."""
     tree = _parsed(text)
-    if tree is None:
-        return frozenset()
-    owners = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    found = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in owners)
-    return frozenset(node.id for node in found)
+    nodes = [] if tree is None else list(ast.walk(tree))
+    owners = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    used = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes if id(node) not in owners}
+    aliases = [each for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for each in node.names]
+    return frozenset(used | {each.name.rpartition(".")[2] for each in aliases if each.asname in used})
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -25,7 +25,7 @@ from tcdp_sim.core.reached import is_handed_out_by_a_library, is_of_a_library, i
 from tcdp_sim.core.sources import reachable
 
 PLAIN = (bool, int, float, complex, str, bytes, range, np.dtype, type(None))
-MOST = 20_000  # functions, classes, objects and variables; what reaches more has no description
+MOST = 10_000  # functions and classes; what reaches more has no description
 DATA = (*PLAIN, np.generic, np.ndarray, Mapping, list, tuple, set, frozenset, deque)
 
 
@@ -40,6 +40,7 @@ class Described:
         self._nodes: dict[int, Any] = {}
         self._modules: set[str] = set()  # of the user's code
         self._whole: set[str] = set()
+        self._written_so_far = 0
         self._is_dynamic = False
         self._classes: list[type] = []
         self.found = self._mechanism(what) if is_mechanism else self.of(what)
@@ -80,8 +81,6 @@ class Described:
     def _numbered(self, key: Any, keep: Any, parts: Iterable[tuple[str, Any]]) -> list[Any]:
         """Return the number that stands for something, whose parts are described later."""
         if key not in self._numbers:
-            if len(self._numbers) >= MOST:
-                raise TypeError("this reaches too much to be described")
             self._numbers[key] = len(self._numbers)
             self._kept.append(keep)
             self._todo.append((self._numbers[key], iter(parts)))
@@ -189,10 +188,17 @@ class Described:
 
     def _written(self, what: FunctionType) -> Any:
         """Return the description of a function by its source."""
-        home = str(what.__globals__.get("__name__"))
-        self._modules |= {home} if is_users(home) else set()
+        if not is_of_a_library(what):
+            self._modules.add(str(what.__globals__.get("__name__")))
+        self._count(what)
         head = [("module", what.__module__), ("name", what.__qualname__)]
         return self._numbered(id(what), what, chain(head, parts_of_function(what)))
+
+    def _count(self, what: FunctionType | type) -> None:
+        """Raise TypeError if there are too many functions and classes."""
+        self._written_so_far += id(what) not in self._numbers
+        if self._written_so_far > MOST:
+            raise TypeError("this reaches too much to be described")
 
     def _class(self, kind: type) -> Any:
         """Return the description of a class: a library's by its name."""
@@ -200,7 +206,8 @@ class Described:
             return ["class", kind.__module__, kind.__qualname__]
         if id(kind) not in self._numbers:
             self._classes.append(kind)
-        self._modules |= {kind.__module__} if is_users(kind.__module__) else set()
+        self._modules.add(kind.__module__)
+        self._count(kind)
         head = [("module", kind.__module__), ("name", kind.__qualname__)]
         return self._numbered(id(kind), kind, chain(head, parts_of_class(kind)))
 
@@ -218,7 +225,10 @@ class Described:
         """Return the description of an object by its class and state."""
         self._open.add(id(what))
         kind, state = type(what), self.of(object.__getstate__(what))
-        sources = [[each.__qualname__, _library_source(each)] for each in kind.__mro__ if _is_library_base(each)]
+        bases = (each for each in kind.__mro__ if _is_library_base(each))
+        sources = self._numbered(
+            ("sources", id(kind)), kind, [(each.__qualname__, _library_source(each)) for each in bases]
+        )
         return self._numbered(id(what), what, [("class", kind), ("state", state), ("sources", sources)])
 
 
@@ -243,6 +253,8 @@ def _inner(what: Any) -> list[Any] | None:
 def compiled_from(what: Any) -> Any:
     """Return the function that a cache or a compiled function was made of, None for anything else."""
     if isinstance(what, FunctionType | type) or inspect.ismethod(what) or stands_in_a_library(what):
+        return None
+    if is_users(type(what).__module__):  # an object, whose own code counts too
         return None
     return getattr(what, "py_func", getattr(what, "__wrapped__", None))
 

@@ -19,7 +19,10 @@ from tcdp_sim.core.described import Described, compiled_from
 
 def digest(what: Any) -> str:
     """Return a digest (64 hex digits) of plain data, arrays, dataclasses and callables. Raises TypeError for others."""
-    described = Described(what)
+    try:
+        described = Described(what)
+    except OSError as error:
+        raise TypeError("code without a source is no plain data") from error
     found = [described.found, described.code] if described.code else described.found
     return hashlib.sha256(repr(found).encode()).hexdigest()
 

@@ -375,19 +375,12 @@ FINE = {  # kinds that are followed function by function; `m.py` starts with HEA
         def own(x): return helper(x)
         UNIVERSAL = np.frompyfunc(own, 1, 1)
         def f(rng, n): return float(UNIVERSAL(n))""",
-    "a compiled function": """
-        class Compiled:  # as numba's: callable, with the Python function that it was made of
-            def __init__(self, function): self.py_func = function
-            def __call__(self, *args): return self.py_func(*args)
-        def own(x): return helper(x)
-        METHODS = {"a": Compiled(own)}
+    "an object that has any attribute": """
+        class Own:
+            def __getattr__(self, name): return other
+            def __call__(self, x): return helper(x)
+        METHODS = {"a": Own()}
         def f(rng, n): return METHODS["a"](n)""",
-    "a function that is compiled itself": """
-        class Compiled:
-            def __init__(self, function): self.py_func = function
-            def __call__(self, *args): return self.py_func(*args)
-        @Compiled
-        def f(rng, n): return helper(n)""",
 }
 
 BESIDE = {  # kinds with a second file, h.py, which holds the helper -> m.py
@@ -413,6 +406,11 @@ BESIDE = {  # kinds with a second file, h.py, which holds the helper -> m.py
         import h
         def inner(module, x): return module.helper(x)
         def f(rng, n): return inner(h, n)""",
+    "a module that is imported in the function and passed on": """
+        def inner(module, x): return module.helper(x)
+        def f(rng, n):
+            import h as k
+            return inner(k, n)""",
     "a module in a list": """
         import h
         MODULES = [h]
@@ -477,7 +475,35 @@ LOOKED_UP = {  # kinds in one file that look code up by texts, so that the whole
         def f(rng, n): return getattr(Own(), "run")(n)""",
 }
 
+COMPILER = """
+class Compiled:  # as numba's: callable, with the Python function that it was made of, and with undescribable state
+    def __init__(self, function): self.py_func, self.state = function, object()
+    def __call__(self, *args): return self.py_func(*args)
+"""
+INSTALLED = "import sys, os\nsys.path.append(os.path.join(os.path.dirname(__file__), 'site-packages'))\n"
+INSTALLED += "from compiler import Compiled\n" + HELPER
+
 PACKAGES = {  # kinds with other files -> the files
+    "a compiled function": {
+        "m.py": INSTALLED + "@Compiled\ndef own(x): return helper(x)\n"
+        "METHODS = {'a': own}\ndef f(rng, n): return METHODS['a'](n)",
+        "site-packages/compiler.py": COMPILER,
+    },
+    "a function that is compiled itself": {
+        "m.py": INSTALLED + "@Compiled\ndef f(rng, n): return helper(n)",
+        "site-packages/compiler.py": COMPILER,
+    },
+    "a module of a package that is passed on": {
+        "m.py": "import p.a\ndef inner(module, x): return module.helper(x)\ndef f(rng, n): return inner(p.a, n)",
+        "p/__init__.py": "",
+        "p/a.py": HELPER,
+    },
+    "a package that is imported in the function and passed on": {
+        "m.py": "def inner(module, x): return module.a.helper(x)\n"
+        "def f(rng, n):\n    import p.a\n    return inner(p, n)",
+        "p/__init__.py": "",
+        "p/a.py": HELPER,
+    },
     "a module of a package by a text": {
         "m.py": "import importlib\nWHICH = 'a'\ndef f(rng, n): return importlib.import_module(f'p.{WHICH}').helper(n)",
         "p/__init__.py": "",
@@ -550,7 +576,7 @@ def loaded(folder):
         assert identity(function) == known or folder.name == "a vectorized function"  # a call changes nothing
         return known, float(number)
     finally:
-        sys.path.remove(str(folder))
+        sys.path[:] = [place for place in sys.path if not place.startswith(str(folder))]
         for name in set(sys.modules) - before:
             if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
                 del sys.modules[name]
