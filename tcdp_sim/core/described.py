@@ -76,7 +76,8 @@ class Described:
             found = reachable(names)
             if names - found.keys():
                 raise TypeError("the source of a module is not known")
-            yield [[name, hashlib.sha256(each.text).hexdigest()] for name, each in sorted(found.items())]
+            digests = ([hashlib.sha256(each.text).hexdigest(), name] for name, each in found.items())
+            yield sorted(digests)  # not by names: a file has one identity whether it is run or imported
 
     def _numbered(self, key: Any, keep: Any, parts: Iterable[tuple[str, Any]]) -> list[Any]:
         """Return the number that stands for something, whose parts are described later."""
@@ -206,7 +207,8 @@ class Described:
             return ["class", kind.__module__, kind.__qualname__]
         if id(kind) not in self._numbers:
             self._classes.append(kind)
-        self._modules.add(kind.__module__)
+        if is_users(kind.__module__) or kind.__module__ not in sys.modules:
+            self._modules.add(kind.__module__)
         self._count(kind)
         head = [("module", kind.__module__), ("name", kind.__qualname__)]
         return self._numbered(id(kind), kind, chain(head, parts_of_class(kind)))

@@ -1,8 +1,7 @@
 """The identity of a callable: module, name, source and settings, so that stored numbers never belong to other code.
 
 Settings are the data that a function or object carries or reads: its state, defaults and closure, the attributes set on
-it, and the constants of its modules that it names. Callables among them are described in the same way, and so is the
-user's code that it calls (`reached`).
+it, and the constants of its modules that it names. The user's code that it can call is described with it (`described`).
 """
 
 import hashlib
@@ -31,9 +30,10 @@ def identity(mechanism: Callable[..., Any], home: str | None = None) -> dict[str
     """Return {module, name, source} of a callable, or None if it has no identity; `source` digests code and settings.
 
     A lambda has none, nor has a function or class without source. The same holds for one that carries or reads objects
-    other than plain data and callables with a source. The user's functions, classes and modules that the callable
-    names are digested too, with those that they name. A resumed audit or sweep computes a stored chunk again, to notice
-    changes of the environment, of files or of a library.
+    other than plain data and callables with a source, such as a lambda in a list, or imports a module by a computed
+    name. All of the user's code that the callable can reach is digested too: by function and class, or whole modules
+    where code is looked up by texts. A library counts by the names under which the source calls it. A resumed audit or
+    sweep computes a stored chunk again, to notice changes of the environment, of files or of a library.
 
     With `home`, the callable's module counts as the module of this name, so that a file has one identity whether it is
     run or imported.

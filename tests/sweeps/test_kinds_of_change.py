@@ -105,6 +105,12 @@ FINE = {  # kinds that are followed function by function; `m.py` starts with HEA
             how: object
         METHODS = [Own({"a": own})]
         def f(rng, n): return METHODS[0].how["a"](n)""",
+    "the state of a dataclass": """
+        @dataclass
+        class Own:
+            p: int
+        METHODS = [Own(GAP)]
+        def f(rng, n): return n + METHODS[0].p""",
     "a class in a dictionary": """
         class Own:
             def run(self, x): return helper(x)
@@ -328,6 +334,8 @@ FINE = {  # kinds that are followed function by function; `m.py` starts with HEA
             def run(self, x): return 0
             @run.register
             def _(self, x: int): return helper(x)
+            @run.register
+            def _(self, x: str): return 0
         def f(rng, n): return Own().run(int(n))""",
     "the name of another function": """
         def one(x): return x + 1
@@ -530,6 +538,11 @@ PACKAGES = {  # kinds with other files -> the files
         "registry.py": "METHODS = {}",
         "h.py": f"import registry\n{HELPER}\ndef own(x): return helper(x)\nregistry.METHODS['own'] = own",
     },
+    "subclasses in a file that nobody imports": {
+        "m.py": "import base, plug_in\nf = base.f",
+        "base.py": "class Base: pass\ndef f(rng, n): return Base.__subclasses__()[0]().run(n)",
+        "plug_in.py": f"import base\n{HELPER}\nclass Own(base.Base):\n    def run(self, x): return helper(x)",
+    },
     "a module's own __getattr__": {
         "m.py": "import h\ndef f(rng, n): return n + h.anything",
         "h.py": f"{HELPER}\ndef __getattr__(name):\n    if name != 'anything': raise AttributeError(name)\n"
@@ -648,8 +661,8 @@ def test_the_table_of_the_issue_starts_anew(tmp_path, capsys, monkeypatch):
 
 def test_what_reaches_too_much_has_no_identity(tmp_path, monkeypatch):
     monkeypatch.setitem(KINDS, "a chain", {
-        "m.py": "def link(inner):\n    def each(x): return inner(x) + 1\n    return each\n"
-        "f = lambda x: 0\nfor _ in range(30_000): f = link(f)\nlast = f\ndef f(rng, n): return 0 and last(n)\n"
+        "m.py": "def first(x): return 0\ndef link(inner):\n    def each(x): return inner(x) + 1\n    return each\n"
+        "last = first\nfor _ in range(30_000): last = link(last)\ndef f(rng, n): return 0 and last(n)\n"
     })  # fmt: skip
     assert loaded(written(tmp_path, "a chain"))[0] is None
 
