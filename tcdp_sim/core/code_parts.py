@@ -152,10 +152,17 @@ def _of_modules(modules: Mapping[str, ModuleType], read: set[str], text: str) ->
     for name, module in sorted(modules.items()):
         if not is_users(module.__name__):
             yield name, module
+            yield from ((f"{name}.{each}", Variable(vars(module), each)) for each in _put_in(module, read))
         elif {name.partition(".")[0], name.rpartition(".")[2]} & alone:
             yield name, Whole(module.__name__)
         else:
             yield from _attributes(name, module, read | {"__getattr__"}, alone, ())
+
+
+def _put_in(module: ModuleType, read: set[str]) -> list[str]:
+    """Return the names of the user's functions and classes that a library's module was given."""
+    given = ((name, vars(module)[name]) for name in sorted(read & vars(module).keys()))
+    return [name for name, value in given if isinstance(value, FunctionType | type) and is_users(value.__module__)]
 
 
 def _attributes(
@@ -257,6 +264,10 @@ def _is_bookkeeping(kind: type, name: str, value: Any) -> bool:
     """Return True for attributes of a class that follow from the others: Python made them."""
     if name in BOOKKEEPING or name.startswith("_abc_") or isinstance(value, DynamicClassAttribute):
         return True
+    if name == "__init__" and (
+        value is object.__init__ or getattr(value, "__qualname__", "") == "_no_init_or_replace_init"
+    ):
+        return True  # which a protocol replaces at first use
     function = value.__func__ if isinstance(value, staticmethod) else value
     if isinstance(function, FunctionType):
         made = unwrap(function).__code__.co_filename == GENERATED

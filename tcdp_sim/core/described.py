@@ -160,7 +160,8 @@ class Described:
                 raise TypeError("a lambda has no name")
             return self._function(what)
         if (inner := _inner(what)) is not None:
-            return [type(what).__qualname__, *map(self._part, inner)]
+            kind = self._class(type(what)) if self._is_kind_of_users(what) else type(what).__qualname__
+            return [kind, *map(self._part, inner)]
         if inspect.ismethod(what):
             owner = what.__self__
             is_object = isinstance(what.__func__, FunctionType) and not isinstance(owner, (*DATA, type, ModuleType))

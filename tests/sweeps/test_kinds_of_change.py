@@ -245,6 +245,35 @@ FINE = {  # kinds that are followed function by function; `m.py` starts with HEA
             def p(cls): return helper(0)
         class Own(metaclass=Meta): pass
         def f(rng, n): return n + Own.p""",
+    "a subclass of property": """
+        class Mine(property):
+            def __get__(self, thing, kind): return helper(0)
+        class Own:
+            p = Mine(other)
+        def f(rng, n): return n + Own().p""",
+    "a subclass of partial": """
+        class Mine(partial):
+            def __call__(self, x): return helper(x)
+        METHODS = [Mine(other)]
+        def f(rng, n): return METHODS[0](n)""",
+    "a protocol": """
+        from typing import Protocol
+        class Base(Protocol):
+            def run(self, x): return helper(x)
+        class Own(Base): pass
+        METHODS = [Own]
+        def f(rng, n): return METHODS[0]().run(n)""",
+    "a registry that subclasses enter": """
+        class Base:
+            found = {}
+            def __init_subclass__(cls): Base.found[cls.__name__] = cls
+        class Own(Base):
+            def run(self, x): return helper(x)
+        def f(rng, n): return Base.found["Own"]().run(n)""",
+    "a function that is put into a library": """
+        import json
+        json.mine = helper
+        def f(rng, n): return json.mine(n)""",
     "the order of bases": """
         class A:
             def run(self): return 1
