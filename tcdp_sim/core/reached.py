@@ -1,42 +1,18 @@
-"""The code that a callable uses: the functions, classes and modules that it names, and those that they name.
-
-Only the user's own code is followed. A library counts by the names under which the source calls it.
-"""
+"""Whose code something is: the user's own, which is followed, or a library's, which counts by its names."""
 
 import inspect
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
+from functools import lru_cache, partial
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
-
-import numpy as np
 
 STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries in any environment
 OWN_PACKAGE = "tcdp_sim"
 GENERATED = "<string>"  # the file name of methods that dataclasses generate, which the source of the class determines
-
-
-def reached(mechanism: Any) -> dict[str, Any]:
-    """Return everything that the user's code reads, by place.
-
-    That is the source, the defaults and the constants of its functions and classes.
-    """
-    todo = list(functions_of(mechanism))
-    seen = {id(function) for function in todo}
-    found: dict[str, Any] = {}
-    while todo:
-        function = todo.pop()
-        found |= dict(_own(function))
-        for place, value in _named(function):
-            found |= dict(_constants(place, value))
-            fresh = [each for each in functions_of(value) if id(each) not in seen]
-            seen |= set(map(id, fresh))
-            todo += fresh
-    return dict(sorted(found.items()))
 
 
 def functions_of(what: Any) -> Iterator[FunctionType]:
@@ -72,6 +48,7 @@ def is_users(module: str | None) -> bool:
     return file is not None and is_of_user(str(module), file)
 
 
+@lru_cache(maxsize=4096)
 def is_of_user(module: str, file: str) -> bool:
     """Return True if a module with this file would be the user's own code."""
     if module.partition(".")[0] == OWN_PACKAGE:
@@ -97,49 +74,21 @@ def _methods(kind: type) -> Iterator[FunctionType]:
             yield from functions_of(inner)
 
 
-def _own(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the source and the defaults of a function."""
-    place = f"{function.__module__}.{function.__qualname__}"
-    yield f"{place} (source)", inspect.getsource(function.__code__)
-    yield f"{place} (defaults)", [function.__defaults__, function.__kwdefaults__]
+def stands_in_a_library(what: Any) -> bool:
+    """Return True for a function or class that a library has under its name, so that the name says all of it."""
+    module, name = getattr(what, "__module__", None), getattr(what, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or is_users(module):
+        return False
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    return found is what or getattr(found, "__func__", None) is what
 
 
-def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) for everything a function reads: closure, globals, and attributes of the user's modules."""
-    own, read = f"{function.__module__}.{function.__qualname__}", names(function.__code__)
-    cells = zip(function.__code__.co_freevars, function.__closure__ or ())
-    values = {name: cell.cell_contents for name, cell in cells}
-    values |= {name: function.__globals__[name] for name in read if name in function.__globals__}
-    yield from ((f"{own}: {name}", value) for name, value in _without_modules(values, read))
-
-
-def _without_modules(values: Mapping[str, Any], read: set[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the values, with each of the user's modules replaced by the attributes that are read."""
-    for name, value in values.items():
-        if not isinstance(value, ModuleType):
-            yield name, value
-        elif is_users(value.__name__):
-            there = {attribute: vars(value)[attribute] for attribute in read if attribute in vars(value)}
-            yield from ((f"{name}.{each}", one) for each, one in _without_modules(there, read - {name}))
-
-
-def _constants(place: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) for data: the value itself, or the attributes of a class of the user's."""
-    if isinstance(value, type):
-        for base in reversed(value.__mro__):
-            own = vars(base).items() if is_users(base.__module__) else ()
-            yield from ((f"{place}.{name}", one) for name, one in own if _is_constant(name, one))
-    elif not _is_code(value):
-        yield place, value
-
-
-def _is_code(value: Any) -> bool:
-    """Return True if a value is code: a library's is known by its name, the user's by its source."""
-    return (
-        isinstance(value, type | FunctionType | ModuleType | np.ufunc)
-        or inspect.isroutine(value)
-        or hasattr(value, "__wrapped__")
-    )
+def is_of_a_library(function: FunctionType) -> bool:
+    """Return True for a function whose code stands in a library, such as a wrapper that a decorator makes."""
+    module = str(function.__globals__.get("__name__"))
+    return function.__globals__ is getattr(sys.modules.get(module), "__dict__", None) and not is_users(module)
 
 
 def is_handed_out_by_a_library(value: Any) -> bool:
@@ -148,9 +97,3 @@ def is_handed_out_by_a_library(value: Any) -> bool:
     packages = (sys.modules.get(".".join(parts[:count])) for count in range(1, len(parts) + 1))
     libraries = (package for package in packages if package is not None and not is_users(package.__name__))
     return hasattr(value, "__dict__") and any(value is each for package in libraries for each in vars(package).values())
-
-
-def _is_constant(name: str, value: Any) -> bool:
-    """Return True if an attribute of a class is a value that its code may read."""
-    code = callable(value) or isinstance(value, property | staticmethod | classmethod)
-    return not (name.startswith(("__", "_abc_")) or code or inspect.isdatadescriptor(value) or hasattr(value, "func"))

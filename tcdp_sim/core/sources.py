@@ -54,14 +54,20 @@ class Sources:
 
 def sources_of(*things: Any) -> Sources:
     """Return the user's modules that callables and objects stand in, and all that these import, as they are now."""
-    todo, found = sorted({name for each in things for name in _homes(each)}), {}
+    found = reachable({name for each in things for name in _homes(each)})
+    _HELD.update({name: each.digest for name, each in found.items()})
+    return Sources(found[name] for name in sorted(found))
+
+
+def reachable(names: Iterable[str]) -> dict[str, Source]:
+    """Return the sources of those modules that are the user's, and of all that they import, by name."""
+    todo, found = sorted(names), {}
     while todo:
         name = todo.pop()
         if name not in found and (source := _source(name)) is not None:
             found[name] = source
             todo += _reached_by(source)
-    _HELD.update({name: each.digest for name, each in found.items()})
-    return Sources(found[name] for name in sorted(found))
+    return found
 
 
 class Loader(SourceFileLoader):
@@ -183,11 +189,11 @@ def _file_of(name: str) -> str | None:
 def _reached_by(source: Source) -> list[str]:
     """Return the names under which a module may import others, also within its functions."""
     package = source.name if source.is_package else source.name.rpartition(".")[0]
-    return sorted(_imports(source.text, package))
+    return sorted(imports(source.text, package))
 
 
 @lru_cache(maxsize=1024)
-def _imports(text: bytes, package: str) -> frozenset[str]:
+def imports(text: bytes, package: str) -> frozenset[str]:
     """Return the modules that a source names in its imports, with their packages."""
     found: set[str] = set()
     try:
