@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from multiprocessing import forkserver
 from typing import Any
 
+from tcdp_sim.core import environment as environment_of
+
 PRIVATE = (3, 11, 1)  # in older versions of Python, other users of the machine could connect to the server
 SIGNALS = "tcdp_sim.core.server_signals"
 SAFE = {"PYTHONSAFEPATH": "1"}  # else the server would import modules from the current folder, which may be anybody's
@@ -32,7 +34,7 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
     before = multiprocessing.get_start_method(allow_none=True)
     multiprocessing.set_start_method("forkserver", force=True)
     multiprocessing.set_forkserver_preload([SIGNALS, *modules])
-    with _changed({**environment, **os.environ, **SAFE}):
+    with environment_of.changed({**environment, **os.environ, **SAFE}):
         forkserver.ensure_running()
     try:
         yield
@@ -44,19 +46,6 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
 def is_default() -> bool:
     """Return True if new processes are forked from a server, unless they are started in another way."""
     return multiprocessing.get_start_method(allow_none=True) == "forkserver"
-
-
-@contextmanager
-def _changed(environment: Mapping[str, str]) -> Iterator[None]:
-    """Add variables to the environment of this process during the block."""
-    before = dict(os.environ)
-    os.environ.update(environment)
-    try:
-        yield
-    finally:
-        for name in environment.keys() - before.keys():
-            del os.environ[name]
-        os.environ.update(before)
 
 
 def _stop() -> None:

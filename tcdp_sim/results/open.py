@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from tcdp_sim.core.errors import UserError, lacks_memory
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import blank
 from tcdp_sim.results import sweeps
 from tcdp_sim.store import columns, digests
@@ -120,7 +121,7 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
     >>> open_cells("results/small").sizes["cell"]  # doctest: +SKIP
     2
     """
-    path = Path(path)
+    path = Path(at_home(path))
     if path.is_dir() and not (path / "zarr.json").exists():
         path = path / "results.zarr"
     if not (path / "zarr.json").exists():

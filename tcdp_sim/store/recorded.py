@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.user_files import follows_sweep
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
@@ -24,7 +25,7 @@ def folder_of(path: str | Path) -> Path:
     """
     if "\0" in str(path):
         raise UserError(f"{str(path)!r} is not a path")
-    folder = Path(path)
+    folder = Path(at_home(path))
     try:
         folder.exists()
     except OSError as problem:  # such as a name longer than file systems allow

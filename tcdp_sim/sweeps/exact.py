@@ -10,6 +10,7 @@ import pandas as pd
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.functions import Call
 from tcdp_sim.mechanisms.functions import point_text as point_text
+from tcdp_sim.mechanisms.functions.calls import place
 from tcdp_sim.mechanisms.functions.returned import WrongResult, short
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
@@ -19,7 +20,7 @@ from tcdp_sim.store import columns
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries.bins import bin_edges
 from tcdp_sim.sweeps.arguments import Sweep
-from tcdp_sim.sweeps.pilot import place, told
+from tcdp_sim.sweeps.pilot import told
 
 ROUNDING = 1e-9  # error of an exact probability, at most
 DECLARED = "ranges={'NAME': (least, most)} declares it"

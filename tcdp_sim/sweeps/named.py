@@ -15,7 +15,7 @@ from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.run import cannot_write, execute
 from tcdp_sim.engine.simulate import Batch, Task, one_chunk
 from tcdp_sim.mechanisms.functions import at, shipped
-from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.results.open import open_cells, with_provenance
 from tcdp_sim.store import recorded
@@ -90,10 +90,10 @@ def _named_after_cell(study: Study, problem: Failure) -> Exception:
 def _first_error(study: Study) -> str:
     """Return the first error of a chunk after the name of its cell, "" if there is none."""
     for one in open_run(study).problems:
-        place = study.plan.laws.place(one.cell)
-        if one.kind == ERROR and place is not None:
+        found = study.plan.laws.place(one.cell)
+        if one.kind == ERROR and found is not None:
             said = pilot.in_a_line(one.message.removeprefix(f"{WrongResult.__name__}: "))
-            return f"{pilot.place(at(study.plan.laws[place].law))}{said}"
+            return f"{place(at(study.plan.laws[found].law))}{said}"
     return ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tcdp_sim.core import fork_server, main_module
+from tcdp_sim.core import environment, fork_server, main_module
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
@@ -72,6 +72,7 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
     folder = ends.enter_context(protection.scratch())
     ends.enter_context(main_module.hidden())  # until the end, because workers that die are started again
     with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder) | _start_method()):
+        ends.enter_context(environment.kept(_set_by_dask()))
         cluster = LocalCluster(
             n_workers=spec["workers"],
             threads_per_worker=1,
@@ -86,6 +87,13 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
         dask_client = Client(cluster)
         ends.callback(_close, dask_client)
     return dask_client
+
+
+def _set_by_dask() -> list[str]:
+    """Return the variables that Dask sets in this process, to the end of it, before it starts a worker."""
+    import dask
+
+    return [*dask.config.get("distributed.nanny.pre-spawn-environ"), "PYTHONHASHSEED", "__DASK_PARENT_PID"]
 
 
 def _start_method() -> dict[str, Any]:
