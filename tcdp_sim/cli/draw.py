@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from rich.console import Console
 from rich.text import Text
 
+from tcdp_sim.cli import memory
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.cli.waiting import waiting
 from tcdp_sim.core import log, main_module
@@ -49,7 +50,8 @@ def draw(folder: Path, console: Console, wanted: str | None = None, chosen: Coll
     if figures is not None and chosen is not None:
         figures = _among(figures, chosen, folder)
     if figures is None or not _is_of(report, console):
-        report = _made(folder, console, wanted, of, figures, chosen)
+        with memory.drawing(folder):
+            report = _made(folder, console, wanted, of, figures, chosen)
     else:
         _repeat(folder, console, report, figures)
     say(console, f"results: {folder / 'results.zarr'}")

@@ -18,6 +18,7 @@ from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import blank
 from tcdp_sim.results import sweeps
 from tcdp_sim.store import columns, digests
+from tcdp_sim.store.recorded import folder_of
 
 MEND = "the command that ran it publishes it again from the journal"
 ROWS = 2048  # rows of a block
@@ -121,6 +122,7 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
     >>> open_cells("results/small").sizes["cell"]  # doctest: +SKIP
     2
     """
+    folder_of(path)  # refuses what is no path, or may not be read
     path = Path(at_home(path))
     if path.is_dir() and not (path / "zarr.json").exists():
         path = path / "results.zarr"

@@ -28,6 +28,9 @@ def folder_of(path: str | Path) -> Path:
     folder = Path(at_home(path))
     try:
         folder.exists()
+        (folder / "run.json").exists()
+    except PermissionError:
+        raise UserError(f"{folder} cannot be read: it is another user's, or its mode forbids it") from None
     except OSError as problem:  # such as a name longer than file systems allow
         raise UserError(f"{str(path)[:60]!r} is not a folder ({problem.strerror})") from None
     folder = folder.parent if folder.name == "results.zarr" else folder

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.exits import ended
 from tcdp_sim.mechanisms.functions import Call
 from tcdp_sim.mechanisms.functions import point_text as point_text
 from tcdp_sim.mechanisms.functions.calls import place
@@ -85,6 +86,8 @@ def value(known: Known, point: Mapping[str, Any]) -> float:
         found = call.function(**own)
     except ValueError:
         return np.nan
+    except KeyboardInterrupt as stop:
+        raise ended(stop, f"{WHAT[known.key]} of {known.name}", place(point)) from stop
     except (Exception, SystemExit) as problem:  # a function may raise anything
         raise told(where, problem) from problem
     try:

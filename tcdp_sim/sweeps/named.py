@@ -22,7 +22,7 @@ from tcdp_sim.store import recorded
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
 from tcdp_sim.store.part_values import Functions
-from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.store.run_folder import is_started, open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.parts import parsed
 from tcdp_sim.study.settings import Settings, settings
@@ -63,7 +63,7 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
     if sweep.function["source"] is None:
         tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
         stored.forget(study, sweep.function)
-    elif (study.folder / "run.json").exists():
+    elif is_started(study):
         for line in _told_of_others(study, sweep):
             tell(line)
     values = known.of_sweep(sweep, study)
