@@ -7,7 +7,6 @@ next full drawing makes all of them.
 
 import json
 from collections.abc import Collection
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -17,7 +16,7 @@ from rich.text import Text
 from tcdp_sim.cli import memory
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.cli.waiting import waiting
-from tcdp_sim.core import log, main_module
+from tcdp_sim.core import log, main_module, safe_path
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine import interrupts
 from tcdp_sim.store import drawn
@@ -144,7 +143,7 @@ def _figures(run: "Published", chosen: Collection[str] | None) -> list[Path]:
     if len(run.table) < ROWS:
         return published.draw(run, chosen=chosen)[0]
     with interrupts.held():
-        resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
+        safe_path.ensure_tracker()  # now, because its start would unblock the signals that `held` blocks
     with interrupts.held(), main_module.hidden():
         second = SecondProcess()
     with second:

@@ -14,10 +14,10 @@ from multiprocessing import forkserver
 from typing import Any
 
 from tcdp_sim.core import environment as environment_of
+from tcdp_sim.core import safe_path
 
 PRIVATE = (3, 11, 1)  # in older versions of Python, other users of the machine could connect to the server
 SIGNALS = "tcdp_sim.core.server_signals"
-SAFE = {"PYTHONSAFEPATH": "1"}  # else the server would import modules from the current folder, which may be anybody's
 
 
 @contextmanager
@@ -26,7 +26,8 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
 
     The server and the processes have the variables of `environment`, unless the user has set them. Enter the block in
     the main thread, where signals are held. On systems other than Linux there is no server, since forked processes may
-    crash there.
+    crash there. Nor is there one if it cannot start: its socket is a file in the folder for temporary files, whose path
+    may be longer than sockets allow.
     """
     if sys.platform != "linux" or sys.version_info < PRIVATE:
         yield
@@ -34,8 +35,13 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
     before = multiprocessing.get_start_method(allow_none=True)
     multiprocessing.set_start_method("forkserver", force=True)
     multiprocessing.set_forkserver_preload([SIGNALS, *modules])
-    with environment_of.changed({**environment, **os.environ, **SAFE}):
-        forkserver.ensure_running()
+    try:
+        with environment_of.changed({**environment, **os.environ}), safe_path.started():
+            forkserver.ensure_running()
+    except OSError:
+        multiprocessing.set_start_method(before, force=True)
+        yield
+        return
     try:
         yield
     finally:

@@ -97,7 +97,7 @@ class _Beside(MetaPathFinder):
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the spec of a module in these folders, with the loader that keeps what it reads."""
-        if path is not None:
+        if path is not None or fullname in sys.stdlib_module_names:  # also one that only other systems have
             return None
         spec = PathFinder.find_spec(fullname, self.folders)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
