@@ -33,7 +33,10 @@ SWEEP = ["sweep", "m.py:f", "sweep.n=[1,2]", "trials=100", "cluster.workers=1"]
 
 def program(folder, words, **variables):
     """The command line as the console script starts it, without the current folder among the places of modules."""
-    call = [sys.executable, "-P", "-c", MAIN, *words]
+    script = folder.parent / "bin" / "tcdp-sim"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(MAIN)
+    call = [sys.executable, str(script), *words]  # -P would be passed on, and guard the processes by itself
     environment = {name: value for name, value in os.environ.items() if name != safe_path.NAME} | variables
     return subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False)
 

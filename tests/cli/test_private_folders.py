@@ -28,6 +28,10 @@ LATER += ["tcdp_sim.experiments.papers.command", "tcdp_sim.results.page", "tcdp_
 ON_A_RUN = ("run", "status", "finish", "table", "report", "explore", "draw", "show", "plan", "verify", "replay")
 
 
+def uniform(rng, trials, n):
+    return rng.random(trials)
+
+
 @pytest.fixture
 def other(command, monkeypatch):
     """other(*words) -> what a command of another user gives, in a folder that both can read."""
@@ -93,7 +97,7 @@ def test_private_folders_in_python(other):
             with pytest.raises(UserError, match="results/h cannot be read"):
                 call("results/h")
         with pytest.raises(UserError, match="results/h"):
-            tcdp_sim.sweep(lambda rng, n: rng.random(), {"n": 1}, trials=100, name="h")
+            tcdp_sim.sweep(uniform, {"n": 1}, trials=100, name="h")
         with pytest.raises(UserError, match="results/h"):
             tcdp_sim.plan("histogram", sweep={"k": 10, "rho": 0.1}, trials=100, name="h")
     finally:
