@@ -254,7 +254,8 @@ def test_the_names_of_types_compute_nothing():
 
 @pytest.mark.parametrize("name", ["core.arrays", "core.errors", "core.streams", "core.texts", "core.version"])
 def test_the_ground_floor_stands_on_nothing(name):
-    assert inside(MODULES[name]) <= {"core"}
+    below = {"core.texts"} if name == "core.errors" else set()  # messages are made printable
+    assert inside(MODULES[name]) <= {"core"} | below
 
 
 def says_exact(name):

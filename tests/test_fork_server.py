@@ -4,9 +4,11 @@ import json
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 import time
-from multiprocessing import forkserver
+from multiprocessing import forkserver, process
 
 import pytest
 from signals import sent
@@ -88,3 +90,40 @@ def test_python_that_lets_others_in_has_no_server(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 11, 0))
     with fork_server.running([MODULE], {}):
         assert not fork_server.is_default()
+
+
+def test_without_room_for_its_socket_there_is_no_server(tmp_path, monkeypatch):
+    """Paths of sockets have at most 107 bytes, and the folder for temporary files may have more."""
+    long = tmp_path / ("d" * 110)
+    long.mkdir()
+    monkeypatch.setitem(process.current_process()._config, "tempdir", None)  # the one of this process is made already
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    before = multiprocessing.get_start_method(allow_none=True)
+    with fork_server.running([], {"COLOUR": "blue"}):
+        assert not fork_server.is_default()
+        assert multiprocessing.get_start_method(allow_none=True) == before
+    assert "COLOUR" not in os.environ
+
+
+STUDY = ["sweep.k=10", "sweep.rho=0.1", "sweep.noise=gaussian", "trials=1000", "chunk=1000", "cluster.workers=2"]
+
+
+@pytest.mark.parametrize("files", [20, 30, 40])
+def test_too_few_open_files_are_told_in_one_line(tmp_path, files):
+    """Also by the server, which ends when it is not given what it waits for."""
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))"
+    call = [sys.executable, "-c", f"{limit}; from tcdp_sim.cli.main import main; main()", *STUDY]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 2, done.stderr
+    assert "worker processes did not start" in done.stderr.splitlines()[-1]
+    assert "ulimit -n" in done.stderr
+
+
+def test_a_long_folder_for_temporary_files(tmp_path):
+    long = tmp_path / ("d" * 110)
+    long.mkdir()
+    call = [sys.executable, "-m", "tcdp_sim", *STUDY]
+    environment = os.environ | {"TMPDIR": str(long)}
+    done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr

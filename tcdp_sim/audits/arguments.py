@@ -15,6 +15,7 @@ from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.outputs import Caught, OneByOne
 from tcdp_sim.audits.sampling import Pair
 from tcdp_sim.core.errors import UserError, real, whole
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.privacy import Guarantee
 
 LEAST, MOST = 100, 10**12
@@ -91,7 +92,7 @@ def checked(
         level = real("level", level, 0, 1)
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
-    folder = None if name is None else Path(results_dir) / _folder_name(name)
+    folder = None if name is None else Path(at_home(results_dir)) / _folder_name(name)
     scoring = Scoring(getattr(mechanism, "log_likelihood_ratio", None), bool(learn), bool(bits))
     measure, chosen = claims.measure(claim), neighbours.given(neighbouring)
     return Audit(

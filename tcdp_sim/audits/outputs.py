@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim.core.exits import ended
+from tcdp_sim.core.texts import printable, said
+
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -66,7 +69,7 @@ class OneByOne:
 
 def raised(problem: BaseException) -> Raised:
     """Return an exception as an output."""
-    return Raised(type(problem).__name__, " ".join(str(problem).split()))
+    return Raised(type(problem).__name__, printable(" ".join(said(problem).split())))
 
 
 def called(sampler: Callable[..., Any], data: Any, rng: np.random.Generator, trials: int) -> Any:
@@ -76,7 +79,10 @@ def called(sampler: Callable[..., Any], data: Any, rng: np.random.Generator, tri
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return alike(sampler(data, rng, trials), trials)
+        try:
+            return alike(sampler(data, rng, trials), trials)
+        except (SystemExit, KeyboardInterrupt) as stop:
+            raise ended(stop, "the mechanism") from stop
 
 
 def alike(outputs: Any, trials: int) -> Any:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.paths import at_home
 
 FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)  # of all errors, for the figure
 HELP = """\
@@ -44,7 +45,7 @@ def main(console, file, folder=".") -> int:
 
 
 def _place(folder: str) -> Path:
-    place = Path(folder)
+    place = Path(at_home(folder))
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as problem:

@@ -12,6 +12,7 @@ from tcdp_sim.cli import audit, budget, cheat_sheet, completion, help_text, repr
 from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.version import __version__
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def _list(console, folder=None) -> None:
     if folder is None and not Path("results").exists():
         console.print("no run has been started here: there is no folder results", markup=False)
     else:
-        listing.main(Path(folder or "results"), console)
+        listing.main(Path(at_home(folder or "results")), console)
 
 
 def _describe(console, experiment) -> None:

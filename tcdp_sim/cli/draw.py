@@ -7,16 +7,16 @@ next full drawing makes all of them.
 
 import json
 from collections.abc import Collection
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from rich.console import Console
 from rich.text import Text
 
+from tcdp_sim.cli import memory
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.cli.waiting import waiting
-from tcdp_sim.core import log, main_module
+from tcdp_sim.core import log, main_module, safe_path
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine import interrupts
 from tcdp_sim.store import drawn
@@ -49,7 +49,8 @@ def draw(folder: Path, console: Console, wanted: str | None = None, chosen: Coll
     if figures is not None and chosen is not None:
         figures = _among(figures, chosen, folder)
     if figures is None or not _is_of(report, console):
-        report = _made(folder, console, wanted, of, figures, chosen)
+        with memory.drawing(folder):
+            report = _made(folder, console, wanted, of, figures, chosen)
     else:
         _repeat(folder, console, report, figures)
     say(console, f"results: {folder / 'results.zarr'}")
@@ -142,7 +143,7 @@ def _figures(run: "Published", chosen: Collection[str] | None) -> list[Path]:
     if len(run.table) < ROWS:
         return published.draw(run, chosen=chosen)[0]
     with interrupts.held():
-        resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
+        safe_path.ensure_tracker()  # now, because its start would unblock the signals that `held` blocks
     with interrupts.held(), main_module.hidden():
         second = SecondProcess()
     with second:

@@ -9,9 +9,10 @@ No slow module is imported before main() runs, and no import can be interrupted 
 import atexit
 import gc
 import sys
+from io import TextIOWrapper
 
 from tcdp_sim.cli import commands, memory
-from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.texts import printable, shortened
 from tcdp_sim.engine import interrupts
 
@@ -24,6 +25,7 @@ def main() -> None:
         interrupts.listen()
         memory.listen()
         memory.give_back()
+        _write_everywhere()
         atexit.register(gc.freeze)  # else Python searches all objects for garbage once more, which takes .3 s
         if code := commands.main(sys.argv[1:]):
             sys.exit(code)
@@ -31,6 +33,9 @@ def main() -> None:
         print("tcdp-sim:", shortened(printable(" ".join(str(mistake).split()))), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
     except (MemoryError, ImportError, RuntimeError, OSError) as problem:
+        if isinstance(problem, PermissionError):  # a file or folder of another user, whatever is done with it
+            print(f"tcdp-sim: {printable(reason(problem))}; choose another folder", file=sys.stderr)
+            sys.exit(MISTAKE)
         if not memory.is_short(problem):
             raise
         memory.tell()
@@ -43,3 +48,9 @@ def main() -> None:
         kept = str(interrupt) or "the same command goes on from the finished chunks"
         print(f"tcdp-sim: interrupted: {printable(kept)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def _write_everywhere() -> None:
+    """Let the output hold "?" where its encoding lacks a character: the results are published, and the run is right."""
+    if isinstance(sys.stdout, TextIOWrapper):  # it may be closed, or a notebook's own
+        sys.stdout.reconfigure(errors="replace")

@@ -4,17 +4,27 @@ import ctypes
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import lacks_memory
+from tcdp_sim.core.texts import printable
 
 ADVICE = (
     "there is too little memory. Finished chunks are kept: the same command goes on from there. Use more memory "
     "(`ulimit -v` prints the shell's limit), fewer cluster.workers, cluster=serial, or fewer cells "
     "(`tcdp-sim plan` estimates the memory of a run)"
 )
+PUBLISHED = (
+    "there is too little memory to draw {0}. Its numbers are published: `tcdp-sim table {0} FILE.csv` writes them, and "
+    "tcdp_sim.open_results({0!r}) opens them. `tcdp-sim draw {0} figures=NAME,NAME` draws some figures and leaves the "
+    "others out"
+)
 TRIM_THRESHOLD, BYTES = -1, 65536  # M_TRIM_THRESHOLD of glibc, and the bytes that Dask sets for its workers
 _short = threading.Event()  # a thread has ended for lack of memory
+_advice = [ADVICE]  # what `tell` says
 
 
 def give_back() -> None:
@@ -45,6 +55,7 @@ def listen() -> None:
     memory are not reported, because their owners report the lack or continue.
     """
     _short.clear()
+    _advice[:] = [ADVICE]
     threading.excepthook = _thread_ended
     sys.unraisablehook = _could_not_raise
 
@@ -54,12 +65,24 @@ def is_short(problem: BaseException) -> bool:
     return lacks_memory(problem) or (isinstance(problem, KeyboardInterrupt) and _short.is_set())
 
 
+@contextmanager
+def drawing(folder: Path) -> Iterator[None]:
+    """Let a lack of memory in the block be told as one of the figures alone; the results are published."""
+    text = PUBLISHED.format(printable(str(folder)))  # now, while there is memory
+    try:
+        yield
+    except BaseException as problem:
+        if is_short(problem):
+            _advice.append(text)
+        raise
+
+
 def tell() -> None:
     """Print the message about too little memory and silence the rest of the process.
 
     Threads, libraries and objects that end afterwards may lack memory too, and would print a traceback each.
     """
-    print(f"tcdp-sim: {ADVICE}", file=sys.stderr, flush=True)
+    print(f"tcdp-sim: {_advice[-1]}", file=sys.stderr, flush=True)
     sys.stderr = sys.__stderr__ = None  # type: ignore[assignment,misc]  # Python then prints nothing of its own
 
 

@@ -7,7 +7,7 @@ from tcdp_sim.cli.say import say
 from tcdp_sim.cli.user_function import code_of
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import simulate
-from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.store.run_folder import is_started, open_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.estimates import mean
@@ -42,7 +42,7 @@ def _replay(study, cell, index, console) -> None:
         say(console, f"{name}: mean {value:.6g} ± {mcse:.2g}")
     for name, hits in summary.events.items():
         say(console, f"{name}: {hits} of {summary.trials}")
-    run = open_run(study) if (study.folder / "run.json").exists() else None
+    run = open_run(study) if is_started(study) else None
     if run is None or not run.has(cell.id, index):
         say(console, "this chunk is not stored yet")
     else:

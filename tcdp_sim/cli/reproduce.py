@@ -8,6 +8,7 @@ from typing import Any
 
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError, only_keys
+from tcdp_sim.core.paths import at_home
 
 CHANGED = 1  # the exit code if a verdict is not the recorded one
 HELP = """\
@@ -88,7 +89,7 @@ def read(words: Sequence[str]) -> Request:
 def _folder(text: str) -> Path:
     if not text or "\0" in text:
         raise UserError(f"folder = {text!r} is no path")
-    return Path(text)
+    return Path(at_home(text))
 
 
 def _yes(key: str, text: str) -> bool:

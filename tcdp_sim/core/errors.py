@@ -6,6 +6,8 @@ from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from tcdp_sim.core.texts import printable
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -27,6 +29,11 @@ class UserError(ValueError):
     The line names the argument or file, its value and the valid values. The command line prints it and ends with exit
     code 2. It is a ValueError, so that code which expects one catches it too.
 
+    Parameters
+    ----------
+    message : str
+        The line. Characters that are not printable are written out, because it may quote texts from anywhere.
+
     Examples
     --------
     >>> from tcdp_sim import UserError
@@ -38,12 +45,20 @@ class UserError(ValueError):
     data mine: kind = 'cube' is not known; valid: shape, sample, table
     """
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_shown(message))
+
 
 class Failure(Exception):
     """The end of a run that lacks some of its results through no fault of the user, with a message of one line.
 
     An example is a chunk that ended with an error. Finished chunks are kept, so the same call continues the run. The
     command line prints the line and ends with exit code 1.
+
+    Parameters
+    ----------
+    message : str
+        The line. Characters that are not printable are written out, because it may quote texts from anywhere.
 
     Examples
     --------
@@ -53,6 +68,14 @@ class Failure(Exception):
     ... except tcdp_sim.Failure as failure:
     ...     print(failure)
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_shown(message))
+
+
+def _shown(message: str) -> str:
+    """Return a message without characters that would command a terminal."""
+    return printable(message, keep="\n\t")
 
 
 @overload

@@ -13,9 +13,11 @@ from contextlib import contextmanager, suppress
 from multiprocessing import forkserver
 from typing import Any
 
+from tcdp_sim.core import environment as environment_of
+from tcdp_sim.core import safe_path
+
 PRIVATE = (3, 11, 1)  # in older versions of Python, other users of the machine could connect to the server
 SIGNALS = "tcdp_sim.core.server_signals"
-SAFE = {"PYTHONSAFEPATH": "1"}  # else the server would import modules from the current folder, which may be anybody's
 
 
 @contextmanager
@@ -24,7 +26,8 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
 
     The server and the processes have the variables of `environment`, unless the user has set them. Enter the block in
     the main thread, where signals are held. On systems other than Linux there is no server, since forked processes may
-    crash there.
+    crash there. Nor is there one if it cannot start: its socket is a file in the folder for temporary files, whose path
+    may be longer than sockets allow.
     """
     if sys.platform != "linux" or sys.version_info < PRIVATE:
         yield
@@ -32,8 +35,13 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
     before = multiprocessing.get_start_method(allow_none=True)
     multiprocessing.set_start_method("forkserver", force=True)
     multiprocessing.set_forkserver_preload([SIGNALS, *modules])
-    with _changed({**environment, **os.environ, **SAFE}):
-        forkserver.ensure_running()
+    try:
+        with environment_of.changed({**environment, **os.environ}), safe_path.started():
+            forkserver.ensure_running()
+    except OSError:
+        multiprocessing.set_start_method(before, force=True)
+        yield
+        return
     try:
         yield
     finally:
@@ -44,19 +52,6 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
 def is_default() -> bool:
     """Return True if new processes are forked from a server, unless they are started in another way."""
     return multiprocessing.get_start_method(allow_none=True) == "forkserver"
-
-
-@contextmanager
-def _changed(environment: Mapping[str, str]) -> Iterator[None]:
-    """Add variables to the environment of this process during the block."""
-    before = dict(os.environ)
-    os.environ.update(environment)
-    try:
-        yield
-    finally:
-        for name in environment.keys() - before.keys():
-            del os.environ[name]
-        os.environ.update(before)
 
 
 def _stop() -> None:

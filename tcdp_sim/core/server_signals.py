@@ -1,4 +1,4 @@
-"""The signals of the server process: importing this module makes it deaf to SIGTERM, and its processes hear it.
+"""The start of the server process: importing this module makes it deaf to SIGTERM, and its processes hear it.
 
 A queue sends SIGTERM to all processes of a run at once. The server has to outlive its processes, because only it learns
 how they have ended. The signal is blocked and not ignored, because a process that gets it right after its birth would
@@ -7,8 +7,23 @@ otherwise lose it.
 
 import os
 import signal
+import sys
+from types import TracebackType
+
+from tcdp_sim.core import safe_path
 
 _DEAF_TO = {signal.SIGTERM}
 
+_SERVER = os.getpid()
+
+
+def _say(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    """Show an error, except that nothing came for a process to be started: who asked lacks files, and says so."""
+    if not (kind is EOFError and os.getpid() == _SERVER):
+        sys.__excepthook__(kind, problem, trace)
+
+
+sys.excepthook = _say
+safe_path.forget()
 signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)
 os.register_at_fork(after_in_child=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, _DEAF_TO))

@@ -43,6 +43,11 @@ def said(problem: object) -> str:
         return "(its message cannot be shown)"
 
 
+def show(value: float | str) -> str:
+    """Return a coordinate as text."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def blank(value: object) -> bool:
     """Return True for what stands in a table where there is no value: None, an empty text, NaN."""
     return value is None or value == "" or (isinstance(value, float) and isnan(value))

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.sources import IMPORTING, Loader
 from tcdp_sim.core.texts import said, shortened
 
@@ -33,7 +34,7 @@ def load(place: str) -> Any:
     if not colon or not name or not file.endswith(".py"):
         raise UserError(f"{place!r} names no function; {VALID}")
     try:
-        path = Path(file).resolve()
+        path = Path(at_home(file)).resolve()
         is_file = path.is_file()
     except (OSError, ValueError, RuntimeError):  # too long, with a null byte, a loop of links
         is_file = False
@@ -96,7 +97,7 @@ class _Beside(MetaPathFinder):
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the spec of a module in these folders, with the loader that keeps what it reads."""
-        if path is not None:
+        if path is not None or fullname in sys.stdlib_module_names:  # also one that only other systems have
             return None
         spec = PathFinder.find_spec(fullname, self.folders)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.data.checks import choice, joined, quoted
 
 Row = tuple[str | None, ...]
@@ -27,7 +28,7 @@ def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
     """
     if not isinstance(path, (str, PathLike)):
         raise UserError(f"{quoted(path)} is not a path; valid: text, in quotes")
-    path = Path(path)
+    path = Path(at_home(path))
     suffix = next((suffix for suffix in READERS if path.name.lower().endswith(suffix)), None)
     if suffix is None:
         raise UserError(f"{path}: the file type is not known by its name; valid: {', '.join(READERS)}")

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
-from tcdp_sim.core import fork_server, registry
+from tcdp_sim.core import fork_server, registry, safe_path
 from tcdp_sim.engine import interrupts
 from tcdp_sim.store import snapshot
 
@@ -33,7 +32,7 @@ def imports(settings: "Settings") -> Iterator[None]:
         return
     with ExitStack() as server:
         with interrupts.held():
-            resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
+            safe_path.ensure_tracker()  # now, because its start would unblock the signals that `held` blocks
         with interrupts.held():
             server.enter_context(
                 fork_server.running(MODULES, {name: str(value) for name, value in (ALLOCATOR | ONE_THREAD).items()})

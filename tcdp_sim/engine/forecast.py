@@ -8,7 +8,7 @@ from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.pilot import ExactPilot, Pilot, exact_pilot, pilot
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
-from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.store.run_folder import is_started, open_run
 from tcdp_sim.store.table import BLOCK
 from tcdp_sim.study.study import Study
 
@@ -94,7 +94,7 @@ def journal_bytes(chunks: int, pilot: Pilot) -> Range:
 def missing(study: Study) -> int:
     """Return the number of chunks that a run would simulate now, before any target is considered."""
     s, cells = study.settings, study.plan.laws
-    run = open_run(study) if (study.folder / "run.json").exists() else None
+    run = open_run(study) if is_started(study) else None
     wanted = stopping.start(cells, s)
     return len(Pending(cells, wanted, run.has)) if run else wanted.total
 

@@ -227,11 +227,12 @@ def _simulate(
             simulated = study.simulated or simulate.run
             schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive, simulated)
             writer.end(provenance.end(place, about))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         written = run.again()  # read again: the signal may have come between a record and its entry in `run`
         total = sum(run.size(cell, chunks) for cell, chunks in wanted.each())
         kept = total - len(Pending(study.plan.laws, wanted, written.has))
-        message = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
+        where = f"{stop}; " if str(stop) else ""  # the cell whose function was interrupted
+        message = f"{where}{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
         raise KeyboardInterrupt(message) from None
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import pandas as pd
 
+from tcdp_sim.core.texts import printable
+
 ESCAPES = {
     "\\": r"\textbackslash{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
@@ -16,8 +18,8 @@ PLAIN = (1e-3, 1e5)  # numbers in this range are written without a power of ten
 
 
 def escaped(text: str) -> str:
-    """Return a text as LaTeX prints it."""
-    return "".join(ESCAPES.get(letter, letter) for letter in text)
+    """Return a text as LaTeX prints it, in one line: a line end in a comment would make its rest a row of the table."""
+    return "".join(ESCAPES.get(letter, letter) for letter in printable(text))
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -66,7 +68,7 @@ def booktabs(frame: pd.DataFrame) -> str:
     body |= {"simulated": [with_error(*row) for row in zip(simulated, frame.get("mcse", simulated * 0))]}
     body |= {name: frame[name].map(number) for name in ("exact", "bound") if name in frame}
     numeric = [name in ("simulated", "exact", "bound") for name in body]
-    lines = [f"% {name}: {_label(frame[name].iloc[0])}" for name in shared]
+    lines = [f"% {printable(str(name))}: {_label(frame[name].iloc[0])}" for name in shared]
     lines += [rf"\begin{{tabular}}{{{''.join('lr'[right] for right in numeric)}}}", r"\toprule"]
     lines += [_line(escaped(str(name)) for name in body), r"\midrule"]
     lines += [_line(row) for row in zip(*body.values())]

@@ -15,6 +15,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from tcdp_sim.core import safe_path
 from tcdp_sim.core.texts import write_csv
 from tcdp_sim.report.plots import literal, style
 
@@ -39,7 +40,8 @@ class SecondProcess:
 
     def __init__(self) -> None:
         self._pool = ProcessPoolExecutor(1, get_context("spawn"))
-        self._pool.submit(_load)  # a process starts with its first task
+        with safe_path.started():
+            self._pool.submit(_load)  # a process starts with its first task
 
     def save_all(self, figures: Iterable[Saved], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
         """Save figures as the function `save_all` does. Raises OSError."""

@@ -46,14 +46,29 @@ def write(folder: Path, file: Path | None = None) -> Path:
     """
     page_file.check_results(folder)
     target = page_file.checked(folder / NAME if file is None else file)
+    _check_size(folder)
     library = scripts()
     cells = published.loaded(folder)
     table = results.tidy(cells)
-    if len(table) > MOST_ROWS:
-        message = f"{folder} has {len(table):,} numbers, and a page holds at most {MOST_ROWS:,}"
-        raise UserError(f"{message}; `tcdp-sim table {folder} FILE.csv` writes all of them")
     values = _named(folder, str(cells.attrs["title"]).removeprefix(TITLE))
     return page_file.write(target, html.page("explore.html", library, data=data(cells, table), **values))
+
+
+def _check_size(folder: Path) -> None:
+    """Raise UserError if a run has more numbers than a page holds, before they are all in memory.
+
+    They are counted block by block, up to the first too many, and only where the arrays have room for so many.
+    """
+    with results.readable(folder):
+        flat = results.open_cells(folder, compute_later=False)
+        if sum(array.size for array in flat.data_vars.values()) <= MOST_ROWS:
+            return
+        total = 0
+        for block in results.tidy_blocks(flat):
+            total += len(block)
+            if total > MOST_ROWS:
+                message = f"{folder} has more than {MOST_ROWS:,} numbers, and a page holds no more"
+                raise UserError(f"{message}; `tcdp-sim table {folder} FILE.csv` writes all of them")
 
 
 def scripts() -> tuple[str, str]:

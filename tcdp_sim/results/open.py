@@ -14,9 +14,11 @@ import numpy as np
 import xarray as xr
 
 from tcdp_sim.core.errors import UserError, lacks_memory
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import blank
 from tcdp_sim.results import sweeps
 from tcdp_sim.store import columns, digests
+from tcdp_sim.store.recorded import folder_of
 
 MEND = "the command that ran it publishes it again from the journal"
 ROWS = 2048  # rows of a block
@@ -120,7 +122,8 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
     >>> open_cells("results/small").sizes["cell"]  # doctest: +SKIP
     2
     """
-    path = Path(path)
+    folder_of(path)  # refuses what is no path, or may not be read
+    path = Path(at_home(path))
     if path.is_dir() and not (path / "zarr.json").exists():
         path = path / "results.zarr"
     if not (path / "zarr.json").exists():

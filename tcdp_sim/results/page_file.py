@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.store import durable
 
 
@@ -14,6 +15,7 @@ def check_results(folder: Path) -> None:
 
 def checked(target: Path) -> Path:
     """Return the target. Raises UserError if a page cannot replace it, because it is a folder, a link or a device."""
+    target = Path(at_home(target))
     try:
         replaceable = not target.is_symlink() and (target.is_file() or not target.exists()) and target.name
     except OSError as problem:

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import write_csv_parts
 from tcdp_sim.report import latex
 from tcdp_sim.results.open import cell_blocks, open_cells, readable
@@ -114,7 +115,7 @@ def export(path, target) -> Path:
     --------
     >>> export("results/small", "small.csv")  # doctest: +SKIP
     """
-    target = Path(target)
+    target = Path(at_home(target))
     if target.suffix not in (".csv", ".tex"):
         raise UserError(f"{target} is neither a .csv nor a .tex file; give a name that ends so")
     with readable(path):

@@ -11,9 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from threadpoolctl import threadpool_info
-
-from tcdp_sim.core import registry
+from tcdp_sim.core import environment, registry
 from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.version import __version__
@@ -108,6 +106,8 @@ def _now() -> str:
 
 def _blas() -> list[dict[str, Any]]:
     """Return the linear algebra libraries of this process and their threads. No result depends on them."""
+    with environment.kept(("KMP_DUPLICATE_LIB_OK",)):  # the import sets it for the caller's later processes too
+        from threadpoolctl import threadpool_info
     libraries = threadpool_info()
     return [{key: one.get(key) for key in ("internal_api", "version", "num_threads")} for one in libraries]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.user_files import follows_sweep
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
@@ -24,9 +25,12 @@ def folder_of(path: str | Path) -> Path:
     """
     if "\0" in str(path):
         raise UserError(f"{str(path)!r} is not a path")
-    folder = Path(path)
+    folder = Path(at_home(path))
     try:
         folder.exists()
+        (folder / "run.json").exists()
+    except PermissionError:
+        raise UserError(f"{folder} cannot be read: it is another user's, or its mode forbids it") from None
     except OSError as problem:  # such as a name longer than file systems allow
         raise UserError(f"{str(path)[:60]!r} is not a folder ({problem.strerror})") from None
     folder = folder.parent if folder.name == "results.zarr" else folder

@@ -445,8 +445,16 @@ def unusable(study: "Study | Planned", problem: OSError) -> UserError:
     return UserError(f"{message}; choose another results_dir")
 
 
+def is_started(study: "Study | Planned") -> bool:
+    """Return True if the folder of a study holds a run. Raises UserError if it may not be looked into."""
+    try:
+        return (study.folder / "run.json").exists()
+    except OSError as problem:
+        raise unusable(study, problem) from None
+
+
 def existing_run(study: "Study | Planned", replaces: bool = True) -> Run:
     """Return the folder of a run that has begun. Raises UserError if there is none."""
-    if not (study.folder / "run.json").exists():
+    if not is_started(study):
         raise UserError(f"{study.folder} holds no run; run its study first")
     return open_run(study, replaces)

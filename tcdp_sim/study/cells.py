@@ -16,9 +16,10 @@ import numpy as np
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.texts import show
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.mechanisms import Mechanism
-from tcdp_sim.study.packed_cells import Cell, Cells, Packer, show
+from tcdp_sim.study.packed_cells import Cell, Cells, Packer
 from tcdp_sim.study.points import derived
 
 NO_COUNTS = np.zeros(0, np.int64)

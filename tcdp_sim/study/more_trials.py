@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.paths import at_home
 
 
 def with_trials(raw: dict[str, Any]) -> dict[str, Any]:
@@ -13,7 +14,7 @@ def with_trials(raw: dict[str, Any]) -> dict[str, Any]:
 
     Raises UserError if there are no results.
     """
-    value, folder = raw.get("trials"), Path(str(raw.get("results_dir")), str(raw.get("name")))
+    value, folder = raw.get("trials"), Path(at_home(str(raw.get("results_dir"))), str(raw.get("name")))
     if not (isinstance(value, str) and value.startswith("+")):
         return raw
     try:

@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.texts import show
 
 PACK = 256  # cells per pack; to read one cell, its whole pack is unpacked
 RECENT = 8  # unpacked packs that are kept, so that a small study is unpacked once
@@ -53,11 +54,6 @@ class Cell:
     def where(self) -> str:
         """The coordinates as text, such as "k=10 rho=0.1"."""
         return " ".join(f"{axis}={show(value)}" for axis, value in self.coords.items() if value is not None)
-
-
-def show(value: float | str) -> str:
-    """Return a coordinate as text."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 class Cells(Sequence[Cell]):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tcdp_sim.core.errors import UserError, known, only_keys, suggestion
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.study import groups, retired
 from tcdp_sim.study.parts import MOST_PARTS, PART, Part, parsed
 
@@ -56,7 +57,12 @@ _data_name = _file_text(
     "data.name", "/\\\0\n[]", "a name without slashes and brackets: figures bear it", LONGEST_DATA_NAME
 )
 run_name = _file_text("name", "/\\\0\n", "a folder name without slashes")
-folder_text = _file_text("results_dir", "\0\n", "the path of a folder")
+_folder_text = _file_text("results_dir", "\0\n", "the path of a folder")
+
+
+def folder_text(value: Any) -> str:
+    """Return the path of a folder, whole if it begins with ~. Raises UserError."""
+    return at_home(_folder_text(value))
 
 
 def _part(value: Any) -> Any:

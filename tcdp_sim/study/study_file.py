@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.study import groups
 
 COMPOSING = ("defaults", "hydra")  # keys with which Hydra's own files compose others or run code
@@ -92,7 +93,7 @@ def read(path: str | Path) -> StudyFile:
         raise UserError(f"study = {path!r} is not valid; valid: the path of a file")
     from tcdp_sim.study import plain_yaml  # slow to import, and few commands read such a file
 
-    path = os.fspath(path)
+    path = at_home(path)
     keys, lines = plain_yaml.read(path)
     if not keys:
         raise UserError(f"{path}:1: the file is empty; {START}")
@@ -130,5 +131,5 @@ def _beside(section: Any, place: tuple[str, ...], folder: Path, where: str = "")
         if rest:
             yield from _beside(section.get(key), tuple(rest), folder, here)
         elif isinstance(section.get(key), str):
-            section[key] = str(folder / section[key])
+            section[key] = str(folder / at_home(section[key]))
             yield here, section[key]

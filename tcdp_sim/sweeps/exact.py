@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.exits import ended
 from tcdp_sim.mechanisms.functions import Call
 from tcdp_sim.mechanisms.functions import point_text as point_text
+from tcdp_sim.mechanisms.functions.calls import place
 from tcdp_sim.mechanisms.functions.returned import WrongResult, short
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
@@ -19,7 +21,7 @@ from tcdp_sim.store import columns
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries.bins import bin_edges
 from tcdp_sim.sweeps.arguments import Sweep
-from tcdp_sim.sweeps.pilot import place, told
+from tcdp_sim.sweeps.pilot import told
 
 ROUNDING = 1e-9  # error of an exact probability, at most
 DECLARED = "ranges={'NAME': (least, most)} declares it"
@@ -84,6 +86,8 @@ def value(known: Known, point: Mapping[str, Any]) -> float:
         found = call.function(**own)
     except ValueError:
         return np.nan
+    except KeyboardInterrupt as stop:
+        raise ended(stop, f"{WHAT[known.key]} of {known.name}", place(point)) from stop
     except (Exception, SystemExit) as problem:  # a function may raise anything
         raise told(where, problem) from problem
     try:

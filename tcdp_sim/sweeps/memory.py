@@ -15,6 +15,7 @@ from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.streams import generator, generators
 from tcdp_sim.engine import interrupts, stopping
 from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.mechanisms.functions.calls import place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.store import columns, table
 from tcdp_sim.study import sweeps
@@ -23,7 +24,7 @@ from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
 from tcdp_sim.summaries.summary import Summary, merged, summarise
 from tcdp_sim.sweeps.arguments import Sweep
-from tcdp_sim.sweeps.pilot import called, place, told
+from tcdp_sim.sweeps.pilot import called, told
 
 Columns = dict[str, tuple[Any, Any, dict[str, str]]]  # name -> (dimensions, values, attributes)
 BLOCK = 1024  # cells in a block

@@ -15,14 +15,14 @@ from tcdp_sim.engine import parts
 from tcdp_sim.engine.run import cannot_write, execute
 from tcdp_sim.engine.simulate import Batch, Task, one_chunk
 from tcdp_sim.mechanisms.functions import at, shipped
-from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.results.open import open_cells, with_provenance
 from tcdp_sim.store import recorded
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
 from tcdp_sim.store.part_values import Functions
-from tcdp_sim.store.run_folder import Run, open_run
+from tcdp_sim.store.run_folder import Run, is_started, open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.parts import parsed
 from tcdp_sim.study.settings import Settings, settings
@@ -39,8 +39,6 @@ CHANGED = (
     "a stored chunk differs from the function's present numbers although its source is the same (its environment, a "
     "file or a library has changed): the stored chunks of this function are discarded"
 )
-
-
 AGAIN_SECONDS = 0.3  # of a resume, in which stored chunks are computed again; at least one is
 
 
@@ -67,7 +65,7 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
     if sweep.function["source"] is None:
         tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
         stored.forget(study, sweep.function)
-    elif (study.folder / "run.json").exists():
+    elif is_started(study):
         for line in _told_of_others(study, sweep):
             tell(line)
     values = known.of_sweep(sweep, study)
@@ -94,10 +92,10 @@ def _named_after_cell(study: Study, problem: Failure) -> Exception:
 def _first_error(study: Study) -> str:
     """Return the first error of a chunk after the name of its cell, "" if there is none."""
     for one in open_run(study).problems:
-        place = study.plan.laws.place(one.cell)
-        if one.kind == ERROR and place is not None:
+        found = study.plan.laws.place(one.cell)
+        if one.kind == ERROR and found is not None:
             said = pilot.in_a_line(one.message.removeprefix(f"{WrongResult.__name__}: "))
-            return f"{pilot.place(at(study.plan.laws[place].law))}{said}"
+            return f"{place(at(study.plan.laws[found].law))}{said}"
     return ""
 
 
@@ -172,7 +170,7 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
 
 def _check_function(study: Study, sweep: Sweep) -> None:
     """Raise UserError if the folder has numbers of a function of another name or file, which would be replaced."""
-    if not (study.folder / "run.json").exists() or not open_run(study).done:
+    if not is_started(study.folder) or not open_run(study).done:
         return
     before, now = _function_of(study), sweep.function
     resumed_by_none = now["source"] is None and before.get("source") is not None  # which `stored.forget` refuses

@@ -1,20 +1,18 @@
 """A pilot of a sweep: a few trials of the first cell show what the function returns and whether `rng` decides it."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.streams import generator
-from tcdp_sim.core.texts import said, shortened
+from tcdp_sim.core.texts import printable, said, shortened
 from tcdp_sim.mechanisms.base import Draws
-from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.store import columns
-from tcdp_sim.study.packed_cells import show
 from tcdp_sim.study.points import Point
 from tcdp_sim.sweeps.arguments import Sweep, defaults_digest
 from tcdp_sim.sweeps.foreign_randomness import common_part, other_hashes
@@ -23,7 +21,7 @@ TRIALS = 20  # trials of a pilot: coin flips from two generators agree in all of
 STREAM, OTHER_STREAM = "0" * 64, "f" * 64  # no cell has these ids
 FEWEST = 10  # trials that can look random
 MOST_POINTS = 1000  # of a function without random numbers that are tried
-LONGEST_VALUE, LONGEST_MESSAGE = 60, 500  # characters of an axis's value, and of a message
+LONGEST_MESSAGE = 500  # characters
 RESERVED = ("trials", columns.PILOT, "id", "quantile", "batch")
 
 
@@ -180,14 +178,8 @@ def told(where: str, problem: BaseException) -> Exception:
 
 
 def in_a_line(message: str) -> str:
-    """Return a message of a user's function in one line of at most LONGEST_MESSAGE characters."""
-    return shortened(" ".join(message.split()), LONGEST_MESSAGE)
-
-
-def place(point: Mapping[str, Any]) -> str:
-    """Return the beginning of a message about a cell."""
-    shown = {axis: shortened(" ".join(show(value).split()), LONGEST_VALUE) for axis, value in point.items()}
-    return f"cell {' '.join(f'{axis}={value}' for axis, value in shown.items())}: " if point else ""
+    """Return a message of a user's function in one printable line of at most LONGEST_MESSAGE characters."""
+    return shortened(printable(" ".join(message.split())), LONGEST_MESSAGE)
 
 
 def _alike(first: Draws, second: Draws) -> bool:

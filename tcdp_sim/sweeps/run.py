@@ -14,7 +14,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import clusters
-from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
 from tcdp_sim.study import sweeps
@@ -122,7 +122,7 @@ def _check_ranges(sweep: Sweep, data: Any, points: Any) -> None:
         if len(outside):
             i = int(outside[0])
             found = f"the trials reach from {low[i]:g} to {high[i]:g}"
-            raise UserError(f"{pilot.place(points[i])}{name}: {found}; its range is {least:g} to {most:g}")
+            raise UserError(f"{place(points[i])}{name}: {found}; its range is {least:g} to {most:g}")
 
 
 def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
@@ -132,7 +132,7 @@ def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
         lost, trials = np.asarray(data[name + columns.NONFINITE][1]), np.asarray(data["trials"][1])
         if lost.any():
             worst = int(np.argmax(lost / trials))
-            example = f"{pilot.place(points[worst])}{lost[worst]:,} of {trials[worst]:,}"
+            example = f"{place(points[worst])}{lost[worst]:,} of {trials[worst]:,}"
             tell(f"{name}: trials of {np.count_nonzero(lost)} {rest}: {example}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import journal, recorded
 from tcdp_sim.store.journal import HEAD
-from tcdp_sim.store.run_folder import open_run, readable
+from tcdp_sim.store.run_folder import is_started, open_run, readable
 from tcdp_sim.study.study import Study
 
 Function = Mapping[str, Any]  # module, name and source of a function
@@ -19,7 +19,7 @@ def forget(study: Study, function: Function) -> None:
 
     Raises UserError if the function has no identity and the folder holds chunks of one that has.
     """
-    if not (study.folder / "run.json").exists():
+    if not is_started(study):
         return
     with open_run(study).lock():
         found = dict(_functions(study.folder))

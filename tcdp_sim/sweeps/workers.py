@@ -12,6 +12,7 @@ from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Executor
 from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.mechanisms.functions import law_of
+from tcdp_sim.mechanisms.functions.calls import place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.points import Point
@@ -20,7 +21,7 @@ from tcdp_sim.summaries.problems import ERROR
 from tcdp_sim.summaries.summary import Summary, merged
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.memory import BLOCK, Cells, Columns, after_pilot, columns_of, first_chunks
-from tcdp_sim.sweeps.pilot import Raised, in_a_line, place
+from tcdp_sim.sweeps.pilot import Raised, in_a_line
 from tcdp_sim.sweeps.progress import Tally
 from tcdp_sim.sweeps.shown import carried
 

@@ -182,3 +182,23 @@ def test_memory_between_objects_that_stay_is_given_back():
     full, held, left, kept = map(int, done.stdout.split())
     assert held > 0.9 * full
     assert left < 2 * kept < 0.3 * full
+
+
+def no_memory(*_, **__):
+    raise MemoryError
+
+
+def test_too_little_memory_to_draw_says_that_the_numbers_are_published(tiny, command, monkeypatch, folder):
+    """And how to leave figures out."""
+    monkeypatch.setattr("tcdp_sim.cli.draw._figures", no_memory)
+    code, _, err = tiny()
+    assert code == 1
+    assert err.splitlines()[-1] == "tcdp-sim: " + memory.PUBLISHED.format("results/histogram")
+    assert "figures=NAME" in err
+    assert command("table", folder, "x.csv")[0] == 0
+
+
+def test_before_that_the_message_is_another_one(tiny, monkeypatch):
+    monkeypatch.setattr("tcdp_sim.cli.run._executed", no_memory)
+    code, _, err = tiny()
+    assert (code, err) == (1, f"tcdp-sim: {memory.ADVICE}\n")

@@ -59,3 +59,14 @@ def test_a_table_of_booktabs():
         r"\end{tabular}",
     ]
     assert latex.booktabs(pd.DataFrame(rows)).splitlines() == expected
+
+
+def test_texts_stay_in_their_line():
+    """A line end in a cell, a comment or a heading would make the rest of a text a line of LaTeX of its own."""
+    evil = "a\nb\r\x1b[31m\x00\u2028\\input{x}"
+    frame = pd.DataFrame({evil: [evil, "b"], "shared" + evil: [evil] * 2, "value": [1.0, 2.0]})
+    table = latex.booktabs(frame)
+    lines = table.splitlines()
+    assert len(lines) == 9  # a comment, the beginning, three rules, the heading, two rows, the end: no line more
+    assert all(line.isprintable() for line in lines)
+    assert r"\input" not in "".join(lines[1:])

@@ -78,12 +78,29 @@ def test_mistakes_are_one_line(run, tmp_path, monkeypatch):
         explore.write(tmp_path)
     with pytest.raises(UserError, match="not a file that a page may replace"):
         explore.write(run, tmp_path)
-    monkeypatch.setattr(explore, "MOST_ROWS", 10)
-    with pytest.raises(UserError, match=r"has \d+ numbers, and a page holds at most 10; `tcdp-sim table"):
-        explore.write(run)
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     with pytest.raises(UserError, match=r"pip install 'tcdp_sim\[explore\]'"):
         explore.write(run)
+
+
+def test_a_run_with_too_many_numbers_is_refused_before_they_are_in_memory(run, monkeypatch):
+    """It is counted by parts, up to the first too many; a run of exactly the most is drawn."""
+    exactly = len(results.tidy(run))
+    monkeypatch.setattr(explore, "MOST_ROWS", exactly)
+    explore.write(run)
+    counted = []
+    blocks = results.tidy_blocks
+    monkeypatch.setattr(results.open, "ROWS", 1)
+    monkeypatch.setattr(
+        results, "tidy_blocks", lambda flat: (counted.append(len(each)) or each for each in blocks(flat))
+    )
+    monkeypatch.setattr("tcdp_sim.results.published.loaded", None)
+    for most in (exactly - 1, 10):
+        counted.clear()
+        monkeypatch.setattr(explore, "MOST_ROWS", most)
+        with pytest.raises(UserError, match=rf"more than {most} numbers, and a page holds no more; `tcdp-sim table"):
+            explore.write(run)
+        assert sum(counted) > most >= sum(counted[:-1])
 
 
 def test_the_command_names_the_file(run, tmp_path, command):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tcdp_sim.core import fork_server, main_module
+from tcdp_sim.core import environment, fork_server, main_module, safe_path
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
@@ -15,7 +15,10 @@ from tcdp_sim.engine.clusters import checks, protection, tuning
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
-ADVICE = "try again, with fewer cluster.workers or more memory (ulimit -v) if it is short, or with cluster=serial"
+ADVICE = (
+    "try again, with fewer cluster.workers, with more memory (ulimit -v) or open files (ulimit -n) if they are short, "
+    "or with cluster=serial"
+)
 
 # Bytes of address space below which no driver with two workers got to its end (measured): threads of Dask have stacks
 # and arenas, and OpenBLAS would end the process with a message of its own.
@@ -32,11 +35,9 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """Yield a client of new worker processes, one for each core unless `workers` says otherwise."""
     _check_space(resource.getrlimit(resource.RLIMIT_AS)[0])
     with interrupts.held():
-        from multiprocessing import resource_tracker
-
         import distributed  # noqa: F401 (before the settings below: they complete its own)
 
-        resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
+        safe_path.ensure_tracker()  # now, because its start would unblock the signals that `held` blocks
 
     if spec.get("dashboard"):
         tell(protection.WATCHED)
@@ -71,7 +72,8 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
 
     folder = ends.enter_context(protection.scratch())
     ends.enter_context(main_module.hidden())  # until the end, because workers that die are started again
-    with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder) | _start_method()):
+    with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder) | _start_method() | _safe_path()):
+        ends.enter_context(environment.kept(_set_by_dask()))
         cluster = LocalCluster(
             n_workers=spec["workers"],
             threads_per_worker=1,
@@ -86,6 +88,22 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
         dask_client = Client(cluster)
         ends.callback(_close, dask_client)
     return dask_client
+
+
+def _safe_path() -> dict[str, Any]:
+    """Return dask's settings that keep new workers from the current folder, also those that replace lost ones."""
+    import dask
+
+    before = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in safe_path.SAFE.items()}
+    preload = dask.config.get("distributed.worker.preload")
+    return {**before, "distributed.worker.preload": [*preload, safe_path.__name__]}
+
+
+def _set_by_dask() -> list[str]:
+    """Return the variables that Dask sets in this process, to the end of it, before it starts a worker."""
+    import dask
+
+    return [*dask.config.get("distributed.nanny.pre-spawn-environ"), "PYTHONHASHSEED", "__DASK_PARENT_PID"]
 
 
 def _start_method() -> dict[str, Any]:

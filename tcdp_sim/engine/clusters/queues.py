@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.engine.clusters import checks, protection, tuning
 
 NAME = r"[\w.@:+-]+"
@@ -98,4 +99,4 @@ def options(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def folder(spec: Mapping[str, Any]) -> Path:
     """Return the folder of the jobs' logs and TLS keys."""
-    return Path(spec["folder"]).expanduser().absolute()
+    return Path(at_home(spec["folder"])).absolute()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
+from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.waiting import announced
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks
@@ -40,7 +41,7 @@ def check(spec: Mapping[str, Any]) -> None:
         if (value is not None) != secure:
             because = "an address with tls:// needs all three" if secure else "TLS goes with an address tls://HOST:PORT"
             raise UserError(f"cluster.{key} = {value!r} is not valid: {because} ({', '.join(FILES)})")
-        if secure and not (isinstance(value, str) and Path(value).is_file()):
+        if secure and not (isinstance(value, str) and Path(at_home(value)).is_file()):
             raise UserError(f"cluster.{key} = {value!r} is not a file; valid: the path of a PEM file")
 
 
@@ -72,7 +73,7 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
         from distributed import Client, Security
     security = None
     if parts["protocol"] == "tls":
-        ca, cert, key = (str(Path(spec[name]).absolute()) for name in FILES)
+        ca, cert, key = (str(Path(at_home(spec[name])).absolute()) for name in FILES)
         security = Security(tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True)
     else:
         who = "every user of this machine" if is_loopback(parts["host"]) else "whoever can reach it, or the way to it,"

@@ -17,7 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.exits import ended
 from tcdp_sim.core.sources import NOTHING, Sources, sources_of
+from tcdp_sim.core.texts import shortened, show
 from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.mechanisms.functions.returned import WrongResult, checked, kind, short, together
 
@@ -27,8 +29,13 @@ FORMS = "f(rng, trials, **axes) for all trials at once, f(rng, **axes) for one, 
 Form = Literal["all", "one", "object"]
 
 
-class Exits(Exception):
-    """A user's function that calls sys.exit."""
+LONGEST_VALUE = 60  # characters of an axis's value in a message
+
+
+def place(point: Mapping[str, Any]) -> str:
+    """Return the beginning of a message about a cell."""
+    shown = {axis: shortened(" ".join(show(value).split()), LONGEST_VALUE) for axis, value in point.items()}
+    return f"cell {' '.join(f'{axis}={value}' for axis, value in shown.items())}: " if point else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +84,8 @@ class Call:
         """Return the trials of a cell by name. Raises WrongResult for results of a wrong form, and Exits."""
         try:
             return self._trials(rng, trials, point)
-        except SystemExit as stop:  # would end a worker without a word
-            raise Exits(f"{name_of(self.function)} calls sys.exit") from stop
+        except (SystemExit, KeyboardInterrupt) as stop:
+            raise ended(stop, name_of(self.function), place(point)) from stop
 
     def _trials(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
         if self.form == "all":

@@ -1,0 +1,39 @@
+"""New processes of Python that import nothing from the current folder, which may be anybody's.
+
+`python -c`, with which multiprocessing starts processes, looks for modules there first: a file `random.py` would be run
+in the place of the library's own module.
+"""
+
+import os
+from contextlib import AbstractContextManager
+from multiprocessing import resource_tracker
+
+from tcdp_sim.core import environment
+
+NAME, OURS = "PYTHONSAFEPATH", "tcdp_sim"  # any text switches it on, and ours tells it from one of the user's
+SAFE = {NAME: OURS}
+
+
+def started() -> AbstractContextManager[None]:
+    """Keep processes that are started in the block from the current folder."""
+    return environment.changed({NAME: os.environ.get(NAME) or OURS})
+
+
+def ensure_tracker() -> None:
+    """Start the process that tracks the resources of multiprocessing, if it does not run yet.
+
+    Call it before signals are held: its start unblocks them.
+    """
+    with started():
+        resource_tracker.ensure_running()
+
+
+def forget() -> None:
+    """Take our variable away from this process, which has begun: programs that the user's functions start differ."""
+    if os.environ.get(NAME) == OURS:
+        del os.environ[NAME]
+
+
+def dask_setup(_: object) -> None:
+    """Do the same in a worker of Dask, which calls this function of the modules that it loads first."""
+    forget()

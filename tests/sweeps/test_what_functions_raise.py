@@ -1,0 +1,77 @@
+"""What a user's function raises names its cell and is printable, in memory and in a folder, here and on workers."""
+
+import pickle
+
+import pytest
+
+import tcdp_sim
+from tcdp_sim import Failure, UserError
+from tcdp_sim.audits import answers
+
+CODES = "a\x1b[31mred\x07 \u202e end"
+WRITTEN = r"a\x1b[31mred\x07 \u202e end"
+LOCAL = {"name": "local", "workers": 1}
+
+
+def interrupts(rng, trials, n):
+    if n == 2:
+        raise KeyboardInterrupt("own")
+    return rng.random(trials)
+
+
+def colours(rng, trials, n):
+    if n == 2:
+        raise ValueError(CODES)
+    return rng.random(trials)
+
+
+def first_interrupts(rng, n):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", [None, "x"])
+def test_an_interrupt_names_its_cell(tmp_path, name):
+    """Also one of the pilot. It stays an interrupt, because Ctrl-C in the function looks the same."""
+    for function, cell in ((interrupts, "cell n=2: interrupts"), (first_interrupts, "cell n=1: first_interrupts")):
+        with pytest.raises(KeyboardInterrupt, match=f"^{cell} was interrupted"):
+            tcdp_sim.sweep(function, {"n": [1, 2]}, trials=100, name=name and f"{name}{cell[7]}", results_dir=tmp_path)
+
+
+@pytest.mark.parametrize("name", [None, "x"])
+def test_on_a_worker_nobody_can_have_interrupted_it(tmp_path, name):
+    with pytest.raises(Failure, match=r"^cell n=2: Exits: interrupts raises KeyboardInterrupt"):
+        tcdp_sim.sweep(interrupts, {"n": [1, 2]}, trials=100, cluster=LOCAL, name=name, results_dir=tmp_path)
+
+
+@pytest.mark.parametrize(("name", "cluster"), [(None, "serial"), ("x", "serial"), ("x", LOCAL)])
+def test_messages_are_printable(tmp_path, name, cluster):
+    with pytest.raises(Failure) as caught:
+        tcdp_sim.sweep(colours, {"n": [1, 2]}, trials=100, cluster=cluster, name=name, results_dir=tmp_path)
+    assert f"cell n=2: ValueError: {WRITTEN}" in str(caught.value)
+    assert str(caught.value).isprintable()
+    go = {"trials": 100, "name": name and f"{name}y", "results_dir": tmp_path, "on_error": "continue"}
+    with pytest.warns(UserWarning, match="without numbers") as warned:
+        tcdp_sim.sweep(colours, {"n": [1, 2]}, cluster=cluster, **go)
+    assert all(str(each.message).isprintable() for each in warned)
+
+
+def test_errors_of_audits_are_printable():
+    def failing(data, rng, trials):
+        raise ValueError(CODES)
+
+    def leaving(data, rng, trials):
+        raise SystemExit(0)
+
+    audited = {"neighbours": answers(1), "trials": 4000, "learn": False, "errors": "raise"}
+    with pytest.raises(UserError) as caught:
+        tcdp_sim.audit(failing, **audited)
+    assert WRITTEN in str(caught.value)
+    with pytest.raises(UserError, match=r"Exits: the mechanism calls sys\.exit"):
+        tcdp_sim.audit(leaving, **audited)
+
+
+@pytest.mark.parametrize("kind", [UserError, Failure])
+def test_every_error_of_ours_is_printable(kind):
+    """Whatever it quotes; and it is the same after its way from a worker."""
+    error = pickle.loads(pickle.dumps(kind(f"x = {CODES}\nis not valid")))
+    assert str(error) == f"x = {WRITTEN}\nis not valid"
