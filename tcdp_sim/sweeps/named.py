@@ -170,7 +170,7 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
 
 def _check_function(study: Study, sweep: Sweep) -> None:
     """Raise UserError if the folder has numbers of a function of another name or file, which would be replaced."""
-    if not is_started(study.folder) or not open_run(study).done:
+    if not is_started(study) or not open_run(study).done:
         return
     before, now = _function_of(study), sweep.function
     resumed_by_none = now["source"] is None and before.get("source") is not None  # which `stored.forget` refuses
