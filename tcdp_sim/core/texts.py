@@ -1,7 +1,6 @@
 """Text from others (names, paths, labels, messages), made harmless for terminals, logs, figures and spreadsheets."""
 
 import csv
-import html
 import os
 from collections.abc import Iterable
 from math import isnan
@@ -60,6 +59,8 @@ def unmathematical(text: str) -> str:
 
 def in_html(lines: "Iterable[str]") -> str:
     """Return lines for a notebook, shortened, the first one bold, with every text shown as text."""
+    import html  # a ledger needs none of it
+
     first, *others = (html.escape(shortened(printable(line), LONGEST_OF_A_NOTEBOOK)) for line in lines)
     return "<br>".join([f"<b>{first}</b>", *others])
 

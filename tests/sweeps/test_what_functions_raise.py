@@ -1,5 +1,6 @@
 """What a user's function raises names its cell and is printable, in memory and in a folder, here and on workers."""
 
+import os
 import pickle
 
 import pytest
@@ -29,6 +30,12 @@ def first_interrupts(rng, n):
     raise KeyboardInterrupt
 
 
+def interrupts_workers(rng, trials, n):
+    if n == 2 and str(os.getpid()) != os.environ["DRIVER"]:
+        raise KeyboardInterrupt
+    return rng.random(trials)
+
+
 @pytest.mark.parametrize("name", [None, "x"])
 def test_an_interrupt_names_its_cell(tmp_path, name):
     """Also one of the pilot. It stays an interrupt, because Ctrl-C in the function looks the same."""
@@ -38,9 +45,10 @@ def test_an_interrupt_names_its_cell(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", [None, "x"])
-def test_on_a_worker_nobody_can_have_interrupted_it(tmp_path, name):
-    with pytest.raises(Failure, match=r"^cell n=2: Exits: interrupts raises KeyboardInterrupt"):
-        tcdp_sim.sweep(interrupts, {"n": [1, 2]}, trials=100, cluster=LOCAL, name=name, results_dir=tmp_path)
+def test_on_a_worker_nobody_can_have_interrupted_it(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("DRIVER", str(os.getpid()))
+    with pytest.raises(Failure, match=r"^cell n=2: Exits: interrupts_workers raises KeyboardInterrupt"):
+        tcdp_sim.sweep(interrupts_workers, {"n": [1, 2]}, trials=100, cluster=LOCAL, name=name, results_dir=tmp_path)
 
 
 @pytest.mark.parametrize(("name", "cluster"), [(None, "serial"), ("x", "serial"), ("x", LOCAL)])
