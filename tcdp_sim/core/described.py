@@ -53,7 +53,8 @@ class Described:
             return self._written(what)
         if isinstance(what, type) and _is_library_base(what):
             return ["class", what.__module__, what.__qualname__, _library_source(what)]
-        return self._object(what) if isinstance(what, DATA) else self.of(what)
+        is_object = not (callable(what) or isinstance(what, ModuleType) or _inner(what) is not None)
+        return self._object(what) if is_object or isinstance(what, DATA) else self.of(what)
 
     def _finish(self) -> None:
         """Describe what is only named so far, until nothing new is met."""
