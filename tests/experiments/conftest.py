@@ -15,6 +15,11 @@ def files_of_figures():
     """For tests that look into the files of figures, not only for them."""
 
 
+@pytest.fixture
+def odd_studies():
+    """For tests of studies that nobody looks at, whose figures need not keep to the rules."""
+
+
 @pytest.fixture(autouse=True)
 def figures_are_drawn(figures, monkeypatch, request):
     """Every study that is run here is drawn and laid out, but the files of its figures are empty, which is faster.
@@ -23,10 +28,10 @@ def figures_are_drawn(figures, monkeypatch, request):
     is written, because that moves legends to places on its canvas.
     """
     broken = {}
-    kept = request.node.get_closest_marker("slow") is None
+    odd = request.node.get_closest_marker("slow") is not None or "odd_studies" in request.fixturenames
 
     def save(figure, path, **more):
-        if kept and Path(path).suffix == ".pdf" and (rules := figure_rules.broken(figure)):
+        if not odd and Path(path).suffix == ".pdf" and (rules := figure_rules.broken(figure)):
             broken[Path(path).stem] = rules
         if "files_of_figures" in request.fixturenames:
             drawn(figure, path, **more)

@@ -7,7 +7,9 @@ import yaml
 
 import tcdp_sim
 
-pytestmark = [  # numbers may overflow or vanish, and runs go on
+pytestmark = [
+    pytest.mark.usefixtures("odd_studies"),
+    # numbers may overflow or vanish, and runs go on
     pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore:(Data has no positive values|Attempt to set non-positive):UserWarning"),
 ]

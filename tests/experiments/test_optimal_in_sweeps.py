@@ -20,7 +20,7 @@ def test_a_histogram_has_the_least_error(command, tmp_path):
     flat = results.open_cells(tmp_path / "results" / "histogram").load()
     exact = flat["linf_error_quantile_exact"].sel(quantile=0.95).to_numpy()
     assert dict(zip(zip(flat["k"].to_numpy(), np.round(flat["omega"].to_numpy(), 1)), exact))[1e6, 2.4] == 12.5
-    assert set(flat["guarantee"].to_numpy()) == {"(0.1, 2.37171)-tCDP", "0.1-zCDP"}
+    assert set(flat["guarantee"].to_numpy()) == {"(0.1, 2.3717)-tCDP", "0.1-zCDP"}
     mechanism = results.cell_mechanism(flat, 0)
     assert (mechanism.noise.family, len(mechanism.noise.log_mass) > 10) == ("lattice", True)
     assert len(str(flat["noise_law"].to_numpy()[0])) < 100  # people read it
