@@ -41,7 +41,7 @@ DEFINITION = """
     per_record.exact_values.EXACT per_record.series.POWER per_record_error.QUANTILES per_record_groups.BAND
     per_record_policy.drawing.CLOSE per_record_policy.exact_values.ROOTS smooth_sensitivity.LEVEL
     subsampling.drawing.AMPLIFIED thresholds.BAND tightness.MOVED interior_point.budget.DEPTHS
-    per_record_splitting.errors.EXACT pure_from_zcdp.PROMISED subsampling.theory.MEMBERSHIP
+    pure_from_zcdp.PROMISED subsampling.theory.MEMBERSHIP
 """
 # own: a figure or table of theory whose parameters belong to no cell; it states them itself
 OWN = """
