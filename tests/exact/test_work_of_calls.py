@@ -131,7 +131,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]] = {  # 
 
 
 def cases() -> Iterator[Any]:
-    """Yield a part in which every call and every family occurs, or with TCDP_SIM_WORK=whole all of them, for an hour."""
+    """Yield a part in which all calls and families occur, or with TCDP_SIM_WORK=whole all of them, for an hour."""
     for i, (name, (ask, values)) in enumerate(CALLS.items()):
         grid = list(product(*values))
         for j, (family, entry) in enumerate(TABLE.items()):
