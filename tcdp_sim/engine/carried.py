@@ -17,6 +17,11 @@ from tcdp_sim.mechanisms.functions import Call, shipped
 CLOSE = 1e-9  # relative distance of two numbers that differ by the last bits of elementary functions
 
 
+def process() -> tuple[str, int]:
+    """Return what tells this process from others: in containers many have the same number."""
+    return socket.gethostname(), os.getpid()
+
+
 @dataclass(frozen=True, eq=False)
 class Shown:
     """Some trials of a point, as the driver has drawn them from one of its streams."""
@@ -47,7 +52,7 @@ class Carried:
     options: Mapping[str, Any]
     call: Call
     shown: tuple[Shown, ...] = ()
-    driver: int = field(default_factory=os.getpid)
+    driver: tuple[str, int] = field(default_factory=process)
 
     def __call__(self, task: Task) -> Done:
         """Simulate a task. Raises UserError in a process that draws other numbers than the driver."""
@@ -56,7 +61,7 @@ class Carried:
             return run(task)
 
     def _check(self) -> None:
-        if os.getpid() == self.driver or getattr(self, "_checked", False):
+        if process() == self.driver or getattr(self, "_checked", False):
             return
         for each in self.shown:
             try:

@@ -51,8 +51,9 @@ def _files(value: Any) -> Iterator[tuple[str, str]]:
             yield from _files(each)
     elif isinstance(value, str) and "\0" not in value:
         try:
-            with Path(value).open("rb") as file:
-                yield value, hashlib.file_digest(file, "blake2b").hexdigest()
+            if Path(value).is_file():  # a pipe would be waited for
+                with Path(value).open("rb") as file:
+                    yield value, hashlib.file_digest(file, "blake2b").hexdigest()
         except OSError:  # no file, or one that the study itself will complain of
             return
 

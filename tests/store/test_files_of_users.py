@@ -1,6 +1,7 @@
 """A run is finished only for the user's files as they were: a changed file is read again by the same command."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,8 @@ def test_the_key_of_a_kept_plan_sees_every_setting_that_a_plan_depends_on():
         assert kept_plan.key(config | {name: "another"}) != kept_plan.key(config), name
     for name in elsewhere & {*config}:
         assert kept_plan.key(config | {name: "another"}) == kept_plan.key(config), name
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert kept_plan.key({"a": str(tmp_path / "pipe")}) is not None

@@ -1,6 +1,7 @@
 """Workers run the sources that the driver has read, whatever their disk holds. Modules beside the file are found."""
 
 import pickle
+import socket
 import subprocess
 import sys
 import time
@@ -143,7 +144,9 @@ def test_a_worker_with_another_data_file_is_refused_before_it_counts(project, mo
     points = [{"n": 1}, {"n": 2}]
     monkeypatch.chdir(project)
     shown = [Shown(point, 0, "0" * 64, call(generator(0, "0" * 64, 0), 20, point)) for point in points]
-    packed = pickle.dumps(Carried(options, call, tuple(shown)))
+    assert Carried(options, call).driver == (socket.gethostname(), os.getpid())
+    # a worker in another container may have the driver's process number
+    packed = pickle.dumps(Carried(options, call, tuple(shown), ("another node", os.getpid())))
     code = """
 import pickle, sys
 from tcdp_sim.core.errors import UserError
