@@ -1,5 +1,6 @@
 """Workers run the sources that the driver has read, whatever their disk holds. Modules beside the file are found."""
 
+import os
 import pickle
 import socket
 import subprocess
