@@ -148,7 +148,9 @@ def test_a_worker_with_another_data_file_is_refused_before_it_counts(project, mo
     assert Carried(options, call).driver == (socket.gethostname(), os.getpid())
     # a worker in another container may have the driver's process number
     packed = pickle.dumps(Carried(options, call, tuple(shown), ("another node", os.getpid())))
-    code = """
+    code = (
+        f"import os\nos.getpid = lambda: {os.getpid()}\n"
+        + """
 import pickle, sys
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.simulate import Task
@@ -157,6 +159,7 @@ try:
 except UserError as problem:
     print(problem)
 """
+    )
     for text, said in (("0", "0"), ("10", " draws other numbers at n=2 than this machine: a file, the environment or")):
         (project / "shift.txt").write_text(text)
         alone = subprocess.run([sys.executable, "-c", code], input=packed, capture_output=True, check=True, cwd=project)
