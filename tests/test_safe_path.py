@@ -12,11 +12,12 @@ from tcdp_sim.core import safe_path
 
 EVIL = "import sys\nopen({ran!r}, 'a').write({name!r} + ' ' + ' '.join(sys.orig_argv) + '\\n')\nraise ImportError\n"
 FUNCTION = """
+import multiprocessing
 import os
 import json  # of the library
 
 def f(rng, trials, n):
-    if n == 2 and not os.path.exists("lost"):
+    if n == 2 and multiprocessing.parent_process() and not os.path.exists("lost"):
         open("lost", "w").close()
         os.kill(os.getpid(), 9)  # its worker, which is replaced
     return {"value": rng.random(trials), "safe": [float("PYTHONSAFEPATH" in os.environ)] * trials}

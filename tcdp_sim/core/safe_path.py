@@ -1,7 +1,7 @@
 """New processes of Python that import nothing from the current folder, which may be anybody's.
 
-`python -c`, with which multiprocessing starts processes, looks for modules there first: a file `random.py` would be run
-in the place of the library's own module.
+`python -c`, with which multiprocessing starts processes, looks for modules there first: a file that is named like a module
+of the library would be run in its place.
 """
 
 import os
