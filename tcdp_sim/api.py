@@ -492,6 +492,7 @@ def sweep(
     results_dir: str | Path = "results",
     max_trials: float | None = None,
     numerics: str = "warn",
+    code: str = "same",
     on_error: str = "raise",
 ) -> xr.Dataset:
     """Simulate a function of your own at every point of its axes.
@@ -550,6 +551,9 @@ def sweep(
     numerics : str
         "strict" refuses workers whose elementary functions differ from those of this process in the last bits, and
         "warn" tells of them.
+    code : str
+        "same" refuses to go on with stored chunks that another state of tcdp_sim, NumPy, SciPy or a plug-in has
+        computed, and "any" uses them.
     on_error : str
         "raise" ends the sweep at the first error of the function. "continue" leaves the cells with errors without
         numbers, and warns.
@@ -588,7 +592,7 @@ def sweep(
         function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
         bound=bound, units=units, ranges=ranges, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
         cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials, numerics=numerics,
-        on_error=on_error,
+        code=code, on_error=on_error,
     )  # fmt: skip
     found, contradicted, line = sweeps.run(checked, _tell)
     if contradicted:

@@ -9,8 +9,8 @@ from tcdp_sim.cli import run as running
 from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core.errors import UserError, reason
-from tcdp_sim.engine import lacking, stopping
-from tcdp_sim.engine.foreign import check_heads
+from tcdp_sim.engine import lacking, shown, stopping
+from tcdp_sim.engine.foreign import check_heads, check_same
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write
 from tcdp_sim.store import part_values, provenance, recorded
@@ -41,6 +41,7 @@ def main(settings: Settings, other: str, console: Console) -> int:
     check_heads(study.settings, theirs.heads, partial(say, console), str(folder))
     published = known.of_folders(study, [study.folder, folder], partial(say, console))
     ours = open_run(study)
+    check_same(study.settings, [*theirs.heads, *ours.heads], partial(say, console), f"{study.folder} and {folder}")
     try:
         with ours.lock():
             message = _copy(study, theirs, ours, folder)
@@ -68,7 +69,7 @@ def _missing(study, heads) -> list[str]:
 def _copy_exact(study, folder) -> None:
     """Copy the exact values that the other run has of the same functions."""
     values = known_exactly(study.settings.experiment.name)
-    theirs, ours = (ExactRecords(place, values) for place in (folder, study.folder))
+    theirs, ours = (ExactRecords(place, values, study.uses) for place in (folder, study.folder))
     missing = [cell for cell in study.plan.laws.ids() if theirs.has(cell) and not ours.has(cell)]
     if not (values.width and missing):
         return
@@ -94,9 +95,10 @@ def _copy(study, theirs, ours, folder) -> str:
     absent = [key for key in theirs.done if not ours.has(*key)]
     missing = [key for key in absent if ours.fits(key[0], theirs.record(*key))]
     planned = {"cells": len(study.plan.laws), "chunks": len(study.plan.laws) * study.settings.chunks}
-    about = provenance.record(study.folder, study.settings.config, study.config_hash, study.data, planned)
+    about = provenance.record(study.folder, study.settings.config, study.config_hash, study.data, planned, study.uses)
     if foreign := provenance.fingerprints(theirs.heads) - {about["numerics_fingerprint"]}:
         about[provenance.FOREIGN] = sorted(foreign)
+    about |= shown.joined(theirs.heads)
     with ours.writer(about) as writer:
         added = set(missing)
         for problem in theirs.problems:  # chunks with errors are not there, so only warnings of added chunks are noted

@@ -112,7 +112,7 @@ def _exactly(study, chosen, console) -> bool:
     values = known_exactly(study.settings.experiment.name)
     if not values.width:
         return True
-    kept = ExactRecords(study.folder, values)
+    kept = ExactRecords(study.folder, values, study.uses)
     cells = [cell for cell in {cell.id: cell for cell, _ in chosen}.values() if kept.has(cell.id)]
     different = [cell for cell in cells if not _same(values, kept.values(cell.id), _batch(study, cell))]
     same = len(cells) - len(different)
@@ -180,7 +180,7 @@ def _altered(study, run, cells, row) -> str:
 
 def _uncomputed(study, values, cell, row) -> set[str]:
     """Return the columns of exact values that `tcdp-sim finish` has published as NaN, since none were stored."""
-    if not values.width or ExactRecords(study.folder, values).has(cell.id):
+    if not values.width or ExactRecords(study.folder, values, study.uses).has(cell.id):
         return set()
     return {name for name, *_ in values.names() if name not in row or bool(row[name].isnull().all())}
 

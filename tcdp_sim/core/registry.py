@@ -141,9 +141,10 @@ def distributions() -> dict[str, str]:
     return dict(sorted(plug_in.distribution for kind in KINDS for plug_in in _entries(kind)))
 
 
-def plug_in_packages() -> set[str]:
-    """Return the top packages of all installed plug-ins."""
-    return {plug_in.entry.module.partition(".")[0] for kind in KINDS for plug_in in _entries(kind)}
+def packages_of(distribution: str) -> list[str]:
+    """Return the top packages of a distribution's plug-ins."""
+    own = (plug_in for kind in KINDS for plug_in in _entries(kind) if plug_in.distribution[0] == distribution)
+    return sorted({plug_in.entry.module.partition(".")[0] for plug_in in own})
 
 
 def brought_by(package: str) -> list[str]:

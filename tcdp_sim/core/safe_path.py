@@ -1,6 +1,6 @@
 """New processes of Python that import nothing from the current folder, which may be anybody's.
 
-`python -c`, with which multiprocessing starts processes, looks for modules there first: a file that is named like a module
+`python -c`, with which multiprocessing starts processes, looks for modules there first: a file that is named like one
 of the library would be run in its place.
 """
 

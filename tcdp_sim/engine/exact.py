@@ -15,7 +15,7 @@ from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Speed
 from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.engine.workers import Workers
-from tcdp_sim.store.exact_records import ExactRecords, code_digest
+from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.packed_cells import PACK, RECENT, Cell
 from tcdp_sim.study.study import Study
@@ -33,7 +33,7 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
     Raises Failure if a function ends with an error other than a refusal. A KeyboardInterrupt says how many are stored.
     """
     part = study.settings.own_part
-    kept = ExactRecords(study.folder, values, part)
+    kept = ExactRecords(study.folder, values, study.uses, part)
     lacking = sum(not kept.has(cell) for cell in study.plan.laws.ids())
     if not lacking:
         return kept
@@ -42,7 +42,7 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
     try:
         _compute(study, values, kept, lacking, workers, tell)
     except KeyboardInterrupt:
-        written = ExactRecords(study.folder, values, part)  # read again: some values are only in memory
+        written = ExactRecords(study.folder, values, study.uses, part)  # read again: some values are only in memory
         total = sum(part is None or part.has(cell, 0) for cell in study.plan.laws.ids())
         done = total - sum(not written.has(cell) for cell in study.plan.laws.ids())
         message = f"all simulated chunks and {done} of {total} exact values are kept in {study.folder}"
@@ -63,7 +63,8 @@ def _compute(study: Study, values: ExactValues, kept: ExactRecords, lacking: int
     executor, foreign = workers.executor(), Foreign(study.settings, tell)
     tally, speed = _Tally(lacking), Speed()
     with kept.writer() as writer, ProgressLine(tally, executor.silent, "comput") as line:
-        for done in executor.results(_tasks(cells, study, values, executor.workers, tally, speed), evaluate):
+        tasks = _tasks(cells, study, values, executor.workers, tally, speed)
+        for done in executor.results(tasks, evaluate, study.uses):
             interrupts.check()
             speed.learn(done.seconds, len(done.rows), len(done.rows))
             _keep(done, kept.lend if foreign.meets(done.fingerprint) else writer.append)
@@ -111,15 +112,14 @@ def _tasks(
     cells: Iterator[Cell], study: Study, values: ExactValues, workers: int, tally: "_Tally", speed: Speed
 ) -> Iterator[ExactTask]:
     """Yield tasks sized by the latest ones, one cell at first, because a cell may take a millisecond or seconds."""
-    code = code_digest(values)
     batches: list[Batch] = []
     for cell in cells:
         batches.append(_batch(cell, study.plan.counts))
         if len(batches) >= min(TASK, *speed.size(tally.total - tally.work, workers)):
-            yield ExactTask(values.experiment, code, tuple(batches))
+            yield ExactTask(values.experiment, tuple(batches))
             batches = []
     if batches:
-        yield ExactTask(values.experiment, code, tuple(batches))
+        yield ExactTask(values.experiment, tuple(batches))
 
 
 def _batch(cell: Cell, counts: Mapping[str, Any]) -> Batch:

@@ -66,7 +66,7 @@ def _exact(study: Study, values: ExactValues, partly: bool, tell: Tell) -> tuple
     if not (partly and values.experiment):  # values without an experiment are looked up here, which costs nothing
         with Workers(alone(study.settings), tell) as workers:
             return exact.complete(study, values, workers, tell), []
-    kept = ExactRecords(study.folder, values)
+    kept = ExactRecords(study.folder, values, study.uses)
     unknown = [cell for cell in study.plan.laws.ids() if not kept.has(cell)]
     for cell in unknown:
         kept.lend(cell, np.full(values.width, np.nan).tobytes())

@@ -136,7 +136,7 @@ def _lacking_values(study: Study, values: ExactValues) -> int:
     """Return the number of cells whose exact values are still to be computed."""
     if not values.width:
         return 0
-    kept = ExactRecords(study.folder, values)
+    kept = ExactRecords(study.folder, values, study.uses)
     return sum(not kept.has(cell) for cell in study.plan.laws.ids())
 
 

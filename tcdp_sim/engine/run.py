@@ -13,7 +13,7 @@ from tcdp_sim.core import log
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import clusters, exact, interrupts, schedule, simulate, state, stopping
+from tcdp_sim.engine import clusters, exact, interrupts, schedule, shown, simulate, state, stopping
 from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
@@ -219,13 +219,14 @@ def _simulate(
         executor = workers.executor()
         planned = {"cells": len(wanted), "chunks": wanted.total}
         place = None if run.label else study.folder  # the parts of a run share no file
-        about = provenance.record(place, s.config, study.config_hash, study.data, planned)
+        about = provenance.record(place, s.config, study.config_hash, study.data, planned, study.uses)
         about |= {provenance.PART: s.part} if s.part else {}
         tally = Tally(todo, s.chunk)
-        with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
+        trials = {shown.KEY: [each.plain for each in getattr(study.simulated, "shown", ())]}
+        with run.writer(about | trials) as writer, ProgressLine(tally, executor.silent) as line:
             useful = (item for item in todo if item[0].id not in failed)
-            simulated = study.simulated or simulate.run
-            schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive, simulated)
+            work = study.simulated or simulate.run, study.uses
+            schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive, *work)
             writer.end(provenance.end(place, about))
     except KeyboardInterrupt as stop:
         written = run.again()  # read again: the signal may have come between a record and its entry in `run`

@@ -9,11 +9,13 @@ from tcdp_sim.core.arrays import Ints
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import interrupts, same_code
 from tcdp_sim.engine.simulate import Batch, Done, Task, run
+from tcdp_sim.store import source
 from tcdp_sim.study.packed_cells import Cell
 
 if TYPE_CHECKING:
     from distributed import Client
 
+Work = Callable[[Any], Any]
 TASK_SECONDS = 1.0
 # the driver can serve this many workers with tasks of TASK_SECONDS; each costs it some ms (docs/explained/scaling.md)
 SERVED = 100
@@ -35,10 +37,10 @@ class Executor(Protocol):
     @property
     def silent(self) -> Callable[[], Sequence[str]]: ...
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+    def results(self, tasks: Iterator[Any], work: Work | None = None, uses: tuple[str, ...] = ()) -> Iterator[Any]:
         """Pull tasks as there is room for them, and yield `work(task)` for each.
 
-        `work` is a pure function, `run` by default.
+        `work` is a pure function, `run` by default. `uses` names the distributions of the plug-ins that it calls.
         """
 
 
@@ -49,7 +51,7 @@ class SerialExecutor:
     dashboard = ""
     silent: Callable[[], Sequence[str]] = staticmethod(tuple)
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+    def results(self, tasks: Iterator[Any], work: Work | None = None, uses: tuple[str, ...] = ()) -> Iterator[Any]:
         """Yield `work(task)` for each task in order."""
         for task in tasks:
             yield (work or run)(task)
@@ -66,25 +68,25 @@ class DaskExecutor:
         self.dashboard = dashboard
         self.silent = silent
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+    def results(self, tasks: Iterator[Any], work: Work | None = None, uses: tuple[str, ...] = ()) -> Iterator[Any]:
         """Yield `work(task)` for each task as it finishes. Raises UserError if a task has ended several workers."""
         from distributed import KilledWorker
 
         try:
-            yield from self._results(tasks, work or run)
+            yield from self._results(tasks, work or run, uses)
         except KilledWorker as lost:
             raise UserError(
                 f"a task ended {lost.allowed_failures + 1} workers (killed, or out of memory); finished chunks are "
                 "kept: the same command goes on from there, with fewer cluster.workers if memory is short"
             ) from None
 
-    def _results(self, tasks: Iterator[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
+    def _results(self, tasks: Iterator[Any], work: Work, uses: tuple[str, ...]) -> Iterator[Any]:
         from distributed import as_completed
         from distributed.protocol.pickle import dumps
 
         if not isinstance(work, FunctionType):  # it carries a user's function, which is packed once
             work = partial(_unpacked, dumps(work))
-        work = partial(same_code.checked, same_code.here(), work)
+        work = partial(same_code.checked, source.loaded(uses), uses, work)
         flying = as_completed(with_results=True)
         room = WINDOW * self.workers
         for task in tasks:
@@ -131,6 +133,7 @@ def simulate(
     trials: int,
     receive: Callable[[Done], None],
     simulated: Callable[[Task], Done] = run,
+    uses: tuple[str, ...] = (),
 ) -> None:
     """Simulate the pending chunks and pass each finished task to `receive`, in this process, as it arrives.
 
@@ -141,9 +144,11 @@ def simulate(
     - todo: the pending chunks, read as the workers come to them.
     - work: the approximate work of one trial of every chunk in `todo`.
     - simulated: the function that simulates a task.
+    - uses: the distributions of the plug-ins that it calls.
     """
     speed = Speed()
-    for done in executor.results(_tasks(todo, work, counts, seed, trials, executor.workers, speed), simulated):
+    tasks = _tasks(todo, work, counts, seed, trials, executor.workers, speed)
+    for done in executor.results(tasks, simulated, uses):
         interrupts.check()
         speed.learn(done.seconds, done.work, len(done.records))
         receive(done)

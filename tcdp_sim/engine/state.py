@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.texts import shortened
-from tcdp_sim.engine import stopping
+from tcdp_sim.engine import foreign, stopping
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.store import columns, finished, kept_status, provenance
 from tcdp_sim.store.run_folder import Run
@@ -80,7 +80,7 @@ def lines(planned: Planned, run: Run, wanted: Wanted | None = None, worst: Worst
         from tcdp_sim.engine import lacking  # slow to import
 
         said += lacking.lines(planned, run.heads, wanted, missing)
-    return [*said, *_problems(run, wanted)]
+    return [*said, *foreign.lines(s, run.heads), *_problems(run, wanted)]
 
 
 def _problems(run: Run, wanted: Wanted) -> Iterator[str]:

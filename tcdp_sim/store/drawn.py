@@ -2,9 +2,10 @@
 
     drawn.json    what the figures were drawn from, the digests of their files, and what the command printed
 
-The figures of a run depend on its snapshot, on our code, on libraries with their settings, on the files of plug-ins and
-on the elementary functions of this machine. If none of these has changed, and all files still have their digests, the
-figures are current. The code of an experiment of a plug-in may import anything, so its figures are always drawn.
+The figures of a run depend on its snapshot, on our code, on libraries with their settings, on the files of the plug-ins
+that it uses and on the elementary functions of this machine. If none of these has changed, and all files still have
+their digests, the figures are current. The code of an experiment of a plug-in may import anything, so its figures are
+always drawn.
 """
 
 import hashlib
@@ -60,15 +61,17 @@ def inputs(folder: Path) -> str | None:
     if not name.startswith(TITLE) or name.removeprefix(TITLE) in registry.plug_ins("experiment"):
         return None
     try:
-        if digests.is_broken((folder / PROVENANCE).read_bytes()):
+        text = (folder / PROVENANCE).read_bytes()
+        if digests.is_broken(text):
             return None  # who reads the results is told so
+        plug_ins = sorted(json.loads(text).get("plug_ins", ()))
         tree = digests.tree_digest((folder / snapshot.LINK).resolve())
     except OSError:
         return None
     about = {
         "snapshot": tree,
         "code": source.own(),
-        "plug_ins": {package: source.of_package(package) for package in sorted(registry.plug_in_packages())},
+        "plug_ins": {name: source.of_distribution(name) for name in plug_ins},
         "libraries": {name: version_of(name) for name in LIBRARIES} | {"python": platform.python_version()},
         "settings": [_of_file(path) for path in _settings()],
         "elementary_functions": fingerprint(),

@@ -16,10 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.store import journal, source
 from tcdp_sim.store.exact_values import ExactValues
@@ -31,20 +29,14 @@ PARTS = "parts"  # the folder of `part_values` in it
 _ID = 32  # bytes in a cell's id
 
 
-def code_digest(values: ExactValues) -> str:
-    """Return the digest of all code that the functions depend on.
+def digest(values: ExactValues, uses: tuple[str, ...] = ()) -> str:
+    """Return the digest of all code that the functions depend on, and of this machine's elementary functions.
 
-    It covers their source, this package, the libraries, and all files of the plug-ins.
+    The code is their source with all files of its packages, this package, the libraries, and the plug-ins in `uses`.
     """
-    libraries = {name: version_of(name) for name in ("numpy", "scipy")}
-    packages = {name.partition(".")[0] for name in values.modules} | registry.plug_in_packages()
-    foreign = {name: source.of_package(name) for name in packages - {"tcdp_sim"}}
-    return _digest_of([values.code, source.own(), libraries, registry.distributions(), foreign])
-
-
-def digest(values: ExactValues) -> str:
-    """Return the digest of the code and of this machine's elementary functions."""
-    return _digest_of([code_digest(values), fingerprint()])
+    packages = {name.partition(".")[0] for name in values.modules} - {"tcdp_sim"}
+    foreign = {name: source.of_package(name) for name in packages}
+    return _digest_of([values.code, foreign, dict(source.loaded(uses)), fingerprint()])
 
 
 def _digest_of(parts: list[Any]) -> str:
@@ -55,12 +47,12 @@ class ExactRecords:
     """The stored exact values of one set of functions in a run's folder. Raises OSError.
 
     `damaged` counts the unreadable stretches of each file. Their values are missing. For a `part` of a run, the values
-    of other parts count as there, and their files are not read.
+    of other parts count as there, and their files are not read. `uses` is that of the study.
     """
 
-    def __init__(self, run: Path, values: ExactValues, part: Part | None = None) -> None:
+    def __init__(self, run: Path, values: ExactValues, uses: tuple[str, ...] = (), part: Part | None = None) -> None:
         self._part = part
-        self._folder = run / FOLDER / digest(values)
+        self._folder = run / FOLDER / digest(values, uses)
         self._width = values.width
         self._index = Index()
         self._reader = journal.Reader()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "plan.json"
 MOST = 100_000  # cells; a larger plan would take more than 20 MB
-ELSEWHERE = ("name", "results_dir", "cluster", "numerics", "on_error", "part")  # keys that no plan depends on
+ELSEWHERE = ("name", "results_dir", "cluster", "numerics", "code", "on_error", "part")  # keys that no plan depends on
 
 
 def key(config: Mapping[str, Any]) -> str | None:

@@ -51,6 +51,11 @@ class PartRun(Run):
         """Return True if the chunk is in a file that the part has read."""
         return super().has(cell, chunk)
 
+    def forget(self) -> None:
+        """Remove the journal files of the part, and those alone. Raises OSError."""
+        for path in (self.folder / "journal").glob(f"*{self.label}.seg"):
+            path.unlink(missing_ok=True)
+
 
 def open_part(study: Study, part: Part) -> PartRun:
     """Return the folder of a study's run for one of its parts. Raises UserError if it cannot be used."""

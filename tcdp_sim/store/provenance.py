@@ -15,11 +15,12 @@ from tcdp_sim.core import environment, registry
 from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.version import __version__
-from tcdp_sim.store import digests
+from tcdp_sim.store import digests, source
 
 NAME = "provenance.json"
 # the key of a head with the fingerprints of workers and merged runs that differ from the writer's
 FOREIGN = "foreign_fingerprints"
+CODE = "code"  # the key of a head with the state of all code that its writer has loaded
 PART = "part"  # the key of a head with the part that its writer computed
 LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
 
@@ -30,11 +31,12 @@ def record(
     config_hash: str = "",
     data: Mapping[str, Any] = MappingProxyType({}),
     planned: Mapping[str, int] = MappingProxyType({}),
+    uses: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Return a description of this process, its config and its data, and write it to the run's provenance.json.
 
-    `planned` holds the planned numbers of cells and chunks as far as they are known. Nothing is written if `folder` is
-    None.
+    `planned` holds the planned numbers of cells and chunks as far as they are known, `uses` the distributions of the
+    plug-ins that the run uses. Nothing is written if `folder` is None.
     """
     about = {
         "time": _now(),
@@ -51,7 +53,8 @@ def record(
         "config_hash": config_hash,
         **({"data": dict(data)} if data else {}),
         **({"planned": dict(planned)} if planned else {}),
-        **({"plug_ins": installed} if (installed := registry.distributions()) else {}),  # used or not
+        CODE: dict(source.loaded(uses)),
+        **({"plug_ins": {name: registry.distributions()[name] for name in uses}} if uses else {}),
     }
     _write(folder, about)
     return about

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.core import registry
 from tcdp_sim.core.libraries import OF_TABLES, version_of
 from tcdp_sim.store import certificate, digests, journal, snapshot
 from tcdp_sim.store.digests import DIGITS
@@ -38,7 +37,7 @@ def table_digest(
         "cells": study.plan.cells.digest(),
         "attributes": dict(attributes),
         "problems": sorted([*key, count] for key, count in problems.items()),
-        "exact": [exact_digest(exact_values), exact_values.names()],
+        "exact": [exact_digest(exact_values, study.uses), exact_values.names()],
         "libraries": {name: version_of(name) for name in OF_TABLES} | {"python": platform.python_version()},
         **({"lacking": list(lacking)} if lacking else {}),
     }
@@ -54,12 +53,12 @@ def write(folder: Path, table: str) -> None:
 
 
 def stands(study: Any, run: Any, wanted: Iterable[tuple[str, int]], table: str) -> bool:
-    """Return True if publishing would give the same bytes. It is False with plug-ins, whose code has no digest.
+    """Return True if publishing would give the same bytes. It is False for a study that uses plug-ins.
 
     `wanted` has the form that `certificate.write` takes. `table` is the `table_digest` of the table to publish.
     """
     known = digests.read_sealed(run.folder / NAME)
-    if known.get("table") != table or registry.distributions():
+    if known.get("table") != table or study.uses:
         return False
     try:
         if known.get("certificate") != _digest_of(run.folder / certificate.NAME):

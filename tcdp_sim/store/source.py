@@ -1,14 +1,40 @@
-"""Digests of the code that results depend on: our own files, and all files of other packages."""
+"""The code that results depend on: digests of our own files and of plug-ins, and the versions of libraries."""
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
+from tcdp_sim.core import registry
+from tcdp_sim.core.libraries import version_of
 from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
+
+LIBRARIES = ("numpy", "scipy")
+OURS = "the files of tcdp_sim"
+
+
+@cache
+def loaded(uses: tuple[str, ...] = ()) -> Mapping[str, str]:
+    """Return what numbers depend on, by name: versions of libraries, digests of our files and of the plug-ins in use.
+
+    It is looked up once in a process: files that are edited later are not those that it has loaded. `uses` names the
+    distributions of plug-ins; one that is not installed has the digest of no file.
+    """
+    plug_ins = {f"the plug-in {name}": of_distribution(name) for name in uses}
+    return {name: version_of(name) for name in LIBRARIES} | {OURS: own()} | plug_ins
+
+
+def other(one: Mapping[str, str], two: Mapping[str, str]) -> str:
+    """Return the names of what differs between two results of `loaded`, "" if nothing does."""
+    return ", ".join(name for name in sorted({*one, *two}) if one.get(name) != two.get(name))
+
+
+def of_distribution(name: str) -> str:
+    """Return the digests of the packages in which a distribution has plug-ins, "" if it is not installed."""
+    return " ".join(of_package(package) for package in registry.packages_of(name))
 
 
 @cache

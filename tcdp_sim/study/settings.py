@@ -107,6 +107,7 @@ class Settings(_Part):
     results_dir: Annotated[str, BeforeValidator(folder_text)]
     invalid: Literal["refuse", "skip"]
     numerics: Literal["warn", "strict"]
+    code: Literal["same", "any"]
     on_error: Literal["raise", "continue"]
     part: Annotated[str | None, BeforeValidator(_part)] = None
     share: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(description="null, or a list of axes: [noise]")

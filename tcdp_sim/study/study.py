@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from math import inf
 from typing import Any
 
+from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, only_keys, real
 from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
@@ -51,6 +52,13 @@ class Study(OfSettings):
             digest.update(f'{", " if i else ""}"{cell}"'.encode())
         digest.update(b"]]")
         return digest.hexdigest()
+
+    @cached_property
+    def uses(self) -> tuple[str, ...]:
+        """The distributions of the plug-ins that the numbers of the study depend on."""
+        families = (groups.named("noise", name)["family"] for name in self.plan.noises)
+        names = [("mechanism", self.mechanism.name), ("experiment", self.settings.experiment.name)]
+        return tuple(registry.origins(*names, *(("noise", family) for family in families)))
 
     @property
     def data(self) -> dict[str, dict[str, Any]]:

@@ -34,7 +34,7 @@ class Sweep:
     - points: the points of all cells by text, each once.
     - exact, bound: functions of the axes by the name of a number.
     - ranges: the least and the largest value of a trial by the name of a number.
-    - max_trials, numerics, on_error: as in a study.
+    - max_trials, numerics, code, on_error: as in a study.
     - draws: False if the function leaves its generator alone, so that its numbers are not random.
     - observables, events: the names that a trial yields, found by a pilot; the units of observables.
     """
@@ -59,6 +59,7 @@ class Sweep:
     cluster: Mapping[str, Any]
     max_trials: int
     numerics: str
+    code: str
     on_error: str
     folder: Path | None
     observables: Mapping[str, str]
@@ -131,6 +132,7 @@ def checked(
     results_dir: Any = "results",
     max_trials: Any = None,
     numerics: Any = "warn",
+    code: Any = "same",
     on_error: Any = "raise",
 ) -> Sweep:
     """Return the arguments of `tcdp_sim.sweep` after checking them. Raises UserError."""
@@ -142,6 +144,7 @@ def checked(
         levels = tuple(QUANTILES.tolist()) if quantiles is None else _levels(quantiles)
         most = _most(max_trials, trials, bool(target_mcse))
         numerics = choice("numerics", numerics, ("warn", "strict"))
+        code = choice("code", code, ("same", "any"))
         on_error = choice("on_error", on_error, ("raise", "continue"))
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
@@ -157,7 +160,7 @@ def checked(
         _share(share, named), blocks.mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
         beside.functions("exact", exact, named), beside.functions("bound", bound, named), beside.units(units),
         beside.ranges(ranges), levels,
-        _cluster(cluster), most, numerics, on_error,
+        _cluster(cluster), most, numerics, code, on_error,
         folder, {}, (),
     )  # fmt: skip
 

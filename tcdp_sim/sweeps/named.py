@@ -1,7 +1,7 @@
 """A sweep that is kept in a folder, as a run like any other."""
 
 import json
-import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,8 +12,9 @@ import xarray as xr
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import parts
+from tcdp_sim.engine.foreign import function_of
 from tcdp_sim.engine.run import cannot_write, execute
-from tcdp_sim.engine.simulate import Batch, Task, one_chunk
+from tcdp_sim.engine.shown import Shown, disagreeing
 from tcdp_sim.mechanisms.functions import at, shipped
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
@@ -30,16 +31,15 @@ from tcdp_sim.study.study import Study, prepare
 from tcdp_sim.summaries.problems import ERROR
 from tcdp_sim.sweeps import known, of_parts, pilot, stored
 from tcdp_sim.sweeps.arguments import Sweep
-from tcdp_sim.sweeps.shown import carried, covering
+from tcdp_sim.sweeps.shown import carried
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
 NOT_REPEATED = "gives numbers that do not follow from its generator: nothing is resumed"
 OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
 CHANGED = (
-    "a stored chunk differs from the function's present numbers although its source is the same (its environment, a "
-    "file or a library has changed): the stored chunks of this function are discarded"
+    "the function draws other numbers than before although its source is the same (its environment, a file or a "
+    "library has changed): its stored chunks are discarded"
 )
-AGAIN_SECONDS = 0.3  # of a resume, in which stored chunks are computed again; at least one is
 
 
 class Kept(NamedTuple):
@@ -110,6 +110,9 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
     study = replace(prepare(parts.alone(own)), simulated=carried(sweep))
     opened = open_part(study, parsed(name, bool(own.target_mcse)))  # refuses the folder of another run
     try:
+        if _disagreeing(opened, sweep):
+            tell(f"part {name}: {CHANGED}")
+            opened.forget()
         of_parts.store(sweep, study, functions, opened.part, tell)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
@@ -159,6 +162,7 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
         "max_trials": sweep.max_trials,
         "invalid": "refuse",
         "numerics": sweep.numerics,
+        "code": sweep.code,
         "on_error": sweep.on_error,
         "share": list(sweep.share),
         "experiment": {"name": groups.KEPT["experiment"], "question": "", "axes": {}},
@@ -196,27 +200,23 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     if _function_of(study) != sweep.function:
         yield OTHER
         return
-    until = time.monotonic() + AGAIN_SECONDS
-    for cell, chunk in _stored(study, run):
-        if run.record(cell.id, chunk) != _again(sweep, cell, chunk):
-            yield CHANGED
-            stored.forget(study, sweep.function)
-            return
-        if time.monotonic() > until:
-            return
+    if _disagreeing(run, sweep):
+        yield CHANGED
+        stored.forget(study, sweep.function)
 
 
-def _stored(study: Study, run: Run) -> Iterator[tuple[Any, int]]:
-    """Yield a stored chunk of cells that show each value of each axis."""
-    first: dict[int, int] = {}
-    for cell, chunk in run.done:
-        if (place := study.plan.laws.place(cell)) is not None:
-            first[place] = min(chunk, first.get(place, chunk))
-    cells = ((study.plan.laws[place], chunk) for place, chunk in sorted(first.items()))
-    yield from covering(cells, lambda pair: at(pair[0].law))
+def _disagreeing(run: Run, sweep: Sweep) -> bool:
+    """Return True if the function draws other trials now than a head of its chunks shows."""
 
+    def repeated(each: Shown) -> bool:
+        try:
+            with warnings.catch_warnings(action="ignore"):  # the simulation itself repeats them
+                return each.repeats(sweep.call)
+        except Exception as problem:  # nothing is discarded for it: a file may be back soon
+            if sweep.on_error == "raise":
+                raise pilot.told(place(each.point), problem) from problem
+            return True
 
-def _again(sweep: Sweep, cell: Any, chunk: int) -> bytes:
-    """Return the encoded summary of a chunk, simulated again."""
+    own = [head for head in run.heads if function_of(head) == sweep.function]
     with shipped(sweep.options, sweep.call):
-        return one_chunk(Task(sweep.seed, sweep.chunk, (Batch(cell.id, cell.law, None, (chunk,)),)))
+        return bool(disagreeing(own, repeated))

@@ -101,7 +101,10 @@ def library_changes(monkeypatch, folder):
 
 
 def plug_in_changes(monkeypatch, folder):
-    monkeypatch.setattr(registry, "plug_in_packages", lambda: {"json"})
+    """One that the run has used, as its provenance says."""
+    about = json.loads((folder / "provenance.json").read_text("utf-8"))
+    about.pop("digest")
+    digests.write_sealed(folder / "provenance.json", {**about, "plug_ins": {"x": "1"}})
 
 
 def settings_change(monkeypatch, folder):
@@ -123,11 +126,12 @@ CHANGES = (code_changes, library_changes, plug_in_changes, settings_change, proc
 
 def test_what_figures_depend_on(run, monkeypatch):
     folder, *_ = run
-    found = [drawn.inputs(folder)]
+    found, before = [drawn.inputs(folder)], (folder / "provenance.json").read_bytes()
     for change in (*CHANGES, experiment_is_of_a_plug_in):
         with monkeypatch.context() as patch:
             change(patch, folder)
             found.append(drawn.inputs(folder))
+        (folder / "provenance.json").write_bytes(before)
         assert drawn.inputs(folder) == found[0]
     assert len(set(found)) == len(found)
     assert found[-1] is None  # drawn in any case

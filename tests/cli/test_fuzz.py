@@ -29,13 +29,14 @@ NAMES = [name for group in ("noise", "data", "mechanism", "experiment", "cluster
 AXES = ("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "delta", "zip", "where", "cells", "gap", "n", "method")
 AXES += ("log10_k", "log10_rho", "algorithm", "m", "shift", "order", "sampling_fraction", "scheme", "log2_k", "base")
 KEYS = ("seed", "trials", "chunk", "target_mcse", "max_trials", "results_dir", "invalid", "numerics", "on_error")
-KEYS += ("share",)
+KEYS += ("share", "code")
 PLAUSIBLE = {
     **{"sweep.k": (10, 1e6, "[3,1e12]"), "sweep.rho": (0.01, 0.5, "[0.1,1]"), "share": ("[noise]", "null")},
     **{"sweep.noise": ("gaussian", "laplace", "[gaussian,sinh_normal_tight]"), "sweep.omega_sqrt_rho": (0.75, "[1,3]")},
     **{"sweep.data": ("one_bin", "zipf", "uniform"), "seed": (1, 2**100), "chunk": (2, 8), "trials": (3, 16)},
     **{"target_mcse": ("null", "{linf_error: {relative: 0.5}}"), "sweep.log10_k": ("{from: 1, to: 9, num: 3}", 5)},
     **{"sweep.where": ("['rho > 0']", "null"), "on_error": ("raise", "continue"), "numerics": ("warn", "strict")},
+    **{"code": ("same", "any")},
     **{"mechanism.beta": (0.01, 0.3), "data.n": (5, 50), "sweep.omega": (3, 40), "invalid": ("skip", "refuse")},
     **{"sweep.gap": (5, 50), "sweep.sampling_fraction": (0.01, 0.5), "sweep.delta": (1e-6, 1e-9), "max_trials": (50,)},
 }

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from tcdp_sim import results
-from tcdp_sim.store import certificate, provenance, run_folder
+from tcdp_sim.store import certificate, provenance, run_folder, source
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.summaries.encoding import from_bytes, to_bytes
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
@@ -116,7 +116,7 @@ def test_chunks_of_another_machine_stay_known_as_such(undrawn, folder):
     assert undrawn("sweep.noise=laplace", "name=other")[0] == 0
     everything = records(other)
     shutil.rmtree(other / "journal")
-    with opened(other).writer({"numerics_fingerprint": "of another machine"}) as writer:
+    with opened(other).writer({"numerics_fingerprint": "of another machine", "code": dict(source.loaded())}) as writer:
         for key, record in everything.items():
             writer.append(*key, record)
     code, out, _ = undrawn("sweep.noise=laplace", "merge", other, "name=new")
@@ -148,7 +148,7 @@ def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch
         changed = replace(summary, observables={**summary.observables, name: replace(found, moments=moments.copy())})
     everything = [(*key, run.record(*key)) for key in others] + [(cell, chunk, to_bytes(changed))]
     shutil.rmtree(parts / "b" / "journal")
-    with opened(parts / "b").writer({}) as writer:
+    with opened(parts / "b").writer({"code": dict(source.loaded())}) as writer:
         for record in everything:
             writer.append(*record)
     before = records(parts / "a"), contents(parts / "a")
@@ -165,7 +165,7 @@ def test_errors_of_the_other_stay_with_it(undrawn, parts):
     theirs = opened(parts / "b")
     key = next(key for key in theirs.done if not opened(parts / "a").has(*key))
     problems += [Problem(key[0], 999, ERROR, "of a chunk that is not there", ""), Problem(*key, WARNING, "careful", "")]
-    with theirs.writer({}) as writer:
+    with theirs.writer({"code": dict(source.loaded())}) as writer:
         for problem in problems:
             writer.note(problem)
     assert undrawn("name=a", "merge", parts / "b", *WHOLE)[0] == 0

@@ -14,6 +14,7 @@ GOOD = {
     "results_dir": "results",
     "invalid": "refuse",
     "numerics": "warn",
+    "code": "same",
     "on_error": "raise",
     "share": None,
     "sweep": {"data": "one_bin"},

@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 from tcdp_sim import results
+from tcdp_sim.core import registry
 from tcdp_sim.engine.run import execute, prepare
-from tcdp_sim.store import columns, exact_records, exact_values
+from tcdp_sim.store import columns, exact_records, exact_values, source
 from tcdp_sim.store.exact_values import ExactValues, at_each_level
 
 
@@ -185,4 +186,20 @@ def test_kept_values_are_of_all_files_of_the_package_that_defines_them(tmp_path,
     before = exact_records.digest(values)
     assert exact_records.digest(values) == before
     (package / "helper.py").write_text("def g(m):\n    return 2\n")
+    assert exact_records.digest(values) != before
+
+
+def test_kept_values_are_of_the_plug_ins_in_use_and_of_no_other(tmp_path, monkeypatch):
+    """Another plug-in that is installed, edited or removed changes nothing."""
+    for name in ("used", "unused"):
+        (tmp_path / f"{name}_package.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "packages_of", lambda name: [f"{name}_package"])
+    monkeypatch.setattr(source, "loaded", source.loaded.__wrapped__)
+    values = ExactValues({"half": half})
+    before = exact_records.digest(values, ("used",))
+    (tmp_path / "unused_package.py").write_text("x = 2\n")
+    assert exact_records.digest(values, ("used",)) == before
+    (tmp_path / "used_package.py").write_text("x = 2\n")
+    assert exact_records.digest(values, ("used",)) != before
     assert exact_records.digest(values) != before

@@ -7,7 +7,6 @@ from itertools import chain
 
 import pytest
 
-from tcdp_sim.core import registry
 from tcdp_sim.engine import run as engine
 from tcdp_sim.store import certificate, digests, journal, publication, snapshot, source
 from tcdp_sim.store.exact_values import known_exactly
@@ -15,6 +14,7 @@ from tcdp_sim.store.run_folder import CHUNK, PROBLEM
 from tcdp_sim.study import groups
 from tcdp_sim.study.packed_cells import Cell, Packer
 from tcdp_sim.study.settings import settings
+from tcdp_sim.study.study import Study
 from tcdp_sim.summaries.encoding import from_bytes, to_bytes
 
 WORDS = ("cluster=serial", "trials=1000", "chunk=500", "sweep.k=10", "sweep.rho=0.1", "also=null")
@@ -131,7 +131,7 @@ def other_code(monkeypatch):
 
 
 def plug_in(monkeypatch):
-    monkeypatch.setattr(registry, "distributions", lambda: {"x": "1"})
+    monkeypatch.setattr(Study, "uses", ("x",))
 
 
 @pytest.mark.parametrize("change", [other_label, other_library, other_exact_function, other_code, plug_in])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.store import journal
+from tcdp_sim.store import journal, source
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.bins import LARGEST_KEY
@@ -333,7 +333,7 @@ def test_a_merge_passes_over_what_is_forged_and_the_run_stays_as_it_was(tiny, tm
     (id_, *_), records = zip(*stored.done), {key[1]: stored.record(*key) for key in stored.done}
     theirs = Run(tmp_path / "forged", identity)
     strange = np.ones(identity["chunk"])
-    with theirs.writer({}) as writer:
+    with theirs.writer({"code": dict(source.loaded())}) as writer:
         writer.append(id_[0], 1, records[1][:-20] + bytes(20))
         writer.append(id_[0], 1, to_bytes(summarise(id_[0], 1, identity["chunk"], {"strange": strange}, {})))
         size = 4 + int.from_bytes(records[2][:4], "little")

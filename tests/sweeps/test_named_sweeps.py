@@ -161,7 +161,7 @@ def test_a_function_that_reads_something_new_is_noticed(folder, capsys, monkeypa
         found = tcdp_sim.sweep(by_environment, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
         said = capsys.readouterr().err
         assert told in said
-        assert ("differs from the function's present numbers" in said) == (shift == "1")
+        assert ("draws other numbers than before" in said) == (shift == "1")
     assert (found["value"] > 1).all()
 
 
@@ -186,7 +186,7 @@ def test_changed_numbers_discard_the_chunks_of_that_function_alone(folder, capsy
         monkeypatch.setenv("SWEEP_SHIFT", shift)
         tcdp_sim.sweep(by_environment, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
         assert len(chunks(folder / "kept")) == 1
-    assert "the stored chunks of this function are discarded" in capsys.readouterr().err
+    assert "its stored chunks are discarded" in capsys.readouterr().err
 
 
 def test_a_function_of_another_name_is_refused_and_replaces_nothing(folder):

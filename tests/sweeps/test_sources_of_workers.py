@@ -176,7 +176,7 @@ def value_of(rng, trials, method):
 """
 
 
-def test_a_resume_computes_a_chunk_of_each_value_of_an_axis_again(command, tmp_path):
+def test_a_resume_draws_trials_of_each_value_of_an_axis_again(command, tmp_path):
     """Of 44 kinds of change in what a function reads, those that the first cell does not show were mixed in silence."""
     (tmp_path / "reads.py").write_text(METHODS)
     (tmp_path / "shift.txt").write_text("0")
@@ -192,5 +192,5 @@ def test_a_resume_computes_a_chunk_of_each_value_of_an_axis_again(command, tmp_p
     (tmp_path / "shift.txt").write_text("10")
     code, out, _ = command(*words, "trials=1000")
     assert code == 0
-    assert "the stored chunks of this function are discarded" in out
+    assert "its stored chunks are discarded" in out
     assert [round(mean) for mean in means(tmp_path)] == [0, 0, 10]

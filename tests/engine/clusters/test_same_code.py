@@ -12,19 +12,20 @@ import pytest
 import tcdp_sim
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import same_code
+from tcdp_sim.store import source
 
 START = 120  # seconds, generous: others may use the machine
 STUDY = ("trials=60", "chunk=20", "sweep.k=10", "sweep.rho=0.1", "sweep.noise=gaussian", "also=null")
 
 
 def test_every_difference_is_named():
-    ours = dict(same_code.here())
-    assert same_code.checked(ours, abs, -3) == 3
+    ours = dict(source.loaded())
+    assert same_code.checked(ours, (), abs, -3) == 3
     for name in ours:
         with pytest.raises(UserError, match=rf"has another state of {name} than this machine; install the same"):
-            same_code.checked(ours | {name: "other"}, abs, -3)
+            same_code.checked(ours | {name: "other"}, (), abs, -3)
     with pytest.raises(UserError, match="has another state of more than this machine"):
-        same_code.checked(ours | {"more": "1"}, abs, -3)
+        same_code.checked(ours | {"more": "1"}, (), abs, -3)
 
 
 @pytest.fixture
