@@ -606,15 +606,15 @@ def written(folder, kind, filling="1", unrelated="UNRELATED"):
     return folder
 
 
-def loaded(folder):
-    """Return the identity of m.f in a folder, loaded anew, and one of its numbers."""
+def loaded(folder, module="m", name="f", *arguments):
+    """Return the identity of a function in a folder, loaded anew, and one of its numbers."""
     before = set(sys.modules)
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
     try:
-        function = importlib.import_module("m").f
+        function = getattr(importlib.import_module(module), name)
         known = identity(function)
-        number = function(np.random.default_rng(1), 5)
+        number = function(*(arguments or (np.random.default_rng(1), 5)))
         assert identity(function) == known or folder.name == "a vectorized function"  # a call changes nothing
         return known, float(number)
     finally:
@@ -686,6 +686,42 @@ def test_the_table_of_the_issue_starts_anew(tmp_path, capsys, monkeypatch):
     sys.modules.pop("m")
     assert "are of another source of this function" in capsys.readouterr().err
     assert float(found["value_min"].min()) >= 10
+
+
+MECHANISM = "import m\ndef mechanism(x, rng): return x + m.f(rng, 5) + rng.laplace()\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_mechanism_that_calls_the_function_changes_with_it(tmp_path, kind):
+    """By this identity `audit(name=...)` knows its kept counts. A function without one leaves it without one, too."""
+    found = []
+    for folder, filling in (("1", "1"), ("2", "1"), ("3", "2")):
+        path = written(tmp_path / folder, kind, filling)
+        (path / "mech.py").write_text(MECHANISM)
+        found.append(loaded(path, "mech", "mechanism", 5, np.random.default_rng(1))[0])
+    assert found[0] == found[1]
+    assert found[0] != found[2] or kind in NO_IDENTITY
+
+
+def test_counts_of_an_audit_before_an_edit_are_not_used(tmp_path, monkeypatch):
+    """The noise that a table holds becomes a twentieth of what it was."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    text = (
+        "def noise(rng):\n    return rng.laplace(scale=GAP)\n\n\nMETHODS = {'noise': noise}\n\n\n"
+        "def mechanism(x, rng):\n    return x + METHODS['noise'](rng)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    lower = []
+    for scale, notes in (("2", 0), ("2", 0), ("0.1", 1)):
+        (tmp_path / "mech.py").write_text(text.replace("GAP", scale))
+        sys.modules.pop("mech", None)
+        importlib.invalidate_caches()
+        mechanism = importlib.import_module("mech").mechanism
+        found = tcdp_sim.audit(mechanism, neighbours=[(0.0, 1.0)], trials=2000, name="x", results_dir=tmp_path)
+        assert sum("none of them is used" in note for note in found.notes) == notes
+        lower.append(found.bound)
+    sys.modules.pop("mech")
+    assert lower[0] == lower[1] < 0.5 < 1 < lower[2]  # the truth is 0.5, and then 10
 
 
 def test_what_reaches_too_much_has_no_identity(tmp_path, monkeypatch):
