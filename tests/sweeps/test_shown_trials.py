@@ -92,6 +92,19 @@ def test_runs_of_other_data_are_not_merged(command, files):
     assert "drew other numbers at kind=read n=3" in " ".join(err.split())
 
 
+def test_what_a_merged_run_has_read_is_known_of_the_whole(command, files):
+    """Only the run that is taken in has the cell that reads the file."""
+    files(10.0)
+    assert command(*WORDS[:2], "sweep.n=[1,2]", *WORDS[3:], "trials=200", "name=here")[0] == 0
+    assert command(*WORDS[:2], "sweep.n=3", *WORDS[3:], "trials=200", "name=there")[0] == 0
+    assert command("merge", "results/here", "results/there")[0] == 0
+    files(0.0)
+    code, out, err = command(*WORDS, "trials=400", "name=here")
+    assert code == 0
+    assert "draws other numbers than before" in " ".join((out + err).split())
+    assert abs(means(command, "results/here")[3, "read"]) < 0.5
+
+
 def test_a_resume_by_other_code_is_refused(command, files, monkeypatch):
     assert command(*WORDS, "trials=200")[0] == 0
     assert (
