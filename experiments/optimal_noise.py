@@ -50,6 +50,12 @@ def _exact_exceedance(mechanism: OptimalNoise) -> float:
     return float(exact.max_abs_sf(mechanism.noise, mechanism.k, mechanism.quantile).estimate)
 
 
+def largest_error_survival(mechanism: OptimalNoise, errors: np.ndarray) -> np.ndarray:
+    """Return the probability that the largest error exceeds each of `errors`."""
+    found = exact.max_abs_sf(mechanism.noise, mechanism.k, np.maximum(errors, 0.0)).estimate
+    return np.where(errors < 0, 1.0, found)
+
+
 def optimum_q95(mechanism: OptimalNoise) -> float:
     """95% quantile of the largest error under the best noise of all."""
     return mechanism.quantile
@@ -81,6 +87,7 @@ def _rival(family: str, mechanism: OptimalNoise) -> float:
     return float(exact.max_abs_quantile(noise, mechanism.k, LEVEL).estimate)
 
 
+SURVIVAL = {"linf_error": largest_error_survival}
 EXACT = {
     QUANTILE: at_each_level(_exact_quantile),
     EXCEEDS: _exact_exceedance,

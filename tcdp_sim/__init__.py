@@ -1,7 +1,7 @@
 """Distributed Monte Carlo experiments for differential privacy under truncated concentrated DP.
 
-For notebooks and scripts: run, plan, draw, table, open_results, simulate, sweep, check, audit (see `tcdp_sim.api`).
-They are imported when they are used.
+For notebooks and scripts: run, plan, draw, table, distribution, open_results, simulate, sweep, check, audit (see
+`tcdp_sim.api`). They are imported when they are used.
 """
 
 from tcdp_sim.core.version import __version__
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         UserError,
         audit,
         check,
+        distribution,
         draw,
         open_results,
         plan,
@@ -34,6 +35,7 @@ __all__ = [
     "__version__",
     "audit",
     "check",
+    "distribution",
     "draw",
     "open_results",
     "plan",

@@ -26,6 +26,7 @@ from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.report.terminal import Terminal
 from tcdp_sim.results import published
+from tcdp_sim.results.distribution import distribution
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.table import statistics
@@ -50,6 +51,7 @@ __all__ = [
     "UserError",
     "audit",
     "check",
+    "distribution",
     "draw",
     "open_results",
     "plan",

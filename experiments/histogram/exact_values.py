@@ -15,6 +15,12 @@ def _largest_error_quantile(mechanism: Histogram, level: float) -> float:
     return exact.max_abs_quantile(mechanism.noise, mechanism.bins, level).estimate
 
 
+def largest_error_survival(mechanism: Histogram, errors: np.ndarray) -> np.ndarray:
+    """Return the probability that the largest error exceeds each of `errors`."""
+    found = exact.max_abs_sf(mechanism.noise, mechanism.bins, np.maximum(errors, 0.0)).estimate
+    return np.where(errors < 0, 1.0, found)
+
+
 def _quantile_bound(mechanism: Histogram, level: float) -> float:
     return histogram_error_bound(mechanism.noise, mechanism.bins, round(1 - level, 12))
 
@@ -49,4 +55,5 @@ EXACT = {
     "top_stays": _ranking(exact.top_stays_probability),
     "spurious_wins": _ranking(exact.spurious_wins_probability),
 }
+SURVIVAL = {"linf_error": largest_error_survival}
 BOUND = {LINF: at_each_level(_quantile_bound), **{name: _claimed(label) for label, name in EXCEEDS.items()}}

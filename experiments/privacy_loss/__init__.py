@@ -9,10 +9,12 @@ import pandas as pd
 from tcdp_sim.experiments.privacy_loss.drawing import figures, middle_rho
 from tcdp_sim.experiments.privacy_loss.exact_values import (
     BOUND,
+    DELTA,
     EXACT,
     LOSS,
     PROFILE,
     RENYI,
+    SURVIVAL,
     TAIL,
     UNITS,
     exact_value,
@@ -26,7 +28,7 @@ from tcdp_sim.store import columns
 FINE = 200  # points of the exact curves
 RELATION = "move one query's answer by one count"
 
-__all__ = ["BOUND", "EXACT", "UNITS", "figures", "known", "report", "rows"]
+__all__ = ["BOUND", "DELTA", "EXACT", "SURVIVAL", "UNITS", "figures", "known", "report", "rows"]
 
 LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "shift", "guarantee", "noise_law")
 QUANTITIES = {  # name -> (its argument, its title on the terminal)

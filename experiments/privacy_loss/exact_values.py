@@ -82,6 +82,17 @@ def _excess(mechanism: PrivacyLoss) -> float:
         return float(np.expm1((mechanism.order - 1) * divergence))
 
 
+def survival(mechanism: PrivacyLoss, losses: np.ndarray) -> np.ndarray:
+    """Return the probability that the privacy loss exceeds each of `losses`."""
+    return np.asarray(exact_value(mechanism, "tail", losses))
+
+
+def delta(mechanism: PrivacyLoss, epsilons: np.ndarray) -> np.ndarray:
+    """Return delta(epsilon) at each of `epsilons`."""
+    return np.asarray(exact_value(mechanism, "profile", epsilons))
+
+
+SURVIVAL, DELTA = {"privacy_loss": survival}, {"privacy_loss": delta}
 _ARGUMENTS = {TAIL: "tail", PROFILE: "profile", RENYI: "renyi"}
 EXACT = {name: _at_the_cells(exact_value, quantity) for name, quantity in _ARGUMENTS.items()}
 EXACT |= {LOSS: _quantiles, EXCESS: _excess}

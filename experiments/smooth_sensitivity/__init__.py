@@ -49,6 +49,12 @@ def error_quantile(mechanism: SmoothSensitivity, level: float) -> float:
     return float(brentq(lambda r: chance_within(mechanism, r) - level, 0.0, top, xtol=1e-9 * top, rtol=1e-12))
 
 
+def error_survival(mechanism: SmoothSensitivity, errors: np.ndarray) -> np.ndarray:
+    """Return the probability that the error exceeds each of `errors`; NaN for interior points."""
+    return np.array([1.0 if error < 0 else 1 - chance_within(mechanism, float(error)) for error in errors])
+
+
+SURVIVAL = {"abs_error": error_survival}
 EXACT = {ERROR: at_each_level(error_quantile)}
 
 

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
 OF_A_SWEEP = {"function": "FILE.py:FUNCTION"}  # the code that the folder of a sweep over a user's function lacks
+DISTRIBUTION = """\
+  tcdp-sim distribution results/privacy_loss privacy_loss noise=gaussian at=[0.5,1]
+
+AXIS=VALUE chooses cells: noise=gaussian, k=[10,100]; `s` stands for sampling_fraction. The tail is the chance to exceed
+a value, with an exact 95% interval, beside the exact chance where a law is known. at=EPSILONS adds delta(epsilon) of a
+privacy loss. FILE.csv gets all bins, bins=N of equal width or bins=stored the finest ones."""
 CHECK = """\
 NAME is a noise or a mechanism of the package or of a plug-in. Parameters of a noise that are not given are 1.
   tcdp-sim check logistic
@@ -174,6 +180,12 @@ def _table(console, run, file=None) -> None:
             console.print(rows.to_csv(index=False, header=not i).rstrip(), markup=False)
 
 
+def _distribution(console, words) -> int:
+    with importing():
+        from tcdp_sim.cli import distribution
+    return distribution.main(console, words)
+
+
 def _report(console, run, file=None) -> None:
     with importing():
         from tcdp_sim.results import page
@@ -287,6 +299,12 @@ COMMANDS = {
     "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),
     "table": Command(
         _table, ("RUN", "[FILE]"), "print all published numbers as tidy CSV, or write FILE.csv or FILE.tex"
+    ),
+    "distribution": Command(
+        _distribution,
+        ("RUN OBSERVABLE [AXIS=VALUE ...] [FILE.csv]",),
+        "print the quantiles and the tail of an observable beside the exact ones, or write its bins to FILE.csv",
+        details=DISTRIBUTION,
     ),
     "report": Command(
         _report, ("RUN", "[FILE]"), "write a page about a run, to send: report.html in its folder, or FILE"

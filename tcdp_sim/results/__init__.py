@@ -11,6 +11,7 @@ from tcdp_sim.results.cells import (
     sample_skewness,
     table_p_values,
 )
+from tcdp_sim.results.distribution import distribution
 from tcdp_sim.results.open import cell_blocks, is_large, open_cells, open_results, readable
 from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.results.tidy import export, tidy, tidy_blocks
@@ -23,6 +24,7 @@ __all__ = [
     "cell_histogram",
     "cell_mechanism",
     "cell_p_values",
+    "distribution",
     "divergence_interval",
     "export",
     "is_large",
