@@ -156,6 +156,8 @@ def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     high = largest if largest < inf else 1.0
     while largest == inf and profile(high).estimate > delta:
         high *= 2
+        if high == inf:  # losses beyond all floats
+            return Bounds(0.0, inf, inf)
 
     def excess(epsilon: float) -> float:
         middle = profile(epsilon).estimate

@@ -10,8 +10,8 @@ import xarray as xr
 from tcdp_sim.mechanisms.functions import at
 from tcdp_sim.store import columns
 from tcdp_sim.study.sweeps import CELLS, label
+from tcdp_sim.summaries.bins import MIXED, places_within
 from tcdp_sim.summaries.estimates import quantile_table
-from tcdp_sim.summaries.places import moments_of
 from tcdp_sim.summaries.summary import Distribution
 
 OF_STUDIES = ("data_counts", "data_start", "data_size", "warned", "failed")
@@ -139,13 +139,14 @@ def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tu
     sides = [
         np.asarray(data[name + end][1]) if name + end in data else np.zeros(len(bins), int) for end in columns.INFINITE
     ]
-    numbers = (
-        np.asarray(data[name + end][1]) for end in (columns.MEAN, columns.DEVIATION, columns.LEAST, columns.MOST)
-    )
-    finite = np.asarray(data["trials"][1]) - np.asarray(data[name + columns.NONFINITE][1])
+    moments = np.zeros((len(bins), 1, 5))  # only the ends of the sample count
+    moments[:, 0, 3:] = np.transpose([np.asarray(data[name + end][1]) for end in (columns.LEAST, columns.MOST)])
+    values = np.asarray(data[columns.atom(name)][1]) if columns.atom(name) in data else np.full(len(keys), np.nan)
+    atoms = np.where(np.isnan(values), MIXED, places_within(values))
+    cells = [slice(end - size, end) for end, size in zip(ends, bins)]
     ds = [
-        Distribution(keys[end - size : end], counts[end - size : end], {}, own, 0, (int(minus), int(plus)))
-        for end, size, own, minus, plus in zip(ends, bins, moments_of(finite, *numbers), *sides)
+        Distribution(keys[cell], counts[cell], atoms[cell], {}, own, 0, (int(minus), int(plus)))
+        for cell, own, minus, plus in zip(cells, moments, *sides)
     ]
     table = quantile_table(ds, np.array(levels)) if levels else np.zeros((4, len(bins), 0))
     for end, values in zip(columns.INTERVAL, table):
@@ -154,11 +155,11 @@ def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tu
 
 
 def _is_inner(name: str, dims: Any, observables: Sequence[str]) -> bool:
-    return "batch" in dims or any(name in columns.histogram(one) for one in observables)
+    return "batch" in dims or any(name in (*columns.histogram(one), columns.atom(one)) for one in observables)
 
 
 def joined(parts: Iterable[Columns]) -> dict[str, tuple[Any, Any, Any]]:
-    """Return the columns of consecutive cells, one after the other. A column that some parts lack is 0 there."""
+    """Return the columns of consecutive cells, one after the other; a column that some parts lack is 0 or NaN there."""
     blocks = list(parts)
     if len(blocks) == 1:
         return dict(blocks[0])
@@ -167,8 +168,16 @@ def joined(parts: Iterable[Columns]) -> dict[str, tuple[Any, Any, Any]]:
 
 
 def _each(blocks: Sequence[Columns], name: str) -> Iterator[Any]:
+    of_bins = {columns.atom(one): columns.histogram(one)[0] for block in blocks for one in columns.observables(block)}
     for block in blocks:
-        yield block[name][1] if name in block else np.zeros(len(block["trials"][1]), np.int64)
+        if name in block:
+            yield block[name][1]
+        else:
+            yield (
+                np.full(len(block[of_bins[name]][1]), np.nan)
+                if name in of_bins
+                else np.zeros(len(block["trials"][1]), np.int64)
+            )
 
 
 def _levels(column: list[Any]) -> list[Any]:

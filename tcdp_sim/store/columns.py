@@ -65,6 +65,14 @@ def histogram(observable: str) -> tuple[str, str, str]:
     return f"{observable}_histogram_key", f"{observable}_histogram_count", observable + _BINS
 
 
+def atom(observable: str) -> str:
+    """Return the name of the variable for the value that all trials of a bin have, NaN if they differ or may differ.
+
+    It lies along `entry`, and is missing where no bin has one.
+    """
+    return f"{observable}_histogram_value"
+
+
 def entry(observable: str) -> str:
     """Return the name of the dimension along which the histograms of all cells are concatenated."""
     return f"{observable}_entry"

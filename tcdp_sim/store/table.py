@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +16,7 @@ from tcdp_sim.store.columns import COUNT, INTERVAL, QUANTILES
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.summaries import batch
-from tcdp_sim.summaries.bins import RESOLUTION
+from tcdp_sim.summaries.bins import MIXED, RESOLUTION, values_at
 from tcdp_sim.summaries.estimates import (
     CONFIDENCE,
     NORMAL,
@@ -30,6 +31,7 @@ from tcdp_sim.summaries.together import Names, Summaries, Together
 Source = Callable[[Sequence[str]], Summaries]
 BLOCK = 1024  # cells whose summaries are in memory at a time
 _NAN4 = (np.nan,) * 4
+_COUNTS, _ATOMS = attrgetter("counts"), attrgetter("atoms")
 _ENDS = ("lower", "upper")
 _law_text = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every law
 _MOMENTS = (
@@ -147,7 +149,7 @@ def estimates_of_rows(mechanism, rows: Mapping[str, batch.Rows], hits: Mapping[s
             name, about, _with_ends(row.moments, about, trials), np.zeros(len(row.bins), np.int64)
         )
         data |= _quantile_variables(name, about, row.quantiles)
-        data |= _histogram_variables(name, about, row.keys, row.counts, row.bins)
+        data |= _histogram_variables(name, about, row.keys, row.counts, row.atoms, row.bins)
     for name, meaning in mechanism.events.items():
         table = batch.proportions(hits[name], trials)
         data |= _proportion_variables(name, "cell", f"P[{meaning}]", table, hits[name])
@@ -271,7 +273,7 @@ def _quantiles(name, about, distributions):
 
 def _quantile_variables(name, about, table):
     meanings = (
-        f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide",
+        f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide (exact in bins with one value)",
         "Monte Carlo standard error of the quantile",
         f"lower end of an exact {CONFIDENCE:.0%} interval of the quantile",
         f"upper end of an exact {CONFIDENCE:.0%} interval of the quantile",
@@ -284,18 +286,22 @@ def _quantile_variables(name, about, table):
 
 def _histogram(name, about, distributions):
     keys = [d.keys if d else np.zeros(0, np.int32) for d in distributions]
-    counts = [d.counts if d else np.zeros(0, np.int64) for d in distributions]
+    counts, atoms = ([part(d) if d else np.zeros(0, np.int64) for d in distributions] for part in (_COUNTS, _ATOMS))
     sizes = [len(k) for k in keys]
-    return _histogram_variables(name, about, np.concatenate(keys), np.concatenate(counts), sizes)
+    return _histogram_variables(name, about, *map(np.concatenate, (keys, counts, atoms)), sizes)
 
 
-def _histogram_variables(name, about, keys, counts, sizes):
+def _histogram_variables(name, about, keys, counts, atoms, sizes):
+    values = {}
+    if (atoms != MIXED).any():
+        meaning = f"{about.meaning}: the value of all trials in the bin, NaN if they may differ"
+        values[columns.atom(name)] = _row(values_at(keys, atoms), about.unit, meaning, columns.entry(name))
     entry, (key, count, bins) = columns.entry(name), columns.histogram(name)
     return {
         key: _row(keys, "1", "bin: see tcdp_sim.summaries.bins.bin_edges", entry),
         count: _row(counts, "1", f"{about.meaning}: trials in the bin", entry),
         bins: _row(sizes, "1", f"bins of the cell along {entry}"),
-    }
+    } | values
 
 
 def _exceedances(name, about, distributions, thresholds):

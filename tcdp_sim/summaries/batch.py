@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, keys_of
+from tcdp_sim.summaries.bins import MIXED, SMALL_KEY, keys_of, places_within, repeat
 from tcdp_sim.summaries.estimates import NORMAL, proportion, ranks_of, read_off
-from tcdp_sim.summaries.places import narrowed, on_edges
+from tcdp_sim.summaries.places import edges_of
 from tcdp_sim.summaries.scales import exponents
 
 TOGETHER = 512  # trials of a chunk up to which cells are computed together
@@ -22,7 +22,7 @@ class Rows:
     """The trials of one observable in many cells, all of them finite.
 
     - moments: the columns mean, MCSE, lower and upper end, standard deviation, least and largest of each cell.
-    - keys, counts: the occupied bins of all cells, one cell after the other, by ascending key.
+    - keys, counts, atoms: the occupied bins of all cells, one cell after the other, by ascending key.
     - bins: the number of occupied bins of each cell.
     - quantiles: estimates, MCSEs and interval ends, shape (4, cells, levels).
     """
@@ -30,6 +30,7 @@ class Rows:
     moments: np.ndarray
     keys: np.ndarray
     counts: np.ndarray
+    atoms: np.ndarray
     bins: np.ndarray
     quantiles: np.ndarray
 
@@ -42,18 +43,20 @@ def rows_of(x: np.ndarray, q: np.ndarray) -> Rows | None:
     sums = sums_of(x)
     if not np.isfinite(sums).all():
         return None
-    keys, counts, bins = bins_of(x)
+    keys, counts, atoms, bins = bins_of(x)
     if max(-keys.min(), keys.max()) >= SMALL_KEY:
         return None
-    return rows_of_bins(sums, keys, counts, bins, q)
+    return rows_of_bins(sums, keys, counts, atoms, bins, q)
 
 
-def rows_of_bins(sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, bins: np.ndarray, q: np.ndarray) -> Rows:
+def rows_of_bins(
+    sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, atoms: np.ndarray, bins: np.ndarray, q: np.ndarray
+) -> Rows:
     """Return the statistics of cells with equally many trials, given the results of `sums_of` and `bins_of`.
 
     All numbers are finite, and no key reaches SMALL_KEY in size.
     """
-    return Rows(_published(sums), keys, counts, bins, _quantiles(sums, keys, counts, bins, q))
+    return Rows(_published(sums), keys, counts, atoms, bins, _quantiles(sums, keys, counts, atoms, bins, q))
 
 
 def sums_of(x: np.ndarray) -> np.ndarray:
@@ -71,13 +74,22 @@ def sums_of(x: np.ndarray) -> np.ndarray:
     return np.stack([np.full(len(x), float(n)), total, squares, least, most], axis=1)
 
 
-def bins_of(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the keys and counts of the occupied bins of rows of finite numbers, and how many bins each row has."""
-    sorted_keys = np.sort(keys_of(x), axis=1)
+def bins_of(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return `histogram` of rows of finite numbers, one row after the other, and how many bins each row has."""
+    x = np.sort(x, axis=1)
+    with_atoms, keys = repeat(x), keys_of(x)
+    if max(-keys.min(), keys.max()) >= SMALL_KEY:  # the keys have another order
+        order = np.argsort(keys, axis=1, kind="stable")
+        x, keys = (np.take_along_axis(each, order, axis=1) for each in (x, keys))
     first = np.ones(x.shape, dtype=bool)
-    np.not_equal(sorted_keys[:, 1:], sorted_keys[:, :-1], out=first[:, 1:])
+    np.not_equal(keys[:, 1:], keys[:, :-1], out=first[:, 1:])
     starts = np.flatnonzero(first)
-    return sorted_keys.ravel()[starts].astype(np.int32), np.diff(starts, append=x.size), first.sum(axis=1)
+    counts, bins = np.diff(starts, append=x.size), first.sum(axis=1)
+    atoms = np.full(len(starts), MIXED)
+    if with_atoms.any():  # equal numbers are the first and the last of their bin
+        low, high = (places_within(x.ravel()[ends]) for ends in (starts, starts + counts - 1))
+        atoms = np.where((low == high) & np.repeat(with_atoms, bins), low, MIXED)
+    return keys.ravel()[starts].astype(np.int32), counts, atoms, bins
 
 
 def spreads(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -99,7 +111,9 @@ def _published(sums: np.ndarray) -> np.ndarray:
     return np.stack([mean, mcse, *ends, deviation, least, most])
 
 
-def _quantiles(sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, bins: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _quantiles(
+    sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, atoms: np.ndarray, bins: np.ndarray, q: np.ndarray
+) -> np.ndarray:
     """Return the quantiles of cells with equally many trials."""
     n = int(sums[0, 0])
     ranks, within = (np.array(part) for part in ranks_of(n, tuple(q)))
@@ -108,8 +122,7 @@ def _quantiles(sums: np.ndarray, keys: np.ndarray, counts: np.ndarray, bins: np.
     found = np.searchsorted(total, np.ceil(ranks).astype(np.int64) + before)
     found = np.clip(found, last + 1 - bins[:, None, None], last)
     below = total[found] - counts[found] - before
-    exact = on_edges(list(sums[:, None]), keys, counts, np.asarray(bins))
-    edges = narrowed(bin_edges(keys[found]), sums[:, 3], sums[:, 4], exact)
+    edges = edges_of(keys[found], atoms[found], sums[:, 3], sums[:, 4])
     return read_off(np.broadcast_to(ranks, found.shape), np.broadcast_to(within, (len(bins), *within.shape)),
                     edges, counts[found], below)  # fmt: skip
 

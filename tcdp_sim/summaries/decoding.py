@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tcdp_sim.summaries.bins import LARGEST_KEY
-from tcdp_sim.summaries.encoding import Parts, assembled, counts_no_infinite, lost_values, parts_of
+from tcdp_sim.summaries.bins import LARGE_KEY, LARGEST_KEY, MIXED, WITHIN, values_at
+from tcdp_sim.summaries.encoding import Parts, assembled, parts_of
 from tcdp_sim.summaries.scales import exponents
 from tcdp_sim.summaries.summary import Summary
 
@@ -114,13 +114,12 @@ def _check_header(header: Mapping[str, Any], expected: int | None) -> None:
         _need(_count(nonfinite, trials), "more trials are not finite than there were")
         sides = len(infinite) == 2 and all(_count(side, trials) for side in infinite)
         _need(sides and sum(infinite) <= nonfinite, "more trials are infinite than not finite")
-        _need(not counts_no_infinite(fields), "it is of an older version")
         _need(_counts(fields["exceed"], trials), "a threshold is exceeded more often than there were trials")
 
 
 def _check_arrays(records: Sequence[Parts]) -> None:
     """Raise ValueError unless the arrays of these records, of one chunk each, are possible."""
-    steps, counts, moments = _arrays(records)
+    steps, counts, moments, atoms = _arrays(records)
     bins = np.array([each for parts in records for each in parts.bins.values()], dtype=np.int64)
     finite = np.array([trials for parts in records for trials in _finite(parts)], dtype=np.int64)
     ends = np.cumsum(bins)
@@ -134,7 +133,8 @@ def _check_arrays(records: Sequence[Parts]) -> None:
     rising = np.diff(keys, prepend=0) > 0
     rising[starts[bins > 0]] = True
     _need(rising.all(), "its bins are not in order")
-    _need((np.abs(keys) <= LARGEST_KEY).all(), "it has a bin that there is not")
+    size = np.abs(keys)
+    _need(((size <= LARGEST_KEY) & (size != LARGE_KEY - 1)).all(), "it has a bin that there is not")
     n, total, squares, low, high = moments.T
     _need((n == finite).all(), "its moments are not of its trials")
     _need(not (squares < 0).any(), "a sum of squares is negative")
@@ -146,22 +146,31 @@ def _check_arrays(records: Sequence[Parts]) -> None:
         ((within[0] - slack <= mean) & (mean <= within[1] + slack)).all(),
         "its sum cannot be",
     )
-    _need(not lost_values(keys, low[owner], high[owner]), "it is of an older version")
+    has_atoms = np.array([size > 0 for parts in records for size in parts.atoms.values()], dtype=bool)[owner]
+    _check_atoms(atoms, keys[has_atoms], low[owner[has_atoms]], high[owner[has_atoms]])
 
 
-def _arrays(records: Sequence[Parts]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the steps, counts and moments of all observables, concatenated; moments have five columns."""
-    steps, counts, moments = [], [], []
+def _check_atoms(atoms: np.ndarray, keys: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """Raise ValueError unless the values of bins with these keys lie in them, and between the least and the largest."""
+    _need(((atoms >= MIXED) & (atoms <= WITHIN)).all(), "a single value is not in its bin")
+    value = values_at(keys, atoms)
+    inside = (atoms == MIXED) | ((low <= value) & (value <= high))
+    _need((inside & ((keys != 0) | (atoms <= 0))).all(), "a single value cannot be")
+
+
+def _arrays(records: Sequence[Parts]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the steps, counts, moments and atoms of all observables, concatenated; moments have five columns."""
+    pieces: tuple[list[bytes], ...] = ([], [], [], [])
     for parts in records:
-        body, at = parts.body, 0
-        for bins in parts.bins.values():
-            counted, ended = at + 4 * bins, at + 12 * bins
-            steps.append(body[at:counted])
-            counts.append(body[counted:ended])
-            moments.append(body[ended : ended + 40])
-            at = ended + 40
-    five = np.frombuffer(b"".join(moments), "<f8").reshape(-1, 5)
-    return np.frombuffer(b"".join(steps), "<i4"), np.frombuffer(b"".join(counts), "<i8"), five
+        at = 0
+        for bins, atoms in zip(parts.bins.values(), parts.atoms.values()):
+            for piece, size in zip(pieces, (4 * bins, 8 * bins, 40, 8 * atoms)):
+                piece.append(parts.body[at : at + size])
+                at += size
+    steps, counts, moments, atoms_found = (
+        np.frombuffer(b"".join(piece), kind) for piece, kind in zip(pieces, ("<i4", "<i8", "<f8", "<i8"))
+    )
+    return steps, counts, moments.reshape(-1, 5), atoms_found
 
 
 def _finite(parts: Parts) -> Iterator[int]:

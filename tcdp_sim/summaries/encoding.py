@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.summaries.bins import LARGE_KEY
+from tcdp_sim.summaries.bins import MIXED
 from tcdp_sim.summaries.summary import Distribution, Summary
 
-MOST_BYTES = 1 << 26  # size limit of an encoded summary's arrays; 40 observables with every bin occupied need less
+MOST_BYTES = 1 << 26  # size limit of an encoded summary's arrays; 20 observables with every bin occupied need less
 
 
 def to_bytes(summary: Summary) -> bytes:
@@ -25,12 +24,15 @@ def to_bytes(summary: Summary) -> bytes:
         header["batches"] = {name: summary.batches[name].shape[1] for name in summary.batches}
     for name in sorted(summary.observables):  # the sorted JSON header has the same order
         d = summary.observables[name]
-        header["observables"][name] = {"bins": len(d.keys), "exceed": dict(d.exceed), "nonfinite": d.nonfinite}
+        has_atoms = bool((d.atoms != MIXED).any())
+        header["observables"][name] = {"atoms": has_atoms, "bins": len(d.keys), "exceed": dict(d.exceed)}
+        header["observables"][name]["nonfinite"] = d.nonfinite
         if d.nonfinite:
             header["observables"][name]["infinite"] = d.infinite
         steps = d.keys.copy()
         steps[1:] -= d.keys[:-1]  # mostly ones, which compress well
         arrays += [steps.astype("<i4"), d.counts.astype("<i8"), d.moments.astype("<f8")]
+        arrays += [d.atoms.astype("<i8")] if has_atoms else []
     arrays += [summary.batches[name].astype("<f8") for name in sorted(summary.batches)]
     text = json.dumps(header, sort_keys=True).encode()
     return len(text).to_bytes(4, "little") + text + zlib.compress(b"".join(a.tobytes() for a in arrays), 1)
@@ -45,12 +47,14 @@ def peek(data: bytes) -> tuple[str, int]:
 class Parts(NamedTuple):
     """An unpacked summary: header, bins by observable, widths of batches, and bytes of its arrays.
 
-    The arrays of each observable follow in the order of the header: steps from key to key (<i4), counts (<i8) and five
-    moments for each chunk (<f8). Then come the batches (<f8).
+    The arrays of each observable follow in the order of the header: steps from key to key (<i4), counts (<i8), five
+    moments for each chunk (<f8) and, if any bin has one, atoms (<i8). Then come the batches (<f8). `atoms` has the
+    number of atoms of each observable: that of its bins, or 0.
     """
 
     header: Mapping[str, Any]
     bins: Mapping[str, int]
+    atoms: Mapping[str, int]
     widths: Mapping[str, int]
     body: bytes
 
@@ -58,41 +62,41 @@ class Parts(NamedTuple):
 def parts_of(data: bytes) -> Parts:
     """Return the parts of an encoded summary. Raises ValueError, KeyError or zlib.error for other bytes.
 
+    Raises UserError for a record of a version that kept no atoms.
     An encoding that would unpack to more bytes than its header says, or more than MOST_BYTES, is refused before that.
     """
     size = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(str(data[4:size], "utf-8"))
+    _need_this_version(header)
     rows = len(header["chunks"])
     bins = {name: _whole(fields["bins"]) for name, fields in header["observables"].items()}
+    atoms = {name: bins[name] if _yes(fields["atoms"]) else 0 for name, fields in header["observables"].items()}
     widths = {name: _whole(width) for name, width in header.get("batches", {}).items()}
-    expected = 12 * sum(bins.values()) + 40 * rows * len(bins) + 8 * rows * sum(widths.values())
-    return Parts(header, bins, widths, _unpacked(data[size:], expected))
+    expected = 12 * sum(bins.values()) + 40 * rows * len(bins) + 8 * (sum(atoms.values()) + rows * sum(widths.values()))
+    return Parts(header, bins, atoms, widths, _unpacked(data[size:], expected))
 
 
 def from_bytes(data: bytes) -> Summary:
-    """Return the summary of an encoding. Raises the errors of `parts_of`, and UserError for an older version."""
+    """Return the summary of an encoding. Raises the errors of `parts_of`."""
     return assembled(parts_of(data))
 
 
 def assembled(parts: Parts) -> Summary:
-    """Return the summary with these parts. Raises UserError for a record of an older version."""
+    """Return the summary with these parts."""
     header, body, rows, offset = parts.header, parts.body, len(parts.header["chunks"]), 0
     observables = {}
     for name, fields in header["observables"].items():
         arrays = []
-        for dtype, count in (("<i4", parts.bins[name]), ("<i8", parts.bins[name]), ("<f8", 5 * rows)):
+        bins = parts.bins[name]
+        for dtype, count in (("<i4", bins), ("<i8", bins), ("<f8", 5 * rows), ("<i8", parts.atoms[name])):
             arrays.append(np.frombuffer(body, dtype, count, offset))
             offset += arrays[-1].nbytes
-        steps, counts, moments = arrays
+        steps, counts, moments, atoms = arrays
+        atoms = atoms if len(atoms) == bins else np.full(bins, MIXED)
         keys = steps.cumsum(dtype=np.int32)
         infinite = tuple(fields.get("infinite", (0, 0)))
         counted = (fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"], infinite)
-        observables[name] = Distribution(keys, counts, *counted)
-        usual = len(keys) and keys[0] > 0 and keys[-1] < LARGE_KEY - 1  # enough, because keys ascend
-        if counts_no_infinite(fields) or (not usual and _lost(observables[name])):
-            message = f"a record of cell {str(header['cell'])[:16]} is of an older version, which lost infinite, huge"
-            again = "simulate it again: choose another name, or remove the run's journal"
-            raise UserError(f"{message} and tiny values; {again}")
+        observables[name] = Distribution(keys, counts, atoms, *counted)
     batches = {}
     for name, width in parts.widths.items():
         batches[name] = np.frombuffer(body, "<f8", rows * width, offset).reshape(rows, width)
@@ -100,30 +104,19 @@ def assembled(parts: Parts) -> Summary:
     return Summary(header["cell"], tuple(header["chunks"]), header["trials"], observables, header["events"], batches)
 
 
-def counts_no_infinite(fields: Mapping[str, Any]) -> bool:
-    """Return True if an observable has non-finite trials but no count of infinite ones.
-
-    Such records come from versions that kept no values beyond a certain range (see `lost_values`).
-    """
-    return bool(fields["nonfinite"]) and "infinite" not in fields
-
-
-def lost_values(keys: NDArray[Any], least: ArrayLike, most: ArrayLike) -> bool:
-    """Return True if there are trials beyond the range that older versions kept, so that their values are lost.
-
-    `least` and `most` are the extremes of all trials, or of those of each key's observable. Those versions counted
-    values below 2^-64 as zero. Where zeros are possible, such a record looks like any other and its numbers stay as
-    they were.
-    """
-    if (np.abs(keys) == LARGE_KEY - 1).any():
-        return True
-    zero = keys == 0
-    return bool(zero.any() and (zero & ((np.asarray(least) > 0) | (np.asarray(most) < 0))).any())
+def _need_this_version(header: Mapping[str, Any]) -> None:
+    """Raise UserError for a record of an older version, which kept no atoms."""
+    if any("atoms" not in fields for fields in header["observables"].values()):
+        what = f"a record of cell {str(header['cell'])[:16]}"
+        older = "of an older version, which did not keep single values"
+        raise UserError(f"{what} is {older}; simulate it again: choose another name, or remove the run's journal")
 
 
-def _lost(d: Distribution) -> bool:
-    """Return True if a distribution has lost values."""
-    return lost_values(d.keys, d.moments[:, 3].min(), d.moments[:, 4].max())
+def _yes(value) -> bool:
+    """Return an answer in a header. Raises ValueError unless it is True or False."""
+    if type(value) is not bool:
+        raise ValueError(f"an encoded summary has {value!r} for an answer")
+    return value
 
 
 def _whole(value) -> int:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, in_order
-from tcdp_sim.summaries.places import narrowed, on_edges
+from tcdp_sim.summaries.bins import MIXED, SMALL_KEY, in_order
+from tcdp_sim.summaries.places import edges_of
 from tcdp_sim.summaries.scales import unscaled, with_common_exponent
 from tcdp_sim.summaries.summary import Distribution, Summary
 
@@ -78,10 +78,11 @@ def ends_of_equal_trials(
 def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     """Return rows (estimate, MCSE, lower, upper) for each q in (0, 1); infinite trials are values, NaN is not.
 
-    - The estimate is linear inside its bin, so it is within one bin (0.2% of its size) of the sample quantile. It never
-      leaves the sample. If all trials lie on edges of bins, such as whole numbers up to 1024, it is one of them.
-    - The interval comes from the exact binomial law of the ranks, widened to the edges of their bins. It covers the
-      true quantile with probability at least 95%.
+    - The estimate is the value of its bin, if all trials of the bin are known to be equal: then it is the sample
+      quantile. Otherwise it is linear inside its bin, so it is within one bin (0.2% of its size) of the sample
+      quantile. It never leaves the sample.
+    - The interval comes from the exact binomial law of the ranks, widened to the edges of bins with several values. It
+      covers the true quantile with probability at least 95%.
     - The MCSE combines the interval without the widening (half its width over the normal 97.5% point) and the rounding
       to bins (width / sqrt(12)). It is inf if one end of that interval is infinite, 0 if both are.
     """
@@ -103,20 +104,17 @@ def _quantiles_of(ds: Sequence[Distribution], q: np.ndarray) -> np.ndarray:
     Bins and cumulative counts of all distributions are concatenated, so that one search finds the bins of all ranks.
     """
     ranks, within = (np.array(part) for part in zip(*(ranks_of(d.values, tuple(q)) for d in ds)))
-    keys, counts, infinite = (np.concatenate(part) for part in zip(*map(_by_value, ds)))
+    keys, counts, atoms, infinite = (np.concatenate(part) for part in zip(*map(_by_value, ds)))
     total = np.cumsum(counts)
     ends = np.cumsum([np.count_nonzero(d.infinite) + len(d.keys) for d in ds])[:, None, None]
     starts = np.concatenate([[0], ends.ravel()[:-1]])[:, None, None]
     before = np.where(starts > 0, total[starts - 1], 0)
     found = np.searchsorted(total, np.ceil(ranks).astype(np.int64) + before)
     bins = np.clip(found, starts, ends - 1)  # axes: distribution, (rank, below, above), q
-    edges, some = bin_edges(keys[bins]), np.broadcast_to([[[any(d.infinite)]] for d in ds], bins.shape)
-    for edge in edges:
-        np.add(edge, infinite[bins], out=edge, where=some)
     least, most = np.array([(d.moments[:, 3].min(), d.moments[:, 4].max()) for d in ds]).T
-    sizes = np.array([len(d.keys) for d in ds])
-    own, held = (np.concatenate(part) for part in zip(*((d.keys, d.counts) for d in ds)))
-    edges = narrowed(edges, least, most, on_edges([d.moments for d in ds], own, held, sizes))
+    edges, some = edges_of(keys[bins], atoms[bins], least, most), infinite[bins] != 0
+    for edge in edges:
+        np.copyto(edge, infinite[bins], where=some)
     return read_off(ranks, within, edges, counts[bins], total[bins] - before - counts[bins])
 
 
@@ -141,21 +139,22 @@ def read_off(ranks: np.ndarray, within: np.ndarray, edges: Any, count: np.ndarra
 
 
 def _by_value(d):
-    """Return the keys and counts of the occupied bins, ordered by value, and an addend to their edges.
+    """Return the keys, counts and atoms of the occupied bins, ordered by value, and the infinite value of others.
 
-    Infinite trials get bins with the key of zero and an infinite addend. All other addends are zero.
+    Infinite trials get bins with the key of zero. All other bins have zero for an infinite value.
     """
-    keys, counts = d.keys, d.counts
+    keys, counts, atoms = d.keys, d.counts, d.atoms
     if len(keys) and max(-keys[0], keys[-1]) >= SMALL_KEY:
         order = np.argsort(in_order(keys))
-        keys, counts = keys[order], counts[order]
+        keys, counts, atoms = keys[order], counts[order], atoms[order]
     if not any(d.infinite):
-        return keys, counts, np.zeros(len(keys))
+        return keys, counts, atoms, np.zeros(len(keys))
     ends = np.zeros(len(keys) + 2)
     ends[0], ends[-1] = -np.inf, np.inf
     counts = np.concatenate([d.infinite[:1], counts, d.infinite[1:]])
     used = counts > 0
-    return np.concatenate([[0], keys, [0]])[used], counts[used], ends[used]
+    atoms = np.concatenate([[MIXED], atoms, [MIXED]])
+    return np.concatenate([[0], keys, [0]])[used], counts[used], atoms[used], ends[used]
 
 
 @lru_cache(maxsize=64)

@@ -1,8 +1,8 @@
 """Summaries of chunks: small, frozen and mergeable.
 
 Everything that merges is either an integer or kept per chunk, so merging is associative and commutative to the last
-bit. Distributions are exact integer counts on fixed bins (see `bins`). Infinite trials are counted separately, by sign.
-NaN is no value.
+bit. Distributions are exact integer counts on fixed bins (see `bins`), with the value of bins that have only one.
+Infinite trials are counted separately, by sign. NaN is no value.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tcdp_sim.summaries.bins import histogram
+from tcdp_sim.summaries.bins import MIXED, histogram
 from tcdp_sim.summaries.scales import exponents
 
 BATCHES = 50  # runs of consecutive trials in a chunk whose means are kept for shared random numbers
@@ -23,6 +23,8 @@ class Distribution:
 
     - keys, counts: the occupied bins by ascending key, and the trials in each. `bins.bin_edges` gives their edges, and
       `bins.in_order` orders them by value.
+    - atoms: for each of these bins the place within it of all its trials, MIXED if they differ or a chunk did not look
+      (see `bins.histogram`). `bins.values_at` gives the values.
     - exceed: the number of trials above each threshold, by label.
     - moments: a row for each chunk over its finite trials: number, sum, sum of squared deviations from the chunk's
       mean, least, largest. Sums of huge and of tiny trials are scaled: see `scales`.
@@ -32,6 +34,7 @@ class Distribution:
 
     keys: np.ndarray
     counts: np.ndarray
+    atoms: np.ndarray
     exceed: Mapping[str, int]
     moments: np.ndarray
     nonfinite: int
@@ -154,7 +157,7 @@ class _Trials:
     """A sum of distributions of one observable, with counts in one array over the range of the keys so far."""
 
     def __init__(self, labels):
-        self._low, self._counts = 0, np.zeros(0, np.int64)
+        self._low, self._counts, self._atoms = 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._exceed = dict.fromkeys(labels, 0)
         self._moments: list[np.ndarray] = []
         self._nonfinite = 0
@@ -163,7 +166,10 @@ class _Trials:
     def add(self, d):
         if len(d.keys):
             self._widen(int(d.keys[0]), int(d.keys[-1]))
-            self._counts[d.keys - self._low] += d.counts  # the keys are distinct, and ascending
+            own = d.keys - self._low  # they are distinct, and ascending
+            known, before = self._atoms[own], self._counts[own]
+            self._atoms[own] = np.where((before == 0) | (known == d.atoms), d.atoms, MIXED)
+            self._counts[own] = before + d.counts
         for label in self._exceed:
             self._exceed[label] += d.exceed[label]
         self._moments.append(d.moments)
@@ -178,16 +184,17 @@ class _Trials:
         spare = len(self._counts) // 2
         low = min(first, self._low) if len(self._counts) else first
         high = max(last + 1, stop) if len(self._counts) else last + 1
-        wider = np.zeros(high - low + 2 * spare, np.int64)
+        wider = np.zeros((2, high - low + 2 * spare), np.int64)
         start = self._low - low + spare
-        wider[start : start + len(self._counts)] = self._counts
-        self._low, self._counts = low - spare, wider
+        wider[:, start : start + len(self._counts)] = self._counts, self._atoms
+        self._low, (self._counts, self._atoms) = low - spare, wider
 
     def distribution(self, order):
         used = np.flatnonzero(self._counts)
         keys = (used + self._low).astype(np.int32)
         moments = np.concatenate(self._moments)[order]
-        return Distribution(keys, self._counts[used], self._exceed, moments, self._nonfinite, self._infinite)
+        counts, atoms = self._counts[used], self._atoms[used]
+        return Distribution(keys, counts, atoms, self._exceed, moments, self._nonfinite, self._infinite)
 
 
 def _distribution(x, thresholds) -> Distribution:
@@ -200,6 +207,5 @@ def _distribution(x, thresholds) -> Distribution:
     total = float(scaled.sum())
     squares = float(np.square(scaled - total / n).sum()) if n else 0.0
     row = [n, total, squares, least, most]
-    keys, counts = histogram(finite)
     infinite = (int(np.count_nonzero(x == -np.inf)), int(np.count_nonzero(x == np.inf))) if n < len(x) else (0, 0)
-    return Distribution(keys, counts, exceed, np.array([row]), len(x) - n, infinite)
+    return Distribution(*histogram(finite), exceed, np.array([row]), len(x) - n, infinite)

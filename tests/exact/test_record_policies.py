@@ -22,6 +22,7 @@ from tcdp_sim.noise import (
     Gaussian,
     GeneralizedGaussian,
     Laplace,
+    RoundedSinhSquared,
     SinhNormal,
     TruncatedLaplace,
 )
@@ -381,3 +382,12 @@ def test_orders_are_searched_until_the_largest_loss_alone_keeps_the_ratio_below_
     ((at_one, omega),) = asked
     assert 1 / scale / omega <= at_one.lower
     assert omega < 2 + 1 / scale / at_one.lower
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("delta", [1e-300, 1e-6, 1 - 1e-9])
+def test_epsilon_beyond_all_floats_is_infinite(delta):
+    """The loss at 0 is sinh^2(t / knee) / 2 for scale = knee, beyond all floats, and that of most outputs is close."""
+    assert mp.sinh(mp.mpf(9_900) / 6) ** 2 / 2 > mp.mpf(10) ** 400
+    found = record_epsilon(AdditiveRelease(RoundedSinhSquared(6.0, 6.0, 0.5)), 1e4, delta)
+    assert (found.lower, found.estimate, found.upper) == (0.0, inf, inf)

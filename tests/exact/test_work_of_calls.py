@@ -130,8 +130,11 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]] = {  # 
 }
 
 
+FORMER = {"composed_profile-gaussian-3", "record_epsilon-rounded_sinh_squared-9"}  # took 18 s, and had no end
+
+
 def cases() -> Iterator[Any]:
-    """Yield a part in which all calls and families occur, or with TCDP_SIM_WORK=whole all of them, for an hour."""
+    """Yield a part in which all calls and families occur, or with TCDP_SIM_WORK=whole all of them, for six minutes."""
     for i, (name, (ask, values)) in enumerate(CALLS.items()):
         grid = list(product(*values))
         for j, (family, entry) in enumerate(TABLE.items()):
@@ -140,8 +143,9 @@ def cases() -> Iterator[Any]:
                 stride = max(len(grid) // 3, 1)
                 if (k + i + j) % stride:
                     continue
-                if WHOLE or (k < stride and (i + j) % 3 == 0):
-                    yield pytest.param(ask, noise, arguments, id=f"{name}-{family}-{k}")
+                about = f"{name}-{family}-{k}"
+                if WHOLE or about in FORMER or (k < stride and (i + j) % 3 == 0):
+                    yield pytest.param(ask, noise, arguments, id=about)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

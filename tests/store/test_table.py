@@ -48,7 +48,7 @@ def test_every_number_has_its_unit():
     """What is measured, and the threshold it is measured against, are counts; counts of trials and chances are none."""
     flat = published(distribution([1.0, 3.0], [8.0, 2.0]))
     counts = {"mean", "mean_mcse", "mean_lower", "mean_upper", "sd", "min", "max", "two"}
-    counts |= {"quantile" + end for end in ("", "_mcse", "_lower", "_upper")}
+    counts |= {"histogram_value", *("quantile" + end for end in ("", "_mcse", "_lower", "_upper"))}
     assert {name.removeprefix("x_") for name in flat if flat[name].attrs["units"] == "counts"} == counts
     assert {flat[f"x_{name}"].attrs["units"] for name in ("exceeds_two", "exceeds_two_count", "nonfinite")} == {"1"}
 

@@ -12,13 +12,14 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import journal, source
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.summaries import decoding
-from tcdp_sim.summaries.bins import LARGEST_KEY
+from tcdp_sim.summaries.bins import LARGEST_KEY, values_at
 from tcdp_sim.summaries.decoding import decoded, entries, shape
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.summary import summarise
 
 CELL = "a" * 64
 TRIALS = 100
+ROLLS = np.arange(1, 7)
 IDENTITY = {"experiment": "histogram", "seed": "1", "chunk": TRIALS}
 
 
@@ -145,7 +146,7 @@ def test_without_a_number_of_trials_to_compare_with_the_counts_have_to_agree():
 
 def bomb(bins, size):
     """Half a megabyte that unpacks to a thousand times as much."""
-    about = {"x": {"bins": bins, "exceed": {}, "nonfinite": 0}}
+    about = {"x": {"atoms": False, "bins": bins, "exceed": {}, "nonfinite": 0}}
     text = json.dumps({"cell": CELL, "chunks": [0], "trials": TRIALS, "events": {}, "observables": about}).encode()
     return len(text).to_bytes(4, "little") + text + zlib.compress(bytes(size), 9)
 
@@ -204,22 +205,52 @@ def test_records_that_are_checked_together_are_judged_one_by_one(together, most,
     assert list(entries([], TRIALS)) == []
 
 
-@pytest.mark.parametrize("values", [[1e25] * TRIALS, [1e-25] * TRIALS])
-def test_a_record_that_lost_values_is_refused_beside_others(values):
-    """As versions without bins for all doubles wrote them: in their last bin, or as zero."""
-    key = 65537 if values[0] > 1 else 0
+def test_a_record_without_a_word_on_atoms_is_refused_beside_others():
+    """As versions that kept no single values wrote them."""
     header, *arrays = taken_apart(record())
-    header["observables"]["x"] |= {"bins": 1, "nonfinite": 0}
-    del header["observables"]["x"]["infinite"]
-    moments = np.array([TRIALS, sum(values), 0.0, values[0], values[0]])
-    old = put_together(header, np.array([key], "<i4"), np.array([TRIALS], "<i8"), moments, *arrays[3:])
-    assert [entry is None for _, entry in entries(enumerate([record(), old, record(1)]), TRIALS)] == [
-        False,
-        True,
-        False,
-    ]
+    del header["observables"]["x"]["atoms"]
+    old = put_together(header, *arrays)
+    found = entries(enumerate([record(), old, record(1)]), TRIALS)
+    assert [entry is None for _, entry in found] == [False, True, False]
     with pytest.raises(UserError, match="older version"):
-        decoding.assembled(decoding.parts_of(old))
+        decoding.parts_of(old)
+
+
+def dice(change):
+    """A record of rolls of a die and of a constant 0, in which change(header, atoms) has altered something."""
+    x = 0.1 * np.random.default_rng(4).integers(1, 7, TRIALS)
+    data = to_bytes(summarise(CELL, 0, TRIALS, {"x": x, "y": np.zeros(TRIALS)}, {}))
+    size = 4 + int.from_bytes(data[:4], "little")
+    about, body = json.loads(data[4:size]), bytearray(zlib.decompress(data[size:]))
+    at = 12 * 6 + 40
+    atoms = np.frombuffer(body, "<i8", 6, at), np.frombuffer(body, "<i8", 1, at + 48 + 12 + 40)
+    change(about, *(part for part in atoms))
+    return put_together(about, np.frombuffer(body, np.uint8))
+
+
+ATOMS = {
+    "an answer in words": lambda about, *_: about["observables"]["x"].__setitem__("atoms", "yes"),
+    "one is no answer": lambda about, *_: about["observables"]["x"].__setitem__("atoms", 1),
+    "no atoms where there are": lambda about, *_: about["observables"]["x"].__setitem__("atoms", False),
+    "an atom beyond its bin": lambda _, x, y: x.__setitem__(2, 1 << 43),
+    "an atom before its bin": lambda _, x, y: x.__setitem__(2, -2),
+    "an atom above the largest": lambda _, x, y: x.__setitem__(5, x[5] + 1),
+    "an atom below the smallest": lambda _, x, y: x.__setitem__(0, x[0] - 1),
+    "a zero that is none": lambda _, x, y: y.__setitem__(0, 1),
+}
+
+
+def test_a_record_with_atoms_is_taken():
+    found = decoded(dice(lambda *_: None), TRIALS)
+    np.testing.assert_array_equal(values_at(found.observables["x"].keys, found.observables["x"].atoms), 0.1 * ROLLS)
+
+
+@pytest.mark.parametrize("what", ATOMS)
+def test_atoms_that_no_simulation_can_have_written_are_refused(what):
+    data = dice(ATOMS[what])
+    with pytest.raises(ValueError, match=r"."):
+        decoded(data, TRIALS)
+    assert list(entries([(0, data)], TRIALS)) == [(0, None)]
 
 
 def write(folder, *payloads):

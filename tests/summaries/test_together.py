@@ -7,7 +7,6 @@ import pytest
 
 from tcdp_sim.core.streams import generator, generators
 from tcdp_sim.engine.gathered import Gathered, caught, joined
-from tcdp_sim.summaries.bins import LARGE_KEY
 from tcdp_sim.summaries.encoding import from_bytes, parts_of, to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
@@ -23,6 +22,8 @@ def laws(trials):
     normal = rng.standard_normal((12, trials))
     tiny = rng.choice(TINY, (12, trials))
     parts = (normal, np.round(normal * 2), np.exp(normal * 10), -np.exp(normal * 3), 0 * normal + 0.1, tiny, 0 * normal)
+    tenths = np.round(normal * 40) / 10
+    parts += (tenths, np.where(normal > 0, normal, tenths), np.round(normal * 4000), np.where(normal > 0, tenths, tiny))
     return np.concatenate(parts)
 
 
@@ -175,7 +176,12 @@ def read(encodings, names=NAMES):
 def test_records_read_together_are_those_read_one_by_one(trials):
     rng = generator(3, "ab" * 32, trials)
     x = np.concatenate(
-        [rng.standard_normal((20, trials)), np.zeros((3, trials)), np.exp(rng.normal(0, 9, (9, trials)))]
+        [
+            rng.standard_normal((20, trials)),
+            np.zeros((3, trials)),
+            np.exp(rng.normal(0, 9, (9, trials))),
+            0.1 * rng.integers(-3, 99, (9, trials)),
+        ]
     )
     encodings = records(x, ("y", "x"), thresholds={})
     found, alone = read(encodings), [from_bytes(one) for one in encodings]
@@ -184,10 +190,11 @@ def test_records_read_together_are_those_read_one_by_one(trials):
     for name in ("x", "y"):
         of_name = [one.observables[name] for one in alone]
         np.testing.assert_array_equal(found.sums[name], np.concatenate([one.moments for one in of_name]))
-        keys, counts, bins = found.bins[name]
-        assert (keys.dtype, counts.dtype, bins.dtype) == (np.int32, np.int64, np.int64)
+        keys, counts, atoms, bins = found.bins[name]
+        assert [each.dtype for each in found.bins[name]] == [np.int32, np.int64, np.int64, np.int64]
         np.testing.assert_array_equal(keys, np.concatenate([one.keys for one in of_name]))
         np.testing.assert_array_equal(counts, np.concatenate([one.counts for one in of_name]))
+        np.testing.assert_array_equal(atoms, np.concatenate([one.atoms for one in of_name]))
         assert bins.tolist() == [len(one.keys) for one in of_name]
 
 
@@ -205,14 +212,3 @@ def test_records_that_differ_in_kind_are_read_alone():
     assert read([*usual[:3], *records(x, ("x", "z"), thresholds={})[3:]]) is None
     assert read([*usual[:3], *records(x, ("x", "y"), thresholds={"x": {"one": 1.0}})[3:]]) is None
     assert read([*usual[:3], *records(x, ("x", "y"), thresholds={}, shared=True)[3:]]) is None
-
-
-def test_a_record_of_an_older_version_is_left_to_who_refuses_it():
-    """Such a record counts a number above 2^64 in one bin with all larger ones; see test_summary."""
-    x = np.array([[1.0, 2.0], [2.0**65, 1.0]])
-    parts = [parts_of(one) for one in records(x, thresholds={})]
-    assert together(parts, (("x",), ("up",))) is not None
-    steps = np.frombuffer(parts[1].body[:8], "<i4").copy()
-    steps[1] = LARGE_KEY - 1 - steps[0]
-    older = parts[1]._replace(body=steps.tobytes() + parts[1].body[8:])
-    assert together([parts[0], older], (("x",), ("up",))) is None

@@ -18,7 +18,7 @@ from tcdp_sim.store import columns, table
 from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.estimates import proportion, quantile_table
 from tcdp_sim.summaries.summary import summarise
-from tcdp_sim.sweeps import exact
+from tcdp_sim.sweeps import exact, memory
 
 CHANCE = 1e-6  # of a false alarm of each statistical test here: 4.9 standard errors
 WIDTH = stats.norm.isf(CHANCE / 2)
@@ -368,3 +368,20 @@ VALUES = PLAIN | st.lists(PLAIN, max_size=2)
 @settings(max_examples=50)
 def test_the_text_of_a_point_is_sorted_json(point):
     assert exact.point_text(point) == json.dumps(point, sort_keys=True)
+
+
+@pytest.mark.parametrize("size", [{"trials": 400}, {"trials": 6000, "chunk": 2000}])
+@pytest.mark.parametrize("levels", [None, (0.17, 0.5, 0.83)])
+def test_quantiles_of_atoms_are_values_that_occurred(size, levels, monkeypatch):
+    """Also of cells in a block without an atom, and where the levels are read from the bins of all cells."""
+    monkeypatch.setattr(memory, "BLOCK", 2)
+    values = 0.1 * np.arange(1, 7)
+
+    def value(rng, trials, sides):
+        return values[rng.integers(0, sides, trials)] if sides > 0 else rng.normal(size=trials)
+
+    found = tcdp_sim.sweep(value, {"sides": [-1, 0, 1, 2, 5, 6]}, quantiles=levels, **size)
+    quantiles = found["value_quantile"].sel(sides=[1, 2, 5, 6]).values
+    assert np.isin(quantiles, values).all()
+    assert len(np.unique(quantiles)) >= 4
+    assert not np.isin(found["value_quantile"].sel(sides=[-1, 0]).values, values).any()

@@ -176,7 +176,8 @@ class _Part:
         self.log_weight, self.p, self.q, self.symmetric = log_weight, p, q, symmetric
         if edges is None:
             edges = landmarks(p.noise, np.unique(p.shifts + q.shifts), _TAILS, (1.01,))
-        self.edges = np.unique(np.concatenate([edges, _zeros(self.loss, edges)])) if symmetric else edges
+            edges = np.unique(np.concatenate([edges, _zeros(self.loss, edges)])) if symmetric else edges
+        self.edges = edges
 
     def loss(self, x: Floats) -> Floats:
         with np.errstate(all="ignore"):
@@ -280,6 +281,8 @@ def _zeros(losses: RealFunction, x: Floats) -> Floats:
     low, high, sign = x[at], x[at + 1], np.sign(value[at])
     for _ in range(80):
         middle = 0.5 * (low + high)
+        if ((middle == low) | (middle == high)).all():
+            break
         same = np.sign(losses(middle)) == sign
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     return low
