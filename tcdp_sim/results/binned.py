@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Bools, Floats, Ints
 
 LEVEL = 0.95
-FEW = 128  # bins up to which none are merged, and about as many as there are afterwards
+FEW = 128  # occupied bins up to which none are merged, and about as many as there are afterwards
 INNER = 0.01  # of the trials lie outside of the bins of equal width, on each side
 
 
@@ -50,7 +50,7 @@ class Binned:
 
     def usual(self) -> "Binned":
         """Return the counts in about FEW bins: of equal width, but for the tails, where widths double."""
-        if len(self.lower) <= FEW:
+        if np.count_nonzero(self.counts.any(axis=0)) <= FEW:
             return self
         total = np.cumsum(self.counts.sum(axis=0))
         low, high = self.lower[np.searchsorted(total, [INNER * total[-1], (1 - INNER) * total[-1]])]

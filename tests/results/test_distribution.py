@@ -33,7 +33,7 @@ def binned(*samples):
     """Samples on common bins, as the store has them."""
     found, infinite = [], []
     for sample in map(np.asarray, samples):
-        keys, counts = histogram(sample[np.isfinite(sample)])
+        keys, counts, *_ = histogram(sample[np.isfinite(sample)])
         order = np.argsort(in_order(keys))
         found.append((*bin_edges(keys[order]), counts[order]))
         infinite.append([np.isneginf(sample).sum(), np.isposinf(sample).sum()])
