@@ -183,7 +183,7 @@ class Run:
         snapshots = self.folder / SNAPSHOTS
         for half in [*self.folder.iterdir(), *(snapshots.iterdir() if snapshots.is_dir() else ())]:
             if HALF.fullmatch(half.name):
-                snapshot.remove(half)
+                durable.remove(half)
 
     def record(self, cell: str, chunk: int) -> bytes:
         """Return the encoded summary of a finished chunk, as it was written. Raises UserError if it is damaged."""
