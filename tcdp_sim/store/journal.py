@@ -192,15 +192,16 @@ class Reader:
     def several(self, places: Sequence[tuple[Path, int]]) -> list[bytes | None]:
         """Return `again` of each place. Records that lie close together are read at once. Raises OSError."""
         found: list[bytes | None] = [None] * len(places)
-        order = sorted(range(len(places)), key=places.__getitem__)
-        window, first, last = b"", 0, (Path(), 0)  # bytes that are read, their place in the file, and their end
+        names = [str(path) for path, _ in places]  # paths would be compared part by part
+        order = sorted(range(len(places)), key=lambda index: (names[index], places[index][1]))
+        window, first, last = b"", 0, ("", 0)  # bytes that are read, their place in the file, and their end
         for rank, index in enumerate(order):
             path, offset = places[index]
             start = offset - _HEAD
-            if last[0] != path or start + _HEAD > last[1]:
-                coming = (places[order[i]] for i in range(rank, len(order)))
+            if last[0] != names[index] or start + _HEAD > last[1]:
+                coming = ((names[i], places[i][1]) for i in (order[j] for j in range(rank, len(order))))
                 window, first = self._window(path, start, coming), start
-                last = path, first + len(window)
+                last = names[index], first + len(window)
             end = start - first + _HEAD + int.from_bytes(window[start - first + len(MAGIC) : offset - first], "little")
             if end + _DIGEST > len(window):
                 found[index] = self.again(path, offset)
@@ -208,11 +209,11 @@ class Reader:
                 found[index] = _payload(window[start - first : offset - first], window[offset - first : end + _DIGEST])
         return found
 
-    def _window(self, path: Path, start: int, coming: Iterable[tuple[Path, int]]) -> bytes:
+    def _window(self, path: Path, start: int, coming: Iterable[tuple[str, int]]) -> bytes:
         """Return the bytes of a file from `start`, with as many of the coming records as lie close to it."""
-        size = _USUAL
+        size, name = _USUAL, str(path)
         for count, (other, offset) in enumerate(coming):
-            if other != path or offset - start > min(_WINDOW, _USUAL * (count + 1)):
+            if other != name or offset - start > min(_WINDOW, _USUAL * (count + 1)):
                 break
             size = offset - start + _USUAL
         return system.read_at(self._opened(path), size, start)

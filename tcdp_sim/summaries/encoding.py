@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.summaries.bins import LARGE_KEY
-from tcdp_sim.summaries.summary import Distribution, Summary
+from tcdp_sim.summaries.summary import Distribution, Summary, merged
 
+TOGETHER, MOST_TOGETHER = 256, 1 << 20  # records that are handled together, and the approximate bytes of their arrays
 MOST_BYTES = 1 << 26  # size limit of an encoded summary's arrays; 40 observables with every bin occupied need less
 
 
@@ -63,8 +64,12 @@ def parts_of(data: bytes) -> Parts:
     size = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(str(data[4:size], "utf-8"))
     rows = len(header["chunks"])
-    bins = {name: _whole(fields["bins"]) for name, fields in header["observables"].items()}
-    widths = {name: _whole(width) for name, width in header.get("batches", {}).items()}
+    bins = {name: fields["bins"] for name, fields in header["observables"].items()}
+    widths = dict(header["batches"]) if "batches" in header else {}
+    for sizes in (bins, widths):
+        for value in sizes.values():
+            if type(value) is not int or value < 0:
+                raise ValueError(f"an encoded summary has a size of {value!r}")
     expected = 12 * sum(bins.values()) + 40 * rows * len(bins) + 8 * rows * sum(widths.values())
     return Parts(header, bins, widths, _unpacked(data[size:], expected))
 
@@ -100,6 +105,79 @@ def assembled(parts: Parts) -> Summary:
     return Summary(header["cell"], tuple(header["chunks"]), header["trials"], observables, header["events"], batches)
 
 
+def pooled(records: Iterable[bytes]) -> Summary:
+    """Return the merged summary of encoded summaries of one chunk each, all of one cell and of the same shape.
+
+    It has the bits of `merged`. The arrays of many records are added at once, which takes a third of the time. Raises
+    the errors of `from_bytes`.
+    """
+    return merged(map(_added, _groups(map(parts_of, records))))
+
+
+def _groups(each: Iterable[Parts]) -> Iterator[Sequence[Parts]]:
+    group: list[Parts] = []
+    size = 0
+    for parts in each:
+        group.append(parts)
+        size += len(parts.body)
+        if len(group) == TOGETHER or size > MOST_TOGETHER:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _added(group: Sequence[Parts]) -> Summary:
+    """Return the summary of records of one chunk each; the chunks stay in this order."""
+    first = group[0].header
+    pieces: dict[str, tuple[list[bytes], ...]] = {name: ([], [], []) for name in group[0].bins}
+    means: dict[str, list[bytes]] = {name: [] for name in group[0].widths}
+    for parts in group:
+        body, at = parts.body, 0
+        for name, bins in parts.bins.items():
+            ends = at, at + 4 * bins, at + 12 * bins, at + 12 * bins + 40
+            for piece, start, end in zip(pieces[name], ends, ends[1:]):
+                piece.append(body[start:end])
+            at = ends[-1]
+        for name, width in parts.widths.items():
+            means[name].append(body[at : at + 8 * width])
+            at += 8 * width
+    headers = [parts.header for parts in group]
+    observables = {}
+    for name in pieces:
+        found = _distribution([header["observables"][name] for header in headers], pieces[name])
+        if found is None:
+            return merged(map(assembled, group))  # which says what is wrong
+        observables[name] = found
+    batches = {name: np.frombuffer(b"".join(means[name]), "<f8").reshape(len(group), -1) for name in means}
+    events = {name: sum(header["events"][name] for header in headers) for name in first["events"]}
+    chunks = tuple(header["chunks"][0] for header in headers)
+    return Summary(first["cell"], chunks, sum(header["trials"] for header in headers), observables, events, batches)
+
+
+def _distribution(fields: Sequence[Any], pieces: Sequence[Sequence[bytes]]) -> Distribution | None:
+    """Return the sum of the distributions of an observable, or None if one of them is of an older version."""
+    steps, counts, moments = (
+        np.frombuffer(b"".join(piece), kind) for piece, kind in zip(pieces, ("<i4", "<i8", "<f8"))
+    )
+    moments = moments.reshape(-1, 5)
+    bins = np.array([each["bins"] for each in fields])
+    places = np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
+    keys = places[1:] - np.repeat(places[np.cumsum(bins) - bins], bins)
+    low, high = (np.repeat(column, bins) for column in (moments[:, 3], moments[:, 4]))
+    if any(map(counts_no_infinite, fields)) or lost_values(keys, low, high):
+        return None
+    least = keys.min(initial=0)
+    table = np.zeros(int(keys.max(initial=least) - least) + 1, np.int64)
+    np.add.at(table, keys - least, counts)
+    used = np.flatnonzero(table)
+    exceed = {label: sum(each["exceed"][label] for each in fields) for label in fields[0]["exceed"]}
+    sides = [each.get("infinite", (0, 0)) for each in fields]
+    infinite = sum(side[0] for side in sides), sum(side[1] for side in sides)
+    nonfinite = sum(each["nonfinite"] for each in fields)
+    return Distribution((used + least).astype(np.int32), table[used], exceed, moments, nonfinite, infinite)
+
+
 def counts_no_infinite(fields: Mapping[str, Any]) -> bool:
     """Return True if an observable has non-finite trials but no count of infinite ones.
 
@@ -124,13 +202,6 @@ def lost_values(keys: NDArray[Any], least: ArrayLike, most: ArrayLike) -> bool:
 def _lost(d: Distribution) -> bool:
     """Return True if a distribution has lost values."""
     return lost_values(d.keys, d.moments[:, 3].min(), d.moments[:, 4].max())
-
-
-def _whole(value) -> int:
-    """Return a size in a header. Raises ValueError unless it is an integer >= 0."""
-    if type(value) is not int or value < 0:
-        raise ValueError(f"an encoded summary has a size of {value!r}")
-    return value
 
 
 def _unpacked(data: bytes, size: int) -> bytes:
