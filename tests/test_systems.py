@@ -78,7 +78,7 @@ def windows(request, tmp_path_factory):
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr
 
-    run.bare = request.param == "bare"
+    run.place, run.bare = place, request.param == "bare"
     return run
 
 
@@ -90,6 +90,9 @@ def test_a_study_and_its_commands(windows):
     command(windows, "run", *TINY, "cluster=serial")
     again = command(windows, "run", *TINY, "cluster=serial")
     assert "nothing to simulate" in again
+    assert "damaged" not in again
+    for file in (windows.place / "results" / "small").glob("*.json"):
+        assert b"\r" not in file.read_bytes()  # the bytes are those of other systems
     assert "2 of 2 cells done" in command(windows, "status", "results/small")
     for words in (["table", "x.csv"], ["report"], ["explore"], ["verify", "sample=2"], ["draw"], ["finish"]):
         command(windows, words[0], "results/small", *words[1:])
