@@ -147,8 +147,9 @@ def send_to_main_thread(number: signal.Signals) -> None:
 
 
 def kill(process: int) -> None:
-    """End a process at once. Raises OSError."""
-    os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+    """End a process at once, unless it has ended. Raises OSError."""
+    with suppress(ProcessLookupError):
+        os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def is_alive(process: int) -> bool:
