@@ -505,7 +505,8 @@ def sweep(
     ----------
     function : callable, object with simulate(rng, trials), or str
         A function f(rng, trials, **axes) that returns an array of shape (trials,), or a function f(rng, **axes) that
-        returns one trial. A trial is a number, a yes or no (an event), or a dict of them. A number without a name is
+        returns one trial. A trial is a number, a yes or no (an event), or a dict of them. Several numbers may be the
+        columns of a DataFrame (pandas or polars) with a row for each trial. A number without a name is
         called `value`. All randomness must come from `rng`, a numpy.random.Generator. A
         text is the name of a function that an installed plug-in brings (entry point `tcdp_sim.sweep`).
     axes : mapping

@@ -4,6 +4,7 @@ import csv
 import os
 import subprocess
 import sys
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
@@ -67,9 +68,7 @@ def test_files_named_like_the_library_are_not_run(tmp_path, words):
 def test_the_tracker_starts_apart_from_the_current_folder(monkeypatch):
     """And the environment is afterwards as it was; one's own setting stays."""
     seen = []
-    monkeypatch.setattr(
-        safe_path.resource_tracker, "ensure_running", lambda: seen.append(os.environ.get(safe_path.NAME))
-    )
+    monkeypatch.setattr(resource_tracker, "ensure_running", lambda: seen.append(os.environ.get(safe_path.NAME)))
     for own, expected in ((None, safe_path.OURS), ("1", "1")):
         monkeypatch.delenv(safe_path.NAME, raising=False)
         if own:
@@ -93,6 +92,7 @@ def test_nothing_else_starts_the_tracker_or_processes():
 
     root = Path(tcdp_sim.__file__).parent
     words = ("resource_tracker.ensure_running", "forkserver.ensure_running", "ProcessPoolExecutor(", "get_context(")
+    words = (*words, "system.ensure_tracker(")
     texts = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.rglob("*.py")}
     found = {name for name, text in texts.items() if any(word in text for word in words)}
-    assert found == {"core/safe_path.py", "core/fork_server.py", "report/saving.py"}
+    assert found == {"core/safe_path.py", "core/system.py", "core/fork_server.py", "report/saving.py"}

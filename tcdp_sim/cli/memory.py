@@ -1,6 +1,5 @@
 """The memory of the command line: freed memory goes back to the system, and a lack of memory is told in one line."""
 
-import ctypes
 import signal
 import sys
 import threading
@@ -9,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core import system
 from tcdp_sim.core.errors import lacks_memory
 from tcdp_sim.core.texts import printable
 
@@ -33,8 +33,7 @@ def give_back() -> None:
     By default it keeps arrays of up to 32 MB in its heap, where small objects that stay above them hold their memory:
     60 MB for 10,000 cells and more. Other C libraries have no such setting.
     """
-    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
-    if set_option:
+    if set_option := system.c_function("mallopt"):
         set_option(TRIM_THRESHOLD, BYTES)
 
 
@@ -43,8 +42,7 @@ def give_back_now() -> None:
 
     It returns memory at the end of its heap by itself: see `give_back`. After a run of 200,000 cells that leaves 50 MB.
     """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim:
+    if trim := system.c_function("malloc_trim"):
         trim(0)
 
 
@@ -89,7 +87,7 @@ def tell() -> None:
 def _thread_ended(what: threading.ExceptHookArgs) -> None:
     if what.exc_value is not None and is_short(what.exc_value):
         _short.set()
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+        system.send_to_main_thread(signal.SIGTERM)
     elif sys.stderr is not None:
         threading.__excepthook__(what)
 

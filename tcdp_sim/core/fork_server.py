@@ -6,15 +6,13 @@ on its imports.
 
 import multiprocessing
 import os
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import forkserver
 from typing import Any
 
 from tcdp_sim.core import environment as environment_of
-from tcdp_sim.core import safe_path
+from tcdp_sim.core import safe_path, system
 
 PRIVATE = (3, 11, 1)  # in older versions of Python, other users of the machine could connect to the server
 SIGNALS = "tcdp_sim.core.server_signals"
@@ -29,9 +27,11 @@ def running(modules: Sequence[str], environment: Mapping[str, str]) -> Iterator[
     crash there. Nor is there one if it cannot start: its socket is a file in the folder for temporary files, whose path
     may be longer than sockets allow.
     """
-    if sys.platform != "linux" or sys.version_info < PRIVATE:
+    if not system.has_fork_server() or sys.version_info < PRIVATE:
         yield
         return
+    from multiprocessing import forkserver
+
     before = multiprocessing.get_start_method(allow_none=True)
     multiprocessing.set_start_method("forkserver", force=True)
     multiprocessing.set_forkserver_preload([SIGNALS, *modules])
@@ -60,7 +60,9 @@ def _stop() -> None:
     Python has no public function for it. The signal comes first, because `_stop` waits for the server, and the server
     would wait for a worker that hangs.
     """
+    from multiprocessing import forkserver
+
     server: Any = forkserver._forkserver
     with suppress(AttributeError, OSError):
-        os.kill(server._forkserver_pid, signal.SIGKILL)
+        system.kill(server._forkserver_pid)
         server._stop()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 
+from tcdp_sim.core import system
 from tcdp_sim.core.texts import printable
 
 NAME = "run.log"
@@ -36,7 +37,7 @@ class _Printable(logging.Formatter):
 
 def _no_link(path: str, flags: int) -> int:
     """Open a file without following a link."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    return os.open(path, flags | system.NO_LINK, 0o666)
 
 
 @contextmanager

@@ -1,14 +1,13 @@
 """New processes of Python that import nothing from the current folder, which may be anybody's.
 
-`python -c`, with which multiprocessing starts processes, looks for modules there first: a file that is named like one
-of the library would be run in its place.
+`python -c`, with which multiprocessing starts processes, looks for modules there first: a file named like a module of
+the library would be run in its place.
 """
 
 import os
 from contextlib import AbstractContextManager
-from multiprocessing import resource_tracker
 
-from tcdp_sim.core import environment
+from tcdp_sim.core import environment, system
 
 NAME, OURS = "PYTHONSAFEPATH", "tcdp_sim"  # any text switches it on, and ours tells it from one of the user's
 SAFE = {NAME: OURS}
@@ -25,7 +24,7 @@ def ensure_tracker() -> None:
     Call it before signals are held: its start unblocks them.
     """
     with started():
-        resource_tracker.ensure_running()
+        system.ensure_tracker()
 
 
 def forget() -> None:
@@ -34,6 +33,12 @@ def forget() -> None:
         del os.environ[NAME]
 
 
-def dask_setup(_: object) -> None:
-    """Do the same in a worker of Dask, which calls this function of the modules that it loads first."""
+def begin() -> None:
+    """Make a process that ours has started forget our variable, and leave Ctrl-C to ours."""
     forget()
+    system.deafen()
+
+
+def dask_setup(_: object) -> None:
+    """Begin a worker of Dask, which calls this function of the modules that it loads first."""
+    begin()

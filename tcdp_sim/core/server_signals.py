@@ -10,7 +10,7 @@ import signal
 import sys
 from types import TracebackType
 
-from tcdp_sim.core import safe_path
+from tcdp_sim.core import safe_path, system
 
 _DEAF_TO = {signal.SIGTERM}
 
@@ -25,5 +25,5 @@ def _say(kind: type[BaseException], problem: BaseException, trace: TracebackType
 
 sys.excepthook = _say
 safe_path.forget()
-signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)
-os.register_at_fork(after_in_child=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, _DEAF_TO))
+system.block(_DEAF_TO)
+system.after_fork(lambda: system.unblock(_DEAF_TO))

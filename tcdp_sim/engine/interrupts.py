@@ -5,6 +5,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tcdp_sim.core import system
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _heard: list[int] = []  # signals that `check` has not answered yet
 
@@ -64,11 +66,10 @@ def held() -> Iterator[None]:
     handlers = {number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
     for number in handlers:
         signal.signal(number, lambda number, _: heard.append(number))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        with system.blocked(signal.SIGINT):
+            yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in handlers.items():
             signal.signal(number, handler)
         if heard:

@@ -1,13 +1,12 @@
 """The time and memory that the parts of a run and its finish need, by the forecast of a plan."""
 
-import resource
-import sys
 import time
 from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 
+from tcdp_sim.core import system
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine.forecast import A_ROW, Forecast, forecast
 from tcdp_sim.engine.parts import alone
@@ -60,12 +59,12 @@ def needs(settings: Settings, parts: int, values: ExactValues, tell: Tell) -> Ne
     started = time.perf_counter()
     study = prepare(alone(settings))
     planning = time.perf_counter() - started
-    before = _peak()
+    before = system.peak_memory()
     coming = forecast(study, tell, values)
     by_number, largest = _largest(study, parts)
     seconds = max(largest * coming.between[1], _longest_cell(settings, coming))
     seconds += _largest_exact(study, parts, coming) if coming.exact else 0.0
-    growth = (_peak() - before) * (coming.pilot.more_trials if coming.pilot else 1.0)
+    growth = (system.peak_memory() - before) * (coming.pilot.more_trials if coming.pilot else 1.0)
     memory = max(coming.memory[1], before) + growth
     reading = A_STORED_CHUNK * max(coming.chunks, len(study.plan.laws) * study.settings.chunks)
     finish = planning + reading + len(study.plan.cells) * A_ROW + FIGURES
@@ -77,12 +76,6 @@ def needs(settings: Settings, parts: int, values: ExactValues, tell: Tell) -> Ne
 def _need(seconds: float, memory: float) -> Need:
     minutes = ceil((MARGIN * seconds + SLOW_START) / 60)
     return Need(60 * minutes, max(LEAST_MEMORY, ceil(MARGIN * memory / 1e8) * 100))
-
-
-def _peak() -> float:
-    """Return the most memory that this process has had, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 def _longest_cell(settings: Settings, coming: Forecast) -> float:

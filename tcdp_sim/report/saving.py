@@ -137,6 +137,7 @@ def _arrived(future: "Future[Path]") -> bool:
 
 
 def _load() -> None:
-    """Import what saving needs."""
+    """Begin the second process, and import what saving needs."""
+    safe_path.begin()
     import matplotlib.backends.backend_agg
     import matplotlib.backends.backend_pdf  # noqa: F401

@@ -1,7 +1,6 @@
 """Functions that open the published results of a run: labelled by the axes of its sweep, or cell by cell as stored."""
 
 import json
-import os
 import threading
 import warnings
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import dask.threaded
 import numpy as np
 import xarray as xr
 
+from tcdp_sim.core import system
 from tcdp_sim.core.errors import UserError, lacks_memory
 from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import blank
@@ -32,8 +32,7 @@ def _forget_threads() -> None:
     dask.threaded.pools_lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+system.after_fork(_forget_threads)
 
 
 def open_results(path) -> xr.Dataset:

@@ -19,7 +19,7 @@ from tcdp_sim.report import html, latex, plots, svg
 from tcdp_sim.results import explore, page_file, published
 from tcdp_sim.results.published import Published
 from tcdp_sim.statistics import contradictions
-from tcdp_sim.store import recorded
+from tcdp_sim.store import recorded, snapshot
 from tcdp_sim.store.drawn import TITLE
 from tcdp_sim.study import again
 from tcdp_sim.study.study import data_notes
@@ -187,7 +187,7 @@ def _provenance(run: Published) -> list[tuple[str, str]]:
     terms = [("tcdp_sim", attributes["tcdp_sim_version"]), ("seed", attributes["seed"])]
     terms += [("trials a chunk", str(attributes["trials_per_chunk"])), ("config", attributes["config_hash"])]
     terms += [
-        ("snapshot", (run.folder / "results.zarr").resolve().name),
+        ("snapshot", snapshot.name_of(run.folder / "results.zarr")),
         ("exact values", attributes.get("exact_code", "")),
     ]
     about = recorded.provenance_of(run.folder)

@@ -124,7 +124,7 @@ def export(path, target) -> Path:
         if target.suffix == ".csv":
             write_csv_parts(tidy_blocks(flat), target)
         else:
-            target.write_text(latex.booktabs(tidy(flat)), "utf-8")
+            target.write_text(latex.booktabs(tidy(flat)), "utf-8", newline="")
     except OSError as problem:
         raise UserError(f"{target} cannot be written ({reason(problem)})") from None
     return target

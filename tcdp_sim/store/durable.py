@@ -8,15 +8,19 @@ import errno
 import os
 import platform
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
+from tcdp_sim.core import system
+
 SYNCS_AT_ONCE = 8  # a disk writes many small files in about the time of one
 LISTED_AT_ONCE = 256  # files that are submitted to the threads at a time
 _CANNOT = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}  # errors of file systems that cannot sync folders
-_CANNOT_LINK = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}  # errors of those without hard links
+# errors where there are no links, or the user may not make any
+_CANNOT_LINK = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
 def unfinished(path: Path) -> Path:
@@ -60,21 +64,62 @@ def create(path: Path, text: str) -> None:
 
 def _fill(path: Path, text: str | Iterable[str]) -> None:
     """Write a new file and sync its bytes."""
-    with path.open("x", encoding="utf-8") as file:
+    with path.open("x", encoding="utf-8", newline="") as file:  # the same bytes on all systems
         file.writelines([text] if isinstance(text, str) else text)
         file.flush()
         os.fsync(file.fileno())
 
 
 def link(path: Path, target: Path) -> None:
-    """Make the symlink `path` point to a folder, relative to its own, atomically. Raises OSError."""
+    """Make `path` lead to a folder. Raises OSError.
+
+    It becomes a symlink relative to its own folder, put in place atomically. Where there are no symlinks (on Windows
+    without its developer mode) it becomes a copy of the folder, and a process that is killed may leave none.
+    """
     fresh = unfinished(path)
-    fresh.symlink_to(os.path.relpath(target, path.parent), target_is_directory=True)
     try:
-        fresh.replace(path)
+        if not _linked(fresh, target):
+            shutil.copytree(target, fresh)
+            sync_tree(fresh)
+            remove(path)
+        try:
+            fresh.replace(path)
+        except PermissionError:  # Windows replaces no link to a folder
+            remove(path)
+            fresh.replace(path)
+    finally:
+        remove(fresh)
+    sync_folder(path.parent)
+
+
+def has_links(folder: Path) -> bool:
+    """Return True if symlinks to folders can be made in a folder."""
+    fresh = unfinished(folder / "link")
+    try:
+        return _linked(fresh, folder)
+    except OSError:  # nothing can be written
+        return True
     finally:
         fresh.unlink(missing_ok=True)
-    sync_folder(path.parent)
+
+
+def _linked(path: Path, target: Path) -> bool:
+    """Make a symlink to a folder, and return False where there are none. Raises OSError."""
+    try:
+        path.symlink_to(os.path.relpath(target, path.parent), target_is_directory=True)
+        return True
+    except OSError as problem:
+        if problem.errno not in _CANNOT_LINK:
+            raise
+        return False
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link or a folder with its content, if it exists."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def make_folder(path: Path) -> None:
@@ -94,8 +139,10 @@ def sync_folder(path: Path) -> None:
     Nothing happens on a file system that cannot sync folders.
     """
     try:
-        file = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        file = system.open_folder(path)
     except PermissionError:  # the folder may be entered but not listed
+        return
+    if file is None:
         return
     try:
         os.fsync(file)
@@ -106,21 +153,12 @@ def sync_folder(path: Path) -> None:
         os.close(file)
 
 
-def sync_file(path: Path) -> None:
-    """Sync the bytes of a file to the disk, whichever process wrote them. Raises OSError."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
-
-
 def sync_tree(path: Path) -> None:
     """Sync a folder with all files and folders below it to the disk. Raises OSError."""
     files = _files(path)
     with ThreadPoolExecutor(SYNCS_AT_ONCE) as pool:
         while some := list(islice(files, LISTED_AT_ONCE)):  # a pool keeps everything that was submitted to it
-            _each(pool, sync_file, some)
+            _each(pool, system.sync_file, some)
         _each(pool, sync_folder, [Path(folder) for folder, _, _ in os.walk(path)])
 
 

@@ -7,16 +7,15 @@ and counted, and their chunks are simulated again. Nothing is ever overwritten.
 import errno
 import hashlib
 import os
-import resource
 import socket
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
+from tcdp_sim.core import system
 from tcdp_sim.store import durable
 
 MAGIC = b"tCDPrec1"
@@ -41,7 +40,7 @@ class Writer:
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
         name = f"{stamp}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}{label}.seg"
         self.path = folder / name
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        self._file = os.open(self.path, system.BYTES | os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._size = self._bare = 0
         self._named = False
         self._synced = time.monotonic()
@@ -164,7 +163,7 @@ def segments(folder: Path) -> dict[str, int]:
 def sync(folder: Path) -> None:
     """Sync all journal files, even those whose writers were killed before they had synced. Raises OSError."""
     for path in sorted(folder.glob("*.seg")):
-        durable.sync_file(path)
+        system.sync_file(path)
     if folder.is_dir():
         durable.sync_folder(folder)
 
@@ -179,7 +178,7 @@ class Reader:
     def again(self, path: Path, offset: int) -> bytes | None:
         """Return the payload at this offset of a file, or None if it has been damaged since. Raises OSError."""
         file = self._opened(path)
-        start = os.pread(file, _USUAL, offset - _HEAD)
+        start = system.read_at(file, _USUAL, offset - _HEAD)
         if not start.startswith(MAGIC):
             return None
         length = int.from_bytes(start[len(MAGIC) : _HEAD], "little")
@@ -187,21 +186,22 @@ class Reader:
         if end > len(start):
             if offset - _HEAD + end > os.fstat(file).st_size:
                 return None
-            start = os.pread(file, end, offset - _HEAD)
+            start = system.read_at(file, end, offset - _HEAD)
         return _payload(start[:_HEAD], start[_HEAD:end])
 
     def several(self, places: Sequence[tuple[Path, int]]) -> list[bytes | None]:
         """Return `again` of each place. Records that lie close together are read at once. Raises OSError."""
         found: list[bytes | None] = [None] * len(places)
-        order = sorted(range(len(places)), key=places.__getitem__)
-        window, first, last = b"", 0, (Path(), 0)  # bytes that are read, their place in the file, and their end
+        names = [str(path) for path, _ in places]  # paths would be compared part by part
+        order = sorted(range(len(places)), key=lambda index: (names[index], places[index][1]))
+        window, first, last = b"", 0, ("", 0)  # bytes that are read, their place in the file, and their end
         for rank, index in enumerate(order):
             path, offset = places[index]
             start = offset - _HEAD
-            if last[0] != path or start + _HEAD > last[1]:
-                coming = (places[order[i]] for i in range(rank, len(order)))
+            if last[0] != names[index] or start + _HEAD > last[1]:
+                coming = ((names[i], places[i][1]) for i in (order[j] for j in range(rank, len(order))))
                 window, first = self._window(path, start, coming), start
-                last = path, first + len(window)
+                last = names[index], first + len(window)
             end = start - first + _HEAD + int.from_bytes(window[start - first + len(MAGIC) : offset - first], "little")
             if end + _DIGEST > len(window):
                 found[index] = self.again(path, offset)
@@ -209,28 +209,27 @@ class Reader:
                 found[index] = _payload(window[start - first : offset - first], window[offset - first : end + _DIGEST])
         return found
 
-    def _window(self, path: Path, start: int, coming: Iterable[tuple[Path, int]]) -> bytes:
+    def _window(self, path: Path, start: int, coming: Iterable[tuple[str, int]]) -> bytes:
         """Return the bytes of a file from `start`, with as many of the coming records as lie close to it."""
-        size = _USUAL
+        size, name = _USUAL, str(path)
         for count, (other, offset) in enumerate(coming):
-            if other != path or offset - start > min(_WINDOW, _USUAL * (count + 1)):
+            if other != name or offset - start > min(_WINDOW, _USUAL * (count + 1)):
                 break
             size = offset - start + _USUAL
-        return os.pread(self._opened(path), size, start)
+        return system.read_at(self._opened(path), size, start)
 
     def _opened(self, path: Path) -> int:
         """Return the open file; the one opened first is closed if there are too many."""
         if path not in self._files:
             if len(self._files) >= _most_files():
                 os.close(self._files.pop(next(iter(self._files))))
-            self._files[path] = os.open(path, os.O_RDONLY)
+            self._files[path] = os.open(path, system.BYTES | os.O_RDONLY)
         return self._files[path]
 
 
 def _most_files() -> int:
     """Return how many files a reader may keep open: a part of what the process may."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _MOST_FILES if soft == resource.RLIM_INFINITY else max(1, min(soft // _SHARE, _MOST_FILES))
+    return int(max(1, min(system.open_files() // _SHARE, _MOST_FILES)))
 
 
 def _close(files: dict[Path, int]) -> None:
@@ -240,11 +239,7 @@ def _close(files: dict[Path, int]) -> None:
 
 def allow_many_files() -> None:
     """Let this process open as many files as its hard limit admits, up to what a thousand parts need."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _SHARE * _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _SHARE * _MOST_FILES)
-    if soft != resource.RLIM_INFINITY and wanted > soft:
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    system.allow_open_files(_SHARE * _MOST_FILES)
 
 
 def _record(file: BinaryIO, at: int, size: int) -> bytes | None:

@@ -3,7 +3,6 @@
 It is the kernel's lock on a file, or a second file on file systems without locks.
 """
 
-import fcntl
 import json
 import os
 import platform
@@ -13,12 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core import system
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import durable
 
 LOCK, HELD = "lock", "lock.held"  # the file that the kernel locks, and the file whose existence is the lock
 TRIES, PAUSE = 5, 0.05  # a process that only tests the lock holds it for a moment
-_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
+_FLAGS = system.BYTES | system.NO_LINK
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def held(folder: Path) -> Iterator[str]:
         if _locked(file, folder):
             _refuse_owner(folder)
             os.ftruncate(file, 0)
-            os.pwrite(file, f"process {os.getpid()} on {platform.node()}".encode(), 0)
+            os.write(file, f"process {os.getpid()} on {platform.node()}".encode())
             yield ""
         else:
             with _held_by_file(folder):
@@ -55,7 +55,7 @@ def busy(folder: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        system.lock(file, shared=True)
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks
@@ -72,11 +72,11 @@ def _locked(file: int, folder: Path) -> bool:
     """
     for left in reversed(range(TRIES)):
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(file)
             return True
         except BlockingIOError:
             if not left:
-                raise _taken(folder, os.pread(file, 1000, 0).decode("utf-8", "replace").strip()) from None
+                raise _taken(folder, system.read_at(file, 1000, 0).decode("utf-8", "replace").strip()) from None
             time.sleep(PAUSE)
         except OSError:  # a file system without locks
             return False
@@ -158,18 +158,7 @@ def _over(owner) -> bool:
     """Return True if a process has certainly ended: this start of this host would know it, and does not."""
     me, process = _me(), owner.get("process")
     same_boot = owner.get("host") == me["host"] and owner.get("system") == me["system"]
-    return same_boot and isinstance(process, int) and not _alive(process)
-
-
-def _alive(process: int) -> bool:
-    """Return True if a process with this number exists."""
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:  # it exists but belongs to another user
-        return True
-    return True
+    return same_boot and isinstance(process, int) and not system.is_alive(process)
 
 
 def _owner_label(owner) -> str:

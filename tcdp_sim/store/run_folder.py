@@ -39,9 +39,9 @@ from tcdp_sim.store.digests import SNAPSHOTS
 from tcdp_sim.store.index import Index
 from tcdp_sim.store.journal import CHUNK, HEAD, PROBLEM
 from tcdp_sim.summaries import decoding
-from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of
+from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of, pooled
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
-from tcdp_sim.summaries.summary import Summary, merged
+from tcdp_sim.summaries.summary import Summary
 from tcdp_sim.summaries.together import Names, Summaries, together
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Run:
         snapshots = self.folder / SNAPSHOTS
         for half in [*self.folder.iterdir(), *(snapshots.iterdir() if snapshots.is_dir() else ())]:
             if HALF.fullmatch(half.name):
-                snapshot.remove(half)
+                durable.remove(half)
 
     def record(self, cell: str, chunk: int) -> bytes:
         """Return the encoded summary of a finished chunk, as it was written. Raises UserError if it is damaged."""
@@ -214,8 +214,8 @@ class Run:
 
     def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
         """Return the merged summary of these chunks of a cell, read from the journal."""
-        parts = map(from_bytes, self.each_record((cell, chunk) for chunk in chunks))
-        return next(parts) if len(chunks) == 1 else merged(parts)
+        records = self.each_record((cell, chunk) for chunk in chunks)
+        return from_bytes(next(records)) if len(chunks) == 1 else pooled(records)
 
     def summaries(self, cells: Sequence[str], chunks: Sequence[range], names: Names | None) -> Summaries:
         """Return the summaries of cells over these chunks, None for a cell without chunks or that lacks one.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tcdp_sim.store import durable
-from tcdp_sim.store.digests import DIGITS, SNAPSHOTS, intact, tree_digest
+from tcdp_sim.store.digests import DIGITS, SNAPSHOTS, intact, is_name, tree_digest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,9 +25,10 @@ def publish(folder: Path, blocks: "Iterable[xr.Dataset]") -> Path:
     snapshots.mkdir(exist_ok=True)
     final = _written(blocks, snapshots)
     before = _target(link)
-    if not link.is_symlink() and link.is_dir():
-        remove(link)  # a copy that followed the link: its content is in the journal
-    durable.link(link, final)
+    if not link.is_symlink() and link.is_dir() and before != final.name:
+        durable.remove(link)  # a copy: its content is in the journal
+    if link.is_symlink() or before != final.name:
+        durable.link(link, final)
     if before not in (None, final.name):
         _prune(snapshots, {before, final.name})
     return link
@@ -43,7 +44,7 @@ def _written(blocks: "Iterable[xr.Dataset]", snapshots: Path) -> Path:
         final = snapshots / tree_digest(fresh)[:DIGITS]
         if not intact(final, {final.name}):
             durable.sync_tree(fresh)
-            remove(final)
+            durable.remove(final)
             fresh.rename(final)
         else:
             durable.sync_tree(final)  # the process that wrote it may have been killed before
@@ -56,24 +57,29 @@ def _written(blocks: "Iterable[xr.Dataset]", snapshots: Path) -> Path:
 def published(folder: Path) -> str | None:
     """Return the name of the run's snapshot that LINK leads to, or None."""
     link, name = folder / LINK, _target(folder / LINK)
+    if name and not link.is_symlink():
+        return name if (folder / SNAPSHOTS / name).is_dir() else None
     return name if name and link.resolve() == (folder / SNAPSHOTS / name).resolve() else None
 
 
 def _target(link: Path) -> str | None:
-    """Return the name of the tree that a link leads to, whether or not it exists."""
-    return Path(os.readlink(link)).name if link.is_symlink() else None
+    """Return the name of the tree that a link leads to, whether or not it exists.
+
+    A copy counts where there are no links. Elsewhere somebody has copied the folder, and a link takes its place.
+    """
+    if link.is_symlink():
+        return Path(os.readlink(link)).name
+    return name_of(link) if link.is_dir() and not durable.has_links(link.parent) else None
+
+
+def name_of(tree: Path) -> str:
+    """Return the name of the snapshot that a path leads to: the digest of its bytes. Raises OSError."""
+    name = tree.resolve().name
+    return name if is_name(name) else tree_digest(tree)[:DIGITS]
 
 
 def _prune(snapshots: Path, kept: set[str]) -> None:
     """Remove all trees but these."""
     for path in snapshots.iterdir():
         if path.name not in kept:
-            remove(path)
-
-
-def remove(path: Path) -> None:
-    """Remove a file, a link or a folder with its content, if it exists."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(path, ignore_errors=True)
+            durable.remove(path)

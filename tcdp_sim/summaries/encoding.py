@@ -2,15 +2,16 @@
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.summaries.bins import MIXED
-from tcdp_sim.summaries.summary import Distribution, Summary
+from tcdp_sim.summaries.summary import Distribution, Summary, merged
 
+TOGETHER, MOST_TOGETHER = 256, 1 << 20  # records that are handled together, and the approximate bytes of their arrays
 MOST_BYTES = 1 << 26  # size limit of an encoded summary's arrays; 20 observables with every bin occupied need less
 
 
@@ -102,6 +103,81 @@ def assembled(parts: Parts) -> Summary:
         batches[name] = np.frombuffer(body, "<f8", rows * width, offset).reshape(rows, width)
         offset += batches[name].nbytes
     return Summary(header["cell"], tuple(header["chunks"]), header["trials"], observables, header["events"], batches)
+
+
+def pooled(records: Iterable[bytes]) -> Summary:
+    """Return the merged summary of encoded summaries of one chunk each, all of one cell and of the same shape.
+
+    It has the bits of `merged`. The arrays of many records are added at once, which takes a third of the time. Raises
+    the errors of `from_bytes`.
+    """
+    return merged(map(_added, _groups(map(parts_of, records))))
+
+
+def _groups(each: Iterable[Parts]) -> Iterator[Sequence[Parts]]:
+    group: list[Parts] = []
+    size = 0
+    for parts in each:
+        group.append(parts)
+        size += len(parts.body)
+        if len(group) == TOGETHER or size > MOST_TOGETHER:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _added(group: Sequence[Parts]) -> Summary:
+    """Return the summary of records of one chunk each; the chunks stay in this order."""
+    first = group[0].header
+    pieces: dict[str, tuple[list[bytes], ...]] = {name: ([], [], [], []) for name in group[0].bins}
+    means: dict[str, list[bytes]] = {name: [] for name in group[0].widths}
+    for parts in group:
+        body, at = parts.body, 0
+        for name, bins in parts.bins.items():
+            ends = np.cumsum([at, 4 * bins, 8 * bins, 40, 8 * parts.atoms[name]]).tolist()
+            for piece, start, end in zip(pieces[name], ends, ends[1:]):
+                piece.append(body[start:end] if start < end or piece is not pieces[name][3] else _mixed(bins))
+            at = ends[-1]
+        for name, width in parts.widths.items():
+            means[name].append(body[at : at + 8 * width])
+            at += 8 * width
+    headers = [parts.header for parts in group]
+    observables = {
+        name: _distribution([header["observables"][name] for header in headers], pieces[name]) for name in pieces
+    }
+    batches = {name: np.frombuffer(b"".join(means[name]), "<f8").reshape(len(group), -1) for name in means}
+    events = {name: sum(header["events"][name] for header in headers) for name in first["events"]}
+    chunks = tuple(header["chunks"][0] for header in headers)
+    return Summary(first["cell"], chunks, sum(header["trials"] for header in headers), observables, events, batches)
+
+
+def _mixed(bins: int) -> bytes:
+    """Return the atoms of bins of a record that has none."""
+    return np.full(bins, MIXED, "<i8").tobytes()
+
+
+def _distribution(fields: Sequence[Any], pieces: Sequence[Sequence[bytes]]) -> Distribution:
+    """Return the sum of the distributions of an observable."""
+    steps, counts, moments, atoms = (
+        np.frombuffer(b"".join(piece), kind) for piece, kind in zip(pieces, ("<i4", "<i8", "<f8", "<i8"))
+    )
+    bins = np.array([each["bins"] for each in fields])
+    places = np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
+    keys = places[1:] - np.repeat(places[np.cumsum(bins) - bins], bins)
+    least = keys.min(initial=0)
+    table = np.zeros(int(keys.max(initial=least) - least) + 1, np.int64)
+    np.add.at(table, keys - least, counts)
+    lowest, highest = np.full_like(table, np.iinfo(np.int64).max), np.full_like(table, MIXED)
+    np.minimum.at(lowest, keys - least, atoms)
+    np.maximum.at(highest, keys - least, atoms)
+    used = np.flatnonzero(table)
+    exceed = {label: sum(each["exceed"][label] for each in fields) for label in fields[0]["exceed"]}
+    sides = [each.get("infinite", (0, 0)) for each in fields]
+    infinite = sum(side[0] for side in sides), sum(side[1] for side in sides)
+    same = np.where(lowest == highest, lowest, MIXED)[used]
+    counted = (exceed, moments.reshape(-1, 5), sum(each["nonfinite"] for each in fields), infinite)
+    return Distribution((used + least).astype(np.int32), table[used], same, *counted)
 
 
 def _need_this_version(header: Mapping[str, Any]) -> None:

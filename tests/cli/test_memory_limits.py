@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import threading
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,7 @@ def test_a_limit_in_which_no_workers_can_be_had_is_refused_before_any_is_started
     with pytest.raises(UserError, match=rf"have {limit} GB .* needs 1\.25 GB or more; raise the limit"):
         local._check_space(int(limit * 1e9))
     local._check_space(int(1.3e9))
-    local._check_space(resource.RLIM_INFINITY)
+    local._check_space(inf)
 
 
 @pytest.mark.slow

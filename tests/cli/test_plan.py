@@ -10,7 +10,7 @@ import pytest
 from benchmarks.framework import composed
 from tcdp_sim import results
 from tcdp_sim.cli import plan
-from tcdp_sim.engine import clusters, forecast, pilot
+from tcdp_sim.engine import forecast, pilot
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.engine.simulate import Batch, Done, Record, Task, run
 from tcdp_sim.mechanisms import Histogram
@@ -92,7 +92,7 @@ def test_a_forecast_is_chunks_times_seconds_over_what_works_at_once(command, mon
     """8 chunks of 3 s and 0.5 MB, 4 cells whose exact values take 5 s, give or take a factor of 1.3 + 0.7."""
     monkeypatch.setattr(forecast, "pilot", lambda *_: pilot.Pilot(4, 2.0, 3.0, 500_000.0, 0, bytes_spread=0.25))
     monkeypatch.setattr(forecast, "exact_pilot", lambda *_: pilot.ExactPilot(3, 5.0, 0.7))
-    monkeypatch.setattr(clusters, "_cores", lambda: 2)
+    monkeypatch.setattr("tcdp_sim.core.system.cores", lambda: 2)
     small = ("trials=1000", "chunk=500", "sweep.rho=0.1", "also=null", *SMALL)
     code, out, err = command("plan", *small, *words)
     assert (code, err) == (0, "")

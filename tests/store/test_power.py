@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from torture.power import Failure, Recorder, Sync, failures, published, recorded
 
+from tcdp_sim.core import system
 from tcdp_sim.store import durable, journal
 from tcdp_sim.store.run_folder import CHUNK
 from tcdp_sim.summaries.decoding import decoded
@@ -98,7 +99,7 @@ def test_only_what_was_synced_is_left_for_sure(tmp_path, monkeypatch):
         (home / "named").write_text("y")
         durable.sync_folder(home)
         (home / "nameless").write_text("z")
-        durable.sync_file(home / "nameless")
+        system.sync_file(home / "nameless")
         durable.write(home / "kept", "w")
         (home / "kept").rename(home / "moved")
     Failure(recorder, len(recorder.steps), "synced", random.Random(1)).leave(tmp_path / "left")

@@ -10,6 +10,7 @@ from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
 from tcdp_sim.experiments.papers.gather.runs import Run, opened
 from tcdp_sim.results import open_cells
 from tcdp_sim.store.exact_values import ExactValues, known_exactly
+from tcdp_sim.store.snapshot import name_of
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study
@@ -65,7 +66,7 @@ def _is_published(study: Study, values: ExactValues) -> bool:
 def snapshot(folder: Path, name: str) -> str:
     """Return the digest of a study's published results, which is the name of its tree; "" if there are none."""
     tree = folder / RUNS / name / "results.zarr"
-    return tree.resolve().name if tree.exists() else ""
+    return name_of(tree) if tree.exists() else ""
 
 
 class Opened(Mapping[str, Run]):

@@ -5,12 +5,12 @@ context manager that yields a dask client with at least one worker and shuts dow
 """
 
 import concurrent.futures
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from tcdp_sim.core import system
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
@@ -48,7 +48,7 @@ def worker_count(spec: Mapping[str, Any]) -> int:
         return 1
     CLUSTERS[name].check(spec)
     if workers is None:
-        return _cores() if name == "local" else 1
+        return system.cores() if name == "local" else 1
     return workers
 
 
@@ -60,13 +60,13 @@ def forecast(spec: Mapping[str, Any], tell: Tell) -> tuple[int, int]:
     """
     workers = worker_count(spec)
     if spec["name"] == "local":
-        return workers, min(workers, _cores())
+        return workers, min(workers, system.cores())
     if spec["name"] == "kubernetes":
         tell(kubernetes.EXPERIMENTAL)
     if spec["name"] != "scheduler":
         return workers, workers
     with interrupts.held():
-        logs.mute()
+        _load_dask(spec["name"])
     spec = _complete(spec)
     try:
         there = scheduler.present(spec, tell)
@@ -96,7 +96,7 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell)
         yield SerialExecutor()
         return
     with interrupts.held():
-        logs.mute()
+        _load_dask(name)
         import dask
     try:
         full = _complete(spec) | {"workers": _expected_workers(spec, workers)}
@@ -115,6 +115,17 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell)
         raise UserError(_lost(name)) from None
 
 
+def _load_dask(name: str) -> None:
+    """Import dask's workers without their reports. Raises UserError on a system where they cannot be imported."""
+    try:
+        logs.mute()
+    except ModuleNotFoundError as problem:
+        lacking = " ".join(str(problem).split())
+        raise UserError(
+            f"cluster={name} does not work on this system ({lacking}); use cluster=serial, or Linux (on Windows: WSL)"
+        ) from None
+
+
 def _lost(name: str) -> str:
     """Return the message for a lost connection."""
     return LOST + (AGAIN if name == "scheduler" else "")
@@ -128,8 +139,3 @@ def _complete(spec: Mapping[str, Any]) -> dict[str, Any]:
 def _expected_workers(spec: Mapping[str, Any], workers: int) -> int | None:
     """Return the number of workers to wait for, None if the running scheduler decides."""
     return None if spec["name"] == "scheduler" and spec.get("workers") is None else workers
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

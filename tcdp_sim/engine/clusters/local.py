@@ -1,12 +1,11 @@
 """The cluster local: worker processes on this machine, over TLS; nothing listens beyond the loopback interface."""
 
 import logging
-import resource
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tcdp_sim.core import environment, fork_server, main_module, safe_path
+from tcdp_sim.core import environment, fork_server, main_module, safe_path, system
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
@@ -33,7 +32,7 @@ def check(spec: Mapping[str, Any]) -> None:
 @contextmanager
 def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """Yield a client of new worker processes, one for each core unless `workers` says otherwise."""
-    _check_space(resource.getrlimit(resource.RLIMIT_AS)[0])
+    _check_space(system.address_space())
     with interrupts.held():
         import distributed  # noqa: F401 (before the settings below: they complete its own)
 
@@ -48,7 +47,7 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
                 dask_client = _started(spec, ends)
         except (RuntimeError, OSError) as problem:  # killed while starting, or no memory, ports or time left
             reason = " ".join(str(problem).split()) or type(problem).__name__
-            message = f"the {spec['workers']} worker processes did not start ({reason}); {ADVICE}"
+            message = f"the {spec['workers']} worker processes did not start ({reason}); {ADVICE}{system.ELSEWHERE}"
             raise UserError(message) from None
         yield dask_client
     finally:
@@ -56,9 +55,9 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
             ends.close()
 
 
-def _check_space(limit: int) -> None:
+def _check_space(limit: float) -> None:
     """Raise UserError where the address space of a process is limited to fewer bytes than the driver needs."""
-    if limit != resource.RLIM_INFINITY and limit < LEAST_SPACE:
+    if limit < LEAST_SPACE:
         raise UserError(
             f"a process may have {limit / 1e9:.2g} GB of address space (ulimit -v), and cluster=local needs "
             f"{LEAST_SPACE / 1e9:g} GB or more; raise the limit"

@@ -17,15 +17,17 @@ class WrongResult(ValueError):
 
 def checked(returned: Any, trials: int) -> Draws:
     """Return the trials by name. Raises WrongResult unless each name has one number or one yes or no for each trial."""
+    returned = _by_name(returned)
     if not isinstance(returned, Mapping):
         return {VALUE: _column(VALUE, returned, trials)}
     if not returned:
-        raise WrongResult("no number is returned: the dict is empty")
+        raise WrongResult("no number is returned: the dict or table is empty")
     return {_name(name): _column(name, values, trials) for name, values in returned.items()}
 
 
 def together(trials: list[Any]) -> Draws:
-    """Return single trials as one array for each name."""
+    """Return single trials as one array for each name. A trial may be a table of one row."""
+    trials = [_row(one) for one in trials]
     if not isinstance(trials[0], Mapping):
         return checked(trials, len(trials))
     names = trials[0].keys()
@@ -33,6 +35,24 @@ def together(trials: list[Any]) -> Draws:
         if not isinstance(one, Mapping) or one.keys() != names:
             raise WrongResult(f"the trials return different names: {sorted(map(str, names))} and {short(one)}")
     return checked({name: [one[name] for one in trials] for name in names}, len(trials))
+
+
+def _by_name(returned: Any) -> Any:
+    """Return the columns of a table (a DataFrame of pandas or polars) as a dict, and anything else as it is."""
+    if isinstance(returned, Mapping | np.ndarray) or not all(hasattr(returned, one) for one in ("columns", "shape")):
+        return returned
+    names = list(returned.columns)
+    if len(set(names)) < len(names):
+        raise WrongResult(f"two columns of a table have the same name: {short(names)}")
+    return {name: returned[name] for name in names}
+
+
+def _row(returned: Any) -> Any:
+    """Return the only row of a table as a dict of numbers, and anything else as it is."""
+    found = _by_name(returned)
+    if found is returned or len(returned) != 1:
+        return found
+    return {name: np.asarray(column)[0] for name, column in found.items()}
 
 
 def _column(name: str, values: Any, trials: int) -> Any:
