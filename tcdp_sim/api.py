@@ -310,8 +310,17 @@ def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str,
     return drawn
 
 
-def table(path: str | Path, *, histograms: bool = False) -> pd.DataFrame:
-    """Return the published numbers of a run as a tidy frame.
+def table(
+    path: str | Path,
+    *,
+    histograms: bool = False,
+    quantity: str | Collection[str] | None = None,
+    level: float | Collection[float] | None = None,
+    rows: str | Collection[str] | None = None,
+    columns: str | Collection[str] | None = None,
+    where: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Return the published numbers of a run as a tidy frame, or some of them in a table with chosen rows and columns.
 
     The frame has one row for each cell and quantity. A quantity of quantiles has one row for each level.
 
@@ -321,23 +330,35 @@ def table(path: str | Path, *, histograms: bool = False) -> pd.DataFrame:
         The folder of a run.
     histograms : bool
         If True, append one row for each occupied bin of each histogram.
+    quantity : str or list of str, optional
+        The quantities to keep, such as "linf_error_quantile".
+    level : float or list of float, optional
+        The levels of quantiles to keep.
+    rows, columns : str or list of str, optional
+        Axes along the sides of a table of simulated values (exact ones where nothing is simulated), `quantity` and
+        `level` among them. One that varies and is not named goes to the other side.
+    where : mapping, optional
+        The cells to keep: a value or a list for each axis, such as {"noise": "gaussian"}.
 
     Returns
     -------
     pandas.DataFrame
-        The columns are the axes, `quantity`, `level`, `value`, `mcse`, `lower`, `upper`, `exact`, `bound`, `unit` and
-        `trials`. `tcdp_sim.results.tidy` explains them.
+        The table with these sides. Without them, the columns are the axes, `quantity`, `level`, `value`, `mcse`,
+        `lower`, `upper`, `exact`, `bound`, `unit`, `trials` and `id`. `tcdp_sim.results.tidy` explains them.
 
     Raises
     ------
     UserError
-        If there are no results to open, or they are damaged.
+        If there are no results to open, or they are damaged; if a choice names what is not there.
 
     Examples
     --------
-    >>> table("results/small").query("quantity == 'linf_error_mean'")  # doctest: +SKIP
+    >>> table("results/small", quantity="linf_error_quantile", level=0.95, rows="k", columns="noise")  # doctest: +SKIP
     """
-    return results.tidy(folder_of(path), histograms)
+    choices = {"quantity": quantity, "level": level, "rows": rows, "columns": columns, "where": where}
+    if histograms and any(value is not None for value in choices.values()):
+        raise UserError("histograms=True is not valid with quantity, level, rows, columns or where")
+    return results.tidy(folder_of(path), True) if histograms else results.chosen(folder_of(path), choices)
 
 
 def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:

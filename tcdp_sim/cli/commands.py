@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
 OF_A_SWEEP = {"function": "FILE.py:FUNCTION"}  # the code that the folder of a sweep over a user's function lacks
+TABLE = """\
+  tcdp-sim table results/histogram out.tex quantity=linf_error_quantile level=0.95 rows=k columns=noise
+quantity, level and where={noise: gaussian} choose rows of the table. rows and columns are axes along its sides."""
 DISTRIBUTION = """\
   tcdp-sim distribution results/privacy_loss privacy_loss noise=gaussian at=[0.5,1]
 
@@ -168,11 +171,16 @@ def _merge(console, run, other) -> int:
         return merge.main(run.settings, other, console)
 
 
-def _table(console, run, file=None) -> None:
+def _table(console, run, file=None, **choices) -> None:
     with importing():
         from tcdp_sim import results
+        from tcdp_sim.cli.values import value_of
+    choices = {key: value_of(key, text, key == "where") for key, text in choices.items()}
     if file is not None:
-        console.print(f"table: {results.export(run.folder, file)}", markup=False)
+        console.print(f"table: {results.export(run.folder, file, **choices)}", markup=False)
+        return
+    if choices:
+        console.print(results.chosen(run.folder, choices).to_string(), markup=False, soft_wrap=True)
         return
     flat = results.open_cells(run.folder, compute_later=False)
     with results.readable(run.folder):
@@ -298,7 +306,11 @@ COMMANDS = {
     "diff": Command(_diff, ("RUN", "FOLDER"), "compare two runs within Monte Carlo error"),
     "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),
     "table": Command(
-        _table, ("RUN", "[FILE]"), "print all published numbers as tidy CSV, or write FILE.csv or FILE.tex"
+        _table,
+        ("RUN", "[FILE]"),
+        "print published numbers as tidy CSV, or write FILE.csv, .tex, .md or .txt; chosen ones as a table",
+        {"quantity": "NAMES", "level": "LEVELS", "rows": "AXES", "columns": "AXES", "where": "{AXIS: VALUES}"},
+        TABLE,
     ),
     "distribution": Command(
         _distribution,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-import yaml
 
 from tcdp_sim.cli.say import say
+from tcdp_sim.cli.values import value_of
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import write_csv
@@ -27,7 +27,7 @@ def main(console: Any, words: Sequence[str]) -> int:
     places, given = [word for word in words if "=" not in word], [word for word in words if "=" in word]
     if not 2 <= len(places) <= 3:
         raise UserError(f"distribution takes a run and an observable, not {' '.join(places) or 'nothing'}: {USAGE}")
-    axes = dict(map(_read, given))
+    axes = {key: value_of(key, text) for key, _, text in (word.partition("=") for word in given)}
     at, bins = axes.pop("at", None), axes.pop("bins", None)
     found = distribution(run_folder(places[0]), places[1], axes, at=at, bins=bins)
     if len(places) == 3:
@@ -41,26 +41,6 @@ def main(console: Any, words: Sequence[str]) -> int:
     if len(cells) > MOST:
         say(console, f"and {len(cells) - MOST} more cells; choose some by AXIS=VALUE")
     return 0
-
-
-def _read(word: str) -> tuple[str, Any]:
-    """Return the key and the value of a word. Raises UserError if the value cannot be read."""
-    key, _, text = word.partition("=")
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        value = None
-    if value is None or isinstance(value, dict):
-        raise UserError(f"{key} = {text!r} is not valid; valid: a value or a list, such as {key}=[1,2]")
-    return key, [_number(each) for each in value] if isinstance(value, list) else _number(value)
-
-
-def _number(value: Any) -> Any:
-    """Return a number that YAML takes for a text, such as 1e-6, as a number."""
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
 
 
 def _cells(found: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:

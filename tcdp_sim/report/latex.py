@@ -1,5 +1,7 @@
 """Tables for papers in LaTeX (booktabs), with standard errors in parentheses."""
 
+from collections.abc import Iterator
+from itertools import groupby
 from math import floor, isfinite, isnan, log10
 from typing import Any
 
@@ -73,6 +75,33 @@ def booktabs(frame: pd.DataFrame) -> str:
     lines += [_line(escaped(str(name)) for name in body), r"\midrule"]
     lines += [_line(row) for row in zip(*body.values())]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def crossed(table: pd.DataFrame) -> str:
+    r"""Return a table of texts in LaTeX, with its labels above and on the left, that needs \usepackage{booktabs}.
+
+    Several labels of a column stand in several lines; equal ones beside each other are written once.
+    """
+    left, above = table.index.nlevels, table.columns.nlevels
+    lines = [rf"\begin{{tabular}}{{{'l' * left}{'r' * table.shape[1]}}}", r"\toprule"]
+    for level, name in enumerate(table.columns.names):
+        last = level == above - 1
+        corner = [escaped(str(one)) for one in table.index.names] if last else [""] * left
+        corner[-1] += f" / {escaped(str(name))}" if last else escaped(str(name))
+        lines.append(_line([*corner, *_headings(table.columns.get_level_values(level).tolist())]))
+    lines.append(r"\midrule")
+    for labels, row in zip(table.index.tolist(), table.to_numpy().tolist()):
+        each = labels if isinstance(labels, tuple) else (labels,)
+        lines.append(_line([*map(_label, each), *("" if entry != entry else str(entry) for entry in row)]))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _headings(labels: list[Any]) -> Iterator[str]:
+    """Yield the headings of columns; equal ones beside each other span their columns."""
+    for label, same in groupby(labels):
+        columns = len(list(same))
+        text = _label(label)
+        yield from [text] * columns if columns == 1 or not text else [rf"\multicolumn{{{columns}}}{{c}}{{{text}}}"]
 
 
 def _label(value) -> str:

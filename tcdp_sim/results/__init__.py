@@ -12,9 +12,10 @@ from tcdp_sim.results.cells import (
     table_p_values,
 )
 from tcdp_sim.results.distribution import distribution
+from tcdp_sim.results.export import chosen, export
 from tcdp_sim.results.open import cell_blocks, is_large, open_cells, open_results, readable
 from tcdp_sim.results.rows import NUMBERS, Cell, Row
-from tcdp_sim.results.tidy import export, tidy, tidy_blocks
+from tcdp_sim.results.tidy import tidy, tidy_blocks
 
 __all__ = [
     "NUMBERS",
@@ -24,6 +25,7 @@ __all__ = [
     "cell_histogram",
     "cell_mechanism",
     "cell_p_values",
+    "chosen",
     "distribution",
     "divergence_interval",
     "export",

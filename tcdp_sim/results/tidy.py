@@ -1,17 +1,12 @@
-"""Published results as a tidy frame, with one row for each cell and quantity, and as a file."""
+"""Published results as a tidy frame, with one row for each cell and quantity."""
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from tcdp_sim.core.errors import UserError, reason
-from tcdp_sim.core.paths import at_home
-from tcdp_sim.core.texts import write_csv_parts
-from tcdp_sim.report import latex
 from tcdp_sim.results.open import cell_blocks, open_cells, readable
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.bins import bin_edges, in_order
@@ -89,45 +84,6 @@ def tidy_blocks(flat: xr.Dataset, histograms: bool = False) -> Iterator[pd.DataF
     94
     """
     return (_tidy(block, histograms) for block in cell_blocks(flat))
-
-
-def export(path, target) -> Path:
-    """Write the frame `tidy` of a run to a file and return its path.
-
-    Parameters
-    ----------
-    path : str or Path
-        The folder of a run, or the zarr tree in it.
-    target : str or Path
-        The file: its name ends in .csv, or in .tex for a LaTeX table (booktabs).
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    UserError
-        If the name has another ending, if there are no results to open, or if the file cannot be written.
-
-    Examples
-    --------
-    >>> export("results/small", "small.csv")  # doctest: +SKIP
-    """
-    target = Path(at_home(target))
-    if target.suffix not in (".csv", ".tex"):
-        raise UserError(f"{target} is neither a .csv nor a .tex file; give a name that ends so")
-    with readable(path):
-        flat = open_cells(path, compute_later=False)
-    try:
-        if target.suffix == ".csv":
-            write_csv_parts(tidy_blocks(flat), target)
-        else:
-            target.write_text(latex.booktabs(tidy(flat)), "utf-8", newline="")
-    except OSError as problem:
-        raise UserError(f"{target} cannot be written ({reason(problem)})") from None
-    return target
 
 
 def _tidy(table: xr.Dataset, histograms: bool) -> pd.DataFrame:

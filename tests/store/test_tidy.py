@@ -91,7 +91,7 @@ def test_export_by_the_ending(run, tmp_path):
     table = results.export(run, str(tmp_path / "numbers.tex")).read_text("utf-8")
     assert table.count(r"\\") == len(results.tidy(run)) + 1
     assert r"linf\_error\_quantile" in table
-    with pytest.raises(UserError, match=r"neither a \.csv nor a \.tex"):
+    with pytest.raises(UserError, match=r"ends in none of \.csv, \.md, \.tex, \.txt"):
         results.export(run, tmp_path / "numbers.xlsx")
     with pytest.raises(UserError, match="cannot be written"):
         results.export(run, tmp_path / "none" / "numbers.csv")
