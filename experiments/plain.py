@@ -146,7 +146,9 @@ def _figure(part, series, x):
                 )
     if names:
         panel.set_xticks(range(len(names)), names)
-    panel.set(xlabel=x or "", ylabel=_named(part))
+    if x is None:
+        panel.set_xticks([])
+    panel.set(xlabel=x or "the only cell", ylabel=_named(part))
     _label_series(figure, panel, part.assign(label=series), x if numeric else None, styles)
     meant = {"exact": "lines: exact", "bound": "dots: bounds"}
     told = [meant[kind] for kind in known] or ["lines join the markers"] * numeric

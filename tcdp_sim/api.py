@@ -305,6 +305,8 @@ def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str,
     """
     run = published.read(folder_of(path))
     _, drawn = published.draw(run, chosen=[figures] if isinstance(figures, str) else figures)
+    if not drawn and figures is None:  # the experiment has no figure of such a sweep
+        _, drawn = published.draw(published.plainly(run))
     published.differences(run, _tell)
     _warn_of_contradictions(run)
     return drawn

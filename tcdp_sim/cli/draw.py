@@ -122,6 +122,10 @@ def _made(
             tell(line)
     with waiting(f"{folder.name}: drawing"):
         figures = _figures(run, chosen) if current is None else current
+    if not figures and chosen is None:  # the experiment has no figure of such a sweep
+        plain = published.plainly(run)
+        text += _printed(plain, console)
+        figures = _figures(plain, None)
     contradictions = published.contradicted(run, tell)
     published.differences(run, tell)
     for path in figures:

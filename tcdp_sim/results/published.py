@@ -1,7 +1,7 @@
 """A published run with the output of its experiment: table, figures, contradictions and differences."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -68,6 +68,20 @@ def read(folder: Path, title: str | None = None) -> Published:
     total = cells.sizes["cell"]
     table = _joined_table(_tables(experiment, blocks, total), -(-total // results.open.ROWS))
     return Published(folder, experiment, cells, table)
+
+
+def plainly(published: Published) -> Published:
+    """Return the run as one of an experiment without a module: each quantity against the axis with most levels.
+
+    It serves sweeps of which the run's own experiment draws nothing.
+    """
+    plain = registry.experiment("")
+    cells = published.cells
+    blocks = results.cell_blocks(cells) if results.is_large(cells) else iter([cells])
+    total = cells.sizes["cell"]
+    return replace(
+        published, experiment=plain, table=_joined_table(_tables(plain, blocks, total), -(-total // results.open.ROWS))
+    )
 
 
 def table(experiment: ModuleType, cells: xr.Dataset) -> pd.DataFrame:

@@ -1,0 +1,49 @@
+"""A sweep of one cell has a table and a figure, whatever the experiment."""
+
+import pytest
+
+import tcdp_sim
+from tcdp_sim.cli import overrides
+from tcdp_sim.core.texts import blank
+from tcdp_sim.engine.run import prepare
+from tcdp_sim.results import open_cells
+from tcdp_sim.study import groups
+from tcdp_sim.study.more_trials import with_trials
+from tcdp_sim.study.settings import settings
+
+NO_AXES = ("zip", "where", "cells", "unless_given", "only_with", "blocks")
+PLAIN = ("subsampling", "quantiles", "per_record_error")  # whose own figures need more than one cell
+QUICK = {"privacy_loss", *PLAIN}
+
+
+def first_point(experiment):
+    """The axes of the first cell of an experiment's default study, as the only cell of a sweep."""
+    (raw,) = overrides.configs([f"experiment={experiment}", "trials=200", "chunk=100"])
+    study = prepare(settings(with_trials(raw)))
+    coords = next(iter(study.plan.cells)).coords
+    point = {axis: coords[axis] for axis in study.mechanism.axes if axis in coords and not blank(coords[axis])}
+    if "omega_sqrt_rho" in point:
+        del point["omega"]
+    return dict.fromkeys([key for key in raw["sweep"] if key not in NO_AXES]) | {"cells": [point]}
+
+
+@pytest.mark.filterwarnings("ignore::tcdp_sim.Contradiction")  # of 200 trials nothing is judged here
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+        for name in sorted(groups.options("experiment"))
+    ],
+)
+def test_one_cell_has_a_table_and_a_figure(experiment, tmp_path, command):
+    sweep = first_point(experiment)
+    tcdp_sim.run(experiment, sweep=sweep, also=None, trials=200, chunk=100, cluster="serial", results_dir=tmp_path)
+    folder = tmp_path / experiment
+    assert open_cells(folder).sizes["cell"] == 1
+    figures = tcdp_sim.draw(folder)
+    assert figures
+    assert all(name.endswith("_vs_cell") for name in figures) or experiment not in PLAIN
+    code, out, err = command("draw", folder)
+    assert code in (0, 3), err
+    assert "\N{BOX DRAWINGS LIGHT HORIZONTAL}" in out or "exact value is" in out or "95% interval" in out
+    assert len(list((folder / "figures").glob("*.png"))) >= 1
