@@ -308,14 +308,14 @@ COMMANDS = {
     "table": Command(
         _table,
         ("RUN", "[FILE]"),
-        "print published numbers as tidy CSV, or write FILE.csv, .tex, .md or .txt; chosen ones as a table",
+        "print published numbers as CSV, or write FILE.csv, .tex, .md, .txt; chosen ones as a table",
         {"quantity": "NAMES", "level": "LEVELS", "rows": "AXES", "columns": "AXES", "where": "{AXIS: VALUES}"},
         TABLE,
     ),
     "distribution": Command(
         _distribution,
         ("RUN OBSERVABLE [AXIS=VALUE ...] [FILE.csv]",),
-        "print the quantiles and the tail of an observable beside the exact ones, or write its bins to FILE.csv",
+        "print the tail of an observable beside the exact one, or write all its bins to FILE.csv",
         details=DISTRIBUTION,
     ),
     "report": Command(

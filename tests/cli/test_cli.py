@@ -721,7 +721,7 @@ class Collected:
 
 class Executor:
     workers = 1
-    def results(self, tasks, work):
+    def results(self, tasks, work, uses):
         Collected()
         for size in 1, 2:
             print("result", size, flush=True)

@@ -34,6 +34,7 @@ WORDS = {  # what each command is tried with, after a tiny study has been run un
     "diff": [RUN, RUN],
     "merge": [RUN, RUN],
     "table": [RUN],
+    "distribution": [RUN, "linf_error"],
     "report": [RUN],
     "explore": [RUN],
     "list": [],
