@@ -232,7 +232,7 @@ def test_a_tidy_table_has_the_exact_beside_the_simulated(here, command):
     assert r"\toprule" in (here / "t.tex").read_text()
     code, _, err = command("table", "results/histogram", "t.pdf")
     assert code == 2
-    assert "neither a .csv nor a .tex" in err
+    assert "ends in none of .csv, .md, .tex, .txt" in err
 
 
 class Coin(Mechanism):
