@@ -10,7 +10,7 @@ import xarray as xr
 from tcdp_sim.mechanisms.functions import at
 from tcdp_sim.store import columns
 from tcdp_sim.study.sweeps import CELLS, label
-from tcdp_sim.summaries.bins import MIXED, places_within
+from tcdp_sim.summaries.bins import MIXED, keys_between, places_within
 from tcdp_sim.summaries.estimates import quantile_table
 from tcdp_sim.summaries.summary import Distribution
 
@@ -134,7 +134,8 @@ def in_order(data: Columns, numbers: Iterable[str]) -> dict[str, tuple[Any, Any,
 
 def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
     """Yield the columns of the quantiles of an observable at other levels, read from its bins."""
-    keys, counts, bins = (np.asarray(data[part][1]) for part in columns.histogram(name))
+    lower, upper, counts, bins = (np.asarray(data[part][1]) for part in columns.histogram(name))
+    keys = keys_between(lower, upper)
     ends = np.cumsum(bins)
     sides = [
         np.asarray(data[name + end][1]) if name + end in data else np.zeros(len(bins), int) for end in columns.INFINITE

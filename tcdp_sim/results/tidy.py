@@ -14,7 +14,6 @@ from tcdp_sim.core.texts import write_csv_parts
 from tcdp_sim.report import latex
 from tcdp_sim.results.open import cell_blocks, open_cells, readable
 from tcdp_sim.store import columns
-from tcdp_sim.summaries.bins import bin_edges, in_order
 
 ENDINGS = {
     "value": "",
@@ -187,13 +186,10 @@ def _bins(table, name, axes) -> pd.DataFrame:
     """Return one row for each occupied bin, by cell and then by value: its count, `bin_lower` and `bin_upper`."""
     if "cell" not in table.dims:
         raise ValueError("only the flat table has rows of histograms; pass open_cells(path) instead of a grid")
-    keys, counts, bins = (table[part].values for part in columns.histogram(name))
+    low, high, counts, bins = (table[part].values for part in columns.histogram(name))
     cell = np.repeat(np.arange(len(bins)), bins)
-    order = np.lexsort((in_order(keys), cell))
-    low, high = bin_edges(keys[order])
-    frame = pd.DataFrame({axis: table[axis].values[cell[order]] for axis in axes})
-    ids = table["id"].to_series().str[:ID_LETTERS].to_numpy()
-    frame = frame.assign(place=cell[order], trials=table["trials"].values[cell[order]], id=ids[cell[order]])
+    frame = pd.DataFrame({name: table[name].values for name in (*axes, "trials", "id")})
+    frame = frame.assign(id=frame["id"].str[:ID_LETTERS]).iloc[cell].reset_index(drop=True).assign(place=cell)
     return frame.assign(
-        quantity=f"{name}_histogram", unit="1", value=counts[order].astype(float), bin_lower=low, bin_upper=high
+        quantity=f"{name}_histogram", unit="1", value=counts.astype(float), bin_lower=low, bin_upper=high
     )
