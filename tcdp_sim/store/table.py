@@ -14,7 +14,7 @@ from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.texts import blank
 from tcdp_sim.mechanisms import Mechanism, Observable, UserFunction, mechanism_class
 from tcdp_sim.store import columns
-from tcdp_sim.store.columns import BOUND, COUNT, ERROR, EXACT, INTERVAL, LAYOUT, MCSE, QUANTILES, UPPER
+from tcdp_sim.store.columns import BOUND, COUNT, ERROR, EXACT, INTERVAL, MCSE, QUANTILES, UPPER
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.summaries import batch
@@ -68,7 +68,7 @@ def blocks(
     - pilots: the trials of a chunk if the first chunks of cells may be pilots, which are in no statistic; else 0.
     """
     read = summaries if callable(summaries) else _one_by_one(summaries)
-    about = {"layout": LAYOUT, **attributes, "exact_code": exact_values.code}
+    about = {"layout": columns.LAYOUT, **attributes, "exact_code": exact_values.code}
     known = known or (lambda cell, mechanism: exact_values.values(mechanism))
     kind = mechanism or mechanism_class(cells[0].law["mechanism"])
     numeric, entries = _axes(cells, issubclass(kind, UserFunction)), _Entries(counts)

@@ -14,7 +14,7 @@ from tcdp_sim.summaries.summary import summarise
 
 LEVELS = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
 LIMIT = 2.5
-HISTOGRAM = ("bins", "key", "count")
+HISTOGRAM = ("lower", "upper", "count", "bins")
 
 
 def law(cell, **more):
