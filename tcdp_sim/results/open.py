@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import threading
 import warnings
 from collections.abc import Iterator
@@ -20,7 +21,8 @@ from tcdp_sim.core.texts import blank
 from tcdp_sim.mechanisms.axes import OMEGA
 from tcdp_sim.results import sweeps
 from tcdp_sim.store import columns, digests
-from tcdp_sim.store.recorded import folder_of
+from tcdp_sim.store.recorded import config_of, folder_of
+from tcdp_sim.study import again
 
 MEND = "the command that ran it publishes it again from the journal"
 ROWS = 2048  # rows of a block
@@ -165,7 +167,6 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
         flat = xr.open_zarr(tree, consolidated=True, chunks={} if compute_later else None)
         if "cell" not in flat.sizes:
             raise ValueError("it is not a table of cells")
-        flat = _with_unused(flat)
     return with_provenance(flat, path.parent)
 
 
@@ -178,12 +179,16 @@ def _with_unused(flat: xr.Dataset) -> xr.Dataset:
 
 def _check_layout(path: Path, layout: Any) -> None:
     """Raise UserError unless results have the layout that this version reads."""
-    if layout != columns.LAYOUT:
-        folder = path.parent if path.name == "results.zarr" else "RUN"
-        raise UserError(
-            f"{path} has layout {layout}, and this version reads layout {columns.LAYOUT}: "
-            f"`tcdp-sim finish {folder}` publishes it anew from the journal, without simulating"
-        )
+    if layout == columns.LAYOUT:
+        return
+    try:
+        folder = folder_of(path)
+        words = again.command({**config_of(folder), "name": folder.name, "code": "any"})
+        anew = f"{words} results_dir={shlex.quote(str(folder.parent))}"
+    except (UserError, KeyError, TypeError, ValueError):
+        anew = "the command that ran it, with code=any,"
+    differs = f"{path} has layout {layout}, and this version reads layout {columns.LAYOUT}"
+    raise UserError(f"{differs}; to publish it anew from the journal, without simulating: {anew}")
 
 
 def with_provenance(flat: xr.Dataset, folder: Path) -> xr.Dataset:
@@ -205,6 +210,8 @@ def with_provenance(flat: xr.Dataset, folder: Path) -> xr.Dataset:
     --------
     >>> with_provenance(flat, Path("results/small")).attrs["provenance"]  # doctest: +SKIP
     """
+    flat = _with_unused(flat)
+    flat = sweeps.completed(flat) if "function" in flat.attrs else flat
     about = folder / "provenance.json"
     if not about.is_file():
         return flat

@@ -136,6 +136,8 @@ def _tidy(table: xr.Dataset, histograms: bool) -> pd.DataFrame:
     parts = [_rows(table, name, axes) for name in names]
     if histograms:
         parts += [_bins(table, name, axes) for name in sorted(columns.observables(map(str, table.data_vars)))]
+    if not parts:
+        return pd.DataFrame(columns=[*axes, "quantity", "level", *ENDINGS, "unit", "trials", "id"])
     places = {name: place for place, name in enumerate(names)}
     frame = pd.concat(parts, ignore_index=True)
     order = np.lexsort((frame["quantity"].map(places).fillna(len(places)), frame.pop("place")))
