@@ -33,8 +33,10 @@ def rows(cell: Cell) -> Iterator[Row]:
     and so are observables that a cell does not yield. `exact` and `bound` are there if any are published.
     """
     labels = cell.only(*json.loads(cell.run["axes"]), "trials") | cell.noise | {"neighbours": cell.neighbours}
-    means = ((name, columns.mean(name), cell.unit(name), _mean(cell, name)) for name in columns.observables(cell))
-    chances = ((name, name, "1", _chance(cell, name)) for name in columns.proportions(cell))
+    means = (
+        (name, columns.mean(name), cell.unit(name), _mean(cell, name)) for name in sorted(columns.observables(cell))
+    )
+    chances = ((name, name, "1", _chance(cell, name)) for name in sorted(columns.proportions(cell)))
     for name, quantity, unit, numbers in (*means, *chances):
         row = labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
         known = _known(cell, name, quantity, row)
@@ -67,9 +69,8 @@ def _of_mean(cell: Cell, name: str) -> Row:
 def _range_of_trials(cell: Cell, name: str, exact: float) -> Row:
     """Return the range of a trial by which the mean of equal trials is compared with an exact value."""
     declared = json.loads(cell.run.get("ranges", "{}"))
-    ends = (
-        (np.nan, np.nan) if json.loads(cell.run.get("draws", "true")) else usual_range(cell[columns.mean(name)], exact)
-    )
+    mean, draws = cell.get(columns.mean(name), np.nan), json.loads(cell.run.get("draws", "true"))
+    ends = (np.nan, np.nan) if draws else usual_range(mean, exact)
     return dict(zip(("least", "most"), map(float, declared.get(name, ends))))
 
 
@@ -81,7 +82,7 @@ def _mean(cell: Cell, name: str) -> tuple[float, ...]:
     """
     if "function" not in cell.run:
         return cell.mean(name)
-    return tuple(float(cell[columns.mean(name) + end]) for end in columns.INTERVAL)
+    return tuple(float(cell.get(columns.mean(name) + end, np.nan)) for end in columns.INTERVAL)
 
 
 def _chance(cell: Cell, name: str) -> tuple[float, ...]:

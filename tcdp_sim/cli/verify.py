@@ -170,9 +170,11 @@ def _altered(study, run, cells, row) -> str:
     pilots = s.chunk if s.target_mcse else 0
     summaries = [run.summary(cell.id, chunks)]
     again = next(table.blocks([cell], summaries, study.plan.counts, {}, {}, known, None, study.mechanism, pilots))
+    published = [str(n) for n in row.data_vars if n not in again and row[n].dtype.kind == "f"]  # of other cells
     names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
-    different = [n for n in names if not same[n]]
+    same |= {n: bool(row[n].isnull().all()) for n in published}
+    different = [n for n, is_same in same.items() if not is_same]
     if different:
         different = [n for n in different if n not in _uncomputed(study, known, cell, row)]
     return f"{', '.join(different[:3])} of cell={cell.id[:16]}" if different else ""

@@ -118,7 +118,7 @@ class WorstOfTable:
 
     def _look(self, block: "xr.Dataset", name: str) -> None:
         column = columns.mean(name)
-        if column not in block:
+        if column + columns.MCSE not in block:
             return
         mean, mcse = block[column].values, block[column + columns.MCSE].values
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,7 +11,6 @@ from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.statistics.one_sample import quantile_p_values
 from tcdp_sim.store import columns
-from tcdp_sim.summaries.bins import bin_edges, in_order
 from tcdp_sim.summaries.estimates import NORMAL, UNSEEN
 
 RESOLVED = 10.0  # bin widths per standard deviation from which a skewness computed from bins is right to a few per cent
@@ -116,11 +115,10 @@ def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarra
     --------
     >>> low, high, counts = cell_histogram(open_cells("results/small"), 0, "linf_error")  # doctest: +SKIP
     """
-    keys, counts, bins = (flat.variables[name].values for name in columns.histogram(observable))
+    lower, upper, counts, bins = (flat.variables[name].values for name in columns.histogram(observable))
     first = int(bins[:i].sum())
     own = slice(first, first + int(bins[i]))
-    order = np.argsort(in_order(keys[own]))
-    return *bin_edges(keys[own][order]), counts[own][order]
+    return lower[own], upper[own], counts[own]
 
 
 @renamed_arguments(q="level")
@@ -228,7 +226,8 @@ def sample_skewness(flat: xr.Dataset, i: int, observable: str) -> float:
     if spread > RESOLVED * width:
         return float(np.average(off**3, weights=counts) / spread**3)
     endings = (columns.MEAN, columns.DEVIATION, columns.LEAST, columns.MOST)
-    mean, sd, least, most = (float(flat[observable + ending].values[i]) for ending in endings)
+    columns_of = (flat.variables.get(observable + ending) for ending in endings)
+    mean, sd, least, most = (np.nan if column is None else float(column.values[i]) for column in columns_of)
     return max(most - mean, mean - least) / sd if sd > 0 else 0.0
 
 
@@ -258,8 +257,8 @@ def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, floa
     [1.0, 0.1, 0.797, 1.203]
     """
     name = columns.mean(observable)
-    mean, mcse = cell[name], cell[name + columns.MCSE]
-    half = NORMAL * mcse + UNSEEN * cell[observable + columns.MOST] / max(cell["trials"], 1)
+    mean, mcse, most = (cell.get(each, np.nan) for each in (name, name + columns.MCSE, observable + columns.MOST))
+    half = NORMAL * mcse + UNSEEN * most / max(cell["trials"], 1)
     return mean, mcse, mean - half, mean + half
 
 

@@ -1,6 +1,5 @@
 """The distribution of an observable as a labelled dataset: counts, probabilities and tails, beside the exact law."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.results.binned import Binned, deltas, interval, together
 from tcdp_sim.results.cells import cell_histogram, cell_mechanism
-from tcdp_sim.results.open import open_cells, readable
+from tcdp_sim.results.open import axes_of, open_cells, readable
 from tcdp_sim.store import columns
 
 TITLE = "tcdp_sim experiment "  # the beginning of a table's title
@@ -93,7 +92,7 @@ def _chosen(source: Source, observable: str, wanted: Mapping[str, Any]) -> xr.Da
     where = "the dataset" if isinstance(source, xr.Dataset) else str(source)
     _check_table(flat, where)
     _check_observable(flat, observable, where)
-    bins = columns.histogram(observable)[2]
+    bins = columns.bins(observable)
     with readable(where):
         counts = flat[bins].values
         rows = _rows(flat, counts + flat[observable + columns.NONFINITE].values > 0, wanted, where)
@@ -122,7 +121,7 @@ def _check_observable(flat: xr.Dataset, observable: str, where: str) -> None:
 
 def _rows(flat: xr.Dataset, has: np.ndarray, wanted: Mapping[str, Any], where: str) -> np.ndarray:
     """Return the rows that are asked for, of those which have the observable. Raises UserError for an unknown value."""
-    axes, has = json.loads(flat.attrs["axes"]), has.copy()
+    axes, has = axes_of(flat), has.copy()
     for short, value in wanted.items():
         axis = SHORT.get(short, short) if short not in axes else short
         if axis not in axes:
@@ -195,9 +194,9 @@ def _coordinates(binned: Binned, flat: xr.Dataset, observable: str) -> dict[str,
 
 
 def _about(flat: xr.Dataset, observable: str) -> dict[str, str]:
-    """Return unit and meaning of an observable, from those of its mean."""
-    mean = flat[columns.mean(observable)].attrs
-    return {"units": str(mean["units"]), "long_name": str(mean["long_name"]).removesuffix(": mean")}
+    """Return unit and meaning of an observable, from those of its bins' edges."""
+    edge = flat[columns.histogram(observable)[0]].attrs
+    return {"units": str(edge["units"]), "long_name": str(edge["long_name"]).removesuffix(": lower edge of the bin")}
 
 
 def _exact(flat: xr.Dataset, observable: str, binned: Binned) -> dict[str, Any]:
@@ -270,7 +269,7 @@ def _deltas(flat: xr.Dataset, observable: str, binned: Binned, at: Floats) -> di
 
 def _on_axes(flat: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
     """Return the cells along the axes that have several values, repeated along an axis that a cell does not have."""
-    labels = {axis: [_plain(value) for value in flat[axis].values.tolist()] for axis in json.loads(flat.attrs["axes"])}
+    labels = {axis: [_plain(value) for value in flat[axis].values.tolist()] for axis in axes_of(flat)}
     levels = {axis: _sorted(value for value in values if value != "") for axis, values in labels.items()}
     found = found.assign_coords({axis: one[0] for axis, one in levels.items() if len(one) == 1})
     several = {axis: values for axis, values in levels.items() if len(values) > 1}

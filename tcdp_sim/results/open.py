@@ -1,11 +1,13 @@
 """Functions that open the published results of a run: labelled by the axes of its sweep, or cell by cell as stored."""
 
 import json
+import shlex
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import dask
 import dask.threaded
@@ -16,9 +18,11 @@ from tcdp_sim.core import system
 from tcdp_sim.core.errors import UserError, lacks_memory
 from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import blank
+from tcdp_sim.mechanisms.axes import OMEGA
 from tcdp_sim.results import sweeps
 from tcdp_sim.store import columns, digests
-from tcdp_sim.store.recorded import folder_of
+from tcdp_sim.store.recorded import config_of, folder_of
+from tcdp_sim.study import again
 
 MEND = "the command that ran it publishes it again from the journal"
 ROWS = 2048  # rows of a block
@@ -84,13 +88,37 @@ def _without_unused(results: xr.Dataset) -> xr.Dataset:
 
 def _labelled(flat: xr.Dataset) -> xr.Dataset:
     """Return the cells on the grid of their axes."""
-    labels = {axis: flat[axis].values for axis in json.loads(flat.attrs["axes"])}
+    labels = {axis: flat[axis].values for axis in axes_of(flat)}
+    about = {axis: flat[axis].attrs for axis in labels}
     flat = flat.drop_vars(list(labels))
     coordinates = [name for name in flat.coords if "cell" in flat[name].dims]
     flat = flat.reset_coords(coordinates)
     parts = [_unstacked(flat[names], rows, labels) for rows, names in _families(flat)]
     whole = xr.merge([*parts, flat.drop_dims("cell")], combine_attrs="override")
+    for axis in about.keys() & whole.coords.keys():
+        whole[axis].attrs.update(about[axis])
     return whole.set_coords(coordinates).assign_attrs(flat.attrs)
+
+
+def axes_of(flat: xr.Dataset) -> list[str]:
+    """Return the axes of a run that a cell has a value of, in the order of the sweep.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells that `open_cells` returns.
+
+    Returns
+    -------
+    list of str
+        The names of coordinates.
+
+    Examples
+    --------
+    >>> axes_of(xr.Dataset(coords={"k": ("cell", [10.0])}, attrs={"axes": '["k", "omega"]'}))
+    ['k']
+    """
+    return [axis for axis in json.loads(flat.attrs["axes"]) if axis in flat.coords]
 
 
 def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
@@ -131,11 +159,35 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
     if digests.changed(tree):  # a lost file of an array would read as zeros
         raise UserError(f"{path} is damaged (its bytes have changed); {MEND}")
     with readable(path):
-        flat = xr.open_zarr(tree, consolidated=False, chunks={} if compute_later else None)
-        if not {"axes", "seed"} <= set(flat.attrs) or "cell" not in flat.sizes:
+        about = json.loads((tree / "zarr.json").read_bytes())["attributes"]
+        if not {"axes", "seed"} <= set(about):
             raise ValueError("it is not a table of cells")
-        flat = flat[sorted(map(str, flat.data_vars))]  # zarr lists them in any order
+        _check_layout(path, about.get("layout", 1))
+        flat = xr.open_zarr(tree, consolidated=True, chunks={} if compute_later else None)
+        if "cell" not in flat.sizes:
+            raise ValueError("it is not a table of cells")
     return with_provenance(flat, path.parent)
+
+
+def _with_unused(flat: xr.Dataset) -> xr.Dataset:
+    """Return a table with NaN for the axes of which no cell has a value, since they are not published."""
+    names = [*json.loads(flat.attrs["axes"]), OMEGA.name]
+    none = xr.Variable("cell", np.full(flat.sizes["cell"], np.nan))
+    return flat.assign_coords({name: none for name in names if name not in flat.coords})
+
+
+def _check_layout(path: Path, layout: Any) -> None:
+    """Raise UserError unless results have the layout that this version reads."""
+    if layout == columns.LAYOUT:
+        return
+    try:
+        folder = folder_of(path)
+        words = again.command({**config_of(folder), "name": folder.name, "code": "any"})
+        anew = f"{words} results_dir={shlex.quote(str(folder.parent))}"
+    except (UserError, KeyError, TypeError, ValueError):
+        anew = "the command that ran it, with code=any,"
+    differs = f"{path} has layout {layout}, and this version reads layout {columns.LAYOUT}"
+    raise UserError(f"{differs}; to publish it anew from the journal, without simulating: {anew}")
 
 
 def with_provenance(flat: xr.Dataset, folder: Path) -> xr.Dataset:
@@ -157,6 +209,8 @@ def with_provenance(flat: xr.Dataset, folder: Path) -> xr.Dataset:
     --------
     >>> with_provenance(flat, Path("results/small")).attrs["provenance"]  # doctest: +SKIP
     """
+    flat = _with_unused(flat)
+    flat = sweeps.completed(flat) if "function" in flat.attrs else flat
     about = folder / "provenance.json"
     if not about.is_file():
         return flat
@@ -188,10 +242,7 @@ def cell_blocks(flat: xr.Dataset) -> Iterator[xr.Dataset]:
     >>> sum(block.sizes["cell"] for block in cell_blocks(flat))  # doctest: +SKIP
     2
     """
-    ends = {
-        name: np.cumsum(flat[columns.histogram(name)[2]].values)
-        for name in columns.observables(map(str, flat.data_vars))
-    }
+    ends = {name: np.cumsum(flat[columns.bins(name)].values) for name in columns.observables(map(str, flat.data_vars))}
     for start in range(0, flat.sizes["cell"], ROWS):
         own = slice(start, min(start + ROWS, flat.sizes["cell"]))
         slices = {
@@ -277,7 +328,7 @@ def _families(flat):
     everywhere = np.arange(flat.sizes["cell"])
     cells = {}
     for name in columns.observables(per_cell):
-        has = (flat[columns.histogram(name)[2]].values > 0) | (flat[name + columns.NONFINITE].values > 0)
+        has = (flat[columns.bins(name)].values > 0) | (flat[name + columns.NONFINITE].values > 0)
         cells[name] = np.flatnonzero(has) if has.any() else everywhere
     variables: dict[bytes, tuple[np.ndarray, list[str]]] = {}
     for name in per_cell:

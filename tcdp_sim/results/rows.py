@@ -115,7 +115,7 @@ class Cell(Mapping[str, Any]):
 
     def unit(self, observable: str) -> str:
         """Return the unit of an observable."""
-        return str(self._block.flat.variables[columns.mean(observable)].attrs["units"])
+        return str(self._block.flat.variables[columns.histogram(observable)[0]].attrs["units"])
 
     def mean(self, observable: str) -> tuple[float, float, float, float]:
         """Return mean, MCSE and 95% interval of an observable: see `mean_interval`."""

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from tcdp_sim.mechanisms.base import Observable
 from tcdp_sim.mechanisms.functions import at
-from tcdp_sim.store import columns
+from tcdp_sim.store import columns, table
 from tcdp_sim.study.sweeps import CELLS, label
-from tcdp_sim.summaries.bins import MIXED, places_within
+from tcdp_sim.summaries.bins import MIXED, keys_between, places_within
 from tcdp_sim.summaries.estimates import quantile_table
 from tcdp_sim.summaries.summary import Distribution
 
@@ -97,6 +99,33 @@ def _observables(flat: xr.Dataset) -> list[str]:
     return columns.observables(map(str, flat.data_vars))
 
 
+def completed(flat: xr.Dataset) -> xr.Dataset:
+    """Return the table of a sweep with the variables of each number that are NaN everywhere, and so not published.
+
+    Parameters
+    ----------
+    flat : xarray.Dataset
+        The table of cells.
+
+    Returns
+    -------
+    xarray.Dataset
+        The table, in which each number has its mean, quantiles, errors and intervals.
+
+    Examples
+    --------
+    >>> "error_lower" in completed(open_cells("results/median_error"))  # doctest: +SKIP
+    True
+    """
+    edges = {name: flat[columns.histogram(name)[0]].attrs for name in _observables(flat)}
+    numbers = {
+        name: Observable(about["units"], about["long_name"].removesuffix(": lower edge of the bin"))
+        for name, about in edges.items()
+    }
+    every = table.estimates(SimpleNamespace(observables=numbers, events={}), [], [None] * flat.sizes["cell"])
+    return flat.assign({name: column for name, column in every.items() if name not in flat})
+
+
 def columns_of(flat: xr.Dataset) -> dict[str, tuple[Any, Any, Any]]:
     """Return the columns of published numbers, without what concerns the cells of other studies."""
     found = {str(name): (column.dims, column.values, column.attrs) for name, column in flat.data_vars.items()}
@@ -134,7 +163,8 @@ def in_order(data: Columns, numbers: Iterable[str]) -> dict[str, tuple[Any, Any,
 
 def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
     """Yield the columns of the quantiles of an observable at other levels, read from its bins."""
-    keys, counts, bins = (np.asarray(data[part][1]) for part in columns.histogram(name))
+    lower, upper, counts, bins = (np.asarray(data[part][1]) for part in columns.histogram(name))
+    keys = keys_between(lower, upper)
     ends = np.cumsum(bins)
     sides = [
         np.asarray(data[name + end][1]) if name + end in data else np.zeros(len(bins), int) for end in columns.INFINITE

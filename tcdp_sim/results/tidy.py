@@ -9,7 +9,6 @@ import xarray as xr
 
 from tcdp_sim.results.open import cell_blocks, open_cells, readable
 from tcdp_sim.store import columns
-from tcdp_sim.summaries.bins import bin_edges, in_order
 
 ENDINGS = {
     "value": "",
@@ -93,6 +92,8 @@ def _tidy(table: xr.Dataset, histograms: bool) -> pd.DataFrame:
     parts = [_rows(table, name, axes) for name in names]
     if histograms:
         parts += [_bins(table, name, axes) for name in sorted(columns.observables(map(str, table.data_vars)))]
+    if not parts:
+        return pd.DataFrame(columns=[*axes, "quantity", "level", *ENDINGS, "unit", "trials", "id"])
     places = {name: place for place, name in enumerate(names)}
     frame = pd.concat(parts, ignore_index=True)
     order = np.lexsort((frame["quantity"].map(places).fillna(len(places)), frame.pop("place")))
@@ -143,13 +144,10 @@ def _bins(table, name, axes) -> pd.DataFrame:
     """Return one row for each occupied bin, by cell and then by value: its count, `bin_lower` and `bin_upper`."""
     if "cell" not in table.dims:
         raise ValueError("only the flat table has rows of histograms; pass open_cells(path) instead of a grid")
-    keys, counts, bins = (table[part].values for part in columns.histogram(name))
+    low, high, counts, bins = (table[part].values for part in columns.histogram(name))
     cell = np.repeat(np.arange(len(bins)), bins)
-    order = np.lexsort((in_order(keys), cell))
-    low, high = bin_edges(keys[order])
-    frame = pd.DataFrame({axis: table[axis].values[cell[order]] for axis in axes})
-    ids = table["id"].to_series().str[:ID_LETTERS].to_numpy()
-    frame = frame.assign(place=cell[order], trials=table["trials"].values[cell[order]], id=ids[cell[order]])
+    frame = pd.DataFrame({name: table[name].values for name in (*axes, "trials", "id")})
+    frame = frame.assign(id=frame["id"].str[:ID_LETTERS]).iloc[cell].reset_index(drop=True).assign(place=cell)
     return frame.assign(
-        quantity=f"{name}_histogram", unit="1", value=counts[order].astype(float), bin_lower=low, bin_upper=high
+        quantity=f"{name}_histogram", unit="1", value=counts.astype(float), bin_lower=low, bin_upper=high
     )

@@ -17,7 +17,6 @@ from scipy.special import ndtri
 
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, ROUNDING, beyond_chance, same_mean, same_share
 from tcdp_sim.store import columns
-from tcdp_sim.summaries.bins import in_order
 
 NO_LAW = ("version", "stream")  # keys of a stored law that say how it is drawn, not what is drawn
 COLUMNS = ["row", "row_there", "quantity", "here", "there", "distance", "p_value"]
@@ -197,15 +196,13 @@ def _pair(here, there, name, rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _histograms(here, there, name, rows):
-    """Yield the two histograms of each pair of cells: (places, counts) of occupied bins, ordered by their values."""
+    """Yield the two histograms of each pair of cells: (middles, counts) of occupied bins, ascending."""
     return zip(*(_ragged(flat, name, rows[:, side]) for side, flat in enumerate((here, there))))
 
 
 def _ragged(flat, name, rows):
-    keys, counts, bins = (flat[part].values for part in columns.histogram(name))
-    ends = np.cumsum(bins)
+    lower, upper, counts, bins = (flat[part].values for part in columns.histogram(name))
+    middles, ends = 0.5 * lower + 0.5 * upper, np.cumsum(bins)
     for row in rows:
         entries = slice(ends[row - 1] if row else 0, ends[row])
-        places = in_order(keys[entries])
-        order = np.argsort(places)
-        yield places[order], counts[entries][order]
+        yield middles[entries], counts[entries]

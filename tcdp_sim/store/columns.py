@@ -9,11 +9,13 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
+LAYOUT = 2  # of a published dataset, its attribute `layout`; docs/reference/layout.md describes it
 QUANTILES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
 
 MCSE, LOWER, UPPER = "_mcse", "_lower", "_upper"  # Monte Carlo standard error, ends of the 95% interval
 EXACT, BOUND = "_exact", "_bound"  # the exact value, and a proved or printed bound on it
 SKEWNESS = "_skewness"  # of the trials behind a mean
+ERROR = "error"  # the attribute of an estimate with the name of the variable that is its standard error
 PILOT = "pilot_trials"  # trials that have chosen the number of trials, where a target asks for a standard error
 COUNT = "_count"  # trials in which the event of a proportion happened
 INTERVAL = ("", MCSE, LOWER, UPPER)  # the variables of a simulated number
@@ -57,12 +59,17 @@ def batch_mean(name: str) -> str:
     return name + _BATCH_MEAN
 
 
-def histogram(observable: str) -> tuple[str, str, str]:
-    """Return the names of the variables of an observable's histogram: keys, counts, and number of bins of each cell.
+def histogram(observable: str) -> tuple[str, ...]:
+    """Return the names of the variables of an observable's histogram: both edges, counts, and bins of each cell.
 
-    Keys and counts lie along `entry`.
+    Edges and counts lie along `entry`.
     """
-    return f"{observable}_histogram_key", f"{observable}_histogram_count", observable + _BINS
+    return (*(f"{observable}_histogram_{part}" for part in ("lower", "upper", "count")), observable + _BINS)
+
+
+def bins(observable: str) -> str:
+    """Return the name of the variable for the number of occupied bins of each cell."""
+    return observable + _BINS
 
 
 def atom(observable: str) -> str:
@@ -100,7 +107,9 @@ def proportions(names: Collection[str]) -> list[str]:
 
 def quantities(names: Collection[str]) -> list[str]:
     """Return the quantities of a table, estimated or known, sorted by name."""
-    return sorted({name for ending in (MCSE, EXACT) for name in _without(ending, names)})
+    estimated = [part(name) for name in observables(names) for part in (mean, quantile)]
+    found = {name for name in estimated if name in names} | set(proportions(names)) | set(_without(EXACT, names))
+    return sorted(found)
 
 
 def _without(ending, names):

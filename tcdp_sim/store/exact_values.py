@@ -67,11 +67,11 @@ class ExactValues:
         parts = [np.full(_levels(name), _or_nan(function, mechanism)) for name, function, _ in self._functions()]
         return np.concatenate([np.zeros(0), *parts]).astype(float)
 
-    def tabulate(self, rows: Sequence[np.ndarray], data: Mapping[str, Any]) -> dict[str, tuple]:
+    def tabulate(self, rows: Sequence[np.ndarray], declared: Mapping[str, Any]) -> dict[str, tuple]:
         """Return the variables of some cells: name -> (dimensions, values, attributes).
 
-        `rows` holds the `values` of each cell. Units and meanings are taken from `data`, the variables of the simulated
-        quantities. A variable that is NaN everywhere is left out.
+        `rows` holds the `values` of each cell. `declared` has the attributes of the simulated quantities, from which
+        units and meanings are taken. A variable that is NaN everywhere is left out.
         """
         table, at, out = np.array(rows).reshape(len(rows), self.width), 0, {}
         for name, function, (ending, text) in self._functions():
@@ -79,7 +79,7 @@ class ExactValues:
             at += _levels(name)
             if not np.isnan(part).all():
                 dims, found = (("cell", "quantile"), part) if columns.has_levels(name) else (("cell",), part[:, 0])
-                out[name + ending] = dims, found, _about(name, function, data, self.units, text)
+                out[name + ending] = dims, found, _about(name, function, declared, self.units, text)
         return out
 
     def _functions(self) -> Iterator[tuple[str, Value, tuple[str, str]]]:
@@ -128,10 +128,10 @@ def _or_nan(function, *arguments):
         return np.nan
 
 
-def _about(name, function, data, units, text) -> dict[str, str]:
+def _about(name, function, declared, units, text) -> dict[str, str]:
     """Return the units and the meaning of a column."""
-    if name in data:
-        about = data[name][2]
+    if name in declared:
+        about = declared[name]
         return {"units": about["units"], "long_name": f"{about['long_name']}: {text}"}
     meaning = (inspect.getdoc(function) or name).splitlines()[0].rstrip(".")
     return {"units": units.get(name, "1"), "long_name": f"{meaning}: {text}"}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.libraries import OF_TABLES, version_of
-from tcdp_sim.store import certificate, digests, journal, snapshot
+from tcdp_sim.store import certificate, columns, digests, journal, snapshot
 from tcdp_sim.store.digests import DIGITS
 from tcdp_sim.store.exact_records import digest as exact_digest
 from tcdp_sim.store.exact_values import ExactValues
@@ -34,6 +34,7 @@ def table_digest(
     of cells without exact values.
     """
     about = {
+        "layout": columns.LAYOUT,
         "cells": study.plan.cells.digest(),
         "attributes": dict(attributes),
         "problems": sorted([*key, count] for key, count in problems.items()),

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from tcdp_sim.mechanisms import Mechanism, Observable, mechanism_class
+from tcdp_sim.core.axes import Axis
+from tcdp_sim.core.texts import blank
+from tcdp_sim.mechanisms import Mechanism, Observable, UserFunction, mechanism_class
 from tcdp_sim.store import columns
-from tcdp_sim.store.columns import COUNT, INTERVAL, QUANTILES
+from tcdp_sim.store.columns import BOUND, COUNT, ERROR, EXACT, INTERVAL, MCSE, QUANTILES, UPPER
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.summaries import batch
-from tcdp_sim.summaries.bins import MIXED, RESOLUTION, values_at
+from tcdp_sim.summaries.bins import MIXED, RESOLUTION, SMALL_KEY, bin_edges, in_order, values_at
 from tcdp_sim.summaries.estimates import (
     CONFIDENCE,
     NORMAL,
@@ -54,7 +56,8 @@ def blocks(
 ) -> Iterator[xr.Dataset]:
     """Yield the table in blocks of BLOCK rows, one for each cell: coordinates and every statistic.
 
-    Statistics are NaN, with zero trials, for a cell whose summary is None. Memory holds the summaries of one block.
+    Statistics are NaN, with zero trials, for a cell whose summary is None. A block has the variables of the observables
+    and events that one of its cells has, and none that is NaN everywhere. Memory holds the summaries of one block.
 
     - summaries: in the order of the cells, or a function that returns those of the cells with some ids.
     - counts: the counts of the occupied bins, for every digest that a cell names.
@@ -65,16 +68,22 @@ def blocks(
     - pilots: the trials of a chunk if the first chunks of cells may be pilots, which are in no statistic; else 0.
     """
     read = summaries if callable(summaries) else _one_by_one(summaries)
-    about = {**attributes, "exact_code": exact_values.code}
+    about = {"layout": columns.LAYOUT, **attributes, "exact_code": exact_values.code}
     known = known or (lambda cell, mechanism: exact_values.values(mechanism))
-    numeric, entries = _axes(cells), _Entries(counts)
+    kind = mechanism or mechanism_class(cells[0].law["mechanism"])
+    numeric, entries = _axes(cells, issubclass(kind, UserFunction)), _Entries(counts)
     for start in range(0, len(cells), BLOCK):
         block = cells[start : start + BLOCK]
-        kind = mechanism or mechanism_class(block[0].law["mechanism"])
         found = read([cell.id for cell in block])
         variables = _block(kind, block, found, counts, problems, exact_values, known)
         variables |= {columns.PILOT: pilot_trials(found, pilots)} if pilots else {}
-        yield xr.Dataset(variables | entries.of(block), _coordinates(block, numeric), about)
+        known_numbers = {name: column for name, column in variables.items() if not _is_nan(column[1])}
+        yield xr.Dataset(known_numbers | entries.of(block), _coordinates(block, numeric, kind.axes), about)
+
+
+def _is_nan(values: np.ndarray) -> bool:
+    """Return True for numbers that are all NaN."""
+    return bool(values.size and values.dtype.kind == "f" and np.isnan(values).all())
 
 
 def pilot_trials(summaries: Summaries, chunk: int) -> tuple[str, np.ndarray, dict[str, str]]:
@@ -114,10 +123,33 @@ def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
     data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
     failed = [int((cell.id, "error") in problems) for cell in cells]
     data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
-    data |= estimates_together(mechanism, summaries) if at_once else estimates(mechanism, built, summaries)
+    data |= estimates_together(mechanism, summaries) if at_once else estimates(mechanism, built, summaries, False)
     if exact_values.width:
-        data |= exact_values.tabulate([known(cell, one) for cell, one in zip(cells, built)], data)
-    return data if at_once else data | batch_means(summaries)
+        exact = exact_values.tabulate([known(cell, one) for cell, one in zip(cells, built)], _declared(mechanism))
+        data = _with_exact(data, exact)
+    return data if at_once else data | batch_means(mechanism, summaries)
+
+
+def _with_exact(data, exact):
+    """Return variables in order: each exact value and bound after the interval of its quantity, others at the end."""
+    out = {}
+    for name, column in data.items():
+        out[name] = column
+        quantity = name.removesuffix(UPPER)
+        beside = [quantity + kind for kind in (EXACT, BOUND) if name != quantity and quantity + kind in exact]
+        out |= {other: exact[other] for other in beside}
+    return out | exact
+
+
+def _declared(mechanism: type[Mechanism]) -> dict[str, dict[str, str]]:
+    """Return the attributes of every quantity that a trial may yield."""
+    parts = ((columns.mean, "mean"), (columns.quantile, "quantile"))
+    found = {
+        part(name): {"units": about.unit, "long_name": f"{about.meaning}: {said}"}
+        for name, about in mechanism.observables.items()
+        for part, said in parts
+    }
+    return found | {name: {"units": "1", "long_name": f"P[{said}]"} for name, said in mechanism.events.items()}
 
 
 def estimates_together(mechanism: type[Mechanism], found: Together):
@@ -126,15 +158,24 @@ def estimates_together(mechanism: type[Mechanism], found: Together):
     return estimates_of_rows(mechanism, rows, found.hits, found.trials)
 
 
-def estimates(mechanism, built, summaries):
-    """Return the variables of every observable and event: name -> (dimensions, values, attributes)."""
-    data, thresholds = {}, [one.thresholds for one in built]
+def estimates(mechanism, built, summaries, every: bool = True):
+    """Return the variables of observables and events: name -> (dimensions, values, attributes).
+
+    They are those of every observable and event, or only of those that one of the summaries has.
+    """
+    data: dict[str, tuple] = {}
+    thresholds = [one.thresholds for one in built]
+    there = {name for summary in summaries if summary for name in (*summary.observables, *summary.events)}
     for name, about in mechanism.observables.items():
+        if not every and name not in there:
+            continue
         distributions = [s.observables.get(name) if s else None for s in summaries]
         data |= _moments(name, about, distributions) | _quantiles(name, about, distributions)
         data |= _histogram(name, about, distributions)
         data |= _exceedances(name, about, distributions, [t.get(name, {}) for t in thresholds])
     for name, meaning in mechanism.events.items():
+        if not every and name not in there:
+            continue
         hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
         data |= _proportions(name, "cell", f"P[{meaning}]", hits)
     return data
@@ -156,8 +197,9 @@ def estimates_of_rows(mechanism, rows: Mapping[str, batch.Rows], hits: Mapping[s
     return data
 
 
-def batch_means(summaries):
+def batch_means(mechanism, summaries):
     """Return means over batches in the order of the trials, for cells with common random numbers."""
+    units = {name: about.unit for name, about in mechanism.observables.items()}
     names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
     out = {}
     width = max((means.size for s in summaries if s for means in s.batches.values()), default=0)
@@ -166,7 +208,8 @@ def batch_means(summaries):
         table = np.full((len(batch_means), width), np.nan)  # all share a dimension, hence one width
         for row, means in zip(table, batch_means):
             row[: len(means)] = means
-        out[columns.batch_mean(name)] = (("cell", "batch"), table, {"long_name": "means over batches of trials"})
+        meaning = f"{name}: means over batches of trials"
+        out[columns.batch_mean(name)] = _row(table, units.get(name, "1"), meaning, ("cell", "batch"))
     return out
 
 
@@ -193,16 +236,19 @@ class _Entries:
         }
 
 
-def _axes(cells) -> dict[str, bool]:
-    """Return True for each axis of the cells whose values are all numbers."""
+def _axes(cells, every: bool) -> dict[str, bool]:
+    """Return True for each axis of the cells whose values are all numbers; `every` keeps axes without any value."""
     numeric: dict[str, bool] = {}
+    used = set()
     for cell in cells:
         for axis, value in cell.coords.items():
             numeric[axis] = numeric.get(axis, True) and (value is None or isinstance(value, float))
-    return numeric | {"omega": numeric.get("omega", True)}
+            if axis not in used and (every or not (value is None or blank(value))):
+                used.add(axis)
+    return {axis: is_number for axis, is_number in numeric.items() if axis in used}
 
 
-def _coordinates(cells, numeric):
+def _coordinates(cells, numeric, axes):
     """Return the coordinates of a block."""
     out = {}
     for axis, is_number in numeric.items():
@@ -210,16 +256,24 @@ def _coordinates(cells, numeric):
         blank = np.nan if is_number else ""
         shown = [f"{value:.12g}" if isinstance(value, float) and not is_number else value for value in column]
         values = [blank if value is None else value for value in shown]  # numbers mixed with names are texts
-        out[axis] = ("cell", np.array(values, dtype=float if is_number else object))
+        declared = axes.get(axis, Axis(axis, axis))
+        unit, meaning = declared.unit or "1", declared.meaning or axis
+        out[axis] = _row(np.array(values, dtype=float if is_number else object), unit, meaning)
     texts = {
-        "id": [cell.id for cell in cells],
-        "guarantee": [cell.guarantee for cell in cells],
-        "noise_law": [cell.noise for cell in cells],
-        "law": [_law_text(cell.law) for cell in cells],
+        "id": ("digest of the cell's law and data", [cell.id for cell in cells]),
+        "guarantee": ("guarantee of the release", [cell.guarantee for cell in cells]),
+        "noise_law": ("distribution that is added, with its parameters", [cell.noise for cell in cells]),
+        "law": ("mechanism of the cell as JSON", [_law_text(cell.law) for cell in cells]),
     }
-    out |= {name: ("cell", np.array(column, dtype=object)) for name, column in texts.items()}
-    out["quantile"] = ("quantile", QUANTILES)
+    for name, (meaning, column) in texts.items():
+        out[name] = _row(np.array(column, dtype=object), "1", meaning)
+    out["quantile"] = _row(QUANTILES, "1", "level of the quantile", "quantile")
     return out
+
+
+def _name_error(variables, estimate):
+    """Give an estimate the attribute that names its standard error."""
+    variables[estimate][2][ERROR] = estimate + MCSE
 
 
 def _row(values, unit, meaning, dims="cell"):
@@ -242,6 +296,7 @@ def _moment_variables(name, about, rows, lost):
     names = [columns.mean(name) + end for end in INTERVAL]
     names += [name + end for end in (columns.DEVIATION, columns.LEAST, columns.MOST)]
     out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
+    _name_error(out, names[0])
     return out | {name + columns.NONFINITE: _row(lost, "1", f"{about.meaning}: trials that are not finite")}
 
 
@@ -278,10 +333,12 @@ def _quantile_variables(name, about, table):
         f"lower end of an exact {CONFIDENCE:.0%} interval of the quantile",
         f"upper end of an exact {CONFIDENCE:.0%} interval of the quantile",
     )
-    return {
+    out = {
         columns.quantile(name) + end: _row(part, about.unit, f"{about.meaning}: {text}", ("cell", "quantile"))
         for end, part, text in zip(INTERVAL, table, meanings)
     }
+    _name_error(out, columns.quantile(name))
+    return out
 
 
 def _histogram(name, about, distributions):
@@ -293,15 +350,22 @@ def _histogram(name, about, distributions):
 
 def _histogram_variables(name, about, keys, counts, atoms, sizes):
     values = {}
+    if len(keys) and np.abs(keys).max() >= SMALL_KEY:  # smaller keys ascend with the values of their bins
+        order = np.lexsort((in_order(keys), np.repeat(np.arange(len(sizes)), sizes)))
+        keys, counts, atoms = keys[order], counts[order], atoms[order]
     if (atoms != MIXED).any():
         meaning = f"{about.meaning}: the value of all trials in the bin, NaN if they may differ"
         values[columns.atom(name)] = _row(values_at(keys, atoms), about.unit, meaning, columns.entry(name))
-    entry, (key, count, bins) = columns.entry(name), columns.histogram(name)
-    return {
-        key: _row(keys, "1", "bin: see tcdp_sim.summaries.bins.bin_edges", entry),
-        count: _row(counts, "1", f"{about.meaning}: trials in the bin", entry),
-        bins: _row(sizes, "1", f"bins of the cell along {entry}"),
-    } | values
+    entry, (*edges, count, bins) = columns.entry(name), columns.histogram(name)
+    out = {
+        edge: _row(part, about.unit, f"{about.meaning}: {end} edge of the bin", entry)
+        for edge, part, end in zip(edges, bin_edges(keys), _ENDS)
+    }
+    out[count] = _row(counts, "1", f"{about.meaning}: trials in the bin", entry)
+    out |= values
+    out[bins] = _row(sizes, "1", f"{about.meaning}: occupied bins of the cell along {entry}")
+    out[bins][2]["sample_dimension"] = entry  # the name that the CF conventions have for such a count
+    return out
 
 
 def _exceedances(name, about, distributions, thresholds):
@@ -323,4 +387,5 @@ def _proportions(name, dims, meaning, hits):
 def _proportion_variables(name, dims, meaning, table, counts):
     remarks = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
     out = {name + end: _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, remarks)}
-    return out | {name + COUNT: _row(counts, "1", "trials in which it happened")}
+    _name_error(out, name)
+    return out | {name + COUNT: _row(counts, "1", f"{meaning}: trials in which it happened")}

@@ -1,11 +1,16 @@
 """A table as a zarr tree, written one block of rows at a time, so that memory holds one block of a large table.
 
 A table of one block is written in one go, and a small one by way of memory. In a longer one every variable grows along
-its first dimension. Rows are collected until they fill a chunk, so no chunk is written twice. Values that a block lacks
-read as NaN, zero or "".
+its first dimension. Rows are collected until they fill a chunk, so no chunk is written twice, except chunks of texts if
+a longer text comes. Values that a block lacks read as NaN, zero or "".
+
+Texts are bytes of fixed width in UTF-8, which xarray opens as ordinary strings. The root has consolidated metadata,
+which list the variables in the order of the blocks.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,7 +19,11 @@ import numpy as np
 import xarray as xr
 import zarr
 from zarr.codecs import ZstdCodec
+from zarr.core.buffer import default_buffer_prototype
+from zarr.errors import UnstableSpecificationWarning
 from zarr.storage import MemoryStore
+
+from tcdp_sim.store import columns
 
 CELLS = 8192  # rows in a chunk of a variable along `cell`, in a table of several blocks
 ENTRIES = 2**20  # the same for variables with entries of their own, such as the bins of histograms
@@ -22,6 +31,7 @@ SMALL = 2**25  # bytes of a table of several blocks that is written by way of me
 Place = Path | MemoryStore
 Seen = Callable[[xr.Dataset], None]  # a function that gets a table
 CODEC = (ZstdCodec(level=3, checksum=True),)
+METADATA = "zarr.json"
 
 
 def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
@@ -30,23 +40,61 @@ def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
     Blocks are Datasets with the same attributes and kinds of variables. Their rows follow each other along each
     variable's first dimension. Coordinates that index a dimension are equal in all blocks.
     """
-    coming = iter(blocks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableSpecificationWarning)  # of bytes of fixed width
+        _consolidate(folder, _written(folder, map(_with_bytes, blocks)))
+
+
+def _written(folder: Path, coming: Iterator[xr.Dataset]) -> Sequence[str]:
+    """Write the arrays of a table, and return the names of its variables in their order."""
     first = _gathered(coming)
     if len(first) > 1 and sum(block.nbytes for block in first) >= SMALL:
-        _write_blocks(folder, chain(_handed_over(first), coming))
-        return
-    files: dict[str, Any] = {}
-    store = MemoryStore(files)  # zarr is twice as fast there for many small arrays
+        return _write_blocks(folder, chain(_handed_over(first), coming))
+    store = MemoryStore(files := dict[str, Any]())  # zarr is twice as fast there for many small arrays
     if len(first) == 1:
-        _write_whole(store, first[0], {})
+        order = _write_whole(store, first[0], {})
     elif (whole := _joined(first)) is not None:
         dims = {
             str(column.dims[0]) for name, column in whole.variables.items() if column.dims and name not in whole.dims
         }
-        _write_whole(store, whole, {dim: CELLS if dim == "cell" else ENTRIES for dim in dims})
+        order = _write_whole(store, whole, {dim: CELLS if dim == "cell" else ENTRIES for dim in dims})
     else:
-        _write_blocks(store, _handed_over(first))
+        order = _write_blocks(store, _handed_over(first))
     _put(files, folder)
+    return order
+
+
+def _with_bytes(block: xr.Dataset) -> xr.Dataset:
+    """Return a block whose texts are bytes of fixed width."""
+    texts = {name: column for name, column in block.variables.items() if column.dtype.kind == "O"}
+    coded = {
+        name: (column.dims, _bytes(column.values), {**column.attrs, "_Encoding": "utf-8"})
+        for name, column in texts.items()
+    }
+    return block.assign(coded)
+
+
+def _bytes(texts: np.ndarray) -> np.ndarray:
+    """Return texts in UTF-8, padded to a width of few significant bits, so that longer texts seldom need more."""
+    found = [text.encode() for text in texts.ravel().tolist()]
+    longest = max(map(len, found), default=0)
+    step = max(8, 2 ** (longest.bit_length() - 3))
+    return np.array(found, dtype=f"S{max(-(-longest // step), 1) * step}").reshape(texts.shape)
+
+
+def _consolidate(folder: Path, order: Sequence[str]) -> None:
+    """Store the metadata of all arrays in the root, in this order.
+
+    The name of an error variable is removed from an estimate if no cell has this error.
+    """
+    arrays = {name: json.loads((folder / name / METADATA).read_bytes()) for name in order}
+    for name, about in arrays.items():
+        if about["attributes"].get(columns.ERROR, name) not in arrays:
+            del about["attributes"][columns.ERROR]
+            (folder / name / METADATA).write_text(json.dumps(about, indent=2))
+    root = json.loads((folder / METADATA).read_bytes())
+    root["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": arrays}
+    (folder / METADATA).write_text(json.dumps(root, indent=2))
 
 
 def watched(blocks: Iterable[xr.Dataset], seen: Seen) -> Iterator[xr.Dataset]:
@@ -62,10 +110,11 @@ def watched(blocks: Iterable[xr.Dataset], seen: Seen) -> Iterator[xr.Dataset]:
         seen(whole)
 
 
-def _write_whole(place: Place, table: xr.Dataset, rows: dict[str, int]) -> None:
-    """Write a table that is in memory; `rows` is that of `_encoding`."""
+def _write_whole(place: Place, table: xr.Dataset, rows: dict[str, int]) -> list[str]:
+    """Write a table that is in memory, and return the names of its variables; `rows` is that of `_encoding`."""
     encoding = _encoding(table, rows)
     table.to_zarr(place, mode="w", consolidated=False, zarr_format=3, encoding=encoding, align_chunks=False)
+    return list(map(str, table.variables))
 
 
 def _joined(blocks: list[xr.Dataset]) -> xr.Dataset | None:
@@ -97,11 +146,26 @@ def _gathered(coming: Iterator[xr.Dataset]) -> list[xr.Dataset]:
     return found
 
 
-def _write_blocks(place: Place, blocks: Iterable[xr.Dataset]) -> None:
-    tree = _Tree(place)
+def _write_blocks(place: Place, blocks: Iterable[xr.Dataset]) -> list[str]:
+    """Write a table block by block, and return the names of its variables in the order that the blocks have."""
+    tree, order = _Tree(place), list[str]()
     for block in blocks:
         tree.add(block)
+        order = _merged(order, list(map(str, block.variables)))
     tree.finish()
+    return order
+
+
+def _merged(order: list[str], names: Sequence[str]) -> list[str]:
+    """Return an order with further names, each after the one that precedes it among `names`."""
+    if set(names) <= set(order):
+        return order
+    merged, place = list(order), 0
+    for name in names:
+        if name not in merged:
+            merged.insert(place, name)
+        place = merged.index(name) + 1
+    return merged
 
 
 def _put(files: dict[str, Any], folder: Path) -> None:
@@ -168,7 +232,7 @@ class _Tree:
         for name in new:
             array = group[name]
             array.resize((0, *array.shape[1:]))
-            self._columns[name] = _Column(array, growing[name])
+            self._columns[name] = _Column(self._place, array, growing[name])
 
     def finish(self) -> None:
         """Write the rows that do not fill a chunk, and extend every variable to the length of its dimensions."""
@@ -182,8 +246,9 @@ class _Tree:
 class _Column:
     """A variable that grows along its first dimension."""
 
-    def __init__(self, array, dim: str):
+    def __init__(self, place: Place, array, dim: str):
         self.dim = dim
+        self._place = place
         names: tuple[str, ...] = array.metadata.dimension_names or ()
         self.width_dim = names[1] if len(names) > 1 else ""
         self._array = array
@@ -193,6 +258,8 @@ class _Column:
     def add(self, values: np.ndarray, start: int) -> None:
         """Append rows that begin at `start`; missing rows before them are blank."""
         self._pad(start)
+        if values.dtype.kind == "S" and values.itemsize > self._array.dtype.itemsize:
+            self._make_room(values.itemsize)
         self._pieces.append(values)
         self._waiting += len(values)
         if self._waiting >= self._array.chunks[0]:
@@ -212,6 +279,17 @@ class _Column:
         """Extend the second dimension to `width` with blanks."""
         if width > self.width:
             self._array.resize((self._array.shape[0], width, *self._array.shape[2:]))
+
+    def _make_room(self, width: int) -> None:
+        """Give every text this many bytes. The chunks so far are written again, one by one."""
+        old, name = self._array, self._array.basename
+        about = _metadata(self._place, name)
+        about["data_type"]["configuration"]["length_bytes"] = width
+        _set_metadata(self._place, name, about)
+        self._array = zarr.open_group(self._place, mode="r+")[name]
+        for start in range(0, self._start, old.chunks[0]):
+            rows = slice(start, start + old.chunks[0])
+            self._array[rows] = old[rows].astype(f"S{width}")
 
     def _pad(self, rows):
         """Extend the variable to `rows` with blank rows, which are chunks that are never written."""
@@ -239,3 +317,19 @@ class _Column:
         width = max(self._array.shape[1], *(piece.shape[1] for piece in self._pieces))
         wide = (np.pad(p, ((0, 0), (0, width - p.shape[1])), constant_values=np.nan) for p in self._pieces)
         return np.concatenate(list(wide))
+
+
+def _metadata(place: Place, name: str) -> Any:
+    """Return the metadata of an array."""
+    if isinstance(place, Path):
+        return json.loads((place / name / METADATA).read_bytes())
+    return json.loads(place._store_dict[f"{name}/{METADATA}"].to_bytes())
+
+
+def _set_metadata(place: Place, name: str, about: Any) -> None:
+    """Replace the metadata of an array."""
+    text = json.dumps(about, indent=2).encode()
+    if isinstance(place, Path):
+        (place / name / METADATA).write_bytes(text)
+    else:
+        place._store_dict[f"{name}/{METADATA}"] = default_buffer_prototype().buffer.from_bytes(text)

@@ -104,6 +104,13 @@ def bin_edges(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(keys < 0, -far, near), np.where(keys < 0, -near, far)
 
 
+def keys_between(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return the keys of the bins with these edges, as `bin_edges` gives them (int64)."""
+    if not len(lower):
+        return np.zeros(0, np.int64)
+    return keys_of(np.nextafter(np.where(upper > 0, upper, lower), 0.0))  # the bin has the far edge's neighbour
+
+
 def in_order(keys: np.ndarray) -> np.ndarray:
     """Return integers in the order of the bins with these keys, so that np.argsort of them sorts bins by value."""
     size = np.abs(np.asarray(keys, dtype=np.int64))

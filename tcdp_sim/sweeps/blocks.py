@@ -110,5 +110,6 @@ ENDINGS = frozenset(
     {*columns.WITH_EXACT, columns.BOUND, *columns.COUNTED, columns.DEVIATION, *columns.INFINITE}
     | {"_quantile" + end for end in columns.INTERVAL}
     | {columns.MEAN + end for end in (*columns.WITH_EXACT, columns.BOUND)}
-    | {"_batch_mean", "_histogram_bins", "_histogram_key", "_histogram_count", "_histogram_value", "_entry"}
+    | {f"_histogram_{part}" for part in ("bins", "lower", "upper", "count", "value")}
+    | {"_batch_mean", "_entry"}
 )  # of the names of what the results tell of a number

@@ -19,7 +19,6 @@ from tcdp_sim.statistics import contradictions
 from tcdp_sim.statistics.one_sample import usual_range
 from tcdp_sim.store import columns
 from tcdp_sim.study.points import Point
-from tcdp_sim.summaries.bins import bin_edges
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.pilot import told
 
@@ -161,11 +160,10 @@ def not_above(simulated: Any, bound: Any) -> Any:
 
 def skewness(data: Columns, observable: str) -> np.ndarray:
     """Return the sample skewness of the finite trials of every cell, as `results.sample_skewness` does for one."""
-    keys, counts, bins = (np.asarray(data[name][1]) for name in columns.histogram(observable))
+    low, high, counts, bins = (np.asarray(data[name][1]) for name in columns.histogram(observable))
     found = np.full(len(bins), np.nan)
     used = bins > 0
     starts, sizes = (np.cumsum(bins) - bins)[used], bins[used]
-    low, high = bin_edges(keys)
     scale = np.maximum(-np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)) if len(starts) else low
     scale = np.repeat(np.where(scale == 0, 1.0, scale), sizes)
     middle, width = (0.5 * low + 0.5 * high) / scale, np.maximum.reduceat((high - low) / scale, starts)

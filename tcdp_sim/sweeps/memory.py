@@ -106,7 +106,7 @@ def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:
     shown: Columns = {"trials": (("cell",), trials, {"units": "1", "long_name": "trials simulated"})}
     built = [sweep.kind(sweep.function, {})] * len(summaries)
     shown |= {columns.PILOT: table.pilot_trials(summaries, sweep.chunk)} if sweep.target_mcse else {}
-    return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(summaries)
+    return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(sweep.kind, summaries)
 
 
 def _summary_if_any(

@@ -8,12 +8,13 @@ import xarray as xr
 from scipy import stats
 
 from tcdp_sim.statistics import compare_runs
+from tcdp_sim.summaries.bins import bin_edges, in_order
 from tcdp_sim.summaries.estimates import mean, proportion, quantiles
 from tcdp_sim.summaries.summary import summarise
 
 LEVELS = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
 LIMIT = 2.5
-HISTOGRAM = ("bins", "key", "count")
+HISTOGRAM = ("lower", "upper", "count", "bins")
 
 
 def law(cell, **more):
@@ -26,8 +27,8 @@ def table(rng, trials, cells=range(20), changed=(), laws=law):
     data = {name: ("cell", [row[name] for row in rows]) for name in rows[0] if np.ndim(rows[0][name]) == 0}
     for x in ("error", "cut"):
         data[f"{x}_quantile"] = (("cell", "quantile"), [row[f"{x}_quantile"] for row in rows])
-        data[f"{x}_histogram_bins"] = ("cell", [len(row[f"{x}_histogram_key"]) for row in rows])
-        for part in ("key", "count"):
+        data[f"{x}_histogram_bins"] = ("cell", [len(row[f"{x}_histogram_count"]) for row in rows])
+        for part in ("lower", "upper", "count"):
             values = np.concatenate([row[f"{x}_histogram_{part}"] for row in rows])
             data[f"{x}_histogram_{part}"] = (f"{x}_entry", values)
     coords = {"law": ("cell", np.array([laws(cell) for cell in cells], dtype=object)), "quantile": LEVELS}
@@ -43,7 +44,9 @@ def _row(rng, trials, scale, factor):
         parts = (*mean(d), d.moments[0, 3], d.moments[0, 4], d.nonfinite)
         row |= {f"{name}_{end}": x for end, x in zip(("mean", "mean_mcse", "sd", "min", "max", "nonfinite"), parts)}
         row |= {f"{name}_quantile": quantiles(d, LEVELS)[0]}
-        row |= {f"{name}_histogram_key": d.keys, f"{name}_histogram_count": d.counts}
+        order = np.argsort(in_order(d.keys))
+        edges = zip(("lower", "upper"), bin_edges(d.keys[order]))
+        row |= {f"{name}_histogram_{end}": edge for end, edge in edges} | {f"{name}_histogram_count": d.counts[order]}
     hits = summary.observables["error"].exceed["limit"]
     row |= {"error_limit": LIMIT, "error_exceeds_limit": hits / trials, "error_exceeds_limit_count": hits}
     return row

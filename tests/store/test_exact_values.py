@@ -38,7 +38,7 @@ def power(mechanism, level):
     return abs(mechanism.value) ** level
 
 
-BESIDE = {"half": ("cell", np.zeros(3), {"units": "counts", "long_name": "a half"})}
+BESIDE = {"half": {"units": "counts", "long_name": "a half"}}
 CELLS = [Fair(4.0), Fair(-1.0), Fair(4.0)]
 
 

@@ -48,7 +48,12 @@ def test_every_number_has_its_unit():
     """What is measured, and the threshold it is measured against, are counts; counts of trials and chances are none."""
     flat = published(distribution([1.0, 3.0], [8.0, 2.0]))
     counts = {"mean", "mean_mcse", "mean_lower", "mean_upper", "sd", "min", "max", "two"}
-    counts |= {"histogram_value", *("quantile" + end for end in ("", "_mcse", "_lower", "_upper"))}
+    counts |= {
+        "histogram_value",
+        "histogram_lower",
+        "histogram_upper",
+        *("quantile" + end for end in ("", "_mcse", "_lower", "_upper")),
+    }
     assert {name.removeprefix("x_") for name in flat if flat[name].attrs["units"] == "counts"} == counts
     assert {flat[f"x_{name}"].attrs["units"] for name in ("exceeds_two", "exceeds_two_count", "nonfinite")} == {"1"}
 
@@ -139,6 +144,7 @@ def test_mechanisms_with_thresholds_are_not_read_together():
 
 def test_batches_of_all_observables_share_one_width():
     parts = [SimpleNamespace(batches={"a": np.ones((1, 2))}), SimpleNamespace(batches={"b": np.ones((2, 2))}), None]
-    found = table.batch_means(parts)
+    found = table.batch_means(SimpleNamespace(observables={"a": ABOUT}), parts)
+    assert [about["units"] for _, _, about in found.values()] == ["counts", "1"]
     assert [values.shape for _, values, _ in found.values()] == [(3, 4), (3, 4)]
     assert [np.isfinite(values).sum(axis=1).tolist() for _, values, _ in found.values()] == [[2, 0, 0], [0, 4, 0]]
