@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from words_of_code import NAME, ROOT, files, names
 
+from tcdp_sim.store import columns
+
 PAGES = sorted(name for name in files() if name.endswith(".md") and not name.startswith(("results/", "CHANGELOG")))
 MODULES = sorted(n for n in files() if n.endswith(".py") and n.startswith(("tcdp_sim/", "experiments/", "benchmarks/")))
 QUOTED = re.compile(r"(?<!`)``?([^`\n]+)``?(?!`)")
@@ -38,7 +40,17 @@ def is_dead(reference: str, home: Path) -> bool:
 
 def is_known(name: str) -> bool:
     """Return whether every part of a dotted name is a name somewhere in the code."""
+    if name[:2] in ("x_", "q_"):  # an observable x and a quantity q stand for any: their columns are known by endings
+        return name[1:] in endings()
     return all(part in names() | OTHERS for part in name.split(".") if part)
+
+
+def endings() -> set[str]:
+    """Return the endings of the columns of a table."""
+    told = [value for value in vars(columns).values() if isinstance(value, str | tuple)]
+    each = [one for value in told for one in ([value] if isinstance(value, str) else value) if isinstance(one, str)]
+    parts = {name.removeprefix("x") for name in columns.histogram("x")}
+    return {*each, *parts, "_histogram_value", "_entry", "_LABEL", columns.batch_mean("")}
 
 
 def is_missing(file: str) -> bool:

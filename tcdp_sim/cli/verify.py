@@ -17,7 +17,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.evaluate import row
 from tcdp_sim.engine.simulate import Batch
-from tcdp_sim.store import certificate, table
+from tcdp_sim.store import certificate, columns, table
 from tcdp_sim.store.exact_records import FOLDER, ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import existing_run
@@ -144,8 +144,8 @@ def _as_published(study, run, chosen, console) -> bool:
         with results.readable(path):
             there = zip(flat["id"].values, flat["trials"].values)
             rows = [row for row, (cell, trials) in enumerate(there) if trials and cell in cells]
-            columns = [name for name in flat.variables if flat[name].dims in CHECKED]
-            flat = flat[columns].isel(cell=rows).load()
+            names = [name for name in flat.variables if flat[name].dims in CHECKED]
+            flat = flat[names].isel(cell=rows).load()
             different = [line for i in range(len(rows)) if (line := _altered(study, run, cells, flat.isel(cell=i)))]
     except UserError as problem:
         say(console, f"NOT as stored: {problem}")
@@ -171,6 +171,8 @@ def _altered(study, run, cells, row) -> str:
     summaries = [run.summary(cell.id, chunks)]
     again = next(table.blocks([cell], summaries, study.plan.counts, {}, {}, known, None, study.mechanism, pilots))
     published = [str(n) for n in row.data_vars if n not in again and row[n].dtype.kind == "f"]  # of other cells
+    if not known.width:  # those of a sweep are code, which is not here
+        published = [n for n in published if not n.endswith((columns.EXACT, columns.BOUND))]
     names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     same |= {n: bool(row[n].isnull().all()) for n in published}

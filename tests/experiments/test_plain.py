@@ -31,6 +31,8 @@ def cells(k=(10.0, 1000.0, 1e6, 10.0), noise=("a", "a", "a", "b")):
     }
     flat = xr.Dataset({name: ("cell", values) for name, values in per_cell.items()})
     flat["error_mean"].attrs["units"] = "counts"
+    for part in ("lower", "upper", "count"):
+        flat[f"error_histogram_{part}"] = "error_entry", np.ones(n), {"units": "counts"}
     flat = flat.assign_coords(k=("cell", list(k)), noise=("cell", list(noise)))
     return flat.assign_attrs(axes=json.dumps(["noise", "k"]))
 

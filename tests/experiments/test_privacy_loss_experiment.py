@@ -54,7 +54,7 @@ def test_simulated_and_exact_stand_side_by_side(table):
     assert (close | ~random).all(), rows[~close & random]
     assert rows["exact"].between(rows["lower"], rows["upper"])[~random].all()
     assert (rows["lower"] <= rows["upper"]).all()
-    assert random.mean() > 0.8
+    assert random.mean() > 0.7  # quantiles that are atoms have no error
 
 
 def test_exact_values_are_those_of_closed_forms(table):
