@@ -111,7 +111,7 @@ def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bo
     return hockey_stick(noise, shift, epsilon)
 
 
-@within(3 * MOST_POINTS, "valid: `record_profile` at the epsilons of interest")
+@within(4 * MOST_POINTS, "valid: `record_profile` at the epsilons of interest")
 def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     """Return the least epsilon >= 0 with delta(epsilon) <= delta for a record.
 
