@@ -1,6 +1,6 @@
 """Foreign code, data and elementary functions, of workers or of those who wrote a journal before."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
@@ -56,34 +56,55 @@ def check_heads(settings: Settings, heads: Sequence[Head], tell: Tell, whose: st
 
 def check_same(settings: Settings, heads: Sequence[Head], tell: Tell, where: str) -> None:
     """Check code and data alone, as `check_heads` does; `where` names the run or runs that the heads are of."""
-    for message, advice in _differences(settings, heads, where):
-        if settings.code == "same":
-            raise UserError(f"{message}; {advice}")
-        tell(f"warning: {message}")
+    check_code(settings, heads, tell, where)
+    if message := _of_trials(_own(settings, heads), where):
+        _judge(
+            settings, message, "the same commands, given again, compute those chunks anew that differ from now", tell
+        )
+
+
+def check_code(settings: Settings, heads: Sequence[Head], tell: Tell, where: str) -> None:
+    """Check code alone, as `check_heads` does."""
+    if message := _of_code(_own(settings, heads), where):
+        _judge(settings, message, "code=any uses them, name=NEW begins another run; or remove the folder", tell)
 
 
 def lines(settings: Settings, heads: Sequence[Head]) -> list[str]:
     """Return a line for each way in which the writers of a journal differ from each other or from this process."""
-    return [message for message, _ in _differences(settings, heads, str(settings.folder))]
+    own, where = _own(settings, heads), str(settings.folder)
+    return [message for message in (_of_code(own, where), _of_trials(own, where)) if message]
 
 
-def _differences(settings: Settings, heads: Sequence[Head], where: str) -> Iterator[tuple[str, str]]:
-    """Yield what differs and what to do about it. Only heads of the settings' own function count, if they have one."""
-    own = sorted(
-        (head for head in heads if function_of(head) == settings.mechanism.get("function")), key=provenance.age
-    )
-    for head in reversed(own):
+def _own(settings: Settings, heads: Sequence[Head]) -> list[Head]:
+    """Return the heads of the settings' own function, all of them for a study, the newest first."""
+    function = settings.mechanism.get("function")
+    return sorted((head for head in heads if function_of(head) == function), key=provenance.age, reverse=True)
+
+
+def _judge(settings: Settings, message: str, advice: str, tell: Tell) -> None:
+    if settings.code == "same":
+        raise UserError(f"{message}; {advice}")
+    tell(f"warning: {message}")
+
+
+def _of_code(heads: Sequence[Head], where: str) -> str:
+    """Return a line about the newest chunks of other code than this process has, "" without any."""
+    for head in heads:
         if other := source.other(head.get(provenance.CODE, {}), source.loaded(tuple(head.get("plug_ins", ())))):
-            message = f"{where} has chunks of another state of {other} (computed {head.get('time')})"
-            yield message, "code=any uses them, name=NEW begins another run; or remove the folder"
-            break
-    if found := shown.contradicting(own):
-        one, two, trials = found
-        message = (
-            f"{where}: {_writer(one)} and {_writer(two)} drew other numbers{trials.where} from one stream: a file, the "
-            "environment or a library is not the same"
-        )
-        yield message, "the same commands, given again, compute those chunks anew that differ from now"
+            return f"{where} has chunks of another state of {other} (computed {head.get('time')})"
+    return ""
+
+
+def _of_trials(heads: Sequence[Head], where: str) -> str:
+    """Return a line about two writers that drew other numbers from one stream, "" if none did."""
+    found = shown.contradicting(heads)
+    if found is None:
+        return ""
+    one, two, trials = found
+    return (
+        f"{where}: {_writer(one)} and {_writer(two)} drew other numbers{trials.where} from one stream: a file, the "
+        "environment or a library is not the same"
+    )
 
 
 def _writer(head: Head) -> str:

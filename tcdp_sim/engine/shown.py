@@ -8,6 +8,7 @@ import base64
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,21 +16,32 @@ import numpy as np
 from tcdp_sim.core.streams import fingerprint, generator
 from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.mechanisms.functions import Call
+from tcdp_sim.store import provenance
 
 KEY = "shown"  # of a head
-CLOSE = 1e-9  # relative distance of two numbers that differ by the last bits of elementary functions
+CLOSE = 1e-9  # relative distance of two numbers that differ by their last bits
 Head = Mapping[str, Any]
+
+
+@cache
+def numerics() -> str:
+    """Return what the last bits of this process depend on: elementary functions, linear algebra and its threads."""
+    return _numerics(fingerprint(), provenance.blas())
+
+
+def _numerics(functions: Any, libraries: Any) -> str:
+    return json.dumps([functions, sorted(json.dumps(each, sort_keys=True) for each in libraries)])
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Some trials of a point, drawn from one of its streams on a machine with these elementary functions."""
+    """Some trials of a point, drawn from one of its streams by a process with these `numerics`."""
 
     point: Mapping[str, Any]
     seed: int
     stream: str
     draws: Draws
-    numerics: str = field(default_factory=fingerprint)
+    numerics: str = field(default_factory=numerics)
 
     @property
     def where(self) -> str:
@@ -44,7 +56,7 @@ class Shown:
         return self.equals(Shown(self.point, self.seed, self.stream, found))
 
     def equals(self, other: "Shown") -> bool:
-        """Return True for the same numbers: the same bits, or on another kind of machine all but the last of them."""
+        """Return True for the same numbers: the same bits, or with other numerics all but the last of them."""
         close = 0.0 if self.numerics == other.numerics else CLOSE
         return self.draws.keys() == other.draws.keys() and all(
             values.shape == other.draws[name].shape
@@ -63,8 +75,8 @@ def of_head(head: Head) -> Iterator[Shown]:
     """Yield the trials that a head shows."""
     for each in head.get(KEY, ()):
         draws = {name: np.frombuffer(base64.b64decode(text), "<f8") for name, text in each["draws"].items()}
-        numerics = str(head.get("numerics_fingerprint"))
-        yield Shown(each["point"], int(each["seed"]), each["stream"], draws, numerics)
+        theirs = _numerics(head.get("numerics_fingerprint"), head.get("blas", ()))
+        yield Shown(each["point"], int(each["seed"]), each["stream"], draws, theirs)
 
 
 def joined(heads: Iterable[Head]) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """The binned trials of several cells on common bins, and what follows: probabilities and tails with intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tcdp_sim.core.arrays import Bools, Floats, Ints
+from tcdp_sim.summaries.estimates import NORMAL, UNSEEN
 
 LEVEL = 0.95
 FEW = 128  # occupied bins up to which none are merged, and about as many as there are afterwards
@@ -40,10 +41,10 @@ class Binned:
         """The trials above each bin, infinite ones included, shape (cells, bins)."""
         return self.plus[:, None] + self.counts.sum(axis=1, keepdims=True) - np.cumsum(self.counts, axis=1)
 
-    def in_bins(self, edges: Sequence[float]) -> "Binned":
+    def in_bins(self, edges: Iterable[float]) -> "Binned":
         """Return the counts in fewer bins, with those edges of these bins that lie nearest to `edges`."""
-        places = np.unique([int(np.abs(self.lower - edge).argmin()) for edge in edges] + [0])
-        starts = places[places < len(self.lower)]
+        with np.errstate(over="ignore"):  # of distances between the two ends of all floats
+            starts = np.unique([0, *(int(np.abs(self.lower - edge).argmin()) for edge in edges)])
         ends = np.append(starts[1:], len(self.lower)) - 1
         counts = np.add.reduceat(self.counts, starts, axis=1)
         return Binned(self.lower[starts], self.upper[ends], self.belongs_above[ends], counts, self.minus, self.plus)
@@ -54,9 +55,16 @@ class Binned:
             return self
         total = np.cumsum(self.counts.sum(axis=0))
         low, high = self.lower[np.searchsorted(total, [INNER * total[-1], (1 - INNER) * total[-1]])]
-        width = (high - low) / FEW or 1.0
-        steps = width * 2.0 ** np.arange(64)
-        return self.in_bins([*np.linspace(low, high, FEW + 1), *(low - steps), *(high + steps)])
+        with np.errstate(over="ignore"):  # a step may lead beyond all floats
+            steps = (high / FEW - low / FEW or 1.0) * 2.0 ** np.arange(64)
+            edges = np.concatenate([between(low, high, FEW + 1), low - steps, high + steps])
+        return self.in_bins(edges[np.isfinite(edges)])
+
+
+def between(low: float, high: float, count: int) -> Floats:
+    """Return `count` numbers from `low` to `high` at equal distances, also where their difference is beyond floats."""
+    share = np.linspace(0.0, 1.0, count)
+    return low * (1 - share) + high * share
 
 
 def together(cells: Sequence[tuple[Floats, Floats, Ints]], minus: Ints, plus: Ints) -> Binned:
@@ -97,8 +105,9 @@ def interval(hits: Ints, trials: Ints) -> tuple[Floats, Floats]:
 def deltas(binned: Binned, epsilons: Floats) -> tuple[Floats, Floats, Floats]:
     """Return delta(epsilon) = E[(1 - e^(epsilon - L))_+] of losses L, and its 95% interval, each (cells, epsilons).
 
-    A loss counts at the middle of its bin, and at the bin's ends for the interval, which is the normal one. If fewer
-    than 30 trials exceed epsilon, it reaches from 0 to the exact upper end of P[L > epsilon], which is above delta.
+    A loss counts at the middle of its bin, and at the bin's ends for the interval. The interval is the normal one,
+    widened on both sides by what losses may add that are too rare to be seen in the trials. If fewer than 30 trials
+    exceed epsilon, it reaches from 0 to the exact upper end of P[L > epsilon], which is above delta.
     """
     middle, low, high = (
         -np.expm1(np.minimum(epsilons[:, None] - at, 0.0))
@@ -107,7 +116,7 @@ def deltas(binned: Binned, epsilons: Floats) -> tuple[Floats, Floats, Floats]:
     trials = binned.trials[:, None]
     mean, least, most = ((binned.counts @ part.T + binned.plus[:, None]) / trials for part in (middle, low, high))
     square = (binned.counts @ (middle**2).T + binned.plus[:, None]) / trials
-    error = 1.959963984540054 * np.sqrt(np.maximum(square - mean**2, 0.0) / trials)
+    error = NORMAL * np.sqrt(np.maximum(square - mean**2, 0.0) / trials) + UNSEEN / trials
     exceed = binned.counts @ (high > 0).T.astype(np.int64) + binned.plus[:, None]
     few = exceed < 30
     lower = np.where(few, 0.0, np.maximum(least - error, 0.0))

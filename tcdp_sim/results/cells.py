@@ -148,7 +148,7 @@ def cell_p_values(flat: xr.Dataset, i: int, observable: str, level, exact) -> np
     --------
     >>> cell_p_values(open_cells("results/small"), 0, "linf_error", 0.95, 23.7)  # doctest: +SKIP
     """
-    infinite = (_infinite(flat, observable, side)[i] for side in (0, 1))
+    infinite = (infinite_trials(flat, observable, side)[i] for side in (0, 1))
     return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), level, exact)
 
 
@@ -179,7 +179,7 @@ def table_p_values(flat: xr.Dataset, observable: str, level: float, exact) -> np
     return np.array([float(cell_p_values(flat, i, observable, level, value)) for i, value in enumerate(exact)])
 
 
-def _infinite(flat, observable, side) -> np.ndarray:
+def infinite_trials(flat, observable, side) -> np.ndarray:
     """Return the number of infinite trials of each row: -inf for side 0, +inf for side 1."""
     name = observable + columns.INFINITE[side]
     return flat.variables[name].values if name in flat.variables else np.zeros(flat.sizes["cell"], dtype=np.int64)

@@ -11,8 +11,8 @@ import xarray as xr
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError, suggestion
-from tcdp_sim.results.binned import Binned, deltas, interval, together
-from tcdp_sim.results.cells import cell_histogram, cell_mechanism
+from tcdp_sim.results.binned import Binned, between, deltas, interval, together
+from tcdp_sim.results.cells import cell_histogram, cell_mechanism, infinite_trials
 from tcdp_sim.results.open import axes_of, open_cells, readable
 from tcdp_sim.store import columns
 
@@ -55,13 +55,13 @@ def distribution(
     Returns
     -------
     xarray.Dataset
-        Dimensions: an axis for each with several values, and `bin`, whose coordinate is the middle of a bin, in the
-        unit of the observable, with `lower` and `upper`. Bins leave no gap. A bin holds its lower edge and not its
-        upper one (below zero the other way round); a bin with equal edges is a single value. Variables: `count`;
-        `probability` and `sf`, the chance to lie above the bin, each with the exact 95% interval `_lower`, `_upper` and
-        `_exact` (NaN where no law is known; the attribute `exact` says so); `density`, the probability by width;
-        `trials`, `minus_infinity` and `plus_infinity`. With `at`: `delta`, `delta_lower`, `delta_upper` and
-        `delta_exact`.
+        Dimensions: one for each axis with several values (`axis_x` if x is called like a variable), and `bin`, whose
+        coordinate is the middle of a bin, in the unit of the observable, with `lower` and `upper`. Bins leave no gap. A
+        bin holds its lower edge and not its upper one (below zero the other way round); a bin with equal edges is a
+        single value. Variables: `count`; `probability` and `sf`, the chance to lie above the bin, each with the exact
+        95% interval `_lower`, `_upper` and `_exact` (NaN where no law is known; the attribute `exact` says so);
+        `density`, the probability by width; `trials`, `minus_infinity` and `plus_infinity`. With `at`: `delta`,
+        `delta_lower`, `delta_upper` and `delta_exact`.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def _chosen(source: Source, observable: str, wanted: Mapping[str, Any]) -> xr.Da
     bins = columns.bins(observable)
     with readable(where):
         counts = flat[bins].values
-        rows = _rows(flat, counts + flat[observable + columns.NONFINITE].values > 0, wanted, where)
+        rows = _rows(flat, counts + sum(infinite_trials(flat, observable, side) for side in (0, 1)) > 0, wanted, where)
         if not len(rows):
             raise UserError(f"no cell of {where} has trials of {observable}")
         ends = np.cumsum(counts)
@@ -145,9 +145,11 @@ def _equal(labels: np.ndarray, value: Any) -> np.ndarray:
 
 def _stored(flat: xr.Dataset, observable: str) -> Binned:
     """Return the trials of all rows in the bins as stored."""
-    none = np.zeros(flat.sizes["cell"], np.int64)
-    infinite = [flat[name].values if (name := observable + end) in flat else none for end in columns.INFINITE]
-    return together([cell_histogram(flat, row, observable) for row in range(len(none))], *infinite)
+    rows = range(flat.sizes["cell"])
+    return together(
+        [cell_histogram(flat, row, observable) for row in rows],
+        *(infinite_trials(flat, observable, side) for side in (0, 1)),
+    )
 
 
 def _in_bins(stored: Binned, bins: int | str | None) -> Binned:
@@ -157,7 +159,9 @@ def _in_bins(stored: Binned, bins: int | str | None) -> Binned:
         return stored
     if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 1:
         raise UserError(f"bins = {bins!r} is not valid; valid: a whole number of at least 1, or 'stored'")
-    return stored.in_bins(np.linspace(stored.lower[0], stored.upper[-1], int(bins) + 1)[:-1].tolist())
+    return (
+        stored.in_bins(between(stored.lower[0], stored.upper[-1], int(bins) + 1)[:-1]) if len(stored.lower) else stored
+    )
 
 
 def _variables(binned: Binned, flat: xr.Dataset, observable: str) -> dict[str, Any]:
@@ -270,6 +274,7 @@ def _deltas(flat: xr.Dataset, observable: str, binned: Binned, at: Floats) -> di
 def _on_axes(flat: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
     """Return the cells along the axes that have several values, repeated along an axis that a cell does not have."""
     labels = {axis: [_plain(value) for value in flat[axis].values.tolist()] for axis in axes_of(flat)}
+    labels = {f"axis_{axis}" if axis in found.variables else axis: values for axis, values in labels.items()}
     levels = {axis: _sorted(value for value in values if value != "") for axis, values in labels.items()}
     found = found.assign_coords({axis: one[0] for axis, one in levels.items() if len(one) == 1})
     several = {axis: values for axis, values in levels.items() if len(values) > 1}

@@ -47,7 +47,7 @@ def record(
         "versions": {name: version_of(name) for name in LIBRARIES} | {"tcdp_sim": __version__},
         "numerics_fingerprint": fingerprint(),
         "git": dict(_git(*(str(resources.files(package)) for package in digests.PACKAGES))),
-        "blas": _blas(),
+        "blas": blas(),
         "config": config,
         "config_in_order": json.dumps(config),  # sealed JSON is sorted, and the order of the cells follows the config
         "config_hash": config_hash,
@@ -107,8 +107,8 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _blas() -> list[dict[str, Any]]:
-    """Return the linear algebra libraries of this process and their threads. No result depends on them."""
+def blas() -> list[dict[str, Any]]:
+    """Return the linear algebra libraries of this process and their threads. The last bits may depend on them."""
     with environment.kept(("KMP_DUPLICATE_LIB_OK",)):  # the import sets it for the caller's later processes too
         from threadpoolctl import threadpool_info
     libraries = threadpool_info()

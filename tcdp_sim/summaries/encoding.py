@@ -137,7 +137,9 @@ def _added(group: Sequence[Parts]) -> Summary:
         for name, bins in parts.bins.items():
             ends = np.cumsum([at, 4 * bins, 8 * bins, 40, 8 * parts.atoms[name]]).tolist()
             for piece, start, end in zip(pieces[name], ends, ends[1:]):
-                piece.append(body[start:end] if start < end or piece is not pieces[name][3] else _mixed(bins))
+                piece.append(body[start:end])
+            if not parts.atoms[name]:
+                pieces[name][-1][-1] = np.full(bins, MIXED, "<i8").tobytes()
             at = ends[-1]
         for name, width in parts.widths.items():
             means[name].append(body[at : at + 8 * width])
@@ -150,11 +152,6 @@ def _added(group: Sequence[Parts]) -> Summary:
     events = {name: sum(header["events"][name] for header in headers) for name in first["events"]}
     chunks = tuple(header["chunks"][0] for header in headers)
     return Summary(first["cell"], chunks, sum(header["trials"] for header in headers), observables, events, batches)
-
-
-def _mixed(bins: int) -> bytes:
-    """Return the atoms of bins of a record that has none."""
-    return np.full(bins, MIXED, "<i8").tobytes()
 
 
 def _distribution(fields: Sequence[Any], pieces: Sequence[Sequence[bytes]]) -> Distribution:

@@ -12,14 +12,14 @@ import xarray as xr
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import parts
-from tcdp_sim.engine.foreign import function_of
+from tcdp_sim.engine.foreign import check_code, function_of
 from tcdp_sim.engine.run import cannot_write, execute
 from tcdp_sim.engine.shown import Shown, disagreeing
 from tcdp_sim.mechanisms.functions import at, shipped
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.results.open import open_cells, with_provenance
-from tcdp_sim.store import recorded
+from tcdp_sim.store import part_values, recorded
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
 from tcdp_sim.store.part_values import Functions
@@ -110,9 +110,11 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
     study = replace(prepare(parts.alone(own)), simulated=carried(sweep))
     opened = open_part(study, parsed(name, bool(own.target_mcse)))  # refuses the folder of another run
     try:
+        check_code(study.settings, opened.heads, _later, str(study.folder))  # before anything is discarded
         if _disagreeing(opened, sweep):
             tell(f"part {name}: {CHANGED}")
             opened.forget()
+            part_values.forget_others(study.folder, {}, opened.part)  # their functions may read the same
         of_parts.store(sweep, study, functions, opened.part, tell)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
@@ -200,9 +202,15 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     if _function_of(study) != sweep.function:
         yield OTHER
         return
+    check_code(study.settings, run.heads, _later, str(study.folder))  # before anything is discarded
     if _disagreeing(run, sweep):
         yield CHANGED
         stored.forget(study, sweep.function)
+        part_values.forget_others(study.folder, {})  # their functions may read the same
+
+
+def _later(line: str) -> None:
+    """Tell nothing: the run itself warns of other code."""
 
 
 def _disagreeing(run: Run, sweep: Sweep) -> bool:

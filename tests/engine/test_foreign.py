@@ -98,3 +98,11 @@ def test_other_shapes_and_names_are_other_numbers(other):
     first = Shown({}, 1, "s", {"x": np.array([1.0, 2.0])})
     assert first.equals(Shown({}, 1, "s", {"x": np.array([1.0, 2.0])}))
     assert not first.equals(Shown({}, 1, "s", other))
+
+
+def test_with_other_threads_of_linear_algebra_the_last_bits_do_not_count():
+    """Sums of products have other last bits then."""
+    one, two = ({"num_threads": threads} for threads in (1, 2))
+    for libraries, differs in (([one], True), ([two], False)):
+        heads = [showing([1.0], blas=[one]), showing([1.0 + 1e-12], blas=libraries)]
+        assert bool(lines(of(), heads)) is differs

@@ -10,7 +10,7 @@ from scipy import stats
 
 import tcdp_sim
 from tcdp_sim.results import open_cells
-from tcdp_sim.results.binned import deltas, interval, together
+from tcdp_sim.results.binned import between, deltas, interval, together
 from tcdp_sim.summaries.bins import bin_edges, histogram, in_order
 
 RHO = 0.1
@@ -107,6 +107,53 @@ def test_a_rare_delta_has_the_exact_upper_end_of_its_event():
     mean, lower, upper = (each.item() for each in deltas(binned(np.zeros(1000)), np.array([1.0])))
     assert (mean, lower) == (0, 0)
     assert upper == pytest.approx(1 - 0.025 ** (1 / 1000), rel=1e-9)
+
+
+def test_equal_losses_do_not_make_a_delta_certain():
+    """Of 1,000 equal losses another one may be unseen: the ends are -log(0.025) / 1000 away."""
+    mean, lower, upper = (each.item() for each in deltas(binned(np.full(1000, 2.0)), np.array([1.0])))
+    assert mean == pytest.approx(1 - np.exp(-1), rel=1e-2)
+    assert [mean - lower, upper - mean] == pytest.approx([-np.log(0.025) / 1000] * 2, abs=1e-3)
+
+
+@pytest.mark.parametrize("bins", [None, 5])
+def test_numbers_at_the_ends_of_floats_are_counted(bins):
+    """Both ends of all doubles, numbers below the smallest normal one, and 600 powers of ten."""
+    rng = np.random.default_rng(4)
+    wide = 10.0 ** rng.uniform(-300, 300, 1000)
+    huge = rng.choice([-1.0, 1.0], 500) * 1.7e308 * rng.random(500)
+    for trials in (wide, huge, rng.normal(size=500) * 1e-320):
+        found = binned(trials)
+        found = found.usual() if bins is None else found.in_bins(between(found.lower[0], found.upper[-1], 6)[:-1])
+        assert found.trials == len(trials)
+        edge_is_above = np.where(found.belongs_above, trials[:, None] >= found.upper, trials[:, None] > found.upper)
+        np.testing.assert_array_equal(found.above[0], edge_is_above.sum(axis=0))
+
+
+def test_cells_without_a_finite_trial(tmp_path):
+    """Infinite trials are above all; a cell whose trials are all NaN has no value, and is left out."""
+
+    def gone(rng, trials, n):
+        return np.full(trials, {1: np.inf, 2: np.nan, 3: 1.0}[n])
+
+    tcdp_sim.sweep(gone, {"n": [1, 2, 3]}, trials=50, name="gone", results_dir=tmp_path, units={"value": "nats"})
+    found = tcdp_sim.distribution(tmp_path / "gone", "value", at=0.5)
+    assert found["n"].values.tolist() == [1, 3]
+    assert found["plus_infinity"].values.tolist() == [50, 0]
+    assert found["delta"].values[0] == 1
+    for bins in (None, "stored", 5):
+        alone = tcdp_sim.distribution(tmp_path / "gone", "value", n=1, bins=bins)
+        assert (alone.sizes["bin"], int(alone["trials"])) == (0, 50)
+    with pytest.raises(tcdp_sim.UserError, match="no cell that is left has n = 2; valid: 1"):
+        tcdp_sim.distribution(tmp_path / "gone", "value", n=2)
+
+
+def test_an_axis_that_is_called_like_a_variable_has_another_name(tmp_path):
+    tcdp_sim.sweep(
+        lambda rng, trials, sf: rng.random(trials), {"sf": [1, 2]}, trials=50, name="x", results_dir=tmp_path
+    )
+    found = tcdp_sim.distribution(tmp_path / "x", "value", sf=[1, 2])
+    assert found["sf"].dims == ("axis_sf", "bin")
 
 
 def test_gaussian_losses_follow_their_law(folder):

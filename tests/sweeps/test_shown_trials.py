@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import tcdp_sim
 from tcdp_sim.store import source
 
 FUNCTION = """
@@ -81,6 +82,57 @@ def test_parts_with_other_data_are_not_published(command, files):
     assert "part 1/2: the function draws other numbers than before" in " ".join((out + err).split())
     assert command("finish", "results/f")[0] == 0
     assert abs(means(command)[3, "read"] - 10) < 0.5
+
+
+EXACT = (
+    FUNCTION
+    + """
+def known(n, kind):
+    return float(Path("data.txt").read_text()) if kind == "read" and n == 3 else 0.0
+"""
+)
+
+
+def test_exact_values_of_parts_that_read_other_data_are_computed_anew(command, files, tmp_path):
+    (tmp_path / "m.py").write_text(EXACT)
+    words = (*WORDS, "trials=400", "exact.value=known")
+    assert command(*words, "part=1/2")[0] == 0
+    files(10.0)
+    for part in ("1/2", "2/2"):
+        assert command(*words, f"part={part}")[0] == 0
+    code, out, err = command("finish", "results/f")
+    assert code == 0, err
+    assert "6 simulated numbers have an exact one beside them; none contradicts" in " ".join(out.split())
+    files(-5.0)
+    code, out, err = command(*words)
+    assert code == 0, err
+    assert "none contradicts" in " ".join(out.split())
+    assert abs(means(command)[3, "read"] + 5) < 0.5
+
+
+def test_other_code_is_refused_before_anything_is_discarded(command, files, monkeypatch):
+    """Both have changed: with code=any the chunks are discarded, because the function draws other numbers."""
+    assert command(*WORDS, "trials=200")[0] == 0
+    files(10.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(source, "own", lambda: "edited")
+        patch.setattr(source, "loaded", source.loaded.__wrapped__)
+        code, _, err = command(*WORDS, "trials=400")
+        assert (code, "another state of the files of tcdp_sim" in " ".join(err.split())) == (2, True)
+    files(0.0)
+    code, out, _ = command(*WORDS, "trials=400")
+    assert (code, "12 of 24 chunks to simulate" in out) == (0, True)
+
+
+def test_threads_of_linear_algebra_are_not_taken_for_other_data(tmp_path, capsys):
+    """The sum of 200,000 products has other last bits with one thread, as a worker has, than with several."""
+
+    def product(rng, trials, n):
+        x = rng.normal(size=200_000)
+        return rng.random(trials) + x @ x
+
+    found = tcdp_sim.sweep(product, {"n": [1]}, trials=40, chunk=20, cluster={"name": "local", "workers": 1})
+    assert float(found["value"].values[0]) == pytest.approx(200_000, rel=0.02)
 
 
 def test_runs_of_other_data_are_not_merged(command, files):
