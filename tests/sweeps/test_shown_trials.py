@@ -96,10 +96,10 @@ def known(n, kind):
 def test_exact_values_of_parts_that_read_other_data_are_computed_anew(command, files, tmp_path):
     (tmp_path / "m.py").write_text(EXACT)
     words = (*WORDS, "trials=400", "exact.value=known")
-    assert command(*words, "part=1/2")[0] == 0
-    files(10.0)
-    for part in ("1/2", "2/2"):
-        assert command(*words, f"part={part}")[0] == 0
+    for shift in (0.0, 10.0):
+        files(shift)
+        for part in ("1/2", "2/2"):
+            assert command(*words, f"part={part}")[0] == 0
     code, out, err = command("finish", "results/f")
     assert code == 0, err
     assert "6 simulated numbers have an exact one beside them; none contradicts" in " ".join(out.split())
