@@ -21,6 +21,7 @@ from tcdp_sim.summaries.estimates import proportion
 
 _LINES: dict[str, dict[str, Any]] = {"exact": {"linestyle": "-"}, "bound": {"linestyle": ":"}}
 OF_MEAN = ("skewness", "nonfinite", "least", "most")  # what `contradictions.find` reads of a mean
+DASH = {"marker": "_", "markersize": 24}
 MOST_SERIES = 8  # beyond so many series nobody finds a name: the table has all
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
 
@@ -142,9 +143,8 @@ def _figure(part, series, x):
             panel.plot(places, rows["simulated"], linewidth=0.8, **line_of(style))
         for kind in known:
             if rows[kind].notna().any():
-                panel.plot(
-                    *zip(*sorted(zip(places, rows[kind]))), color=style.get("color"), linewidth=1, **_LINES[kind]
-                )
+                look = _LINES[kind] | (DASH if len(rows) == 1 else {})  # a line through one point is not seen
+                panel.plot(*zip(*sorted(zip(places, rows[kind]))), color=style.get("color"), linewidth=1, **look)
     if names:
         panel.set_xticks(range(len(names)), names)
     if x is None:

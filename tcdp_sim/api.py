@@ -579,7 +579,7 @@ def sweep(
         "warn" tells of them.
     code : str
         "same" refuses to go on with stored chunks that another state of tcdp_sim, NumPy, SciPy or a plug-in has
-        computed, and "any" uses them.
+        computed, or whose trials contradict each other. "any" uses them, and tells of it.
     on_error : str
         "raise" ends the sweep at the first error of the function. "continue" leaves the cells with errors without
         numbers, and warns.

@@ -101,23 +101,7 @@ def _labelled(flat: xr.Dataset) -> xr.Dataset:
 
 
 def axes_of(flat: xr.Dataset) -> list[str]:
-    """Return the axes of a run that a cell has a value of, in the order of the sweep.
-
-    Parameters
-    ----------
-    flat : xarray.Dataset
-        The table of cells that `open_cells` returns.
-
-    Returns
-    -------
-    list of str
-        The names of coordinates.
-
-    Examples
-    --------
-    >>> axes_of(xr.Dataset(coords={"k": ("cell", [10.0])}, attrs={"axes": '["k", "omega"]'}))
-    ['k']
-    """
+    """Return the axes of a table of cells that a cell has a value of, in the order of the sweep."""
     return [axis for axis in json.loads(flat.attrs["axes"]) if axis in flat.coords]
 
 
