@@ -55,6 +55,7 @@ bench-peers: $(STAMP) # what people use now, on the same questions, in environme
 	$(BIN)/python -m benchmarks.peers $(ARGS)
 
 papers: $(STAMP) # the page of the papers' claims, as it is checked in
+	rm -rf results/papers/runs
 	$(BIN)/tcdp-sim reproduce $(ARGS)
 	rm -rf results/reference/papers
 	mkdir -p results/reference/papers

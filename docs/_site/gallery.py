@@ -156,18 +156,16 @@ def _timed(name: str) -> tuple[str, float]:
 
 
 def _make(name: str) -> None:
-    """Run an example and keep its figure. If only the package has changed, stored chunks are used again."""
+    """Run an example anew and keep its figure: chunks of another package are refused."""
     code = python(name)
-    before, now = _stamps(name, code)
     run = KEPT / "results" / name
-    if before[0] != now[0]:
-        shutil.rmtree(run, ignore_errors=True)
+    shutil.rmtree(run, ignore_errors=True)
     _run(f"the example {name} of docs/gallery.yaml", "-c", code)
     drawn = {path.stem: path for path in (run / "figures").glob("*.png")}
     if (figure := examples()[name]["figure"]) not in drawn:
         raise RuntimeError(f"{name} in docs/gallery.yaml has no figure {figure!r}; valid: {', '.join(sorted(drawn))}")
     shutil.copy(drawn[figure], KEPT / f"{name}.png")
-    _stamp(name).write_text("\n".join(now))
+    _stamp(name).write_text("\n".join(_stamps(name, code)[1]))
 
 
 def _draw_bracket() -> None:

@@ -2,11 +2,12 @@
 
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments.papers.gather import studies
 from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES, PaperStudy
 from tcdp_sim.experiments.papers.gather.runs import opened
 from tcdp_sim.statistics.intervals import simulated_proportion
-from tcdp_sim.store import columns
+from tcdp_sim.store import columns, source
 
 SWEEP = {"noise": ["gaussian", "laplace"], "k": [10, 1e6], "rho": [0.1, 0.5]}
 
@@ -90,3 +91,13 @@ def test_a_study_whose_exact_functions_have_changed_is_published_again(small, tm
     monkeypatch.setitem(histogram.EXACT, "top_stays", an_eighth)
     assert "nothing to simulate" in run(tmp_path)
     assert studies.snapshot(tmp_path, "small") != before
+
+
+def test_results_of_other_code_are_not_believed(small, tmp_path, monkeypatch):
+    """The published numbers of a sampler that has been edited since are not those of the paper's claims today."""
+    run(tmp_path)
+    monkeypatch.setattr(source, "own", lambda: "edited")
+    monkeypatch.setattr(source, "loaded", source.loaded.__wrapped__)
+    assert studies.unpublished(["small"], False, tmp_path, "serial") == ["small"]
+    with pytest.raises(UserError, match="runs/small has chunks of another state of the files of tcdp_sim"):
+        run(tmp_path)

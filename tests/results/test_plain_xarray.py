@@ -22,7 +22,10 @@ ONE_RHO = ("sweep.rho=0.1", "sweep.omega_sqrt_rho=null", "also=null")
 STUDIES = {
     "histogram": ("experiment=histogram", "sweep.k=[10,1000]", "sweep.noise=[gaussian,laplace]", *ONE_RHO),
     "privacy_loss": ("experiment=privacy_loss", "sweep.noise=[gaussian,truncated_laplace]", "also=null"),
-    "thresholds": ("experiment=thresholds",),
+    "thresholds": (
+        *("experiment=thresholds", "sweep.records=departures_HA", "sweep.method=[median,binary_search]"),
+        *("sweep.rho=0.5", "also=null"),
+    ),
     "gap_max": ("experiment=gap_max", "sweep.noise=gaussian", "also=null"),
 }
 

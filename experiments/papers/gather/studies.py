@@ -1,5 +1,6 @@
 """The studies that claims read. They run like any study: resumed, extended, published in a folder of their own."""
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from tcdp_sim.core.log import Tell
 from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
 from tcdp_sim.experiments.papers.gather.runs import Run, opened
 from tcdp_sim.results import open_cells
+from tcdp_sim.store import provenance, source
 from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.store.snapshot import name_of
 from tcdp_sim.study.compose import composed
@@ -28,7 +30,7 @@ def study_settings(name: str, full: bool, folder: Path, cluster: str | Mapping[s
 def run_all(names: Iterable[str], full: bool, folder: Path, cluster: str | Mapping[str, Any], tell: Tell) -> None:
     """Run or resume the studies without results, one after the other.
 
-    The function raises Failure if errors left cells of a study without numbers.
+    The function raises UserError for a folder with chunks of other code than today's, and Failure if errors left cells of a study without numbers.
     """
     from tcdp_sim.engine.run import execute, prepare  # rendering a page needs no engine
 
@@ -60,7 +62,9 @@ def _is_published(study: Study, values: ExactValues) -> bool:
     except UserError:
         return False
     wanted = study.attributes() | {"exact_code": values.code}
-    return all(attributes.get(key, "") == value for key, value in wanted.items())
+    code = json.loads(attributes.get("provenance", "{}")).get(provenance.CODE)
+    same_code = code == source.loaded(study.uses)
+    return same_code and all(attributes.get(key, "") == value for key, value in wanted.items())
 
 
 def snapshot(folder: Path, name: str) -> str:
