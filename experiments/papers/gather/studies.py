@@ -30,7 +30,8 @@ def study_settings(name: str, full: bool, folder: Path, cluster: str | Mapping[s
 def run_all(names: Iterable[str], full: bool, folder: Path, cluster: str | Mapping[str, Any], tell: Tell) -> None:
     """Run or resume the studies without results, one after the other.
 
-    The function raises UserError for a folder with chunks of other code than today's, and Failure if errors left cells of a study without numbers.
+    The function raises UserError for a folder with chunks of other code than today's, and Failure if errors left cells
+    of a study without numbers.
     """
     from tcdp_sim.engine.run import execute, prepare  # rendering a page needs no engine
 
