@@ -150,8 +150,10 @@ class ProgressLine:
         share, waited = self._tally.work / self._tally.total, now - self._arrived
         if not share:
             return f"unknown: the first task has taken {now - self._started:.0f} s so far"
+        if share >= 1:
+            return "0 s"
         left = (self._arrived - self._started) * (1 / share - 1) - waited
-        return f"{left:.0f} s{self._quiet(now)}" if left > 0 or share >= 1 else f"unknown{self._quiet(now)}"
+        return f"{left:.0f} s{self._quiet(now)}" if left > 0 else f"unknown{self._quiet(now)}"
 
     def _say(self, now: float) -> None:
         """Log the progress with the time left."""

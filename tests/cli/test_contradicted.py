@@ -21,7 +21,7 @@ def wrong(monkeypatch):
         return SimpleNamespace(estimate=factor * real(noise, bins, level).estimate)
 
     monkeypatch.setattr(exact, "max_abs_quantile", quantile)
-    monkeypatch.setattr(source, "own", lambda: "of files that say so")
+    monkeypatch.setattr(source, "loaded", lambda uses=(): {source.OURS: "of files that say so"})
 
 
 def told(text):
@@ -50,14 +50,14 @@ def test_also_where_nothing_is_left_to_do(tiny, folder, request):
     code, out, _ = tiny(*SMALL)
     assert (code, told(out)) == (0, [])
     request.getfixturevalue("wrong")
-    code, out, _ = tiny(*SMALL)
+    code, out, _ = tiny(*SMALL, "code=any")
     assert "nothing to simulate" in out
     assert (code, len(told(out))) == (3, 1)
     code, out, _ = tiny(*SMALL, "draw")
     assert (code, len(told(out))) == (3, 1)
     assert len(told((folder / "run.log").read_text("utf-8"))) == 2
     assert tiny(*SMALL, "name=other", "sweep.noise=laplace")[0] == 0
-    code, out, _ = tiny(*SMALL, "merge", folder.parent / "other")
+    code, out, _ = tiny(*SMALL, "merge", folder.parent / "other", "code=any")
     assert (code, len(told(out))) == (3, 1)
 
 
