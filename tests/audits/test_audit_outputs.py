@@ -219,6 +219,7 @@ def test_interleaved_calls_still_find_a_bug():
     assert not report.reproducible
 
 
+@audited.WEAK
 @pytest.mark.slow
 def test_interleaved_audits_of_a_true_claim_err_seldom():
     """400 audits at level 0.9 of a mechanism whose answer drifts; more than 71 refutations have a chance of 1e-6."""

@@ -156,7 +156,7 @@ def test_threshold_queries_on_subsamples(command, tmp_path):
     with plots.style():
         (name, figure, part), *more = subsampling.figures(found)
     assert (name, len(figure.axes), more) == ("tasks", 1, [])
-    assert len(part.drop_duplicates()) == 12  # four fractions, since the two smallest draw one record: a median has no CDF
+    assert len(part.drop_duplicates()) == 12  # four fractions: the two smallest draw one record
 
 
 def test_report_and_figures(table):
