@@ -171,6 +171,13 @@ def _merge(console, run, other) -> int:
         return merge.main(run.settings, other, console)
 
 
+def _drop(console, run, **keys) -> None:
+    with importing():
+        from tcdp_sim.cli import drop
+    with working():
+        drop.main(run.folder, console, **keys)
+
+
 def _table(console, run, file=None, **choices) -> None:
     with importing():
         from tcdp_sim import results
@@ -305,6 +312,12 @@ COMMANDS = {
     ),
     "diff": Command(_diff, ("RUN", "FOLDER"), "compare two runs within Monte Carlo error"),
     "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),
+    "drop": Command(
+        _drop,
+        ("RUN",),
+        "remove the chunks of one worker from a run, which then simulates them again",
+        {"worker": "HOST|HOST:PID"},
+    ),
     "table": Command(
         _table,
         ("RUN", "[FILE]"),

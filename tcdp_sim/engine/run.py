@@ -207,7 +207,7 @@ def _simulate(
         known = len(foreign.met)
         foreign.meets(done.fingerprint)
         failed.update(record.cell for record in done.records if record.summary is None)
-        writer.extend((one.cell, one.chunk, one.summary, one.problems) for one in done.records)
+        writer.extend(((one.cell, one.chunk, one.summary, one.problems) for one in done.records), done.worker)
         if len(foreign.met) > known:
             about[provenance.FOREIGN] = sorted(foreign.met)
             writer.end(about)  # at once, because the run may be killed later

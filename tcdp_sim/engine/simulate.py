@@ -6,6 +6,8 @@ random numbers have the name of their common stream in their law (see `study.cel
 sweep over a user's function, the name of the cell's point takes its place (see `study.sweeps`).
 """
 
+import os
+import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,19 +65,24 @@ class Record:
 
 @dataclass(frozen=True)
 class Done:
-    """The result of a task: a record for each chunk, the worker's fingerprint, the time taken and the work."""
+    """The result of a task: a record for each chunk, the worker's fingerprint, the time taken and the work.
+
+    `worker` names the process that computed it, as HOST:PID.
+    """
 
     records: tuple[Record, ...]
     fingerprint: str
     seconds: float
     work: float
+    worker: str = ""
 
 
 def run(task: Task) -> Done:
     """Simulate a task. Errors and warnings of the simulation are returned as data with their chunk."""
     started = time.perf_counter()
     records = tuple(_records(task))
-    return Done(records, fingerprint(), time.perf_counter() - started, task.work)
+    who = f"{socket.gethostname()}:{os.getpid()}"
+    return Done(records, fingerprint(), time.perf_counter() - started, task.work, who)
 
 
 def one_chunk(task: Task) -> bytes:

@@ -21,7 +21,7 @@ from tcdp_sim.store import durable
 MAGIC = b"tCDPrec1"
 _DIGEST = 16
 _HEAD = len(MAGIC) + 8
-HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"  # the first byte of a record of a run, by its kind
+HEAD, CHUNK, PROBLEM, WORKER = b"H", b"C", b"P", b"W"  # the first byte of a record of a run, by its kind
 SYNC_SECONDS = 0.5
 _WINDOW = 1 << 20  # bytes that are read at once
 Reads = Callable[[str], bool]  # the name of a file -> True if it is to be read
@@ -60,7 +60,7 @@ class Writer:
 
         If the disk is full, the records that fit stay in the file, and OSError is raised.
         """
-        records = [_framed(payload) for payload in payloads]
+        records = [framed(payload) for payload in payloads]
         ends = list(accumulate(map(len, records), initial=self._size))
         data, written = memoryview(b"".join(records)), 0
         try:
@@ -101,7 +101,7 @@ class Writer:
         self.close()
 
 
-def _framed(payload: bytes) -> bytes:
+def framed(payload: bytes) -> bytes:
     """Return a record: its head, the payload, and the digest of both."""
     body = MAGIC + len(payload).to_bytes(8, "little") + payload
     return body + hashlib.blake2b(body, digest_size=_DIGEST).digest()

@@ -37,7 +37,7 @@ from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import durable, journal, locks, snapshot
 from tcdp_sim.store.digests import SNAPSHOTS
 from tcdp_sim.store.index import Index
-from tcdp_sim.store.journal import CHUNK, HEAD, PROBLEM
+from tcdp_sim.store.journal import CHUNK, HEAD, PROBLEM, WORKER
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of, pooled
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
@@ -298,6 +298,7 @@ class RunWriter:
         self._run = run
         self._writer = journal.Writer(run.folder / "journal", run.label)
         self._written = False
+        self._worker = ""
         try:
             self._writer.begin(self._encoded(head))
         except OSError:
@@ -313,14 +314,18 @@ class RunWriter:
         """Append an error or warning."""
         self.extend([(problem.cell, problem.chunk, None, (problem,))])
 
-    def extend(self, chunks: Iterable[tuple[str, int, bytes | None, Sequence[Problem]]]) -> None:
+    def extend(self, chunks: Iterable[tuple[str, int, bytes | None, Sequence[Problem]]], worker: str = "") -> None:
         """Append chunks with few writes: cell, chunk, encoded summary (None after an error), and problems.
 
+        A record with the name of the worker precedes its chunks, if the last ones were another's (see `dropping`).
         Problems precede their chunk, so that a stored chunk has all its warnings. Raises UserError as `append` does;
         the chunks before the one that does not fit are kept.
         """
-        waiting: list[tuple[bytes, Problem | tuple[str, int]]] = []
+        waiting: list[tuple[bytes, Problem | tuple[str, int] | None]] = []
         size = 0
+        if worker != self._worker:
+            waiting.append((WORKER + worker.encode(), None))
+            self._worker = worker
         for cell, chunk, summary, problems in chunks:
             waiting += [(PROBLEM + json.dumps(asdict(one), sort_keys=True).encode(), one) for one in problems]
             if summary is not None:
@@ -338,7 +343,7 @@ class RunWriter:
         mismatch = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than its stored chunks"
         return f"{mismatch}: {self._run.folder} holds records of something else; choose another name or results_dir"
 
-    def _write(self, waiting: Sequence[tuple[bytes, Problem | tuple[str, int]]]) -> None:
+    def _write(self, waiting: Sequence[tuple[bytes, Problem | tuple[str, int] | None]]) -> None:
         """Append records and enter them into the run."""
         if not waiting:
             return
@@ -347,7 +352,7 @@ class RunWriter:
         for offset, (_, about) in zip(offsets, waiting):
             if isinstance(about, Problem):
                 self._run.problems[about] = None
-            else:
+            elif about is not None:
                 self._run._index.enter(*about, self._writer.path, offset)
 
     def end(self, head: Mapping[str, Any]) -> None:

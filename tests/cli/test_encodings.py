@@ -33,6 +33,7 @@ WORDS = {  # what each command is tried with, after a tiny study has been run un
     "replay": [RUN],
     "diff": [RUN, RUN],
     "merge": [RUN, RUN],
+    "drop": [RUN],
     "table": [RUN],
     "distribution": [RUN, "linf_error"],
     "report": [RUN],
@@ -46,7 +47,7 @@ WORDS = {  # what each command is tried with, after a tiny study has been run un
     "reproduce": ["plan=true"],
     "completion": [],
 }
-REFUSED = {"merge", "finish", "replay"}  # a run with itself, a part that is missing, no cell: all on stderr
+REFUSED = {"merge", "finish", "replay", "drop"}  # a run with itself, a part that is missing, no cell, no worker
 
 
 @pytest.fixture
