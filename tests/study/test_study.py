@@ -43,7 +43,7 @@ def test_after_a_full_disk_the_same_command_ends_as_if_nothing_had_happened(tiny
         real, calls = os.write, []
 
         def write(file, data):
-            calls.extend([1] * bytes(data).startswith(journal.MAGIC))  # the head, and a record of each chunk; not the lock
+            calls.extend([1] * bytes(data).startswith(journal.MAGIC))  # the head and each chunk
             if len(calls) > 5:
                 raise OSError(28, "No space left on device")
             return real(file, data)
