@@ -93,9 +93,14 @@ def _safe_path() -> dict[str, Any]:
     """Return dask's settings that keep new workers from the current folder, also those that replace lost ones."""
     import dask
 
-    before = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in safe_path.SAFE.items()}
-    preload = dask.config.get("distributed.worker.preload")
-    return {**before, "distributed.worker.preload": [*preload, safe_path.__name__]}
+    before: dict[str, Any] = {
+        f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in safe_path.SAFE.items()
+    }
+    preload, argv = (dask.config.get(f"distributed.worker.{name}") for name in ("preload", "preload-argv"))
+    found = [*([preload] if isinstance(preload, str) else preload), safe_path.__name__]  # a text in the environment
+    if argv and not isinstance(argv[0], str):  # words for each module: ours takes none
+        before["distributed.worker.preload-argv"] = [*argv, []]
+    return {**before, "distributed.worker.preload": found}
 
 
 def _set_by_dask() -> list[str]:
