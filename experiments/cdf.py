@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import Cdf
 from tcdp_sim.mechanisms.cdf import LEVEL
 from tcdp_sim.prefix_sums import least_root_mean_square
@@ -37,7 +38,8 @@ def _claim(mechanism: Cdf) -> float:
     return 1 - LEVEL if mechanism.thresholds else np.nan
 
 
-EXACT = {SQUARE: _mean_square}
+EXACT = {SQUARE: _mean_square, **losses.EXACT}
+SURVIVAL, DELTA, PROMISED = losses.SURVIVAL, losses.DELTA, losses.PROMISED
 BOUND = {EXCEEDS: _claim}
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import OptimalNoise
 from tcdp_sim.mechanisms.optimal_noise import LEVEL
 from tcdp_sim.noise import Noise
@@ -87,10 +88,12 @@ def _rival(family: str, mechanism: OptimalNoise) -> float:
     return float(exact.max_abs_quantile(noise, mechanism.k, LEVEL).estimate)
 
 
-SURVIVAL = {"linf_error": largest_error_survival}
+SURVIVAL = {"linf_error": largest_error_survival, **losses.SURVIVAL}
+DELTA, PROMISED = losses.DELTA, losses.PROMISED
 EXACT = {
     QUANTILE: at_each_level(_exact_quantile),
     EXCEEDS: _exact_exceedance,
+    **losses.EXACT,
     "optimum_q95": optimum_q95,
     "gaussian_q95": gaussian_q95,
     "sinh_normal_q95": sinh_normal_q95,

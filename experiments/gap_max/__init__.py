@@ -13,7 +13,17 @@ from tcdp_sim.experiments.gap_max.drawing import (
     theorem_20_figure,
     top_m_figure,
 )
-from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
+from tcdp_sim.experiments.gap_max.exact_values import (
+    BETA,
+    BOUND,
+    DELTA,
+    EXACT,
+    EXCEEDS,
+    NEEDED,
+    PROMISED,
+    SURVIVAL,
+    gap_scale,
+)
 from tcdp_sim.experiments.gap_max.name_problems import problem_of
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
 from tcdp_sim.experiments.gap_max.series import gained, series_of, styles
@@ -27,7 +37,7 @@ from tcdp_sim.store.columns import WITH_EXACT
 UNIT = "gaps in counts"
 COLUMNS = {"accounting", "algorithm", "noise", "rho", "m"}  # of what was simulated
 
-__all__ = ["BETA", "BOUND", "EXACT", "agreement", "figures", "report", "rows"]
+__all__ = ["BETA", "BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "agreement", "figures", "report", "rows"]
 
 
 LABELS = ("data", "algorithm", "noise", "k", "gap", "m", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee")

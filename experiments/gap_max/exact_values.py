@@ -7,7 +7,9 @@ from typing import Any, cast
 import numpy as np
 
 from tcdp_sim import exact
+from tcdp_sim.experiments.losses import MEAN, MEAN_ON_NEIGHBOUR, promised_delta
 from tcdp_sim.mechanisms import GapMax
+from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.baselines import SparseVector, Stability
 from tcdp_sim.store import columns
@@ -70,6 +72,51 @@ def _claimed_at_proved(mechanism: GapMax) -> float:
     return 1 / mechanism.k if mechanism.algorithm == "obvious_answer" else mechanism.beta
 
 
+@cache
+def _outputs(algorithm, noise, delta, k, gap, neighbour_gap) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the losses of the kinds of outputs, and their probabilities on the data and on the neighbour."""
+    pair = exact.output_pair(algorithm, noise, k, gap, neighbour_gap, delta=delta)
+    p, q = pair.p.estimate, pair.q.estimate
+    with np.errstate(divide="ignore"):
+        return np.log(p) - np.log(q), p * pair.times, q * pair.times
+
+
+def _outputs_of(mechanism: GapMax) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return _outputs(*exact_arguments(mechanism), mechanism.k, mechanism.gap, mechanism.neighbour_gap)
+
+
+def loss_survival(mechanism: GapMax, losses: np.ndarray) -> np.ndarray:
+    """Return the probability that the privacy loss exceeds each of `losses`."""
+    loss, p, _ = _outputs_of(mechanism)
+    return np.where(loss > losses[:, None], p, 0.0).sum(axis=1)
+
+
+def loss_survival_on_neighbour(mechanism: GapMax, losses: np.ndarray) -> np.ndarray:
+    """Return the same for outputs on the neighbour."""
+    loss, _, q = _outputs_of(mechanism)
+    return np.where(loss > losses[:, None], q, 0.0).sum(axis=1)
+
+
+def loss_delta(mechanism: GapMax, epsilons: np.ndarray) -> np.ndarray:
+    """Return delta(epsilon) at each of `epsilons`."""
+    _, p, q = _outputs_of(mechanism)
+    return np.maximum(p - np.exp(epsilons)[:, None] * q, 0.0).sum(axis=1)
+
+
+def _mean_loss(mechanism: GapMax) -> float:
+    if not mechanism.draws_losses or mechanism.m > 1:
+        return np.nan
+    loss, p, _ = _outputs_of(mechanism)
+    return float(np.sum(p * loss, where=p > 0))
+
+
+def _mean_loss_on_neighbour(mechanism: GapMax) -> float:
+    if not mechanism.draws_losses or mechanism.m > 1:
+        return np.nan
+    loss, _, q = _outputs_of(mechanism)
+    return float(np.sum(q * loss, where=q > 0))
+
+
 NEEDED = columns.quantile("needed_gap")
 EXCEEDS = {label: columns.exceeds("needed_gap", label) for label in ("proved", "theorem_20")}
 EXACT = {
@@ -77,6 +124,9 @@ EXACT = {
     "top_selected": _top_selected,
     **{name: _failure_at(label) for label, name in EXCEEDS.items()},
 }
+EXACT |= {MEAN: _mean_loss, MEAN_ON_NEIGHBOUR: _mean_loss_on_neighbour}
+SURVIVAL = {LOSS: loss_survival, NEIGHBOUR: loss_survival_on_neighbour}
+DELTA, PROMISED = {LOSS: loss_delta}, {LOSS: promised_delta}
 BOUND = {EXCEEDS["proved"]: _claimed_at_proved}
 
 

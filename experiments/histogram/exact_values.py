@@ -4,6 +4,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.accuracy import histogram_error_bound
+from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import at_each_level
@@ -54,6 +55,8 @@ EXACT = {
     **{name: _exceedance(label) for label, name in EXCEEDS.items()},
     "top_stays": _ranking(exact.top_stays_probability),
     "spurious_wins": _ranking(exact.spurious_wins_probability),
+    **losses.EXACT,
 }
-SURVIVAL = {"linf_error": largest_error_survival}
+SURVIVAL = {"linf_error": largest_error_survival, **losses.SURVIVAL}
+DELTA, PROMISED = losses.DELTA, losses.PROMISED
 BOUND = {LINF: at_each_level(_quantile_bound), **{name: _claimed(label) for label, name in EXCEEDS.items()}}

@@ -13,6 +13,7 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
     EXACT,
     LOSS,
     PROFILE,
+    PROMISED,
     RENYI,
     SURVIVAL,
     TAIL,
@@ -28,7 +29,7 @@ from tcdp_sim.store import columns
 FINE = 200  # points of the exact curves
 RELATION = "move one query's answer by one count"
 
-__all__ = ["BOUND", "DELTA", "EXACT", "SURVIVAL", "UNITS", "figures", "known", "report", "rows"]
+__all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "UNITS", "figures", "known", "report", "rows"]
 
 LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "shift", "guarantee", "noise_law")
 QUANTITIES = {  # name -> (its argument, its title on the terminal)

@@ -92,7 +92,12 @@ def delta(mechanism: PrivacyLoss, epsilons: np.ndarray) -> np.ndarray:
     return np.asarray(exact_value(mechanism, "profile", epsilons))
 
 
-SURVIVAL, DELTA = {"privacy_loss": survival}, {"privacy_loss": delta}
+def promised_delta(mechanism: PrivacyLoss, epsilons: np.ndarray) -> np.ndarray:
+    """Return the most that the guarantee allows for delta(epsilon) at each of `epsilons`."""
+    return promised(mechanism, "profile", epsilons)
+
+
+SURVIVAL, DELTA, PROMISED = {"privacy_loss": survival}, {"privacy_loss": delta}, {"privacy_loss": promised_delta}
 _ARGUMENTS = {TAIL: "tail", PROFILE: "profile", RENYI: "renyi"}
 EXACT = {name: _at_the_cells(exact_value, quantity) for name, quantity in _ARGUMENTS.items()}
 EXACT |= {LOSS: _quantiles, EXCESS: _excess}

@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-NOISE_STREAM = 0  # last word of the key, which leaves room for other roles (data, bootstrap) with other streams
+NOISE_STREAM, LOSS_STREAM = 0, 1  # last word of the key: roles with other streams
 
 
-def generator(seed: int, stream: str, chunk: int) -> np.random.Generator:
+def generator(seed: int, stream: str, chunk: int, role: int = NOISE_STREAM) -> np.random.Generator:
     """Return the random generator of one chunk.
 
-    `seed` lies in [0, 2^128), `stream` is a cell's id of 64 hex digits, and `chunk` is at least 0.
+    `seed` lies in [0, 2^128), `stream` is a cell's id of 64 hex digits, and `chunk` is at least 0. Another role has
+    another stream.
     """
     words = (int(stream[i : i + 8], 16) for i in range(0, 32, 8))
     key = np.array(
-        [*words, chunk & 0xFFFFFFFF, chunk >> 32, NOISE_STREAM], np.uint32
+        [*words, chunk & 0xFFFFFFFF, chunk >> 32, role], np.uint32
     )  # an array is faster than separate numbers
     words_of_key: Any = (key,)  # numpy's annotation admits integers only, not arrays of them
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=words_of_key)))

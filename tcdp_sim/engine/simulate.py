@@ -18,7 +18,7 @@ import numpy as np
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Ints
-from tcdp_sim.core.streams import fingerprint, generators
+from tcdp_sim.core.streams import LOSS_STREAM, fingerprint, generator, generators
 from tcdp_sim.engine.gathered import Gathered, caught, joined
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.mechanisms.base import Draws
@@ -90,7 +90,7 @@ def one_chunk(task: Task) -> bytes:
     (batch,) = task.batches
     (chunk,) = batch.chunks
     (rng,) = generators(task.seed, [_stream(batch)], [chunk])
-    return to_bytes(_Simulation(batch, task.trials_per_chunk).summary(chunk, rng))
+    return to_bytes(_Simulation(batch, task.trials_per_chunk, task.seed).summary(chunk, rng))
 
 
 def _stream(batch: Batch) -> str:
@@ -105,7 +105,7 @@ def _records(task: Task) -> list[Record]:
     streams = [_stream(batch) for batch in task.batches for _ in batch.chunks]
     coming = generators(task.seed, streams, [chunk for batch in task.batches for chunk in batch.chunks])
     for batch in task.batches:
-        simulation = _Simulation(batch, task.trials_per_chunk)
+        simulation = _Simulation(batch, task.trials_per_chunk, task.seed)
         for chunk in batch.chunks:
             work = partial(simulation.outcome, chunk, next(coming), small)
             found, problems = caught(batch.cell, chunk, work)
@@ -131,9 +131,10 @@ def _complete(records: list[Record], small: Gathered) -> None:
 class _Simulation:
     """The simulation of a batch. The mechanism is built by the first chunk, whose error it is if that fails."""
 
-    def __init__(self, batch: Batch, trials: int) -> None:
+    def __init__(self, batch: Batch, trials: int, seed: int) -> None:
         self._batch = batch
         self._trials = trials
+        self._seed = seed
 
     @cached_property
     def _mechanism(self) -> Mechanism:
@@ -143,13 +144,21 @@ class _Simulation:
 
     def outcome(self, chunk: int, rng: np.random.Generator, small: Gathered) -> Summary | Draws:
         """Return the summary of a chunk, or its trials if they can be summarised with others."""
-        values = self._mechanism.simulate(rng, self._trials)
+        values = self._draws(chunk, rng)
         alone = "stream" in self._batch.law or self._mechanism.thresholds
         return self._summary(chunk, values) if alone or not small.takes(values) else values
 
     def summary(self, chunk: int, rng: np.random.Generator) -> Summary:
         """Return the summary of a chunk."""
-        return self._summary(chunk, self._mechanism.simulate(rng, self._trials))
+        return self._summary(chunk, self._draws(chunk, rng))
+
+    def _draws(self, chunk: int, rng: np.random.Generator) -> Draws:
+        """Return the trials of a chunk; privacy losses come from a stream of their own."""
+        values = self._mechanism.simulate(rng, self._trials)
+        if self._mechanism.draws_losses:
+            losses = generator(self._seed, _stream(self._batch), chunk, LOSS_STREAM)
+            values |= self._mechanism.draw_losses(losses, self._trials)
+        return values
 
     def _summary(self, chunk: int, values: Draws) -> Summary:
         shared = "stream" in self._batch.law

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
     from tcdp_sim.exact.mixtures import Mixture, subsampled
     from tcdp_sim.exact.per_record import record_epsilon, record_policy, record_profile, record_renyi
-    from tcdp_sim.exact.products import product_profile
+    from tcdp_sim.exact.products import product_loss_sf, product_profile
     from tcdp_sim.exact.profile import hockey_stick
     from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
     from tcdp_sim.exact.renyi.affine import affine_divergence
@@ -78,6 +78,7 @@ __all__ = [
     "noisy_best_probabilities",
     "output_pair",
     "permute_and_flip_probabilities",
+    "product_loss_sf",
     "product_profile",
     "profile_from_losses",
     "record_epsilon",
@@ -116,7 +117,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.exact.losses.distribution": "PrivacyLossDistribution",
     "tcdp_sim.exact.mixtures": "Mixture subsampled",
     "tcdp_sim.exact.per_record": "record_epsilon record_policy record_profile record_renyi",
-    "tcdp_sim.exact.products": "product_profile",
+    "tcdp_sim.exact.products": "product_loss_sf product_profile",
     "tcdp_sim.exact.profile": "hockey_stick",
     "tcdp_sim.exact.ranking": "spurious_wins_probability top_stays_probability",
     "tcdp_sim.exact.renyi.affine": "affine_divergence",

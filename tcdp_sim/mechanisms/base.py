@@ -78,6 +78,8 @@ class Mechanism(ABC):
         The meaning of each yes or no that a trial yields, by name.
     neighbours : str
         The neighbouring relation of the guarantee.
+    draws_losses : bool
+        True if a run also draws the privacy loss of each trial (`draw_losses`), because its law says so.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class Mechanism(ABC):
     observables: ClassVar[Mapping[str, Observable]]
     events: ClassVar[Mapping[str, str]]
     neighbours: ClassVar[str] = "substitute"
+    draws_losses = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -179,6 +182,25 @@ class Mechanism(ABC):
         """The values above which a run counts trials exactly, as observable -> label -> value.
 
         A mechanism without such thresholds has an empty mapping.
+        """
+        return {}
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        """Return the privacy losses of independent outputs on two neighbours, in nats.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            The source of randomness: a stream of its own, so that `simulate` draws the same numbers with and without.
+        trials : int
+            The number of trials.
+
+        Returns
+        -------
+        dict of str to ndarray
+            `privacy_loss` of outputs on the data, and `privacy_loss_neighbour` of outputs on the neighbour, each of
+            shape (trials,). Both are log P(y)/Q(y), with P the law on the data. A mechanism whose law on a neighbour
+            is not known draws nothing.
         """
         return {}
 

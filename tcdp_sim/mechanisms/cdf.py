@@ -18,6 +18,7 @@ from tcdp_sim.core.search import brentq
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSSES, of_moves
 from tcdp_sim.noise import Noise
 from tcdp_sim.prefix_sums import (
     MOST_BINS,
@@ -63,6 +64,10 @@ class Cdf(Mechanism):
         The guarantee of the release.
     factorisation : Factorisation
         The factorisation of the matrix of prefix sums.
+    draws_losses : bool
+        True if a run also draws privacy losses, for neighbours that move R by its sensitivity. They are the worst ones
+        for isotropic noise and for rows that move by one. With other rows the worst neighbours are not known, and
+        nothing is drawn.
 
     References
     ----------
@@ -82,6 +87,7 @@ class Cdf(Mechanism):
     noise: Noise
     promise: Guarantee
     factorisation: Factorisation
+    draws_losses: bool = False
 
     name = "cdf"
     version = 2
@@ -99,6 +105,7 @@ class Cdf(Mechanism):
         {
             "largest_error": Observable("counts", "largest absolute error over all prefix sums", 0),
             "mean_square_error": Observable("counts^2", "mean of the squared errors over all prefix sums", 0),
+            **LOSSES,
         }
     )
     events = MappingProxyType({})
@@ -124,7 +131,7 @@ class Cdf(Mechanism):
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         shares = tuple(law.get("shares", ()))
         factorisation = _factorisation(law["method"], int(law["k"]), from_axis(law["neighbours"]), shares)
-        return cls(noise, noise_axes.promised(law), factorisation)
+        return cls(noise, noise_axes.promised(law), factorisation, law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -154,7 +161,18 @@ class Cdf(Mechanism):
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         rows = max(TILE // self.factorisation.noises, 1)
         parts = [self._draw(rng, min(rows, trials - start)) for start in range(0, trials, rows)]
-        return {name: np.concatenate([part[name] for part in parts]) for name in self.observables}
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    @property
+    def moves(self) -> int | None:
+        """The number of noises whose rows move by one on the worst neighbours, None if rows move by unequal amounts.
+
+        Isotropic noise is scaled to the sensitivity, so its loss is that of one.
+        """
+        return 1 if self.noise.isotropic else self.factorisation.unit_shifts
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        return {} if self.moves is None else of_moves(self.noise, self.moves, trials, rng=rng)
 
     def _draw(self, rng: np.random.Generator, trials: int) -> dict[str, NDArray[np.float64]]:
         z = np.empty((trials, self.factorisation.noises))

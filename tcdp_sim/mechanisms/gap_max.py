@@ -12,6 +12,7 @@ from tcdp_sim.core.errors import UserError, real, scalar, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
+from tcdp_sim.mechanisms.losses import LOSSES, of_outputs
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, ObviousAnswer, Selection
 from tcdp_sim.selection.baselines import SparseVector, Stability
@@ -68,6 +69,11 @@ class GapMax(Mechanism):
         The failure probability of the tested sufficient conditions, in (0, 1).
     sufficient : mapping of str to float
         Gaps that are claimed to suffice, in counts, by label.
+    draws_losses : bool
+        True if a run also draws privacy losses, as far as the probabilities of the outputs have a closed form: for
+        Algorithm 22, stability, the exponential mechanism and permute-and-flip, with m = 1. On the neighbour the lead
+        is smaller by two, or larger by two if it is below two. No pair with the same leader differs more in its lead;
+        that none at all reveals more is not proved.
 
     References
     ----------
@@ -92,13 +98,16 @@ class GapMax(Mechanism):
     m: int = 1
     beta: float = 0.05
     sufficient: Mapping[str, float] = field(default_factory=dict)
+    draws_losses: bool = False
 
     name = "gap_max"
     version = 2
     axes = declared(ALGORITHM, NOISE, ACCOUNTING, CANDIDATES, GAP, M, *TCDP_TARGET, DELTA)
     required = ("algorithm", "k", "gap", "rho")
     options = ("beta",)
-    observables = MappingProxyType({"needed_gap": Observable("counts", "smallest gap at which the run succeeds")})
+    observables = MappingProxyType(
+        {"needed_gap": Observable("counts", "smallest gap at which the run succeeds"), **LOSSES}
+    )
     events = MappingProxyType({"top_selected": "the true top m are selected"})
 
     @classmethod
@@ -150,7 +159,7 @@ class GapMax(Mechanism):
         calibrated = selection_algorithm(algorithm, family, law["parameters"])
         promise = selection_guarantee(algorithm, family, law.get("accounting", "tight"), law["target"])
         sufficient = _sufficient(algorithm, calibrated, k, m, beta)
-        return cls(algorithm, calibrated, promise, law["gap"], k, m, beta, sufficient)
+        return cls(algorithm, calibrated, promise, law["gap"], k, m, beta, sufficient, law.get("draws_losses", False))
 
     @property
     def noise(self) -> Any:
@@ -172,7 +181,58 @@ class GapMax(Mechanism):
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         needed = self.calibrated.needed_gap(self.k, trials, self.m, rng=rng)
-        return {"needed_gap": needed, "top_selected": (needed < self.gap) | (needed == 0)}
+        return {"needed_gap": needed, "top_selected": _selected(needed, self.gap)}
+
+    @property
+    def neighbour_gap(self) -> float:
+        """The lead on the neighbour of a privacy loss, in counts."""
+        return self.gap - 2 if self.gap >= 2 else self.gap + 2
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        gaps = self.gap, self.neighbour_gap
+        p, q = (_outputs(self.algorithm, self.calibrated, gap, self.k) for gap in gaps)
+        if self.m > 1 or p is None or q is None:
+            return {}
+        needed = (self.calibrated.needed_gap(self.k, trials, rng=rng) for _ in gaps)
+        drawn = (np.where(_selected(each, gap), 0, 1) for each, gap in zip(needed, gaps))
+        return of_outputs(p, q, *drawn)
+
+
+def _selected(needed: np.ndarray, gap: float) -> np.ndarray:
+    """Return True for the trials that select the best candidates at this gap, by the gaps that they need."""
+    return (needed < gap) | (needed == 0)
+
+
+def _outputs(algorithm: str, calibrated: Any, gap: float, k: float) -> np.ndarray | None:
+    """Return the probabilities of the leader and of one other output, each (or none, for stability), if they are known.
+
+    By symmetry all others are equally likely.
+    """
+    if isinstance(calibrated, ObviousAnswer):  # stability among them
+        missing = calibrated.threshold(k) - calibrated.lead(gap)
+        best, rest = float(calibrated.noise.sf(missing)), float(calibrated.noise.cdf(missing))
+        return np.array([best, rest if isinstance(calibrated, Stability) else rest / (k - 1)])
+    if algorithm not in ("exponential_mechanism", "permute_and_flip"):
+        return None
+    other = np.exp(-gap / calibrated.noise.scale)
+    if algorithm == "exponential_mechanism":
+        best = 1 / (1 + (k - 1) * other)
+        return np.array([best, best * other])
+    best, fails = _permute_and_flip(other, k)
+    return np.array([best, fails / (k - 1)])
+
+
+def _permute_and_flip(other: float, k: float) -> tuple[float, float]:
+    """Return the probability that the leader is selected, and that one of the k - 1 others is.
+
+    The leader is accepted whenever it is visited, each of the others with probability `other`. Before the leader come 0
+    to k - 1 others, each number with the same chance.
+    """
+    if k * other < 1e-4:  # four terms of the series: the difference below would cancel
+        terms = np.cumprod([(k - 1) * other / 2, -(k - 2) * other / 3, -(k - 3) * other / 4, -(k - 4) * other / 5])
+        return float(1 - terms.sum()), float(terms.sum())
+    best = float(-np.expm1(k * np.log1p(-other)) / (k * other)) if other < 1 else 1 / k
+    return best, 1 - best
 
 
 def _sufficient(algorithm: str, calibrated: Any, k: float, m: int, beta: float) -> dict[str, float]:

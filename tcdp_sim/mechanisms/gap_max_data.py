@@ -4,7 +4,7 @@ from typing import Any
 
 from tcdp_sim.core.axes import declared
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
-from tcdp_sim.mechanisms.base import Options, Point
+from tcdp_sim.mechanisms.base import Mechanism, Options, Point
 from tcdp_sim.mechanisms.gap_max import ACCOUNTING, ALGORITHM, GapMax, M
 from tcdp_sim.selection.scores import Scores
 
@@ -32,6 +32,7 @@ class GapMaxData(GapMax):
     name = "gap_max_data"
     axes = declared(ALGORITHM, NOISE, ACCOUNTING, DATA, K, M, *TCDP_TARGET, DELTA)
     required = ("algorithm", "data", "k", "rho")
+    draw_losses = Mechanism.draw_losses  # the pairs of `GapMax` change all scores, which no record does here
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:

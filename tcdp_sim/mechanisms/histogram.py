@@ -15,6 +15,7 @@ from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
+from tcdp_sim.mechanisms.losses import LOSSES, of_moves
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers import sample_extremes
@@ -48,6 +49,9 @@ class Histogram(Mechanism):
         "order_statistics", or "dense" to draw every bin: the same law by the plain algorithm, up to 1e7 bins.
     bounds : mapping of str to float
         The papers' bounds on the largest error, in counts, by label.
+    draws_losses : bool
+        True if a run also draws privacy losses. Every pair of neighbours has the same law of the loss, since two bins
+        change by one (with a single bin nothing changes).
 
     Raises
     ------
@@ -77,6 +81,7 @@ class Histogram(Mechanism):
     beta: float = 0.05
     sampling: str = "order_statistics"
     bounds: Mapping[str, float] = field(default_factory=dict)
+    draws_losses: bool = False
 
     name = "histogram"
     version = 1
@@ -89,6 +94,7 @@ class Histogram(Mechanism):
             "mean_abs_error": Observable("counts", "mean absolute error over the occupied bins"),
             "rms_error": Observable("counts", "root-mean-square error over the occupied bins"),
             "spurious_max": Observable("counts", "largest noisy count among the empty bins"),
+            **LOSSES,
         }
     )
     events = MappingProxyType(
@@ -147,7 +153,9 @@ class Histogram(Mechanism):
         bounds = {"bound": histogram_error_bound(noise, bins, beta)}
         printed = noise.printed_radius(law["target"]["rho"], bins, beta)
         bounds |= {} if printed is None else {"printed": printed}
-        return cls(noise, noise_axes.promised(law), counts, bins, beta, law["sampling"], bounds)
+        return cls(
+            noise, noise_axes.promised(law), counts, bins, beta, law["sampling"], bounds, law.get("draws_losses", False)
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -175,6 +183,14 @@ class Histogram(Mechanism):
             low = -low
         linf, sums, top, other, _ = self._draw(rng, trials, len(self.counts))
         return self._summarise(np.maximum(linf, np.maximum(low, high)), sums, top, other, high)
+
+    @property
+    def moves(self) -> int:
+        """The number of bins that change between neighbours, by one each: none if there is a single bin."""
+        return 2 if self.bins > 1 else 0
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        return of_moves(self.noise, self.moves, trials, rng=rng)
 
     def _summarise(
         self,

@@ -11,6 +11,7 @@ from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSSES, of_moves
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.samplers import sample_abs_max
@@ -38,6 +39,8 @@ class OptimalNoise(Mechanism):
         The lower bound on that quantile for every additive noise with this guarantee, in counts.
     quantile : float
         The quantile of `noise`, a multiple of 1/2 count, and so an upper bound on the optimum.
+    draws_losses : bool
+        True if a run also draws privacy losses, as for `Histogram`.
 
     References
     ----------
@@ -59,13 +62,16 @@ class OptimalNoise(Mechanism):
     k: float
     least: float
     quantile: float
+    draws_losses: bool = False
 
     name = "optimal_noise"
     version = 1
     axes = declared(*TCDP_TARGET, K)
     required = ("rho", "k")
     options = ()
-    observables = MappingProxyType({"linf_error": Observable("counts", "largest absolute error over all bins")})
+    observables = MappingProxyType(
+        {"linf_error": Observable("counts", "largest absolute error over all bins"), **LOSSES}
+    )
     events = MappingProxyType({})
 
     @classmethod
@@ -100,7 +106,9 @@ class OptimalNoise(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
-        return cls(noise, _promise(law["target"]), law["k"], law["least"], law["quantile"])
+        return cls(
+            noise, _promise(law["target"]), law["k"], law["least"], law["quantile"], law.get("draws_losses", False)
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -116,6 +124,14 @@ class OptimalNoise(Mechanism):
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         return {"linf_error": np.abs(sample_abs_max(self.noise, self.k, trials, rng=rng))}
+
+    @property
+    def moves(self) -> int:
+        """The number of bins that change between neighbours, by one each: none if there is a single bin."""
+        return 2 if self.k > 1 else 0
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        return of_moves(self.noise, self.moves, trials, rng=rng)
 
 
 def _promise(target: dict[str, float]) -> Guarantee:

@@ -11,6 +11,7 @@ import xarray as xr
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.mechanisms.losses import NEIGHBOUR
 from tcdp_sim.results.binned import Binned, between, deltas, interval, together
 from tcdp_sim.results.cells import cell_histogram, cell_mechanism, infinite_trials
 from tcdp_sim.results.open import axes_of, open_cells, readable
@@ -246,8 +247,8 @@ def _of_each_cell(law: Law, flat: xr.Dataset, at: Floats) -> Floats:
 
 def _epsilons(at: Any, flat: xr.Dataset, observable: str) -> Floats:
     """Return the values of epsilon. Raises UserError unless they are finite, and the observable is in nats."""
-    if _about(flat, observable)["units"] != "nats":
-        raise UserError(f"at is not valid for {observable}, which is no privacy loss")
+    if _about(flat, observable)["units"] != "nats" or observable == NEIGHBOUR:
+        raise UserError(f"at is not valid for {observable}, which is no privacy loss of outputs on the data")
     try:
         found = np.atleast_1d(np.asarray(at, dtype=float))
     except (TypeError, ValueError):
@@ -263,7 +264,10 @@ def _deltas(flat: xr.Dataset, observable: str, binned: Binned, at: Floats) -> di
     mean, lower, upper = deltas(binned, at)
     none = np.full(mean.shape, np.nan)
     exact = none if law is None else _of_each_cell(law, flat, at)
-    return {
+    promise, _ = _law(flat, "PROMISED", observable)
+    about = {"units": "1", "long_name": f"{said}: what the guarantee promises"}
+    promised = {} if promise is None else {"delta_promised": (dims, _of_each_cell(promise, flat, at), about)}
+    return promised | {
         "delta": (dims, mean, {"units": "1", "long_name": said}),
         "delta_lower": (dims, lower, {"units": "1", "long_name": f"{said}: lower end of a 95% interval"}),
         "delta_upper": (dims, upper, {"units": "1", "long_name": f"{said}: upper end of a 95% interval"}),

@@ -73,6 +73,7 @@ def plan(
     noises: Mapping[str, Any],
     invalid: str = "refuse",
     share: Sequence[str] = (),
+    losses: bool = False,
 ) -> Plan:
     """Return the cells of all points, each checked. Equal cells are listed once, in order of first appearance.
 
@@ -93,6 +94,8 @@ def plan(
         lists them.
     share : sequence of str
         The axes along which cells share one random stream.
+    losses : bool
+        True if a run also draws privacy losses, which their laws say.
     """
     cells = Packer()
     counts: dict[str, Any] = {}
@@ -115,7 +118,7 @@ def plan(
             continue
         data = _loaded(load, point, where) if "data" in mechanism.axes else None
         try:
-            cell = _cell(mechanism, full, options, data, dict(label), share)
+            cell = _cell(mechanism, full, options, data, dict(label), share, losses)
         except ValueError as reason:
             message = f"{' '.join(f'{axis}={show(v)}' for axis, v in label if v is not None)}: {reason}"
             if invalid != "skip":
@@ -203,12 +206,15 @@ def _cell(
     data: Counts | None,
     label: dict[str, Any],
     share: Sequence[str],
+    losses: bool,
 ) -> Cell:
     size = {"k": data.k} if data else {}
     _refuse_lattices(mechanism, point, label)
     law = {"mechanism": mechanism.name, "version": mechanism.version} | mechanism.law(point | size, options, data)
     if foreign := _plug_ins(mechanism, point, label):
         law["plug_ins"] = foreign
+    if losses:
+        law["draws_losses"] = True
     law = json.loads(json.dumps(law))  # workers get the law through JSON, so the cell is checked with the same law
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
     if share:

@@ -110,6 +110,7 @@ class Settings(_Part):
     code: Literal["same", "any"]
     on_error: Literal["raise", "continue"]
     part: Annotated[str | None, BeforeValidator(_part)] = None
+    losses: bool = Field(False, description="true or false")
     share: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(description="null, or a list of axes: [noise]")
     sweep: Keys = Field(description="keys and their values, such as {k: 10}")
     also: Annotated[Keys, BeforeValidator(_section)] = Field(description="blocks by name, such as {x: {k: 30}}")

@@ -129,10 +129,13 @@ def prepare(settings: Settings) -> Study:
     _check_options(settings, mechanism)
     _check_target(settings.target_mcse, mechanism)
     _check_axes(settings, mechanism)
+    _check_losses(settings, mechanism)
     points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
     noises = {name: groups.named("noise", name) for name in groups.options("noise")}
     load = _loader(settings)
-    plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share)
+    plan = cells.plan(
+        points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share, settings.losses
+    )
     _check_size(settings, len(plan.laws))
     return Study(settings, mechanism, plan)
 
@@ -184,6 +187,13 @@ def _check_axes(
     for axis in settings.share:
         if axis not in mechanism.axes:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")
+
+
+def _check_losses(settings: Settings, mechanism: type[Mechanism]) -> None:
+    if settings.losses and mechanism.draw_losses is Mechanism.draw_losses:
+        raise UserError(
+            f"losses = true is not valid for {mechanism.name}, which draws no privacy losses beside its errors"
+        )
 
 
 def _loader(settings: Settings) -> Callable[[str, Any], Counts]:

@@ -112,10 +112,13 @@ def streams(texts: Iterable[str]) -> Iterator[str]:
 def stream(law: Mapping[str, Any], cell: str) -> str:
     """Return the name of the random stream of a cell, given its law and its id.
 
-    It is the name that the law states (`share`), or that of the point of a user's function, or the cell's id.
+    It is the name that the law states (`share`), or that of the point of a user's function, or the cell's id. A cell
+    with privacy losses has the stream of the cell without, so that its errors have the same bits.
     """
     if "stream" in law:
         return str(law["stream"])
+    if law.get("draws_losses"):
+        return cell_id({key: value for key, value in law.items() if key != "draws_losses"})
     return next(streams([law["point"]])) if law.get("mechanism") == NAME else cell
 
 

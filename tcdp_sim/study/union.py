@@ -14,7 +14,11 @@ from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study, prepare
 
 MERGED = "merged"  # the block of `also` that holds the cells of another run
-ALIKE = ("mechanism", "share")  # these keys are part of the law of every cell, and a run has one value of each
+ALIKE = (
+    "mechanism",
+    "share",
+    "losses",
+)  # these keys are part of the law of every cell, and a run has one value of each
 
 
 def union(ours: Study, theirs: Study) -> Study:

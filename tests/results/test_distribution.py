@@ -238,7 +238,9 @@ def test_numbers_of_a_function_of_ones_own(tmp_path):
     assert abs(int(six["plus_infinity"]) - 1000) < 5 * np.sqrt(1000 * 5 / 6)
     assert int(six["sf"].values[-1] * 6000 + 0.5) == int(six["plus_infinity"])
     assert "function of one's own" in found["sf_exact"].attrs["exact"]
-    with pytest.raises(tcdp_sim.UserError, match="at is not valid for face, which is no privacy loss"):
+    with pytest.raises(
+        tcdp_sim.UserError, match="at is not valid for face, which is no privacy loss of outputs on the data"
+    ):
         tcdp_sim.distribution(tmp_path / "dice", "face", at=1)
 
 

@@ -1,0 +1,62 @@
+"""The exact law of privacy losses that runs draw beside their errors, for noise on coordinates that move by one.
+
+The mechanisms have the attributes `noise` and `moves`, the number of these coordinates, None if it is not known.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
+from tcdp_sim.privacy import delta_at
+from tcdp_sim.store import columns
+
+MEAN, MEAN_ON_NEIGHBOUR = columns.mean(LOSS), columns.mean(NEIGHBOUR)
+_BELOW = 1e-9  # relative: losses on a lattice are known to their rounding
+
+
+def promised_delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
+    """Return the delta that the mechanism's guarantee promises at each of `epsilons`; NaN below 0."""
+    return np.array([delta_at(mechanism.guarantee, float(each)) if each >= 0 else np.nan for each in epsilons])
+
+
+def survival(mechanism: Any, losses: np.ndarray) -> np.ndarray:
+    """Return the probability that the loss exceeds each of `losses`."""
+    if not mechanism.moves:
+        return np.where(losses < 0, 1.0, 0.0)
+    return np.asarray(exact.product_loss_sf(mechanism.noise, 1.0, losses, mechanism.moves).estimate)
+
+
+def survival_on_neighbour(mechanism: Any, losses: np.ndarray) -> np.ndarray:
+    """Return the same for outputs on the neighbour. There the loss has the law of the negative loss."""
+    return 1 - survival(mechanism, -losses - _BELOW * np.abs(losses))
+
+
+def delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
+    """Return delta(epsilon) at each of `epsilons`."""
+    if not mechanism.moves:
+        return np.maximum(1 - np.exp(epsilons), 0.0)
+    return np.array([_profile(mechanism, float(each)) for each in epsilons])
+
+
+def _profile(mechanism: Any, epsilon: float) -> float:
+    return exact.product_profile(mechanism.noise, 1.0, epsilon, mechanism.moves).estimate
+
+
+def mean(mechanism: Any) -> float:
+    """Return the mean of the loss, which is the Kullback-Leibler divergence; NaN unless a run draws losses."""
+    if not mechanism.draws_losses or mechanism.moves is None:
+        return np.nan
+    one = exact.PrivacyLossDistribution(mechanism.noise, 1.0)
+    return mechanism.moves * float(one.mean().estimate) if mechanism.moves else 0.0
+
+
+def mean_on_neighbour(mechanism: Any) -> float:
+    """Return the mean of the same ratio for outputs on the neighbour."""
+    return -mean(mechanism)
+
+
+EXACT = {MEAN: mean, MEAN_ON_NEIGHBOUR: mean_on_neighbour}
+SURVIVAL = {LOSS: survival, NEIGHBOUR: survival_on_neighbour}
+DELTA, PROMISED = {LOSS: delta}, {LOSS: promised_delta}

@@ -1,0 +1,66 @@
+"""Runs with losses=true: errors keep their bits, losses stand beside them, and all that follows a run knows them."""
+
+import numpy as np
+import pytest
+
+import tcdp_sim
+from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
+from tcdp_sim.study import groups
+
+HISTOGRAM = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
+SELECTION = ("experiment=gap_max", "also=null", "sweep.algorithm=[obvious_answer,permute_and_flip]", "sweep.k=100")
+SELECTION += ("sweep.gap=9", "sweep.rho=0.1", "sweep.noise=gaussian", "trials=2000", "chunk=1000", "cluster=serial")
+PREFIXES = ("experiment=cdf", "also=null", "sweep.method=tree_2", "sweep.noise=[gaussian,laplace]", "sweep.k=16")
+PREFIXES += ("sweep.rho=0.5", "sweep.neighbours=add-remove", "trials=2000", "chunk=1000", "cluster=serial")
+CLASSES = {name: mechanism_class(name) for name in groups.options("mechanism")}
+WITH = [name for name, cls in CLASSES.items() if cls.draw_losses is not Mechanism.draw_losses]
+
+
+def test_errors_have_the_bits_of_a_run_without_losses(tiny, folder):
+    assert tiny(*HISTOGRAM)[0] == 0
+    assert tiny(*HISTOGRAM, "losses=true", "name=with")[0] == 0
+    without, found = (tcdp_sim.results.open_cells(each).load() for each in (folder, folder.parent / "with"))
+    assert set(without["id"].values).isdisjoint(found["id"].values)
+    assert LOSS + "_mean" in found
+    assert not any(name.startswith(LOSS) for name in without)
+    for name in without.data_vars:
+        if not np.issubdtype(without[name].dtype, np.number) or name.startswith("histogram"):
+            continue
+        np.testing.assert_array_equal(found[name], without[name], err_msg=name)
+
+
+@pytest.mark.parametrize("words", [SELECTION, PREFIXES], ids=["gap_max", "cdf"])
+def test_losses_stand_beside_exact_means_and_agree(command, tmp_path, words):
+    """Within 5.5 standard errors: 4e-8 each."""
+    code, _, err = command(*words, "losses=true", "name=with")
+    assert code == 0, err
+    found = tcdp_sim.results.open_cells(tmp_path / "results" / "with").load()
+    for name in (LOSS, NEIGHBOUR):
+        simulated, exact = found[f"{name}_mean"], found[f"{name}_mean_exact"]
+        assert exact.notnull().all()
+        assert (abs(simulated - exact) <= 5.5 * found[f"{name}_mean_mcse"] + 1e-12).all()
+    assert command("verify", tmp_path / "results" / "with", "sample=4")[0] == 0
+
+
+def test_distributions_have_tail_profile_and_promise(tiny, folder):
+    """4,000 trials are 0.05 off with a chance of 4e-9 each, by the inequalities of Massart and Hoeffding."""
+    assert tiny(*HISTOGRAM, "losses=true", "trials=4000")[0] == 0
+    found = tcdp_sim.distribution(folder, LOSS, noise="gaussian", at=[0.1, 0.5])
+    assert (abs(found["sf_exact"] - found["sf"]) <= 0.05).all()
+    assert (abs(found["delta_exact"] - found["delta"]) <= 0.05).all()
+    assert (found["delta_exact"] <= found["delta_promised"]).all()
+    neighbour = tcdp_sim.distribution(folder, NEIGHBOUR, noise="gaussian")
+    assert (abs(neighbour["sf_exact"] - neighbour["sf"]) <= 0.05).all()
+    with pytest.raises(tcdp_sim.UserError, match="at is not valid for privacy_loss_neighbour"):
+        tcdp_sim.distribution(folder, NEIGHBOUR, at=0.5)
+
+
+def test_the_ways_to_a_run_with_losses(tiny, command):
+    code, _, err = command("experiment=thresholds", "losses=true", "cluster=serial")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "losses = true is not valid for thresholds" in err
+    code, _, err = tiny("losses=maybe")
+    assert code == 2
+    assert "losses = 'maybe' is not valid; valid: true or false" in err
+    assert WITH == ["cdf", "gap_max", "histogram", "optimal_noise"]
