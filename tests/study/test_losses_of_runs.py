@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import tcdp_sim
+from tcdp_sim.core.streams import LOSS_STREAM, generator
+from tcdp_sim.engine import simulate
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.study import groups
+from tcdp_sim.study.cells import cell_id
 
 HISTOGRAM = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
 SELECTION = ("experiment=gap_max", "also=null", "sweep.algorithm=[obvious_answer,permute_and_flip]", "sweep.k=100")
@@ -64,3 +67,20 @@ def test_the_ways_to_a_run_with_losses(tiny, command):
     assert code == 2
     assert "losses = 'maybe' is not valid; valid: true or false" in err
     assert WITH == ["cdf", "gap_max", "histogram", "optimal_noise"]
+
+
+def test_losses_have_a_stream_of_their_own():
+    """The chunk's losses are those of the loss stream of the cell without losses, and not of the stream of errors."""
+    noise = {"family": "gaussian", "calibration": "tight"}
+    law = {"mechanism": "histogram", "version": 1, "noise": noise, "parameters": {"scale": 3.0}, "bins": 10.0}
+    law |= {"target": {"rho": 0.1}, "counts": "", "beta": 0.05, "sampling": "order_statistics"}
+    cell = cell_id(law | {"draws_losses": True})
+    batch = simulate.Batch(cell, law | {"draws_losses": True}, np.array([1]), (3,))
+    rng = generator(7, cell_id(law), 3)
+    found = simulate._Simulation(batch, 100, 7)._draws(3, rng)
+    mechanism = mechanism_class("histogram").build(law, np.array([1]))
+    truth = mechanism.draw_losses(generator(7, cell_id(law), 3, LOSS_STREAM), 100)
+    for name, values in truth.items():
+        np.testing.assert_array_equal(found[name], values)
+    errors = mechanism.draw_losses(generator(7, cell_id(law), 3), 100)
+    assert not np.isin(errors[LOSS], truth[LOSS]).any()
