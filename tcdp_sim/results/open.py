@@ -22,6 +22,7 @@ from tcdp_sim.mechanisms.axes import OMEGA
 from tcdp_sim.results import sweeps
 from tcdp_sim.store import columns, digests
 from tcdp_sim.store.recorded import config_of, folder_of
+from tcdp_sim.store.tree_store import TreeStore
 from tcdp_sim.study import again
 
 MEND = "the command that ran it publishes it again from the journal"
@@ -147,7 +148,7 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
         if not {"axes", "seed"} <= set(about):
             raise ValueError("it is not a table of cells")
         _check_layout(path, about.get("layout", 1))
-        flat = xr.open_zarr(tree, consolidated=True, chunks={} if compute_later else None)
+        flat = xr.open_zarr(TreeStore(tree, read_only=True), consolidated=True, chunks={} if compute_later else None)
         if "cell" not in flat.sizes:
             raise ValueError("it is not a table of cells")
     return with_provenance(flat, path.parent)

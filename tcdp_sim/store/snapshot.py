@@ -44,7 +44,7 @@ def _written(blocks: "Iterable[xr.Dataset]", snapshots: Path) -> Path:
         final = snapshots / tree_digest(fresh)[:DIGITS]
         if not intact(final, {final.name}):
             durable.sync_tree(fresh)
-            durable.remove(final)
+            _remove(final)
             fresh.rename(final)
         else:
             durable.sync_tree(final)  # the process that wrote it may have been killed before
@@ -82,4 +82,14 @@ def _prune(snapshots: Path, kept: set[str]) -> None:
     """Remove all trees but these."""
     for path in snapshots.iterdir():
         if path.name not in kept:
-            durable.remove(path)
+            _remove(path)
+
+
+def _remove(tree: Path) -> None:
+    """Remove a tree, if it exists, at one moment for those who read it."""
+    gone = durable.unfinished(tree.parent / "writing")
+    try:
+        tree.rename(gone)
+    except FileNotFoundError:
+        return
+    durable.remove(gone)

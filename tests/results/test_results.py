@@ -1,6 +1,7 @@
 """What a reader gets: labels, units, laziness, broadcasting, and the numbers of the summaries."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -92,6 +93,15 @@ def test_nothing_to_open_is_said_in_one_line(tmp_path):
         results.open_results(tmp_path)
     with pytest.raises(UserError, match="holds no results"):
         results.open_results(tmp_path / "none")
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_results_that_vanish_after_they_were_opened_are_no_zeros(run, tmp_path, later):
+    copy = shutil.copytree(run / "results.zarr", tmp_path / "copy" / "results.zarr")
+    cells = results.open_cells(copy.parent, compute_later=later)
+    shutil.rmtree(copy)
+    with pytest.raises(FileNotFoundError, match="has been removed or replaced since it was opened; open it again"):
+        cells.load()
 
 
 def test_two_names_of_one_law_both_have_their_row(tiny, folder):

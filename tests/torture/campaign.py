@@ -217,6 +217,8 @@ class Campaign:
             (self.sweep.home / "damaged").touch()
         if kind(self.sweep, self._rng):
             self.report.damages[kind.__name__] += 1
+        if kind in damage.PUBLISHED:
+            (self.sweep.home / "damaged").touch()  # again: a reader may have opened the tree after the first time
         lost = len(before.keys() - self.sweep.recorded().keys())
         assert lost <= (3 if kind is damage.flipped_record else 0 if kind is not damage.torn_tail else lost), kind
         self.report.destroyed += lost
