@@ -77,7 +77,7 @@ def test_a_generator_is_the_last_argument_and_given_by_name(package):
     seen = {name: [*inspect.signature(function).parameters.values()] for name, _, function in callables(package)}
     with_rng = {name: given for name, given in seen.items() if "rng" in {each.name for each in given}}
     for name, given in with_rng.items():
-        if name.rpartition(".")[2] == "simulate":  # simulate(rng, trials) is the form of every simulation
+        if name.rpartition(".")[2] in ("simulate", "draw_losses"):  # (rng, trials) is the form of every simulation
             continue
         assert (given[-1].name, given[-1].kind) == ("rng", inspect.Parameter.KEYWORD_ONLY), name
     assert with_rng or package not in ("noise", "samplers", "thresholds")
