@@ -120,6 +120,8 @@ def _made(
     with results.readable(folder / "results.zarr"):
         for line in data_notes(json.loads(run.cells.attrs.get("data", "{}"))):
             tell(line)
+    if run.note:
+        tell(run.note)
     with waiting(f"{folder.name}: drawing"):
         figures = _figures(run, chosen) if current is None else current
     if not figures and chosen is None:  # the experiment has no figure of such a sweep

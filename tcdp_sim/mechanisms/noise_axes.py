@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy, spec_objective
-from tcdp_sim.core import registry
+from tcdp_sim.calibration.given_noise import need_kept
+from tcdp_sim.core import own_noises, registry
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS
 from tcdp_sim.mechanisms.kept_noises import kept
@@ -76,6 +77,9 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
     """
     wanted = target(spec["family"], depends_on(spec), point)
     noise_class: type[Noise] = registry.noise(spec["family"])
+    if given := spec.get("parameters"):
+        need_kept(built(spec["family"], given), noise_class.equal_privacy(**wanted), coordinates)
+        return {"noise": named(spec), "parameters": dict(given), "target": wanted}
     asked = (*wanted.items(),), spec["calibration"], coordinates, spec_objective(spec, k), step(spec)
 
     def search() -> Mapping[str, Any]:
@@ -92,11 +96,12 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
 def _name(family: str, wanted: Any, calibration: str, coordinates: int, objective: Objective, step: float) -> str:
     """Return the text by which a run keeps a noise; "" for one by a theorem, which is quick, and for one of a plug-in.
 
-    `spec_objective` returns dataclasses, whose texts state their parameters.
+    `spec_objective` returns dataclasses, whose texts state their parameters. The source of a user's own class counts.
     """
     if calibration != "tight" or family in registry.plug_ins("noise"):
         return ""
-    return repr((family, wanted, coordinates, objective, step))
+    own = own_noises.find(family)
+    return repr((family, wanted, coordinates, objective, step, *([own.source] if own else [])))
 
 
 def unequal_noise_law(

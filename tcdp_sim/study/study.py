@@ -16,6 +16,7 @@ from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
+from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.planned import OfSettings, Planned
 from tcdp_sim.study.points import LOG10, points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
@@ -56,7 +57,7 @@ class Study(OfSettings):
     @cached_property
     def uses(self) -> tuple[str, ...]:
         """The distributions of the plug-ins that the numbers of the study depend on."""
-        families = (groups.named("noise", name)["family"] for name in self.plan.noises)
+        families = (self.settings.noise(name)["family"] for name in self.plan.noises)
         names = [("mechanism", self.mechanism.name), ("experiment", self.settings.experiment.name)]
         return tuple(registry.origins(*names, *(("noise", family) for family in families)))
 
@@ -130,11 +131,27 @@ def prepare(settings: Settings) -> Study:
     _check_target(settings.target_mcse, mechanism)
     _check_axes(settings, mechanism)
     points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
-    noises = {name: groups.named("noise", name) for name in groups.options("noise")}
+    noises = {name: settings.noise(name) for name in (*groups.options("noise"), *settings.noises)}
     load = _loader(settings)
     plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share)
     _check_size(settings, len(plan.laws))
     return Study(settings, mechanism, plan)
+
+
+def of_plan(settings: Settings, every: Cells, rest: Mapping[str, Any]) -> Study | None:
+    """Return the study of cells that were planned before, None if their data are others now.
+
+    `rest` has the other fields of the plan. The data sets are those of the package.
+    """
+    load, counts = _loader(settings), dict[str, Any]()
+    mechanism = mechanism_class(settings.mechanism["name"])
+    for cell in every:
+        if cell.counts not in counts:
+            data = load(cell.coords["data"], cell.coords["k"]) if cell.counts else None
+            if data is not None and data.digest != cell.counts:
+                return None
+            counts[cell.counts] = data.counts if data else cells.NO_COUNTS
+    return Study(settings, mechanism, cells.Plan(every, counts, **rest))
 
 
 def _check_size(settings: Settings, cells: int) -> None:
