@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from tcdp_sim.core.errors import UserError
 
 LAW = "own_noise"  # the key of a law with the digest of the class's source by its family
-THRESHOLDS = "thresholds"  # the key of such a law with the thresholds of the cell, which a table needs without the code
+# keys of such a law with what tables and figures need where the class is not: thresholds, and the noise's guarantee
+THRESHOLDS, PROMISE = "thresholds", "promise"
 
 
 class Own(NamedTuple):

@@ -16,11 +16,12 @@ from tcdp_sim.core.errors import scalar
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS
 from tcdp_sim.mechanisms.kept_noises import kept
 from tcdp_sim.noise import Noise, Objective
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Point = Mapping[str, Any]
 Spec = Mapping[str, Any]
 KEPT = 64  # calibrated noises kept in memory while cells are laid out
+_GUARANTEES: Mapping[str, Any] = {kind.__name__: kind for kind in (PureDP, ApproxDP, ZCDP, TCDP)}
 _AXES = {OMEGA.name: OMEGA_FORMS}  # the axes that give the same parameter of a target
 
 
@@ -147,7 +148,19 @@ def built(family: str, values: Mapping[str, float]) -> Noise:
 
 def promised(law: Mapping[str, Any]) -> Guarantee:
     """Return the guarantee of a law's noise at its target."""
+    if not own_noises.is_here(law):
+        kind, numbers = law[own_noises.PROMISE]
+        return _GUARANTEES[kind](**numbers)
     return equal_privacy(law["noise"]["family"], **law["target"])
+
+
+def kept_for_readers(law: Mapping[str, Any], thresholds: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """Return what a law of a user's own noise keeps for those who read results without its class."""
+    found: dict[str, Any] = {own_noises.THRESHOLDS: {name: dict(each) for name, each in thresholds.items()}}
+    if "target" in law and isinstance(law.get("noise"), Mapping):
+        promise = promised(law)
+        found[own_noises.PROMISE] = [type(promise).__name__, asdict(promise)]  # type: ignore[call-overload]
+    return found
 
 
 def is_isotropic(spec: Spec) -> bool:

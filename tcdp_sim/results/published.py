@@ -65,9 +65,7 @@ def read(folder: Path, title: str | None = None) -> Published:
     try:
         return _of(folder, cells, registry.experiment(name.removeprefix(TITLE)))
     except NeedsCode as lacking:
-        note = (
-            f"the tables and figures of {name.removeprefix(TITLE)} need code; those of any experiment take their place"
-        )
+        note = f"these are the tables and figures of any experiment, because {name.removeprefix(TITLE)} needs code"
         return replace(_of(folder, cells, registry.experiment("")), note=f"{note}: {lacking}")
 
 

@@ -18,7 +18,7 @@ from tcdp_sim.core import own_noises, registry
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.core.texts import show
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.mechanisms import Mechanism, noise_axes
 from tcdp_sim.study.packed_cells import Cell, Cells, Packer
 from tcdp_sim.study.points import derived
 
@@ -214,8 +214,8 @@ def _cell(
         law[own_noises.LAW] = {own.family: own.source}
     law = json.loads(json.dumps(law))  # workers get the law through JSON, so the cell is checked with the same law
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
-    if own and built.thresholds:
-        law[own_noises.THRESHOLDS] = json.loads(json.dumps(built.thresholds, default=dict))
+    if own:
+        law |= json.loads(json.dumps(noise_axes.kept_for_readers(law, built.thresholds)))
     if share:
         law["stream"] = _stream(mechanism, label | size, share)
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}

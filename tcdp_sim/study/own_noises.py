@@ -59,6 +59,18 @@ def of_call(config: Mapping[str, Any], records: Records, typed: Collection[str])
     return _resolved(config, typed, records)
 
 
+def places(config: Mapping[str, Any]) -> list[str]:
+    """Return FILE.py:CLASS of each of the user's noises of a config."""
+    return sorted({record["place"] for record in config.get(KEY, {}).values()})
+
+
+def in_places(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config with FILE.py:CLASS in place of the names of the user's noises, and without their records."""
+    records = config.get(KEY, {})
+    kept = {key: value for key, value in config.items() if key != KEY}
+    return _with_names(kept, lambda name, _: records[name]["place"] if name in records else name)
+
+
 def load(places: str | Sequence[str]) -> None:
     """Load the classes FILE.py:CLASS, for a run whose folder names them. Raises UserError."""
     for place in [places] if isinstance(places, str) else places:
