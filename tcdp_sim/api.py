@@ -633,10 +633,10 @@ def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name
     named = {"experiment": experiment, "sweep": sweep, "trials": trials, "data": data}
     named |= {"cluster": cluster, "results_dir": results_dir, "name": name}
     given = {key: value for key, value in named.items() if value is not None} | keys
-    given, records, typed = own_noises.of_objects(given)
+    given, names, records = own_noises.of_objects(given)
     file = study_file.NONE if study is None else study_file.read(study).under(places(given))
     with file.located():
-        checked = settings(with_trials(own_noises.of_call(composed(given, file.keys), records, typed)))
+        checked = settings(with_trials(own_noises.completed(composed(given, file.keys), names, records)))
         if checked.part:
             command = "`tcdp-sim run` with the same keys computes it, and `tcdp-sim finish` publishes all parts"
             raise UserError(f"part = {checked.part!r} has no results to return: {command}")

@@ -18,4 +18,4 @@ def runs(study: Sequence[str], path: str | None = None) -> list[Given]:
     file = study_file.NONE if path is None else study_file.read(path).under(overrides.places(words))
     with file.located():
         configs = overrides.configs(words, len(words) < len(study), file.keys)
-        return [given.by_config(own_noises.of_words(config, words), file) for config in configs]
+        return [given.by_config(own_noises.completed(config, words), file) for config in configs]

@@ -92,8 +92,9 @@ def _asked(study: Sequence[str], file: str | None) -> "list[Given]":
 def _load(noises: str) -> None:
     """Load the noise classes FILE.py:CLASS, or [FILE.py:CLASS,...], for a run whose folder names them."""
     with importing():
-        from tcdp_sim.study import own_noises
-    own_noises.load([place.strip() for place in noises.strip("[]").split(",")])
+        from tcdp_sim.study import noise_classes
+    for place in noises.strip("[]").split(","):
+        noise_classes.load(place.strip(), {})
 
 
 def _found(folder: str) -> "Given":

@@ -17,6 +17,7 @@ from tcdp_sim.engine import simulate
 from tcdp_sim.engine.carried_noises import carrying
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.store import recorded
+from tcdp_sim.study import noise_classes
 
 SMALL = ("also=null", "sweep.rho=0.1", "sweep.k=10", "trials=4000", "chunk=1000", "cluster=serial")
 NOISE = "sweep.noise=[my_noise.py:Sech,gaussian]"
@@ -215,10 +216,7 @@ pickle.dump(work(task).records, open(sys.argv[2], "wb"))
 
 
 def test_another_process_runs_the_source_that_it_is_sent(ran, tmp_path):
-    user_files.load("my_noise.py:Sech")
-    from tcdp_sim.study import own_noises as named
-
-    named.load("my_noise.py:Sech")
+    noise_classes.load("my_noise.py:Sech", {})
     study = prepare(recorded.settings_of(Path(RUN)))
     cell = study.plan.laws[0]
     task = simulate.Task(
