@@ -22,6 +22,10 @@ Point = Mapping[str, Any]
 Spec = Mapping[str, Any]
 KEPT = 64  # calibrated noises kept in memory while cells are laid out
 _GUARANTEES: Mapping[str, Any] = {kind.__name__: kind for kind in (PureDP, ApproxDP, ZCDP, TCDP)}
+_NOTIONS = {  # what a user's noise whose target needs these numbers can meet
+    "omega": "(rho, omega)-tCDP with finite omega and no zCDP",
+    "delta": "(epsilon, delta)-DP alone",
+}
 _AXES = {OMEGA.name: OMEGA_FORMS}  # the axes that give the same parameter of a target
 
 
@@ -45,6 +49,16 @@ def target(who: str, parameters: Iterable[str], point: Point) -> dict[str, float
         if value is None:
             raise ValueError(f"{who} needs {name}, which the sweep does not give")
     return given  # type: ignore[return-value]
+
+
+def target_of(spec: Spec, point: Point) -> dict[str, float]:
+    """Return the target of a spec's noise at a point. The ValueError of `target` says why a user's noise needs more."""
+    try:
+        return target(spec["family"], depends_on(spec), point)
+    except ValueError as lacking:
+        needed = next((name for name in ("omega", "delta") if name in depends_on(spec)), "")
+        reason = f"; {spec['family']} meets {_NOTIONS[needed]}" if needed and own_noises.find(spec["family"]) else ""
+        raise ValueError(f"{lacking}{reason}") from None
 
 
 def named(spec: Spec, calibration: str | None = None) -> dict[str, str]:
@@ -76,7 +90,7 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
 
     Raises the errors of `target` and `calibrated`.
     """
-    wanted = target(spec["family"], depends_on(spec), point)
+    wanted = target_of(spec, point)
     noise_class: type[Noise] = registry.noise(spec["family"])
     if given := spec.get("parameters"):
         need_kept(built(spec["family"], given), noise_class.equal_privacy(**wanted), coordinates)
@@ -112,7 +126,7 @@ def unequal_noise_law(
 
     Raises ValueError for a noise that is calibrated by a theorem, or to another guarantee than TCDP.
     """
-    wanted = target(spec["family"], depends_on(spec), point)
+    wanted = target_of(spec, point)
     promise = registry.noise(spec["family"]).equal_privacy(**wanted)
     if spec["calibration"] != "tight":
         raise ValueError(f"calibration {spec['calibration']} of {spec['family']} is for equal moves; valid: tight")
