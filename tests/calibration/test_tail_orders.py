@@ -10,6 +10,7 @@ from tcdp_sim.calibration import calibrate
 from tcdp_sim.calibration.tail_orders import least_order
 from tcdp_sim.core import own_noises
 from tcdp_sim.core.own_noises import Own
+from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.light_tails import has_light_tails
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP
@@ -134,6 +135,12 @@ def test_a_class_of_bounded_support_joins_under_approximate_dp():
 
     assert Bounded.depends_on == ("rho", "delta")
     assert Bounded.equal_privacy(0.5, delta=1e-6) == ApproxDP(1.0, 1e-6)
+
+
+def test_a_study_without_omega_is_told_why_light_tails_need_it(known):
+    spec = {"family": "quartic", "calibration": "tight"}
+    with pytest.raises(ValueError, match=r"quartic needs omega.*; quartic meets \(rho, omega\)-tCDP .* and no zCDP"):
+        noise_axes.noise_law(spec, {"rho": 0.1})
 
 
 def test_light_tails_are_refused_for_zcdp_in_a_line_that_names_the_notions(known):

@@ -247,15 +247,3 @@ def test_parts_are_published_without_the_code(command, tmp_path, fresh):
     (tmp_path / "my_noise.py").unlink()
     code, _, err = command("finish", RUN)
     assert code == 0, err
-
-
-def test_light_tails_join_under_tcdp_and_say_what_they_need(command, tmp_path, fresh):
-    text = write(tmp_path).read_text()
-    light = text.replace('family = "sech"', 'family = "sech"\n    depends_on = ("rho", "omega")')
-    (tmp_path / "my_noise.py").write_text(light)
-    code, _, err = command("plan", NOISE, *SMALL, "sweep.omega=null", "sweep.omega_sqrt_rho=null")
-    assert code == 2
-    assert "sech needs omega" in err
-    assert "sech meets (rho, omega)-tCDP with finite omega and no zCDP" in err
-    code, _, err = command("plan", NOISE, *SMALL, "sweep.omega=5")
-    assert code == 0, err
