@@ -29,7 +29,7 @@ quantity, level and where={noise: gaussian} choose rows of the table. rows and c
 DISTRIBUTION = """\
   tcdp-sim distribution results/privacy_loss privacy_loss noise=gaussian at=[0.5,1]
 
-AXIS=VALUE chooses cells: noise=gaussian, k=[10,100]; `s` stands for sampling_fraction. The tail is the chance to exceed
+AXIS=VALUE chooses cells: noise=gaussian, k=[10,100]; `s` is the sampling probability. The tail is the chance to exceed
 a value, with an exact 95% interval, beside the exact chance where a law is known. at=EPSILONS adds delta(epsilon) of a
 privacy loss. FILE.csv gets all bins, bins=N of equal width or bins=stored the finest ones."""
 CHECK = """\

@@ -271,7 +271,7 @@ def _coordinates(cells, numeric, axes):
         values = [blank if value is None else value for value in shown]  # numbers mixed with names are texts
         declared = axes.get(axis, Axis(axis, axis))
         unit, meaning = declared.unit or "1", declared.meaning or axis
-        out[axis] = _row(np.array(values, dtype=float if is_number else object), unit, meaning)
+        out[declared.published] = _row(np.array(values, dtype=float if is_number else object), unit, meaning)
     texts = {
         "id": ("digest of the cell's law and data", [cell.id for cell in cells]),
         "guarantee": ("guarantee of the release", [cell.guarantee for cell in cells]),

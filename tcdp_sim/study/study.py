@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import inf
@@ -74,7 +74,8 @@ class Study(OfSettings):
         """A line for each deviation from the config: cells left out, records dropped, trials rounded up."""
         s = self.settings
         lines = [f"left out: {why}" for why in self.plan.skipped] + data_notes(self.data)
-        asked = {key.removeprefix(LOG10) for key, value in s.sweep.items() if value is not None}
+        sweep = blocks.spelled_out(s, "sweep", s.sweep)
+        asked = {key.removeprefix(LOG10) for key, value in sweep.items() if value is not None}
         lines += [
             f"no cell uses the axis {axis}: its values change nothing" for axis in self.plan.unused if axis in asked
         ]
@@ -92,7 +93,7 @@ class Study(OfSettings):
             names.remove(OMEGA.name)  # omega follows from the other coordinates
         return {
             "title": title(s),
-            "axes": json.dumps(names),
+            "axes": json.dumps([self.mechanism.axes[name].published for name in names]),
             "seed": str(s.seed),
             "trials_per_chunk": s.chunk,
             "trials_per_cell": s.chunks * s.chunk,  # the least number: a target may ask for more
@@ -129,11 +130,12 @@ def prepare(settings: Settings) -> Study:
     mechanism = mechanism_class(settings.mechanism["name"])
     _check_options(settings, mechanism)
     _check_target(settings.target_mcse, mechanism)
-    _check_axes(settings, mechanism)
+    share = blocks.spelled_out(settings, "share", settings.share)
+    _check_axes(settings, mechanism, share)
     points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
     noises = {name: settings.noise(name) for name in (*groups.options("noise"), *settings.noises)}
     load = _loader(settings)
-    plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share)
+    plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, share)
     _check_size(settings, len(plan.laws))
     return Study(settings, mechanism, plan)
 
@@ -193,12 +195,13 @@ def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism]) 
 def _check_axes(
     settings: Settings,
     mechanism: type[Mechanism],
+    share: Sequence[str],
 ) -> None:
     valid = ", ".join(mechanism.axes)
     if "data" not in mechanism.axes and str(settings.data["name"]) != blocks.DEFAULT_DATA:
         message = f"data = {settings.data['name']} is not read by {mechanism.name}"
         raise UserError(f"{message}; its axes are: {valid}")
-    for axis in settings.share:
+    for axis in share:
         if axis not in mechanism.axes:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")
 
