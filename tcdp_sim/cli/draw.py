@@ -133,7 +133,7 @@ def _made(
     for path in figures:
         say(console, f"{'figure' if current is None else 'current'}: {path}")
     report = Report(_layout(console), text, tuple(lines), contradictions)
-    if of is not None and chosen is None:
+    if of is not None and chosen is None and not run.note:  # with the code there is more to draw
         try:
             drawn.write(folder, of, figures, report)
         except OSError as problem:

@@ -247,3 +247,19 @@ def test_parts_are_published_without_the_code(command, tmp_path, fresh):
     (tmp_path / "my_noise.py").unlink()
     code, _, err = command("finish", RUN)
     assert code == 0, err
+
+
+def test_an_experiment_that_needs_the_noise_is_drawn_plainly_without_it(command, tmp_path, fresh):
+    write(tmp_path)
+    words = ("experiment=privacy_loss", "sweep.noise=my_noise.py:Sech", "sweep.rho=0.1", "also=null", "trials=1000")
+    code, _, err = command(*words, "chunk=1000", "cluster=serial")
+    assert code == 0, err
+    fresh()
+    (tmp_path / "results/privacy_loss/drawn.json").unlink()
+    code, out, _ = command("draw", "results/privacy_loss")
+    assert code == 0
+    assert "because privacy_loss needs code" in out
+    assert "give noise=FILE.py:CLASS" in out
+    code, out, _ = command("draw", "results/privacy_loss", "noise=my_noise.py:Sech")
+    assert code == 0
+    assert "needs code" not in out
