@@ -30,7 +30,7 @@ from tcdp_sim.results.distribution import distribution
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.table import statistics
-from tcdp_sim.study import study_file
+from tcdp_sim.study import own_noises, study_file
 from tcdp_sim.study.compose import composed, places
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import settings
@@ -633,9 +633,10 @@ def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name
     named = {"experiment": experiment, "sweep": sweep, "trials": trials, "data": data}
     named |= {"cluster": cluster, "results_dir": results_dir, "name": name}
     given = {key: value for key, value in named.items() if value is not None} | keys
+    given, names, records = own_noises.of_objects(given)
     file = study_file.NONE if study is None else study_file.read(study).under(places(given))
     with file.located():
-        checked = settings(with_trials(composed(given, file.keys)))
+        checked = settings(with_trials(own_noises.completed(composed(given, file.keys), names, records)))
         if checked.part:
             command = "`tcdp-sim run` with the same keys computes it, and `tcdp-sim finish` publishes all parts"
             raise UserError(f"part = {checked.part!r} has no results to return: {command}")

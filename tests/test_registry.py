@@ -163,11 +163,11 @@ def test_no_name_is_a_path_to_code(name):
 def test_another_version_than_the_one_asked_for_is_refused(installed):
     installed("alpha", [("noise", "other = alpha_pkg:Other")])
     registry.require({})
-    registry.require({"alpha": "2.1"})
+    registry.require({"plug_ins": {"alpha": "2.1"}})
     with pytest.raises(UserError, match=r"needs alpha 2.2, and the version that is installed here is 2.1"):
-        registry.require({"alpha": "2.2"})
+        registry.require({"plug_ins": {"alpha": "2.2"}})
     with pytest.raises(UserError, match="needs beta 1, and the version that is installed here is none"):
-        registry.require({"beta": "1"})
+        registry.require({"plug_ins": {"beta": "1"}})
 
 
 def test_a_chunk_of_another_version_is_an_error_and_no_number():

@@ -84,7 +84,7 @@ def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
         yield from _tail_line(cell, max(each.mechanism.threshold for each in tails))
     delta = min((cell["delta"] for cell in cells if not blank(cell.get("delta"))), default=theory.DELTA)
     for rho in sorted({cell["rho"] for cell in lines.values()}):
-        own = {float(cell["sampling_fraction"]) for cell in lines.values() if cell["rho"] == rho}
+        own = {float(cell["s"]) for cell in lines.values() if cell["rho"] == rho}
         fractions = tuple(sorted(s for s in own if s < 1))
         yield from (row | {"rho": rho, "trials": 0} for row in theory.rows(rho, fractions, delta))
 

@@ -50,6 +50,14 @@ def unconfirmed(noise: Noise, where: str) -> ValueError:
     return cannot(goal, "quadrature confirms no noise", *lacking, instead="a less extreme guarantee, or method 'paper'")
 
 
+def not_linear_in_order(noise: Noise) -> ValueError:
+    """Return the error for zCDP of a noise whose divergence no multiple of the order bounds."""
+    notions = ["(rho, omega)-tCDP with finite omega"] if noise.max_order(1.0) > 1 else []
+    notions += ["(epsilon, delta)-DP"] if noise.gives_loss else []
+    reason = "its divergence of order a is not bounded by rho a, because its tails are lighter than Gaussian ones"
+    return cannot(f"calibrate {noise.family} to zCDP", reason, instead=" or ".join(notions) or "another noise")
+
+
 def without_largest_loss(noise: Noise, notion: str, instead: str) -> ValueError:
     """Return the error for a noise whose privacy loss is unbounded or has no known supremum."""
     lacking = undefined(noise, "privacy_loss", "largest_loss")

@@ -19,15 +19,17 @@ from tcdp_sim.calibration.candidates import (
     SCALE_AND_KNEE,
     SCALE_DIGITS,
     need_monotone_loss,
+    not_linear_in_order,
     rounded_up,
     searched_over,
     unconfirmed,
-    without_largest_loss,
 )
+from tcdp_sim.calibration.tail_orders import least_order
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.search import brentq, minimize_scalar
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.light_tails import has_light_tails
 from tcdp_sim.noise.objectives import Objective
 
 if TYPE_CHECKING:
@@ -96,25 +98,34 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
     need_monotone_loss(unit)
     count = 40 if unit.closed_renyi(1.0, np.ones(1)) is None else 200  # quadrature costs a hundred times as much
     _, slope, upper = renyi_divergence(unit, 1.0, np.inf)
-    if np.isinf(min(upper, omega)):
-        raise without_largest_loss(unit, "zCDP", "TCDP with finite omega, ApproxDP, or method 'paper'")
+    bounded = np.isfinite(upper)
+    if np.isinf(omega) and not bounded and has_light_tails(unit):
+        raise not_linear_in_order(unit)
+
+    def last(noise: Noise) -> float:
+        """Return an order from which on the guarantee holds by itself."""
+        return renyi_divergence(noise, 1.0, np.inf).upper / rho if bounded else least_order(noise, 1.0, rho)
 
     def worst(epsilon: float) -> float:
-        orders = 1 + np.concatenate([[0.0], min(omega - 1, slope * epsilon / rho) * np.geomspace(1e-4, 1, count)])
-        ratios = renyi_divergence(noise_class(1 / epsilon), 1.0, orders).estimate / orders
+        noise = noise_class(1 / epsilon)
+        end = min(omega, 1 + slope * epsilon / rho if bounded else omega if np.isfinite(omega) else last(noise))
+        if np.isinf(end):
+            return 1e300
+        orders = 1 + np.concatenate([[0.0], (end - 1) * np.geomspace(1e-4, 1, count)])
+        ratios = renyi_divergence(noise, 1.0, orders).estimate / orders
         return float(min(ratios.max(), 1e300)) - rho
 
-    scale = rounded_up((1 + SLACK / 2) / _root(worst, np.sqrt(2 * rho), noise_class.family), SCALE_DIGITS)
+    digits = 1e-12 if bounded else 1e-6  # `worst` jumps where no last order is known
+    scale = rounded_up((1 + SLACK / 2) / _root(worst, np.sqrt(2 * rho), noise_class.family, digits), SCALE_DIGITS)
     for attempt in range(12):
         noise: Noise = noise_class(scale)
-        largest = renyi_divergence(noise, 1.0, np.inf).upper
-        if holds_at_all_orders(noise, 1.0, rho, min(omega, max(2.0, largest / rho))):
+        if holds_at_all_orders(noise, 1.0, rho, min(omega, max(2.0, last(noise)))):
             return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
     raise unconfirmed(unit, f"rho = {rho:g} a coordinate, omega = {omega:g}")
 
 
-def _root(rising: Callable[[float], float], guess: float, family: str) -> float:
+def _root(rising: Callable[[float], float], guess: float, family: str, digits: float) -> float:
     """Return the zero of a rising function of 1 / scale."""
     low, high = guess / 2, 2 * guess
     while rising(low) > 0:
@@ -123,7 +134,7 @@ def _root(rising: Callable[[float], float], guess: float, family: str) -> float:
             raise ValueError(f"{family}: no scale meets the guarantee; valid: ApproxDP, or method 'paper'")
     while rising(high) < 0:
         high *= 2
-    return float(brentq(rising, low, high, rtol=1e-12))
+    return float(brentq(rising, low, high, rtol=digits))
 
 
 @lru_cache(maxsize=1024)

@@ -161,6 +161,8 @@ def calibrate(
         raise ValueError("calibrate needs a guarantee, and a family or releases")
     _need_none(free, relation)
     noise_class: type[Noise] = registry.noise(family, "family")
+    if method == "given":  # the word of a spec that states the parameters
+        raise ValueError(f"{family}: a noise with given parameters is not calibrated here; valid: its class")
     choice("method", method, METHODS)
     sensitivity = scalar("sensitivity", sensitivity, 0)
     coordinates = whole("coordinates", coordinates, 1, MOST_COORDINATES)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tcdp_sim.cli import given, overrides
 from tcdp_sim.cli.command import SEVERAL
 from tcdp_sim.cli.given import Given
-from tcdp_sim.study import study_file
+from tcdp_sim.study import own_noises, study_file
 
 
 def runs(study: Sequence[str], path: str | None = None) -> list[Given]:
@@ -18,4 +18,4 @@ def runs(study: Sequence[str], path: str | None = None) -> list[Given]:
     file = study_file.NONE if path is None else study_file.read(path).under(overrides.places(words))
     with file.located():
         configs = overrides.configs(words, len(words) < len(study), file.keys)
-        return [given.by_config(config, file) for config in configs]
+        return [given.by_config(own_noises.completed(config, words), file) for config in configs]

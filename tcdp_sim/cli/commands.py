@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
 OF_A_SWEEP = {"function": "FILE.py:FUNCTION"}  # the code that the folder of a sweep over a user's function lacks
+OF_A_NOISE = {"noise": "FILE.py:CLASS"}  # the code that the folder of a run with a user's noise lacks
 TABLE = """\
   tcdp-sim table results/histogram out.tex quantity=linf_error_quantile level=0.95 rows=k columns=noise
 quantity, level and where={noise: gaussian} choose rows of the table. rows and columns are axes along its sides."""
 DISTRIBUTION = """\
   tcdp-sim distribution results/privacy_loss privacy_loss noise=gaussian at=[0.5,1]
 
-AXIS=VALUE chooses cells: noise=gaussian, k=[10,100]; `s` stands for sampling_fraction. The tail is the chance to exceed
+AXIS=VALUE chooses cells: noise=gaussian, k=[10,100]; `s` is the sampling probability. The tail is the chance to exceed
 a value, with an exact 95% interval, beside the exact chance where a law is known. at=EPSILONS adds delta(epsilon) of a
 privacy loss. FILE.csv gets all bins, bins=N of equal width or bins=stored the finest ones."""
 CHECK = """\
@@ -69,6 +70,8 @@ def _done(name: str, words: Sequence[str]) -> int:
     by_words = bool(given.study or given.file) or not given.places
     runs = _asked(given.study, given.file) if by_words else [_found(given.places[0])]
     others, console = given.places if by_words else given.places[1:], _console()
+    if noises := given.keys.pop("noise", None):
+        _load(noises)
     with runs[0].file.located():
         return max([command.does(console, run, *others, **given.keys) or 0 for run in runs])
 
@@ -84,6 +87,14 @@ def _asked(study: Sequence[str], file: str | None) -> "list[Given]":
     with importing():
         from tcdp_sim.cli import asked
     return asked.runs(study, file)
+
+
+def _load(noises: str) -> None:
+    """Load the noise classes FILE.py:CLASS, or [FILE.py:CLASS,...], for a run whose folder names them."""
+    with importing():
+        from tcdp_sim.study import noise_classes
+    for place in noises.strip("[]").split(","):
+        noise_classes.load(place.strip(), {})
 
 
 def _found(folder: str) -> "Given":
@@ -272,7 +283,9 @@ def _completion(console, words) -> None:
 
 
 COMMANDS = {
-    "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
+    "run": Command(
+        _run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command", OF_A_NOISE
+    ),
     "sweep": Command(
         _sweep,
         ("FILE.py:FUNCTION [KEY=VALUE ...]",),
@@ -299,16 +312,22 @@ COMMANDS = {
     "show": Command(_show, ("[RUN]",), "print the config of a study, as a file that runs it again"),
     "status": Command(_status, ("RUN",), "print the progress of a run, also while it is running"),
     "draw": Command(
-        _draw, ("RUN",), "draw the tables and figures of a run again, or some figures alone", {"figures": "NAME,NAME"}
+        _draw,
+        ("RUN",),
+        "draw the tables and figures of a run again, or some figures alone",
+        {"figures": "NAME,NAME", **OF_A_NOISE},
     ),
     "verify": Command(
-        _verify, ("RUN",), "compute random chunks (or claims) again and compare the bits", {"sample": 20, **OF_A_SWEEP}
+        _verify,
+        ("RUN",),
+        "compute random chunks (or claims) again and compare the bits",
+        {"sample": 20, **OF_A_SWEEP, **OF_A_NOISE},
     ),
     "replay": Command(
         _replay,
         ("RUN",),
         "run one chunk again in this process, with its traceback",
-        {"cell": "ID", "index": 0, **OF_A_SWEEP},
+        {"cell": "ID", "index": 0, **OF_A_SWEEP, **OF_A_NOISE},
     ),
     "diff": Command(_diff, ("RUN", "FOLDER"), "compare two runs within Monte Carlo error"),
     "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),

@@ -84,7 +84,12 @@ def _axes(study: Settings, mechanism: type[Mechanism]) -> Table:
         default = _short(given[key]) if key in given else otherwise
         star = "*" if name in mechanism.required else ""
         valid = "listed below" if _has_long_list(axis) else valid_values(axis)
-        table.add_row(*map(escape, (name + star, default, axis.meaning, axis.unit, valid)))
+        table.add_row(
+            *map(
+                escape,
+                (name + star + (f" or {axis.short}" if axis.short else ""), default, axis.meaning, axis.unit, valid),
+            )
+        )
     return table
 
 

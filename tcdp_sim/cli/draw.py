@@ -120,6 +120,8 @@ def _made(
     with results.readable(folder / "results.zarr"):
         for line in data_notes(json.loads(run.cells.attrs.get("data", "{}"))):
             tell(line)
+    if run.note:
+        tell(run.note)
     with waiting(f"{folder.name}: drawing"):
         figures = _figures(run, chosen) if current is None else current
     if not figures and chosen is None:  # the experiment has no figure of such a sweep
@@ -131,7 +133,7 @@ def _made(
     for path in figures:
         say(console, f"{'figure' if current is None else 'current'}: {path}")
     report = Report(_layout(console), text, tuple(lines), contradictions)
-    if of is not None and chosen is None:
+    if of is not None and chosen is None and not run.note:  # with the code there is more to draw
         try:
             drawn.write(folder, of, figures, report)
         except OSError as problem:

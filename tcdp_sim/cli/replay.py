@@ -5,6 +5,7 @@ from rich.console import Console
 from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say
 from tcdp_sim.cli.user_function import code_of
+from tcdp_sim.core import own_noises
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import simulate
 from tcdp_sim.store.run_folder import is_started, open_run
@@ -25,6 +26,7 @@ def main(
     """
     if index < 0:
         raise UserError(f"index = {index} is not valid; valid: a whole number, at least 0")
+    own_noises.require_all(settings.noises)
     study = planned(settings)
     with code_of(settings, function):
         _replay(study, _cell(study, cell), index, console)

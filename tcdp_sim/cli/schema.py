@@ -166,14 +166,15 @@ def _block(mechanism: type[Mechanism]) -> Schema:
 
 
 def _names(axis: Axis) -> list[str]:
-    return [axis.name, f"{LOG10}{axis.name}"] if axis.has_exponent else [axis.name]
+    names = [axis.name, axis.short] if axis.short else [axis.name]
+    return [*names, *(f"{LOG10}{name}" for name in names)] if axis.has_exponent else names
 
 
 def _axis(axis: Axis, name: str) -> Schema:
     """Return the schema of a key that gives an axis: a value, a list or a range, or null."""
     unit = f" ({axis.unit})" if axis.unit not in ("", "1") else ""
     valid = f"; valid: {values}" if (values := valid_values(axis)) else ""
-    if name != axis.name:
+    if name.startswith(LOG10) and name != axis.name:
         return _or_null(_one_or_several(NUMBER, ranges=True), f"exponents of {axis.name} to base 10: {axis.meaning}")
     return _or_null(_one_or_several(_value(axis), axis.has_exponent), f"{axis.meaning}{unit}{valid}")
 

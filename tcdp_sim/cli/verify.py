@@ -13,6 +13,7 @@ from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.replay import again
 from tcdp_sim.cli.say import say
 from tcdp_sim.cli.user_function import code_of
+from tcdp_sim.core import own_noises
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.evaluate import row
@@ -51,6 +52,7 @@ def main(settings: Settings, console: Console, sample: int = SAMPLE) -> int:
     """
     if sample < 1:
         raise UserError(f"sample = {sample} is not valid; valid: a whole number of chunks, at least 1")
+    own_noises.require_all(settings.noises)
     study = planned(settings)
     run = existing_run(study)
     for name, count in run.damaged.items():

@@ -30,6 +30,8 @@ class Axis:
         The value where a sweep gives none; None if there is no default.
     words : tuple of str
         Words that are valid in place of a number.
+    short : str
+        The name in published tables, which is valid in `sweep` as well, if it is not `name`. Laws keep `name`.
 
     Examples
     --------
@@ -44,6 +46,12 @@ class Axis:
     kind: Kind = "number"
     default: Any = None
     words: tuple[str, ...] = ()
+    short: str = ""
+
+    @property
+    def published(self) -> str:
+        """The name in published tables."""
+        return self.short or self.name
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core import own_noises
 from tcdp_sim.core.errors import UserError, known
 
 KINDS = ("noise", "mechanism", "experiment", "sweep")
@@ -152,9 +153,10 @@ def brought_by(package: str) -> list[str]:
     return sorted(plug_in.label for plug_in in _entries("sweep") if plug_in.entry.module.partition(".")[0] == package)
 
 
-def require(wanted: Mapping[str, str]) -> None:
-    """Raise UserError unless these distributions are installed in these versions, since the numbers depend on them."""
-    for name, version in wanted.items():
+def require(law: Mapping[str, Any]) -> None:
+    """Raise UserError unless this process has the code of a law: plug-ins in their versions, and the user's noise."""
+    own_noises.require(law)
+    for name, version in law.get("plug_ins", {}).items():
         if distributions().get(name) != version:
             here = distributions().get(name, "none")
             raise UserError(f"this needs {name} {version}, and the version that is installed here is {here}")
@@ -213,6 +215,8 @@ def _class(kind: str, name: str, key: str, attribute: str) -> Any:
     built_in = _built_in(kind)
     if isinstance(name, str) and name in built_in:
         return built_in[name]
+    if kind == "noise" and (own := own_noises.find(name)):
+        return own.noise
     plug_in = plug_ins(kind)[known(key, name, names(kind))]
     base = importlib.import_module(f"tcdp_sim.{_HOMES[kind][0]}.base").__dict__[kind.capitalize()]
     loaded = plug_in.load()

@@ -26,7 +26,7 @@ def imports(settings: "Settings") -> Iterator[None]:
     Nothing is begun where results are there already, since nothing may be left to simulate. Code of users starts
     without it, because forked processes would share the state of global random generators.
     """
-    own_code = "function" in settings.mechanism or registry.distributions()
+    own_code = "function" in settings.mechanism or settings.noises or registry.distributions()
     if settings.cluster["name"] != "local" or (settings.folder / snapshot.LINK).exists() or own_code:
         yield
         return

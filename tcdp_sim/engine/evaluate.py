@@ -43,7 +43,7 @@ def evaluate(task: ExactTask) -> Evaluated:
 def row(values: ExactValues, batch: Batch) -> tuple[bytes, str]:
     """Return a cell's values as bytes, and an error or ""."""
     try:
-        registry.require(batch.law.get("plug_ins", {}))
+        registry.require(batch.law)
         mechanism = mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
         return np.asarray(values.values(mechanism), dtype="<f8").tobytes(), ""
     except Exception as problem:  # a function may raise anything

@@ -9,6 +9,7 @@ from tcdp_sim.core.errors import Failure
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine import interrupts
+from tcdp_sim.engine.carried_noises import carrying
 from tcdp_sim.engine.evaluate import Evaluated, ExactTask, evaluate, row
 from tcdp_sim.engine.foreign import Foreign
 from tcdp_sim.engine.progress import ProgressLine
@@ -64,7 +65,7 @@ def _compute(study: Study, values: ExactValues, kept: ExactRecords, lacking: int
     tally, speed = _Tally(lacking), Speed()
     with kept.writer() as writer, ProgressLine(tally, executor.silent, "comput") as line:
         tasks = _tasks(cells, study, values, executor.workers, tally, speed)
-        for done in executor.results(tasks, evaluate, study.uses):
+        for done in executor.results(tasks, carrying(study, evaluate), study.uses):
             interrupts.check()
             speed.learn(done.seconds, len(done.rows), len(done.rows))
             _keep(done, kept.lend if foreign.meets(done.fingerprint) else writer.append)

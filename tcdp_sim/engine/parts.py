@@ -10,7 +10,7 @@ from tcdp_sim.engine.foreign import check_heads
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, damages, report, until_precise
 from tcdp_sim.engine.workers import Workers
-from tcdp_sim.store import journal
+from tcdp_sim.store import journal, kept_plan
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.part_folder import PartRun, open_part
 from tcdp_sim.store.run_folder import Run
@@ -48,6 +48,8 @@ def _compute(study: Study, run: PartRun, tell: Tell, exact_values: ExactValues) 
     for line in [*study.notes, *damages(run), *run.mended]:
         tell(line)
     check_heads(s, run.heads, tell)
+    if s.noises:
+        kept_plan.keep(study)  # for `tcdp-sim finish`, which has no code; every part writes the same
     wanted = stopping.start(cells, study.settings, share(study, run.part))
     todo = Pending(cells, wanted, run.has)
     total = sum(run.size(cell, chunks) for cell, chunks in wanted.each())

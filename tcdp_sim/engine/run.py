@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tcdp_sim.core import log
+from tcdp_sim.core import log, own_noises
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.log import Tell
+from tcdp_sim.core.own_noises import NeedsCode
 from tcdp_sim.engine import clusters, exact, interrupts, schedule, shown, simulate, state, stopping
+from tcdp_sim.engine.carried_noises import carrying
 from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
@@ -26,7 +28,6 @@ from tcdp_sim.store import calibrations, certificate, kept_plan, provenance, pub
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, open_run
-from tcdp_sim.study import groups
 from tcdp_sim.study import study as studies
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
@@ -45,6 +46,12 @@ LONGEST = 500  # characters of an error's message that are shown; problems.csv h
 def prepare(settings: Settings) -> Study:
     """Return the study of checked settings after checking the cluster. Raises UserError; runs and writes nothing."""
     clusters.worker_count(settings.cluster)
+    try:
+        own_noises.require_all(settings.noises)
+    except NeedsCode:
+        if known := kept_plan.without_code(settings):
+            return known
+        raise
     with keeping(calibrations.read(settings.folder)) as calibrated:
         study = studies.prepare(settings)
     return replace(study, calibrated=calibrated)
@@ -127,7 +134,7 @@ def publish(
     `plan` is the key of the kept plan. `lacking` holds the ids of cells whose exact values are published as NaN,
     because they are not computed yet. `seen` is that of `execute`.
     """
-    attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.noises))}
+    attributes = study.attributes() | {"noises": json.dumps(_noises(study))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     made_of = publication.table_digest(study, exact_values, attributes, counted, lacking)
     if publication.stands(study, run, wanted.by_id(), made_of):
@@ -225,7 +232,7 @@ def _simulate(
         trials = {shown.KEY: [each.plain for each in getattr(study.simulated, "shown", ())]}
         with run.writer(about | trials) as writer, ProgressLine(tally, executor.silent) as line:
             useful = (item for item in todo if item[0].id not in failed)
-            work = study.simulated or simulate.run, study.uses
+            work = study.simulated or carrying(study, simulate.run), study.uses
             schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive, *work)
             writer.end(provenance.end(place, about))
     except KeyboardInterrupt as stop:
@@ -238,7 +245,8 @@ def _simulate(
 
 
 def _need_code(study: Study) -> None:
-    """Raise UserError if the chunks come from a user's function that this process does not have."""
+    """Raise UserError if the chunks come from a user's function or noises that this process does not have."""
+    own_noises.require_all(study.settings.noises)
     if issubclass(study.mechanism, UserFunction) and study.simulated is None:
         function = study.settings.options["function"]
         raise UserError(f"{needs_code(function)}, or the command of the sweep again")
@@ -286,9 +294,9 @@ def _table(
     return table.blocks(cells, summaries, counts, attributes, counted, exact_values, known, study.mechanism, pilots)
 
 
-def _noises(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return label, family and calibration of noises by name, so that a reader needs no config."""
-    specs = {name: groups.named("noise", name) for name in names}
+def _noises(study: Study) -> dict[str, dict[str, str]]:
+    """Return label, family and calibration of a study's noises by name, so that a reader needs no config."""
+    specs = {name: study.settings.noise(name) for name in study.plan.noises}
     return {name: {key: spec[key] for key in ("label", "family", "calibration")} for name, spec in specs.items()}
 
 

@@ -139,7 +139,7 @@ class _Simulation:
     @cached_property
     def _mechanism(self) -> Mechanism:
         law = self._batch.law
-        registry.require(law.get("plug_ins", {}))
+        registry.require(law)
         return mechanism_class(law["mechanism"]).build(law, self._batch.counts)
 
     def outcome(self, chunk: int, rng: np.random.Generator, small: Gathered) -> Summary | Draws:

@@ -22,8 +22,11 @@ COMMON = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA)  # every sweep is multipl
 
 ORDER = Axis("order", "order of a Renyi divergence", "1", "above 1")
 SCHEME = Axis("scheme", "how records are sampled", valid=", ".join(SCHEMES), kind="text")
-SAMPLING_FRACTION = Axis("sampling_fraction", "share of the records that is sampled", "1", "above 0, at most 1")
+SAMPLING_FRACTION = Axis(
+    "sampling_fraction", "probability with which a record is sampled", "1", "above 0, at most 1", short="s"
+)
 
+PUBLISHED = {SAMPLING_FRACTION.name: SAMPLING_FRACTION.published}  # name of an axis in a sweep -> name in results
 OMEGA_FORMS = (OMEGA.name, OMEGA_SQRT_RHO.name)  # either axis gives the same parameter
 
 

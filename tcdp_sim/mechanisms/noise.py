@@ -30,6 +30,8 @@ def noise_uses(point: Mapping[str, Any]) -> tuple[str, ...]:
 
     These are the noise's own parameters if the point gives them, else the parameters of its target.
     """
+    if "parameters" in point["noise"]:
+        return ("noise",)
     return ("noise", *(_given(point) or noise_axes.target_axes(noise_axes.depends_on(point["noise"]))))
 
 
@@ -41,6 +43,8 @@ def noise_law(point: Mapping[str, Any]) -> dict[str, Any]:
     ValueError if the point lacks a value.
     """
     spec = point["noise"]
+    if parameters := spec.get("parameters"):
+        return {"noise": noise_axes.named(spec), "parameters": dict(parameters)}
     if given := _given(point):
         noise = noise_axes.built(spec["family"], noise_axes.target(spec["family"], given, point))
         return {"noise": noise_axes.named(spec, "given"), "parameters": noise_axes.parameters(noise)}

@@ -10,16 +10,22 @@ from functools import lru_cache
 from typing import Any
 
 from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy, spec_objective
-from tcdp_sim.core import registry
+from tcdp_sim.calibration.given_noise import need_kept
+from tcdp_sim.core import own_noises, registry
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS
 from tcdp_sim.mechanisms.kept_noises import kept
 from tcdp_sim.noise import Noise, Objective
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Point = Mapping[str, Any]
 Spec = Mapping[str, Any]
 KEPT = 64  # calibrated noises kept in memory while cells are laid out
+_GUARANTEES: Mapping[str, Any] = {kind.__name__: kind for kind in (PureDP, ApproxDP, ZCDP, TCDP)}
+_NOTIONS = {  # what a user's noise whose target needs these numbers can meet
+    "omega": "(rho, omega)-tCDP with finite omega and no zCDP",
+    "delta": "(epsilon, delta)-DP alone",
+}
 _AXES = {OMEGA.name: OMEGA_FORMS}  # the axes that give the same parameter of a target
 
 
@@ -43,6 +49,16 @@ def target(who: str, parameters: Iterable[str], point: Point) -> dict[str, float
         if value is None:
             raise ValueError(f"{who} needs {name}, which the sweep does not give")
     return given  # type: ignore[return-value]
+
+
+def target_of(spec: Spec, point: Point) -> dict[str, float]:
+    """Return the target of a spec's noise at a point. The ValueError of `target` says why a user's noise needs more."""
+    try:
+        return target(spec["family"], depends_on(spec), point)
+    except ValueError as lacking:
+        needed = next((name for name in ("omega", "delta") if name in depends_on(spec)), "")
+        reason = f"; {spec['family']} meets {_NOTIONS[needed]}" if needed and own_noises.find(spec["family"]) else ""
+        raise ValueError(f"{lacking}{reason}") from None
 
 
 def named(spec: Spec, calibration: str | None = None) -> dict[str, str]:
@@ -74,8 +90,11 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
 
     Raises the errors of `target` and `calibrated`.
     """
-    wanted = target(spec["family"], depends_on(spec), point)
+    wanted = target_of(spec, point)
     noise_class: type[Noise] = registry.noise(spec["family"])
+    if given := spec.get("parameters"):
+        need_kept(built(spec["family"], given), noise_class.equal_privacy(**wanted), coordinates)
+        return {"noise": named(spec), "parameters": dict(given), "target": wanted}
     asked = (*wanted.items(),), spec["calibration"], coordinates, spec_objective(spec, k), step(spec)
 
     def search() -> Mapping[str, Any]:
@@ -92,11 +111,12 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
 def _name(family: str, wanted: Any, calibration: str, coordinates: int, objective: Objective, step: float) -> str:
     """Return the text by which a run keeps a noise; "" for one by a theorem, which is quick, and for one of a plug-in.
 
-    `spec_objective` returns dataclasses, whose texts state their parameters.
+    `spec_objective` returns dataclasses, whose texts state their parameters. The source of a user's own class counts.
     """
     if calibration != "tight" or family in registry.plug_ins("noise"):
         return ""
-    return repr((family, wanted, coordinates, objective, step))
+    own = own_noises.find(family)
+    return repr((family, wanted, coordinates, objective, step, *([own.source] if own else [])))
 
 
 def unequal_noise_law(
@@ -106,7 +126,7 @@ def unequal_noise_law(
 
     Raises ValueError for a noise that is calibrated by a theorem, or to another guarantee than TCDP.
     """
-    wanted = target(spec["family"], depends_on(spec), point)
+    wanted = target_of(spec, point)
     promise = registry.noise(spec["family"]).equal_privacy(**wanted)
     if spec["calibration"] != "tight":
         raise ValueError(f"calibration {spec['calibration']} of {spec['family']} is for equal moves; valid: tight")
@@ -142,7 +162,19 @@ def built(family: str, values: Mapping[str, float]) -> Noise:
 
 def promised(law: Mapping[str, Any]) -> Guarantee:
     """Return the guarantee of a law's noise at its target."""
+    if not own_noises.is_here(law):
+        kind, numbers = law[own_noises.PROMISE]
+        return _GUARANTEES[kind](**numbers)
     return equal_privacy(law["noise"]["family"], **law["target"])
+
+
+def kept_for_readers(law: Mapping[str, Any], thresholds: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """Return what a law of a user's own noise keeps for those who read results without its class."""
+    found: dict[str, Any] = {own_noises.THRESHOLDS: {name: dict(each) for name, each in thresholds.items()}}
+    if "target" in law and isinstance(law.get("noise"), Mapping):
+        promise = promised(law)
+        found[own_noises.PROMISE] = [type(promise).__name__, asdict(promise)]  # type: ignore[call-overload]
+    return found
 
 
 def is_isotropic(spec: Spec) -> bool:

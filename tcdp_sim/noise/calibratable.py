@@ -1,11 +1,34 @@
 """The fourth concern of a noise: the guarantees that its family can be calibrated to, and how."""
 
 from dataclasses import replace
-from typing import ClassVar, Self
+from functools import cache
+from math import sqrt
+from typing import Any, ClassVar, Self
 
+from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.noise.distribution import Distribution
+from tcdp_sim.noise.guard import is_foreign
+from tcdp_sim.noise.light_tails import has_light_tails
 from tcdp_sim.noise.missing import cannot, defines, undefined
-from tcdp_sim.privacy.definitions import ZCDP, ApproxDP, Guarantee, PureDP, concentrated
+from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP, concentrated
+
+
+@cache
+def _needed(cls: Any) -> tuple[str, ...]:
+    """Return what the target of a class needs: rho, and with a light or bounded tail what bounds its orders."""
+    if not is_foreign(cls) or cls.parameters() != ("scale",) or defines(cls, "equal_privacy"):
+        return ("rho",)
+    unit = cls(1.0)
+    if not unit.max_order(1.0) > 1:
+        return ("rho", "delta")
+    return ("rho", "omega") if has_light_tails(unit) else ("rho",)
+
+
+class _OfTails:
+    """The fallback of `depends_on`: a class without a target of its own has one that its tails allow."""
+
+    def __get__(self, noise: Any, cls: Any) -> tuple[str, ...]:
+        return _needed(cls)
 
 
 class Calibratable(Distribution):
@@ -27,7 +50,7 @@ class Calibratable(Distribution):
 
     _gives_fallbacks = True
 
-    depends_on: ClassVar[tuple[str, ...]] = ("rho",)
+    depends_on: ClassVar[tuple[str, ...]] = _OfTails()  # type: ignore[assignment]
     guarantees: ClassVar[str] = "PureDP, ApproxDP, ZCDP with xi = 0, TCDP"
     theorem_is_nearly_sharp: ClassVar[bool] = False
     is_optimized: ClassVar[bool] = False
@@ -36,10 +59,14 @@ class Calibratable(Distribution):
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:
         """Return the guarantee of the family's own kind that stands for the common target (rho, omega).
 
-        The fallback is rho-zCDP, which implies (rho, omega)-tCDP for every omega. It raises ValueError outside the
-        ranges.
+        The fallback is rho-zCDP, which implies (rho, omega)-tCDP for every omega. For a class from outside of the
+        package whose tails are lighter than Gaussian ones it is (rho, omega)-tCDP, and for one of bounded support
+        (epsilon, delta)-DP with epsilon^2 / 2 = rho. It raises ValueError outside the ranges.
         """
-        return ZCDP(rho)
+        needed = cls.depends_on
+        if "delta" in needed:
+            return ApproxDP(sqrt(2 * real("rho", rho, 0)), scalar("delta", delta, 0, 1))
+        return TCDP(rho, scalar("omega", omega, 1, finite=False)) if "omega" in needed else ZCDP(rho)
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:

@@ -12,7 +12,7 @@ from tcdp_sim.core.errors import real
 from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
-from tcdp_sim.privacy.definitions import Guarantee
+from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
 LEAST_POWER = 0.02  # below, the variance at scale 1 overflows
 _FAR = 600.0  # from here on the tail's series has converged, and e^-w is still a float
@@ -32,7 +32,7 @@ class GeneralizedGaussian(Noise):
     scale : float or array
         Scale of the noise, in counts, above 0.
     power : float or array
-        Power of the exponent, in [0.02, 1]; 1 is Laplace noise.
+        Power of the exponent, in [0.02, 1], by default 1/2; 1 is Laplace noise.
 
     Raises
     ------
@@ -50,9 +50,9 @@ class GeneralizedGaussian(Noise):
     """
 
     scale: float
-    power: float
+    power: float = 0.5
     family = "generalized_gaussian"
-    guarantees = "none by a name alone: its power has to be given as well"
+    guarantees = "PureDP, ApproxDP with delta > 0, ZCDP with xi = 0, TCDP, each by the largest loss"
     log_concave_if = "power = 1"
 
     def __post_init__(self) -> None:
@@ -133,9 +133,20 @@ class GeneralizedGaussian(Noise):
         return float((shift / self.scale) ** self.power)
 
     @classmethod
-    def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Return False, because calibration would have to choose a power."""
-        return False
+    def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> PureDP:
+        """Return epsilon-DP with epsilon^2 / 2 = rho, which implies rho-zCDP (Bun-Steinke 2016, Proposition 4)."""
+        return PureDP(np.sqrt(2 * real("rho", rho, 0)))
+
+    @classmethod
+    def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
+        # Each coordinate loses at most (sensitivity / scale)^power, also at smaller changes.
+        pure = isinstance(guarantee, PureDP | ApproxDP)
+        epsilon = guarantee.epsilon if pure else np.sqrt(2 * guarantee.rho)  # type: ignore[attr-defined]
+        return cls(sensitivity * (coordinates / real("epsilon", epsilon, 0)) ** (1 / cls.power))
+
+    @classmethod
+    def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
+        return isinstance(guarantee, PureDP)
 
     def scaled(self, factor: float) -> Self:
         return replace(self, scale=self.scale * factor)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from tcdp_sim.core import registry
 from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.statistics.one_sample import quantile_p_values
@@ -41,6 +42,7 @@ def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
     >>> cell_mechanism(open_cells("results/small"), 0)  # doctest: +SKIP
     """
     law = json.loads(flat.variables["law"].values[i])
+    registry.require(law)
     return mechanism_class(law["mechanism"]).build(law, cell_counts(flat, i))
 
 

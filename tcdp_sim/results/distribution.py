@@ -11,6 +11,7 @@ import xarray as xr
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.mechanisms.axes import PUBLISHED
 from tcdp_sim.mechanisms.losses import NEIGHBOUR
 from tcdp_sim.results.binned import Binned, between, deltas, interval, together
 from tcdp_sim.results.cells import cell_histogram, cell_mechanism, infinite_trials
@@ -18,7 +19,6 @@ from tcdp_sim.results.open import axes_of, open_cells, readable
 from tcdp_sim.store import columns
 
 TITLE = "tcdp_sim experiment "  # the beginning of a table's title
-SHORT = {"s": "sampling_fraction"}
 Source = str | Path | xr.Dataset
 Law = Callable[[Any, Floats], Floats]  # of a mechanism, at several values
 
@@ -51,7 +51,7 @@ def distribution(
         which are at most 0.2% of a value wide. By default there are about 128, and wider ones in the tails.
     **axes
         The cells: a value or a list of values for each axis that matters, such as noise="gaussian", k=[10, 100]. `s`
-        stands for `sampling_fraction`. An axis that is not given keeps all its values.
+        is the sampling probability. An axis that is not given keeps all its values.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def _rows(flat: xr.Dataset, has: np.ndarray, wanted: Mapping[str, Any], where: s
     """Return the rows that are asked for, of those which have the observable. Raises UserError for an unknown value."""
     axes, has = axes_of(flat), has.copy()
     for short, value in wanted.items():
-        axis = SHORT.get(short, short) if short not in axes else short
+        axis = PUBLISHED.get(short, short) if short not in axes else short
         if axis not in axes:
             raise UserError(f"{where} has no axis {short!r}; valid: {', '.join(axes)}{suggestion(str(short), axes)}")
         labels, values = flat[axis].values, value if isinstance(value, list | tuple | np.ndarray) else [value]

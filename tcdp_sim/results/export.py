@@ -10,6 +10,7 @@ import pandas as pd
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import write_csv_parts
+from tcdp_sim.mechanisms.axes import PUBLISHED
 from tcdp_sim.report import latex
 from tcdp_sim.results.open import open_cells, readable
 from tcdp_sim.results.selected import arranged, selected
@@ -17,6 +18,7 @@ from tcdp_sim.results.tidy import tidy, tidy_blocks
 
 FILES = (".csv", ".md", ".tex", ".txt")
 SIDES = ("rows", "columns")
+NAMING = (*SIDES, "where")  # choices that hold names of axes
 
 
 def _value(row: pd.Series) -> float:
@@ -53,9 +55,20 @@ def chosen(path, choices: Mapping[str, Any], cell: Callable[[pd.Series], Any] = 
     >>> chosen("results/small", {"quantity": "linf_error_mean", "rows": "k"})  # doctest: +SKIP
     """
     given = {name: value for name, value in choices.items() if value is not None}
+    frame = tidy(path)
+    given = {name: _published(value, frame) if name in NAMING else value for name, value in given.items()}
     sides = [given.pop(side, None) for side in SIDES]
-    frame = selected(tidy(path), **given)
+    frame = selected(frame, **given)
     return frame if sides == [None, None] else arranged(frame, sides[0], sides[1], cell)
+
+
+def _published(named: Any, frame: pd.DataFrame) -> Any:
+    """Return a choice with the published names of axes that it calls as a sweep does."""
+    if isinstance(named, Mapping):
+        return {_published(name, frame): value for name, value in named.items()}
+    if isinstance(named, str):
+        return named if named in frame else PUBLISHED.get(named, named)
+    return [_published(name, frame) for name in named] if isinstance(named, list | tuple) else named
 
 
 def export(path, target, **choices: Any) -> Path:

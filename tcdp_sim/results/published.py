@@ -16,6 +16,7 @@ from tcdp_sim import results
 from tcdp_sim.core import log, registry
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.core.log import Tell
+from tcdp_sim.core.own_noises import NeedsCode
 from tcdp_sim.report import plots, saving
 from tcdp_sim.report.saving import SaveAll
 from tcdp_sim.results import rows
@@ -41,12 +42,15 @@ class Published:
         experiment works cell by cell.
     table : pandas.DataFrame
         Simulated beside exact numbers, as the experiment makes them.
+    note : str
+        Why the experiment is a plain one in place of the run's own, "" if it is its own.
     """
 
     folder: Path
     experiment: ModuleType
     cells: xr.Dataset
     table: pd.DataFrame
+    note: str = ""
 
 
 def read(folder: Path, title: str | None = None) -> Published:
@@ -58,7 +62,15 @@ def read(folder: Path, title: str | None = None) -> Published:
     name = str(cells.attrs.get("title"))
     if not name.startswith(TITLE):
         raise UserError(f"{folder / 'results.zarr'} does not name its experiment; choose the folder of a run")
-    experiment = registry.experiment(name.removeprefix(TITLE))
+    try:
+        return _of(folder, cells, registry.experiment(name.removeprefix(TITLE)))
+    except NeedsCode as lacking:
+        note = f"these are the tables and figures of any experiment, because {name.removeprefix(TITLE)} needs code"
+        return replace(_of(folder, cells, registry.experiment("")), note=f"{note}: {lacking}")
+
+
+def _of(folder: Path, cells: xr.Dataset, experiment: ModuleType) -> Published:
+    """Return the published run with the table of an experiment."""
     with results.readable(folder / "results.zarr"):
         if not results.is_large(cells) or not rows.by_cell(experiment):
             cells = cells.load()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "plan.json"
 MOST = 100_000  # cells; a larger plan would take more than 20 MB
+OF_PLAN = ("skipped", "axes", "noises", "unused")  # what else a plan without the user's noise classes needs
 ELSEWHERE = ("name", "results_dir", "cluster", "numerics", "code", "on_error", "part")  # keys that no plan depends on
 
 
@@ -63,7 +64,9 @@ def keep(study: "Study") -> str | None:
     of = None if study.data or len(study.plan.laws) > MOST else key(study.settings.config)
     if of is not None and digests.read_sealed(study.folder / NAME).get("of") != of:
         planned = study.planned
-        about = {"of": of, "cells": planned.laws.as_texts(), "notes": list(planned.notes)}
+        about: dict[str, Any] = {"of": of, "cells": planned.laws.as_texts(), "notes": list(planned.notes)}
+        if study.settings.noises:
+            about["plan"] = {name: list(getattr(study.plan, name)) for name in OF_PLAN}
         digests.write_sealed(study.folder / NAME, about)
     return of
 
@@ -75,3 +78,19 @@ def read(settings: "Settings", of: str | None) -> "Planned | None":
 
     known = digests.read_sealed(settings.folder / NAME) if of else {}
     return Planned(settings, Cells.of_texts(known["cells"]), known["notes"]) if known.get("of") == of else None
+
+
+def without_code(settings: "Settings") -> "Study | None":
+    """Return the kept study of a run with noises of the user's own, whose classes are not here; None if none is kept.
+
+    Its mechanisms cannot be built, and the laws of its cells have their thresholds.
+    """
+    from tcdp_sim.study import study
+    from tcdp_sim.study.packed_cells import Cells
+
+    of = key(settings.config)
+    known = digests.read_sealed(settings.folder / NAME) if of else {}
+    if known.get("of") != of or "plan" not in known:
+        return None
+    every = Cells.of_texts({**known["cells"], "rows": None})
+    return study.of_plan(settings, every, {name: tuple(names) for name, names in known["plan"].items()})

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from tcdp_sim.core import own_noises
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.texts import blank
 from tcdp_sim.mechanisms import Mechanism, Observable, UserFunction, mechanism_class
@@ -116,7 +117,7 @@ def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
 def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
     """Return the variables of some cells: name -> (dimensions, values, attributes)."""
     at_once = isinstance(summaries, Together)
-    built = [] if at_once and not exact_values.width else [mechanism.build(c.law, counts[c.counts]) for c in cells]
+    built = [] if at_once and not exact_values.width else [_built(mechanism, c, counts[c.counts]) for c in cells]
     trials = [summaries.trials] * len(cells) if at_once else [s.trials if s else 0 for s in summaries]
     data = {"trials": _row(trials, "1", "trials simulated")}
     warned = [problems.get((cell.id, "warning"), 0) for cell in cells]
@@ -128,6 +129,18 @@ def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
         exact = exact_values.tabulate([known(cell, one) for cell, one in zip(cells, built)], _declared(mechanism))
         data = _with_exact(data, exact)
     return data if at_once else data | batch_means(mechanism, summaries)
+
+
+def _built(mechanism, cell, counts):
+    """Return the mechanism of a cell, or its thresholds alone if its noise is of a class that is not here."""
+    return mechanism.build(cell.law, counts) if own_noises.is_here(cell.law) else _Thresholds(cell.law)
+
+
+class _Thresholds:
+    """The thresholds of a cell, as its law has them."""
+
+    def __init__(self, law: Mapping[str, Any]) -> None:
+        self.thresholds = law.get(own_noises.THRESHOLDS, {})
 
 
 def _with_exact(data, exact):
@@ -258,7 +271,7 @@ def _coordinates(cells, numeric, axes):
         values = [blank if value is None else value for value in shown]  # numbers mixed with names are texts
         declared = axes.get(axis, Axis(axis, axis))
         unit, meaning = declared.unit or "1", declared.meaning or axis
-        out[axis] = _row(np.array(values, dtype=float if is_number else object), unit, meaning)
+        out[declared.published] = _row(np.array(values, dtype=float if is_number else object), unit, meaning)
     texts = {
         "id": ("digest of the cell's law and data", [cell.id for cell in cells]),
         "guarantee": ("guarantee of the release", [cell.guarantee for cell in cells]),

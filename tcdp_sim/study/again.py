@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tcdp_sim.core import registry
-from tcdp_sim.study import groups, plain_yaml, retired, study_file
+from tcdp_sim.study import groups, own_noises, plain_yaml, retired, study_file
 from tcdp_sim.study.compose import OWN_TABLE, composed
 
 NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # keys of a command, or of the place where it ran
 SWEEP = "sweep."  # its keys need no + in front, because the mechanism declares them
 RUNS_AGAIN = "# `tcdp-sim run FILE.yaml` runs this study again.\n"
 SWEEP_AGAIN = "# This command simulates the function again. Exact values and bounds are code: name them again.\n"
+WITH_CODE = "# The command has to name the code as well: sweep.noise=[{},...].\n"
 RELATIVE = "# Paths of data are relative to this file: keep it in the folder in which the study was run.\n"
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # characters that need no quotes
 
@@ -34,11 +35,12 @@ def file(config: Mapping[str, Any]) -> str:
     """
     if is_sweep(config):
         return f"{SWEEP_AGAIN}{command(config)}\n"
-    keys = json.loads(json.dumps(config))  # plain lists, where settings have tuples
+    keys = own_noises.in_places(json.loads(json.dumps(config)))  # plain lists, where settings have tuples
     keys["cluster"] = _own_cluster(keys)
     whole = {key: value for key, value in composed({}, keys).items() if key != "part"}  # which is of a process
     _take_away(keys, whole)
     note = RELATIVE if study_file.relative_paths(keys) else ""
+    note += WITH_CODE.format(" ".join(code)) if (code := own_noises.places(config)) else ""
     return RUNS_AGAIN + note + plain_yaml.dump(keys)
 
 
@@ -78,6 +80,7 @@ def words(config: Mapping[str, Any]) -> list[str]:
     """
     if is_sweep(config):
         return list(_words_of_sweep(config))
+    config = own_noises.in_places(config)
     chosen = {"experiment": config["experiment"]["name"]}
     base = composed(chosen)
     if config["data"] != base["data"]:

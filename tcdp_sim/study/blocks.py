@@ -14,17 +14,20 @@ chosen data set, is x. With `unless_given: [k, rho]` it is part of the study onl
 With `blocks: [...]` it stands for several blocks, each of which completes it.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, known
 from tcdp_sim.mechanisms import mechanism_class
-from tcdp_sim.mechanisms.axes import COMMON, DATA, OMEGA_FORMS
+from tcdp_sim.mechanisms.axes import COMMON, DATA, OMEGA_FORMS, PUBLISHED
 from tcdp_sim.study import groups
 from tcdp_sim.study.points import KEYWORDS, LOG10
 from tcdp_sim.study.settings import Settings
 
 DEFAULT_DATA = "one_bin"  # as in config.yaml
+S_FORMS = tuple(name for pair in PUBLISHED.items() for name in pair)  # either name gives the axis
+_WITH_NAMES = ("zip", "where", "cells", "unless_given", "blocks")  # keys whose values hold names of axes
 NO_AXES = ("only_with", "unless_given", "blocks")
 
 
@@ -51,7 +54,7 @@ def sweep_of(settings: Settings) -> dict[str, Any]:
     The axes that most mechanisms have come first, in a fixed order, because the order of the axes decides the order of
     the cells.
     """
-    sweep = dict(_mapping("sweep", settings.sweep))
+    sweep = spelled_out(settings, "sweep", dict(_mapping("sweep", settings.sweep)))
     if DATA.name in mechanism_class(settings.mechanism["name"]).axes:
         sweep.setdefault(DATA.name, settings.data.get("name"))
     first = {key: sweep[key] for axis in COMMON for key in (axis, f"{LOG10}{axis}") if key in sweep}
@@ -63,10 +66,39 @@ def data_spec(settings: Settings, name: str) -> Mapping[str, Any]:
     return settings.data if name == str(settings.data.get("name")) else groups.named("data", name)
 
 
+def spelled_out(settings: Settings, where: str, block: Any) -> Any:
+    """Return a block, or a part of one, with the names of axes in place of their short names.
+
+    Raises UserError if both give values.
+    """
+    axes = mechanism_class(settings.mechanism["name"]).axes
+    names = {axis.short: axis.name for axis in axes.values() if axis.short and axis.short not in axes}
+    return _renamed(block, names, where) if names else block
+
+
+def _renamed(part: Any, names: Mapping[str, str], where: str) -> Any:
+    if isinstance(part, str):
+        return re.sub(r"^\s*\w+", lambda word: names.get(word[0].strip(), word[0]), part)  # also of a condition
+    if isinstance(part, list | tuple):
+        return [_renamed(each, names, where) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    found: dict[Any, Any] = {}
+    for key, value in part.items():
+        exponent, name = (LOG10, key[len(LOG10) :]) if str(key).startswith(LOG10) else ("", key)
+        whole = f"{exponent}{names.get(name, name)}"
+        if found.get(whole) is not None and value is not None:
+            raise UserError(f"{where}: the axis {whole} is given twice, also as {key}")
+        if value is not None or whole not in found:
+            found[whole] = _renamed(value, names, f"{where}.{key}") if key in _WITH_NAMES else value
+    return found
+
+
 def _further(settings: Settings) -> dict[str, Mapping[str, Any]]:
     """Return the blocks of `also` without those that are null."""
     further = _mapping("also", settings.also)
-    return {name: _mapping(f"also.{name}", block) for name, block in further.items() if block is not None}
+    blocks = {name: _mapping(f"also.{name}", block) for name, block in further.items() if block is not None}
+    return {name: spelled_out(settings, f"also.{name}", block) for name, block in blocks.items()}
 
 
 def _parts(where: str, block: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -137,7 +169,7 @@ def _mapping(where: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
 def with_axes(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Return `base` updated with `over`. An axis given as log10_x replaces x, and x replaces log10_x."""
     given = {key.removeprefix(LOG10) for key, value in over.items() if value is not None}
-    if given & set(OMEGA_FORMS):
-        given |= set(OMEGA_FORMS)
+    for forms in (OMEGA_FORMS, S_FORMS):
+        given |= set(forms) if given & set(forms) else set()
     kept = {key: value for key, value in base.items() if key.removeprefix(LOG10) not in given}
     return kept | {key: value for key, value in over.items() if value is not None}

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.core import registry
+from tcdp_sim.core import own_noises, registry
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.core.texts import show
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.mechanisms import Mechanism, noise_axes
 from tcdp_sim.study.packed_cells import Cell, Cells, Packer
 from tcdp_sim.study.points import derived
 
@@ -215,8 +215,13 @@ def _cell(
         law["plug_ins"] = foreign
     if losses:
         law["draws_losses"] = True
+    own = _own_noise(point, label)
+    if own:
+        law[own_noises.LAW] = {own.family: own.source}
     law = json.loads(json.dumps(law))  # workers get the law through JSON, so the cell is checked with the same law
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
+    if own:
+        law |= json.loads(json.dumps(noise_axes.kept_for_readers(law, built.thresholds)))
     if share:
         law["stream"] = _stream(mechanism, label | size, share)
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
@@ -239,6 +244,11 @@ def _plug_ins(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mappi
     """Return the version of each plug-in's distribution that the law uses. It is part of the cell's identity."""
     noise = [("noise", point["noise"]["family"])] if label.get("noise") is not None else []
     return registry.origins(("mechanism", mechanism.name), *noise)
+
+
+def _own_noise(point: Mapping[str, Any], label: Mapping[str, Any]) -> own_noises.Own | None:
+    """Return the user's own class that the law uses, None without one. Its source is part of the cell's identity."""
+    return own_noises.find(point["noise"]["family"]) if label.get("noise") is not None else None
 
 
 def _stream(mechanism: type[Mechanism], label: Mapping[str, float | str], share: Sequence[str]) -> str:

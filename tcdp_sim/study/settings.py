@@ -118,6 +118,7 @@ class Settings(_Part):
     mechanism: Keys = Field(description="one of the mechanisms")
     data: Keys = Field(description="one of the data sets")
     cluster: Keys = Field(description="one of the clusters")
+    noises: Mapping[str, Mapping[str, Any]] = {}  # records of noises of the user's own (`study.own_noises`), by name
 
     @property
     def folder(self) -> Path:
@@ -147,7 +148,11 @@ class Settings(_Part):
     @property
     def config(self) -> dict[str, Any]:
         """All keys as plain data, except for `part`, which concerns one process and not the run."""
-        return self.model_dump(exclude={"part"})
+        return self.model_dump(exclude={"part"} if self.noises else {"part", "noises"})
+
+    def noise(self, name: str) -> Mapping[str, Any]:
+        """Return the spec of a noise by name: that of the user's own, or of conf/noise. Raises UserError."""
+        return self.noises[name] if name in self.noises else groups.named("noise", name)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

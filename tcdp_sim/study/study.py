@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import inf
@@ -16,6 +16,7 @@ from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
+from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.planned import OfSettings, Planned
 from tcdp_sim.study.points import LOG10, points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
@@ -56,7 +57,7 @@ class Study(OfSettings):
     @cached_property
     def uses(self) -> tuple[str, ...]:
         """The distributions of the plug-ins that the numbers of the study depend on."""
-        families = (groups.named("noise", name)["family"] for name in self.plan.noises)
+        families = (self.settings.noise(name)["family"] for name in self.plan.noises)
         names = [("mechanism", self.mechanism.name), ("experiment", self.settings.experiment.name)]
         return tuple(registry.origins(*names, *(("noise", family) for family in families)))
 
@@ -73,7 +74,8 @@ class Study(OfSettings):
         """A line for each deviation from the config: cells left out, records dropped, trials rounded up."""
         s = self.settings
         lines = [f"left out: {why}" for why in self.plan.skipped] + data_notes(self.data)
-        asked = {key.removeprefix(LOG10) for key, value in s.sweep.items() if value is not None}
+        sweep = blocks.spelled_out(s, "sweep", s.sweep)
+        asked = {key.removeprefix(LOG10) for key, value in sweep.items() if value is not None}
         lines += [
             f"no cell uses the axis {axis}: its values change nothing" for axis in self.plan.unused if axis in asked
         ]
@@ -91,7 +93,7 @@ class Study(OfSettings):
             names.remove(OMEGA.name)  # omega follows from the other coordinates
         return {
             "title": title(s),
-            "axes": json.dumps(names),
+            "axes": json.dumps([self.mechanism.axes[name].published for name in names]),
             "seed": str(s.seed),
             "trials_per_chunk": s.chunk,
             "trials_per_cell": s.chunks * s.chunk,  # the least number: a target may ask for more
@@ -128,16 +130,31 @@ def prepare(settings: Settings) -> Study:
     mechanism = mechanism_class(settings.mechanism["name"])
     _check_options(settings, mechanism)
     _check_target(settings.target_mcse, mechanism)
-    _check_axes(settings, mechanism)
+    share = blocks.spelled_out(settings, "share", settings.share)
+    _check_axes(settings, mechanism, share)
     _check_losses(settings, mechanism)
     points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
-    noises = {name: groups.named("noise", name) for name in groups.options("noise")}
+    noises = {name: settings.noise(name) for name in (*groups.options("noise"), *settings.noises)}
     load = _loader(settings)
-    plan = cells.plan(
-        points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share, settings.losses
-    )
+    plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, share, settings.losses)
     _check_size(settings, len(plan.laws))
     return Study(settings, mechanism, plan)
+
+
+def of_plan(settings: Settings, every: Cells, rest: Mapping[str, Any]) -> Study | None:
+    """Return the study of cells that were planned before, None if their data are others now.
+
+    `rest` has the other fields of the plan. The data sets are those of the package.
+    """
+    load, counts = _loader(settings), dict[str, Any]()
+    mechanism = mechanism_class(settings.mechanism["name"])
+    for cell in every:
+        if cell.counts not in counts:
+            data = load(cell.coords["data"], cell.coords["k"]) if cell.counts else None
+            if data is not None and data.digest != cell.counts:
+                return None
+            counts[cell.counts] = data.counts if data else cells.NO_COUNTS
+    return Study(settings, mechanism, cells.Plan(every, counts, **rest))
 
 
 def _check_size(settings: Settings, cells: int) -> None:
@@ -179,12 +196,13 @@ def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism]) 
 def _check_axes(
     settings: Settings,
     mechanism: type[Mechanism],
+    share: Sequence[str],
 ) -> None:
     valid = ", ".join(mechanism.axes)
     if "data" not in mechanism.axes and str(settings.data["name"]) != blocks.DEFAULT_DATA:
         message = f"data = {settings.data['name']} is not read by {mechanism.name}"
         raise UserError(f"{message}; its axes are: {valid}")
-    for axis in settings.share:
+    for axis in share:
         if axis not in mechanism.axes:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")
 

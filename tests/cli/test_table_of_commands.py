@@ -90,7 +90,10 @@ def test_a_run_is_resumed_by_its_folder(command, folder):
         (("--info",), "valid: --multirun, --version, --help"),
         (("list", "--all"), "--all is not an option"),
         (("results/mine",), "'results/mine' is no command"),
-        (("run", "results", "seed=3"), "'seed' is not a key of this command; valid: tcdp-sim run [RUN]; RUN is"),
+        (
+            ("run", "results", "seed=3"),
+            "'seed' is not a key of this command; valid: tcdp-sim run [RUN] noise=FILE",
+        ),
         (("seed=3", "nowhere"), "'nowhere' is neither KEY=VALUE nor a folder"),
         (("list", "seed=3"), "list: 'seed' is not a key of this command; valid: tcdp-sim list [FOLDER]"),
         (("merge", "name=x"), "merge takes RUN FOLDER, not RUN"),

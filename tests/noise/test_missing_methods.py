@@ -117,7 +117,7 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     ),
     "calibrate, zCDP": (
         lambda noise: calibration.calibrate("six", ZCDP(0.3)),
-        {"log_concave", "privacy_loss", "largest_loss"},
+        CONCAVE,
     ),
     "calibrate, tCDP": (lambda noise: calibration.calibrate("six", TCDP(0.3, 4.0)), CONCAVE),
     "calibrate, approximate": (lambda noise: calibration.calibrate("six", ApproxDP(0.5, 1e-3)), CONCAVE),

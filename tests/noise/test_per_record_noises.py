@@ -345,10 +345,21 @@ def test_an_offset_that_rounding_puts_below_its_bound_is_admitted():
     assert ExponentialPolylogarithmic(1, 3, math.e**2, 1).offset == math.e**2
 
 
-@pytest.mark.parametrize("family", ["generalized_gaussian", "exponential_polylogarithmic"])
-def test_a_name_alone_cannot_be_calibrated(family):
+def test_a_name_alone_cannot_be_calibrated():
+    family = "exponential_polylogarithmic"
     with pytest.raises(ValueError, match=f"{family} cannot be calibrated to .*; valid: none by a name alone"):
         calibrate(family, PureDP(1.0))
+
+
+@pytest.mark.parametrize(("sensitivity", "coordinates"), [(1.0, 1), (3.0, 2)])
+def test_generalized_gaussian_noise_of_power_one_half_meets_pure_dp_sharply(sensitivity, coordinates):
+    """The sum over the coordinates of the largest ratio of its densities, on a grid that holds 0 and the shift."""
+    noise = calibrate("generalized_gaussian", PureDP(0.7), sensitivity, coordinates=coordinates).noise
+    y = np.linspace(-10, 10, 2001) * sensitivity
+    shifts = sensitivity * np.array([0.1, 0.5, 1.0])
+    largest = max(np.max(noise.logpdf(y) - noise.logpdf(y - shift)) for shift in shifts)
+    assert noise.power == 0.5
+    assert coordinates * largest == pytest.approx(0.7, rel=1e-9)
 
 
 @every

@@ -107,7 +107,7 @@ def test_one_cell_has_only_the_observables_that_occur(folder_of):
     errors = ("linf_error", "square_error", "square_sampling_error", "square_noise_error")
     assert columns.observables(ds.variables) == [*errors, "records_drawn", "privacy_loss"]
     others = [name for name in ds.variables if not name.startswith((*errors, "records_drawn", "privacy_loss"))]
-    axes = {"k", "noise", "data", "rho", "scheme", "sampling_fraction"}
+    axes = {"k", "noise", "data", "rho", "scheme", "s"}
     assert set(others) == axes | {"trials", "warned", "failed", "quantile", "id", "guarantee", "noise_law", "law"} | {
         *("data_counts", "data_start", "data_size")
     }
