@@ -84,6 +84,7 @@ def run(
     cluster: str | Mapping[str, Any] | None = None,
     results_dir: str | Path | None = None,
     name: str | None = None,
+    squeeze: bool = True,
     **keys: Any,
 ) -> xr.Dataset:
     """Run or resume a study, publish it, and return its results.
@@ -110,6 +111,8 @@ def run(
         The folder that holds the folders of runs, by default "results".
     name : str, optional
         The name of the run's folder.
+    squeeze : bool
+        If False, an axis with one value is a dimension of length one, as in `open_results`.
     **keys
         Any other key of the config, such as seed=1, also={"more": {"k": 30}} or target_mcse={...}.
 
@@ -141,7 +144,7 @@ def run(
         raise Failure(f"errors left {failed} of {len(prepared.plan.laws)} cells without numbers (see problems.csv)")
     del prepared  # a large sweep needs its memory
     _warn_of_contradictions(published.read(folder))
-    return open_results(folder)
+    return open_results(folder, squeeze=squeeze)
 
 
 @dataclass(frozen=True)
@@ -247,18 +250,21 @@ def plan(
     return Plan(pd.DataFrame(rows), s.chunks * s.chunk, chunks, coming.missing, coming.seconds, prepared.folder, lines)
 
 
-def open_results(path: str | Path) -> xr.Dataset:
+def open_results(path: str | Path, *, squeeze: bool = True) -> xr.Dataset:
     """Return the published results of a run, labelled by the axes of its sweep. Large ones are loaded lazily.
 
     Parameters
     ----------
     path : str or Path
         The folder of a run, or the zarr tree in it.
+    squeeze : bool
+        If False, an axis with one value is a dimension of length one. By default it is a coordinate without dimension,
+        as after `isel(axis=0)`.
 
     Returns
     -------
     xarray.Dataset
-        The results with one dimension for each axis: see `tcdp_sim.results.open_results`.
+        The results with one dimension for each axis that has several values: see `tcdp_sim.results.open_results`.
 
     Raises
     ------
@@ -269,7 +275,7 @@ def open_results(path: str | Path) -> xr.Dataset:
     --------
     >>> open_results("results/small")["linf_error_mean"]  # doctest: +SKIP
     """
-    return results.open_results(path)
+    return results.open_results(path, squeeze=squeeze)
 
 
 def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str, Figure]":
@@ -519,6 +525,7 @@ def sweep(
     numerics: str = "warn",
     code: str = "same",
     on_error: str = "raise",
+    squeeze: bool = True,
 ) -> xr.Dataset:
     """Simulate a function of your own at every point of its axes.
 
@@ -583,13 +590,15 @@ def sweep(
     on_error : str
         "raise" ends the sweep at the first error of the function. "continue" leaves the cells with errors without
         numbers, and warns.
+    squeeze : bool
+        If False, an axis with one value is a dimension of length one, as in `open_results`.
 
     Returns
     -------
     xarray.Dataset
-        One dimension for each axis. A number `x` has the variables `x` (its mean), `x_mcse`, `x_lower`, `x_upper` (a
-        95% interval), `x_sd`, `x_min`, `x_max`, `x_quantile`, and `x_exact` and `x_bound` if they are given. An event
-        has its probability with an exact interval, and `x_count`.
+        One dimension for each axis that has several values. A number `x` has the variables `x` (its mean), `x_mcse`,
+        `x_lower`, `x_upper` (a 95% interval), `x_sd`, `x_min`, `x_max`, `x_quantile`, and `x_exact` and `x_bound` if
+        they are given. An event has its probability with an exact interval, and `x_count`.
 
     Raises
     ------
@@ -625,7 +634,7 @@ def sweep(
         warnings.warn(line, Contradiction, stacklevel=2)
     elif line:
         _tell(line)
-    return found
+    return results.squeezed(found, checked.axes) if squeeze else found
 
 
 def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:

@@ -4,7 +4,7 @@ import json
 import shlex
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,12 @@ def _forget_threads() -> None:
 system.after_fork(_forget_threads)
 
 
-def open_results(path) -> xr.Dataset:
-    """Return the results of a run, with one dimension for each axis of the sweep.
+def open_results(path, *, squeeze: bool = True) -> xr.Dataset:
+    """Return the results of a run, with one dimension for each axis of the sweep that has several values.
 
-    Results of up to 256 MB are loaded, and larger ones are lazy. An axis whose only value is NaN is left out. A sweep
-    over a user's function has the names and types of `tcdp_sim.sweep`.
+    An axis with one value is a coordinate without dimension, as after `isel(axis=0)`. Results of up to 256 MB are
+    loaded, and larger ones are lazy. An axis whose only value is NaN is left out. A sweep over a user's function has
+    the names and types of `tcdp_sim.sweep`.
 
     If a law does not depend on an axis (such as omega for Laplace noise), its one value is repeated along that axis.
     Points that the sweep does not contain are NaN. An observable has the axes of the cells that yield it. Histograms
@@ -53,6 +54,8 @@ def open_results(path) -> xr.Dataset:
     ----------
     path : str or Path
         The folder of a run, or the zarr tree in it.
+    squeeze : bool
+        If False, an axis with one value is a dimension of length one.
 
     Returns
     -------
@@ -67,16 +70,41 @@ def open_results(path) -> xr.Dataset:
 
     Examples
     --------
-    >>> open_results("results/small")["linf_error_mean"].sel(k=10)  # doctest: +SKIP
+    >>> open_results("results/small")["linf_error_mean"].to_pandas()  # doctest: +SKIP
     """
     with dask.config.set(scheduler="synchronous"):  # the arrays are few, and a forked process has no pool of threads
         flat = open_cells(path)
         with readable(path):
             if "function" in flat.attrs:
                 bins = map(columns.entry, columns.observables(map(str, flat.data_vars)))
-                return sweeps.of_run(flat.drop_dims(list(bins)).load())
-            found = _without_unused(_labelled(flat))
+                found = sweeps.of_run(flat.drop_dims(list(bins)).load())
+            else:
+                found = _without_unused(_labelled(flat))
+            found = squeezed(found, json.loads(flat.attrs["axes"])) if squeeze else found
             return found.load() if found.nbytes <= LOADED else found
+
+
+def squeezed(results: xr.Dataset, axes: Iterable[str]) -> xr.Dataset:
+    """Return results in which an axis with one value is a coordinate without dimension.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        Results on the grid of their axes.
+    axes : iterable of str
+        The axes of the sweep. Other dimensions stay, such as `quantile`.
+
+    Returns
+    -------
+    xarray.Dataset
+        The same numbers.
+
+    Examples
+    --------
+    >>> squeezed(xr.Dataset({"x": (("k", "rho"), [[1.0, 2.0]])}, {"k": [10], "rho": [0.1, 0.5]}), ["k", "rho"]).x.dims
+    ('rho',)
+    """
+    return results.squeeze([axis for axis in axes if results.sizes.get(axis) == 1])
 
 
 def _without_unused(results: xr.Dataset) -> xr.Dataset:
