@@ -9,6 +9,7 @@ from tcdp_sim.study.points import LOG10
 from tcdp_sim.study.settings import axis_keys
 
 Config = Mapping[str, Any]
+SHOWN = 3  # failures that a message explains; further ones are named
 
 
 def with_own_axes(configs: Sequence[Config]) -> list[tuple[dict[str, Any], list[str]]]:
@@ -32,7 +33,8 @@ def _own(config: Config, own: Collection[str], others: Collection[str]) -> tuple
 
 def failure(failed: Mapping[str, UserError | Failure], configs: Sequence[Config]) -> UserError | Failure:
     """Return the error of a call some of whose studies failed, by name: a mistake if all failures are mistakes."""
-    told = "; ".join(f"{name} ({mistake})" for name, mistake in failed.items())
+    told = "; ".join(f"{name} ({mistake})" for name, mistake in [*failed.items()][:SHOWN])
+    told += f"; {', '.join([*failed][SHOWN:])}" if len(failed) > SHOWN else ""
     others = ", and the others are done" if len(failed) < len(configs) else ""
     kind = UserError if all(isinstance(mistake, UserError) for mistake in failed.values()) else Failure
     return kind(f"{len(failed)} of {len(configs)} runs failed{others}: {told}{_group(configs)}")
