@@ -120,7 +120,7 @@ def figure(ds: xr.Dataset) -> Figure:
     drawing, grid = plots.new_figure(3, 2, 7.2, 6.0, sharex=True, sharey=True)
     first, legend, *others = grid.flat
     for axes, interval in zip([first, *others], INTERVALS):
-        draw_panel(axes, interval, ds.sel(interval=interval, n=N))
+        draw_panel(axes, interval, ds.sel(interval=interval))
     legend.set_axis_off()
     legend.legend(*first.get_legend_handles_labels(), loc="center")
     for axes in grid[:, 0]:

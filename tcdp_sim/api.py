@@ -5,7 +5,7 @@ chunk. Messages and the progress bar go to stderr (in a notebook: below the cell
 """
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from tcdp_sim.results.distribution import distribution
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.table import statistics
-from tcdp_sim.study import own_noises, study_file
+from tcdp_sim.study import own_noises, several, study_file
 from tcdp_sim.study.compose import composed, places
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import settings
@@ -75,7 +75,7 @@ class Contradiction(UserWarning):
 
 
 def run(
-    experiment: str | None = None,
+    experiment: str | Sequence[str] | None = None,
     *,
     study: str | Path | None = None,
     sweep: Mapping[str, Any] | None = None,
@@ -84,8 +84,9 @@ def run(
     cluster: str | Mapping[str, Any] | None = None,
     results_dir: str | Path | None = None,
     name: str | None = None,
+    squeeze: bool = True,
     **keys: Any,
-) -> xr.Dataset:
+) -> xr.Dataset | xr.DataTree:
     """Run or resume a study, publish it, and return its results.
 
     The function does the same as `tcdp-sim experiment=... sweep....`: it uses the same folder, writes the same bytes
@@ -94,8 +95,9 @@ def run(
 
     Parameters
     ----------
-    experiment : str, optional
-        The name of an experiment, by default "histogram". `tcdp-sim --help` lists them.
+    experiment : str or list of str, optional
+        The name of an experiment, by default "histogram". `tcdp-sim --help` lists them. Each experiment of a list has a
+        run of its own, with those of the given axes that its mechanism has. The error of a run does not end the others.
     study : str or Path, optional
         The file of a study, such as `tcdp-sim new histogram` writes it. The other arguments override its keys.
     sweep : mapping, optional
@@ -110,13 +112,16 @@ def run(
         The folder that holds the folders of runs, by default "results".
     name : str, optional
         The name of the run's folder.
+    squeeze : bool
+        If False, an axis with one value is a dimension of length one, as in `open_results`.
     **keys
         Any other key of the config, such as seed=1, also={"more": {"k": 30}} or target_mcse={...}.
 
     Returns
     -------
-    xarray.Dataset
-        The published results, as `open_results` returns them for the run's folder.
+    xarray.Dataset or xarray.DataTree
+        The published results, as `open_results` returns them for the run's folder, or for the folders of a list of
+        experiments.
 
     Raises
     ------
@@ -135,13 +140,33 @@ def run(
     >>> run("histogram", sweep={"k": [10, 1000], "rho": 0.1}, trials=20_000, name="small")  # doctest: +SKIP
     """
     user_files.check_not_importing("a study")
-    prepared = _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys)
-    folder = prepared.folder
+    given = (sweep, trials, data, cluster, results_dir, name, keys)
+    if not isinstance(experiment, list | tuple):
+        folder = _executed(_prepared(study, experiment, *given))
+        _warn_of_contradictions(published.read(folder))
+        return open_results(folder, squeeze=squeeze)
+    folders, failed = [], dict[str, UserError | Failure]()
+    studies = _prepared_all(study, experiment, *given)
+    configs = [prepared.settings.config for prepared in studies]
+    while studies:
+        folders.append(studies[0].folder)
+        try:
+            _warn_of_contradictions(published.read(_executed(studies.pop(0))))
+        except (UserError, Failure) as mistake:
+            failed[folders[-1].name] = mistake
+    if failed:
+        raise several.failure(failed, configs)
+    return open_results(folders, squeeze=squeeze)
+
+
+def _executed(prepared: Study) -> Path:
+    """Run a study and return its folder. Raises Failure if cells are left without numbers.
+
+    The study is free afterwards, because a large sweep needs its memory.
+    """
     if failed := execute(prepared, _tell, known_exactly(prepared.settings.experiment.name)):
         raise Failure(f"errors left {failed} of {len(prepared.plan.laws)} cells without numbers (see problems.csv)")
-    del prepared  # a large sweep needs its memory
-    _warn_of_contradictions(published.read(folder))
-    return open_results(folder)
+    return prepared.folder
 
 
 @dataclass(frozen=True)
@@ -247,18 +272,25 @@ def plan(
     return Plan(pd.DataFrame(rows), s.chunks * s.chunk, chunks, coming.missing, coming.seconds, prepared.folder, lines)
 
 
-def open_results(path: str | Path) -> xr.Dataset:
-    """Return the published results of a run, labelled by the axes of its sweep. Large ones are loaded lazily.
+def open_results(path: str | Path | Sequence[str | Path], *, squeeze: bool = True) -> xr.Dataset | xr.DataTree:
+    """Return the published results of a run, labelled by the axes of its sweep, or those of several runs.
+
+    Large ones are loaded lazily. Several runs that share their axes are one Dataset with the dimension `mechanism`;
+    otherwise they are a DataTree with a node for each run.
 
     Parameters
     ----------
-    path : str or Path
-        The folder of a run, or the zarr tree in it.
+    path : str, Path or list of them
+        The folder of a run, or the zarr tree in it. A list of folders, or a folder that holds the folders of runs,
+        stands for several runs.
+    squeeze : bool
+        If False, an axis with one value is a dimension of length one. By default it is a coordinate without dimension,
+        as after `isel(axis=0)`.
 
     Returns
     -------
-    xarray.Dataset
-        The results with one dimension for each axis: see `tcdp_sim.results.open_results`.
+    xarray.Dataset or xarray.DataTree
+        The results with one dimension for each axis that has several values: see `tcdp_sim.results.open_results`.
 
     Raises
     ------
@@ -269,7 +301,7 @@ def open_results(path: str | Path) -> xr.Dataset:
     --------
     >>> open_results("results/small")["linf_error_mean"]  # doctest: +SKIP
     """
-    return results.open_results(path)
+    return results.open_results(path, squeeze=squeeze)
 
 
 def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str, Figure]":
@@ -519,6 +551,7 @@ def sweep(
     numerics: str = "warn",
     code: str = "same",
     on_error: str = "raise",
+    squeeze: bool = True,
 ) -> xr.Dataset:
     """Simulate a function of your own at every point of its axes.
 
@@ -583,13 +616,15 @@ def sweep(
     on_error : str
         "raise" ends the sweep at the first error of the function. "continue" leaves the cells with errors without
         numbers, and warns.
+    squeeze : bool
+        If False, an axis with one value is a dimension of length one, as in `open_results`.
 
     Returns
     -------
     xarray.Dataset
-        One dimension for each axis. A number `x` has the variables `x` (its mean), `x_mcse`, `x_lower`, `x_upper` (a
-        95% interval), `x_sd`, `x_min`, `x_max`, `x_quantile`, and `x_exact` and `x_bound` if they are given. An event
-        has its probability with an exact interval, and `x_count`.
+        One dimension for each axis that has several values. A number `x` has the variables `x` (its mean), `x_mcse`,
+        `x_lower`, `x_upper` (a 95% interval), `x_sd`, `x_min`, `x_max`, `x_quantile`, and `x_exact` and `x_bound` if
+        they are given. An event has its probability with an exact interval, and `x_count`.
 
     Raises
     ------
@@ -625,18 +660,46 @@ def sweep(
         warnings.warn(line, Contradiction, stacklevel=2)
     elif line:
         _tell(line)
-    return found
+    return results.squeezed(found, checked.axes) if squeeze else found
 
 
 def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:
     """Return the study of the arguments of `run`. Raises UserError, which names the line of a mistake in the file."""
+    config, file = _composed(study, experiment, sweep, trials, data, cluster, results_dir, name, keys)
+    return _checked(config, file)
+
+
+def _prepared_all(study, experiments, sweep, trials, data, cluster, results_dir, name, keys) -> list[Study]:
+    """Return the studies of `run` for a list of experiments, in folders of their own."""
+    if not experiments or len(set(map(str, experiments))) < len(experiments):
+        raise UserError(f"experiment = {experiments!r} is not valid; valid: a name, or a list of different names")
+    every = []
+    for one in experiments:
+        own = None if name is None else f"{name}-experiment={one}"  # the folders of --multirun
+        every.append(_composed(study, one, sweep, trials, data, cluster, results_dir, own, keys))
+    found = []
+    for (_, file), (config, notes) in zip(every, several.with_own_axes([config for config, _ in every])):
+        for line in notes:
+            _tell(line)
+        found.append(_checked(config, file))
+    return found
+
+
+def _composed(study, experiment, sweep, trials, data, cluster, results_dir, name, keys):
+    """Return the config of the arguments of `run`, and the file of the study."""
     named = {"experiment": experiment, "sweep": sweep, "trials": trials, "data": data}
     named |= {"cluster": cluster, "results_dir": results_dir, "name": name}
     given = {key: value for key, value in named.items() if value is not None} | keys
     given, names, records = own_noises.of_objects(given)
     file = study_file.NONE if study is None else study_file.read(study).under(places(given))
     with file.located():
-        checked = settings(with_trials(own_noises.completed(composed(given, file.keys), names, records)))
+        return own_noises.completed(composed(given, file.keys), names, records), file
+
+
+def _checked(config, file) -> Study:
+    """Return the study of a config. Raises UserError, which names the line of a mistake in the file."""
+    with file.located():
+        checked = settings(with_trials(config))
         if checked.part:
             command = "`tcdp-sim run` with the same keys computes it, and `tcdp-sim finish` publishes all parts"
             raise UserError(f"part = {checked.part!r} has no results to return: {command}")

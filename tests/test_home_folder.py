@@ -52,7 +52,7 @@ def test_the_folder_of_runs(home):
 
 def test_places_of_runs_and_files_that_are_written(home):
     tcdp_sim.sweep(uniform, {"n": 1}, trials=100, name="x", results_dir="~/runs")
-    assert tcdp_sim.open_results("~/runs/x").sizes["n"] == 1
+    assert tcdp_sim.open_results("~/runs/x")["n"] == 1
     assert len(tcdp_sim.table("~/runs/x")) == len(tcdp_sim.table(home / "runs" / "x"))
     assert results.export("~/runs/x", "~/x.csv") == home / "x.csv"
     assert page_file.checked(Path("~/x.html")) == home / "x.html"

@@ -48,7 +48,7 @@ def test_the_gallery_names_each_example_as_it_begins_and_ends(tmp_path, monkeypa
     """Only what is not current runs; a line comes before the first example ends."""
     module = gallery()
     monkeypatch.setattr(module, "KEPT", tmp_path)
-    monkeypatch.setattr(module, "_draw_bracket", lambda: None)
+    monkeypatch.setattr(module, "_draw_pictures", lambda: None)
     names = list(module.examples())[:3]
     monkeypatch.setattr(module, "_is_current", lambda name: name not in names)
     lines, told = [], []

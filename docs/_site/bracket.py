@@ -39,7 +39,7 @@ def _four_ways(axes) -> None:
         ds = tcdp_sim.run(
             "histogram", sweep={"k": K, "noise": "gaussian", "rho": RHO}, trials=trials, chunk=1000, **QUIET
         )
-        one = ds.sel(quantile=LEVEL).squeeze()
+        one = ds.sel(quantile=LEVEL)
         ends = [one[f"linf_error_quantile{end}"].item() for end in ("", "_lower", "_upper")]
         rows.append((f"simulated, {trials:,} trials", *ends, SIMULATED))
     exact, proved, printed = (

@@ -20,7 +20,15 @@ from typing import Any
 import yaml
 
 DOCS = Path(__file__).parents[1]
-BRACKET = DOCS / "_site" / "bracket.py"  # draws the picture of the page about brackets
+PICTURES = ("bracket", "equal")  # the pictures of pages, each drawn by docs/_site/NAME.py
+EQUAL = """
+::::{figure} ../_build/gallery/equal.png
+:target: ../howto/results.html
+:alt: Three mechanisms at equal privacy
+
+[three mechanisms](../howto/results.md#several-mechanisms): a histogram, Gap-Max and interior points at equal (ρ, ω)
+::::
+"""
 KEPT = DOCS / "_build" / "gallery"
 PACKAGE = ("tcdp_sim", "experiments", "conf")
 ENDINGS = (".py", ".yaml", ".csv", ".parquet")
@@ -117,7 +125,7 @@ def page() -> str:
         f"[{name}](studies/{name}.md): {given['alt']}\n::::\n"
         for name, given in examples().items()
     )
-    return f"{PAGE}{''.join(cards)}:::::\n"
+    return f"{PAGE}{''.join(cards)}{EQUAL}:::::\n"
 
 
 def make() -> None:
@@ -126,7 +134,7 @@ def make() -> None:
     wanted = [name for name in examples() if not _is_current(name)]
     tell(f"gallery: {len(wanted)} of {len(examples())} examples to run, the others are current")
     with ThreadPoolExecutor(2) as pool:
-        drawn = pool.submit(_draw_bracket)
+        drawn = pool.submit(_draw_pictures)
         for done, (name, seconds) in enumerate(pool.map(_timed, wanted), 1):
             tell(f"gallery: {done} of {len(wanted)} done: {name}, {seconds:.0f} s")
         drawn.result()
@@ -168,12 +176,14 @@ def _make(name: str) -> None:
     _stamp(name).write_text("\n".join(_stamps(name, code)[1]))
 
 
-def _draw_bracket() -> None:
-    """Draw the picture of the page about brackets, unless it is current."""
-    before, now = _stamps("bracket", BRACKET.read_text("utf-8"))
-    if before != now:
-        _run("docs/_site/bracket.py", BRACKET, KEPT / "bracket.png")
-        _stamp("bracket").write_text("\n".join(now))
+def _draw_pictures() -> None:
+    """Draw the pictures of pages that are not current."""
+    for name in PICTURES:
+        code = DOCS / "_site" / f"{name}.py"
+        before, now = _stamps(name, code.read_text("utf-8"))
+        if before != now:
+            _run(f"docs/_site/{name}.py", code, KEPT / f"{name}.png")
+            _stamp(name).write_text("\n".join(now))
 
 
 def _run(what: str, *words: str | Path) -> None:

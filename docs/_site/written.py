@@ -23,9 +23,15 @@ from tcdp_sim.study.settings import settings
 
 RULE = re.compile(r"\s*\|(-+\|)+\s*$")  # the second row of a Markdown table
 SPECIAL = re.compile(r"(?<!\\)(\||(?<=[\w(, {\[])\*+(?=\w)|(?<=\w)_(?=[\s.,;)]))")
-FIRST = ("index", "start/index", "explained/tcdp", "explained/brackets")  # pages whose figures the build makes
+FIRST = (
+    "index",
+    "start/index",
+    "explained/tcdp",
+    "explained/brackets",
+    "howto/results",
+)  # pages whose figures the build makes
 SMALLER = {"error_vs_k_one_bin": "histogram", "loss_tail": "privacy_loss"}  # a figure, and the example with fewer lines
-SMALLER |= {"bracket": "bracket"}  # the build draws it anew
+SMALLER |= {"bracket": "bracket", "equal": "equal"}  # the build draws them anew
 KEYS = """# Keys of a study
 
 These are all keys with their defaults, as `tcdp-sim new histogram` prints them for a study in a

@@ -18,4 +18,9 @@ def runs(study: Sequence[str], path: str | None = None) -> list[Given]:
     file = study_file.NONE if path is None else study_file.read(path).under(overrides.places(words))
     with file.located():
         configs = overrides.configs(words, len(words) < len(study), file.keys)
-        return [given.by_config(own_noises.completed(config, words), file) for config in configs]
+        configs = [own_noises.completed(config, words) for config in configs]
+        if len(configs) == 1:
+            return [given.by_config(configs[0], file)]
+        from tcdp_sim.study import several  # slow to import
+
+        return [given.by_config(config, file, tuple(notes)) for config, notes in several.with_own_axes(configs)]

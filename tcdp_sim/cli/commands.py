@@ -4,14 +4,14 @@ The dispatch, the help, the shell completion and the suggestions ("did you mean"
 command needs a line in the table and a function, which stands here or, if it is long, in a module of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tcdp_sim.cli import audit, budget, cheat_sheet, completion, help_text, reproduce, sweep
 from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
-from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.errors import Failure, UserError, suggestion
 from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.version import __version__
 
@@ -72,8 +72,32 @@ def _done(name: str, words: Sequence[str]) -> int:
     others, console = given.places if by_words else given.places[1:], _console()
     if noises := given.keys.pop("noise", None):
         _load(noises)
+    if len(runs) > 1:
+        return _each(console, runs, lambda run: command.does(console, run, *others, **given.keys) or 0)
     with runs[0].file.located():
-        return max([command.does(console, run, *others, **given.keys) or 0 for run in runs])
+        return command.does(console, runs[0], *others, **given.keys) or 0
+
+
+def _each(console: "Terminal", runs: "Sequence[Given]", does: "Callable[[Given], int]") -> int:
+    """Do a command for each run, and return the largest exit code. The error of a run does not end the others.
+
+    Raises UserError or Failure at the end, which names the runs that failed.
+    """
+    codes, failed = [0], dict[str, UserError | Failure]()
+    for run in runs:
+        for line in run.notes:
+            console.print(line, markup=False)
+        try:
+            with run.file.located():
+                codes.append(does(run))
+        except (UserError, Failure) as mistake:
+            failed[run.folder.name] = mistake
+            console.print(f"{run.folder.name} failed: {mistake}", markup=False)
+    if not failed:
+        return max(codes)
+    with importing():
+        from tcdp_sim.study import several
+    raise several.failure(failed, [run.config for run in runs])
 
 
 def _console() -> "Terminal":

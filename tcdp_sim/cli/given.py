@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 class Given:
     """A run: its folder, its settings and the file of its study. The settings are None if the words named a folder.
 
-    `part` is the part of the run that the words name, such as 17/1000. The settings are those of the whole run.
+    `part` is the part of the run that the words name, such as 17/1000. The settings are those of the whole run. `notes`
+    has a line for each word that the run leaves out.
     """
 
     folder: Path
     asked: "Settings | None" = None
     file: StudyFile = study_file.NONE
     part: str | None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def settings(self) -> "Settings":
@@ -58,7 +60,7 @@ def by_folder(path: str) -> Given:
     return Given(recorded.folder_of(path))
 
 
-def by_config(config: Mapping[str, Any], file: StudyFile = study_file.NONE) -> Given:
+def by_config(config: Mapping[str, Any], file: StudyFile = study_file.NONE, notes: tuple[str, ...] = ()) -> Given:
     """Return the run of a resolved config and its file, if it has one. Raises UserError if the config is not valid."""
     if config.get("part") and str(config.get("trials")).startswith("+"):
         raise UserError(f"trials = {config['trials']} is not valid with part, whose results may change in between")
@@ -66,4 +68,4 @@ def by_config(config: Mapping[str, Any], file: StudyFile = study_file.NONE) -> G
     from tcdp_sim.study.settings import settings
 
     asked = settings(with_trials(dict(config)))
-    return Given(asked.folder, asked.model_copy(update={"part": None}), file, asked.part)
+    return Given(asked.folder, asked.model_copy(update={"part": None}), file, asked.part, notes)

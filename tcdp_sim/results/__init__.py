@@ -13,7 +13,7 @@ from tcdp_sim.results.cells import (
 )
 from tcdp_sim.results.distribution import distribution
 from tcdp_sim.results.export import chosen, export
-from tcdp_sim.results.open import cell_blocks, is_large, open_cells, open_results, readable
+from tcdp_sim.results.open import cell_blocks, is_large, open_cells, open_results, readable, squeezed
 from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.results.tidy import tidy, tidy_blocks
 
@@ -36,6 +36,7 @@ __all__ = [
     "open_results",
     "readable",
     "sample_skewness",
+    "squeezed",
     "table_p_values",
     "tidy",
     "tidy_blocks",

@@ -4,7 +4,7 @@ import json
 import shlex
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from tcdp_sim.core.errors import UserError, lacks_memory
 from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import blank
 from tcdp_sim.mechanisms.axes import OMEGA
-from tcdp_sim.results import sweeps
+from tcdp_sim.results import joined, sweeps
 from tcdp_sim.store import columns, digests
 from tcdp_sim.store.recorded import config_of, folder_of
 from tcdp_sim.store.tree_store import TreeStore
@@ -40,44 +40,103 @@ def _forget_threads() -> None:
 system.after_fork(_forget_threads)
 
 
-def open_results(path) -> xr.Dataset:
-    """Return the results of a run, with one dimension for each axis of the sweep.
+def open_results(path, *, squeeze: bool = True) -> xr.Dataset | xr.DataTree:
+    """Return the results of a run, with one dimension for each axis of the sweep that has several values.
 
-    Results of up to 256 MB are loaded, and larger ones are lazy. An axis whose only value is NaN is left out. A sweep
-    over a user's function has the names and types of `tcdp_sim.sweep`.
+    An axis with one value is a coordinate without dimension, as after `isel(axis=0)`. Results of up to 256 MB are
+    loaded, and larger ones are lazy. An axis whose only value is NaN is left out. A sweep over a user's function has
+    the names and types of `tcdp_sim.sweep`.
 
     If a law does not depend on an axis (such as omega for Laplace noise), its one value is repeated along that axis.
     Points that the sweep does not contain are NaN. An observable has the axes of the cells that yield it. Histograms
     stay ragged, along `<observable>_entry`. The flat table is `open_cells(path)`.
 
+    Several runs are one Dataset with the dimension `mechanism` if each axis with several values is an axis of all of
+    them. Their histograms are left out, and numbers that a mechanism does not have are NaN. Otherwise they are a
+    DataTree with a node for each run. Runs of one mechanism are told apart by the names of their folders.
+
     Parameters
     ----------
-    path : str or Path
-        The folder of a run, or the zarr tree in it.
+    path : str, Path or list of them
+        The folder of a run, or the zarr tree in it. A list of folders, or a folder that holds the folders of runs,
+        stands for several runs.
+    squeeze : bool
+        If False, an axis with one value is a dimension of length one.
 
     Returns
     -------
-    xarray.Dataset
+    xarray.Dataset or xarray.DataTree
         The results. The attributes of each variable give its unit and meaning. The attributes of the dataset give seed,
-        versions and config hash.
+        versions and config hash. Only several runs with different axes are a DataTree.
 
     Raises
     ------
     UserError
-        If there are no results to open, or they are damaged.
+        If there are no results to open, or they are damaged; if several runs cannot be told apart.
 
     Examples
     --------
-    >>> open_results("results/small")["linf_error_mean"].sel(k=10)  # doctest: +SKIP
+    >>> open_results("results/small")["linf_error_mean"].to_pandas()  # doctest: +SKIP
     """
+    paths = _runs(path)
+    if paths is None:
+        return _open_run(path, squeeze)
+    runs = [_open_run(one, False) for one in paths]
+    whole = joined.joined(dict(zip(joined.labels(runs, paths), runs)))
+    if not squeeze:
+        return whole
+    if isinstance(whole, xr.DataTree):
+        return whole.map_over_datasets(lambda run: squeezed(run, json.loads(run.attrs.get("axes", "[]"))))
+    return squeezed(whole, json.loads(whole.attrs["axes"]))
+
+
+def _runs(path: Any) -> list[Path] | None:
+    """Return the runs that a list or a folder of runs stands for, None for a single run."""
+    if isinstance(path, list | tuple):
+        if not path:
+            raise UserError("the list of runs is empty; give the folder of each run")
+        return [Path(at_home(folder_of(each))) for each in path]
+    folder = Path(at_home(folder_of(path)))
+    if not folder.is_dir() or any((folder / name).exists() for name in ("zarr.json", "results.zarr", "run.json")):
+        return None
+    return sorted(each.parent for each in folder.glob("*/results.zarr")) or None
+
+
+def _open_run(path: Any, squeeze: bool) -> xr.Dataset:
+    """Return the results of one run on the grid of its axes."""
     with dask.config.set(scheduler="synchronous"):  # the arrays are few, and a forked process has no pool of threads
         flat = open_cells(path)
         with readable(path):
             if "function" in flat.attrs:
                 bins = map(columns.entry, columns.observables(map(str, flat.data_vars)))
-                return sweeps.of_run(flat.drop_dims(list(bins)).load())
-            found = _without_unused(_labelled(flat))
+                found = sweeps.of_run(flat.drop_dims(list(bins)).load())
+            else:
+                found = _without_unused(_labelled(flat))
+            found = squeezed(found, json.loads(flat.attrs["axes"])) if squeeze else found
             return found.load() if found.nbytes <= LOADED else found
+
+
+def squeezed(results: xr.Dataset, axes: Iterable[str]) -> xr.Dataset:
+    """Return results in which an axis with one value is a coordinate without dimension.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        Results on the grid of their axes.
+    axes : iterable of str
+        The axes of the sweep. Other dimensions stay, such as `quantile`.
+
+    Returns
+    -------
+    xarray.Dataset
+        The same numbers.
+
+    Examples
+    --------
+    >>> squeezed(xr.Dataset({"x": (("k", "rho"), [[1.0, 2.0]])}, {"k": [10], "rho": [0.1, 0.5]}), ["k", "rho"]).x.dims
+    ('rho',)
+    """
+    return results.squeeze([axis for axis in axes if results.sizes.get(axis) == 1])
 
 
 def _without_unused(results: xr.Dataset) -> xr.Dataset:

@@ -88,6 +88,7 @@ def tidy_blocks(flat: xr.Dataset, histograms: bool = False) -> Iterator[pd.DataF
 def _tidy(table: xr.Dataset, histograms: bool) -> pd.DataFrame:
     """Return `tidy` of a table in memory, flat or on the grid of its axes."""
     axes = [axis for axis in json.loads(table.attrs["axes"]) if axis in table.coords]
+    table = table.expand_dims([axis for axis in axes if not table[axis].dims])  # what was squeezed
     names = columns.quantities([str(name) for name in table.data_vars])
     parts = [_rows(table, name, axes) for name in names]
     if histograms:

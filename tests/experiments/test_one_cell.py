@@ -1,12 +1,15 @@
 """A sweep of one cell has a table and a figure, whatever the experiment."""
 
+import json
+
+import numpy as np
 import pytest
 
 import tcdp_sim
 from tcdp_sim.cli import overrides
 from tcdp_sim.core.texts import blank
 from tcdp_sim.engine.run import prepare
-from tcdp_sim.results import open_cells
+from tcdp_sim.results import open_cells, tidy
 from tcdp_sim.study import groups
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import settings
@@ -28,9 +31,25 @@ def first_point(experiment):
     return dict.fromkeys([key for key in raw["sweep"] if key not in NO_AXES]) | {"cells": [point]}
 
 
+def check_dimensions(found, folder):
+    """No axis is a dimension, unless it is asked for; a mean is a single number, which pandas takes."""
+    axes = set(json.loads(found.attrs["axes"])) & set(found.coords)
+    assert axes
+    assert not axes & set(found.sizes)
+    means = [name for name in found.data_vars if name.endswith("_mean")]
+    assert all(np.ndim(found[name].to_pandas()) == 0 for name in means)
+    whole = tcdp_sim.open_results(folder, squeeze=False)
+    assert axes <= set(whole.sizes)
+    assert found.identical(whole.squeeze(sorted(axes)))
+    assert tidy(found).equals(tidy(whole))
+
+
 def check(experiment, folder, command):
     sweep = first_point(experiment)
-    tcdp_sim.run(experiment, sweep=sweep, also=None, trials=200, chunk=100, cluster="serial", results_dir=folder.parent)
+    found = tcdp_sim.run(
+        experiment, sweep=sweep, also=None, trials=200, chunk=100, cluster="serial", results_dir=folder.parent
+    )
+    check_dimensions(found, folder)
     assert open_cells(folder).sizes["cell"] == 1
     figures = tcdp_sim.draw(folder)
     assert figures

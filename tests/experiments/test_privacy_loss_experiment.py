@@ -86,7 +86,7 @@ def test_no_noise_breaks_its_promise(table):
 
 
 def test_quantities_have_the_axes_they_depend_on(study):
-    ds, table = results.open_results(study["folder"]), study["table"]
+    ds, table = results.open_results(study["folder"], squeeze=False), study["table"]
     common = ("noise", "rho", "omega_sqrt_rho", "delta", "shift")
     assert ds["privacy_loss_mean"].dims == common
     assert ds["hockey_stick_mean"].dims == (*common, "epsilon") == ds["loss_tail_mean"].dims

@@ -22,15 +22,29 @@ def test_one_dimension_for_each_axis_and_lazy_if_it_is_large(run, monkeypatch):
     assert results.open_results(run)["linf_error_quantile"].chunks is None
     monkeypatch.setattr("tcdp_sim.results.open.LOADED", 0)
     ds = results.open_results(run)
-    assert ds["linf_error_mean"].dims == ("noise", "data", "k", "rho", "omega_sqrt_rho", "delta")
+    assert ds["linf_error_mean"].dims == ("noise", "k", "rho", "omega_sqrt_rho")
     assert ds.sizes["k"] == 2
     assert ds.sizes["omega_sqrt_rho"] == 2
     assert ds["linf_error_quantile"].chunks is not None
     assert list(ds["k"].values) == [10, 1e6]
 
 
+@pytest.mark.parametrize("words", [("sweep.rho=[0.1,0.2]",), ("sweep.k=10", "sweep.noise=gaussian", "sweep.rho=0.1")])
+def test_an_axis_with_one_value_is_no_dimension(tiny, folder, words):
+    assert tiny("sweep.omega_sqrt_rho=1", *words)[0] == 0
+    squeezed, whole = results.open_results(folder), results.open_results(folder, squeeze=False)
+    ones = [axis for axis in json.loads(whole.attrs["axes"]) if whole.sizes.get(axis) == 1]
+    assert "data" in ones
+    assert not set(ones) & set(squeezed.dims)
+    assert all(squeezed[axis].item() == whole[axis].item() for axis in ones)
+    assert squeezed.identical(whole.squeeze(ones))
+    assert results.tidy(squeezed).equals(results.tidy(whole))
+    if len(squeezed["linf_error_mean"].dims) <= 2:
+        assert np.array_equal(squeezed["linf_error_mean"].to_pandas(), squeezed["linf_error_mean"])
+
+
 def test_a_law_that_ignores_an_axis_is_repeated_along_it(run):
-    mean = results.open_results(run)["linf_error_mean"].squeeze()
+    mean = results.open_results(run)["linf_error_mean"]
     laplace = mean.sel(noise="laplace", rho=0.1)
     np.testing.assert_array_equal(laplace.sel(omega_sqrt_rho=1), laplace.sel(omega_sqrt_rho=2))
     sinh_normal = mean.sel(noise="sinh_normal", rho=0.1)
@@ -82,7 +96,7 @@ def test_statistics_agree_with_the_exact_law(run):
 def test_points_outside_the_sweep_are_nan(tiny, folder):
     code, _, err = tiny("data=zipf", "data.n=50", "sweep.k=[1e3]", "+also.b.k=100", "+also.b.rho=0.2")
     assert code == 0, err
-    ds = results.open_results(folder).squeeze()
+    ds = results.open_results(folder)
     assert int(ds["linf_error_mean"].isnull().sum()) == 2 * 4 * 3
     assert (ds["guarantee"].sel(k=100, rho=0.1) == "").all()
     assert (ds["guarantee"].sel(k=100, rho=0.2) != "").all()

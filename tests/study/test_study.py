@@ -292,7 +292,7 @@ def test_an_unreadable_provenance_keeps_nobody_from_the_results(done, folder, co
     damaged = pytest.warns(UserWarning, match=r"provenance\.json is damaged; the command that ran it")
     with damaged if content else nullcontext():
         assert done("draw")[0] == 0
-        assert open_results(folder).sizes["k"] == 1
+        assert open_results(folder)["k"].size == 1
     code, _, err = done("trials=2000")
     assert code == (0 if content else 2)
     assert content or ("provenance.json: Is a directory" in err and err.count("\n") == 1)

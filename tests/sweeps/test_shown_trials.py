@@ -132,7 +132,7 @@ def test_threads_of_linear_algebra_are_not_taken_for_other_data(tmp_path, capsys
         return rng.random(trials) + x @ x
 
     found = tcdp_sim.sweep(product, {"n": [1]}, trials=40, chunk=20, cluster={"name": "local", "workers": 1})
-    assert float(found["value"].values[0]) == pytest.approx(200_000, rel=0.02)
+    assert float(found["value"]) == pytest.approx(200_000, rel=0.02)
 
 
 def test_runs_of_other_data_are_not_merged(command, files):

@@ -209,6 +209,24 @@ def test_blocks_zip_where_and_cells_as_in_configs():
     assert found["n"].values.tolist() == [1, 1.5, 2]
 
 
+def test_an_axis_with_one_value_is_no_dimension(tmp_path):
+    def two_axes(rng, trials, n, m):
+        return rng.random((trials, n)).max(axis=1) * m
+
+    axes = {"n": 3, "m": [1, 2]}
+    for more in ({}, {"name": "kept", "results_dir": tmp_path}):
+        squeezed = tcdp_sim.sweep(two_axes, axes, trials=20, quantiles=[0.5], **more)
+        whole = tcdp_sim.sweep(two_axes, axes, trials=20, quantiles=[0.5], squeeze=False, **more)
+        assert (squeezed["value"].dims, whole["value"].dims) == (("m",), ("n", "m"))
+        assert squeezed["value_quantile"].dims == ("m", "quantile")  # which is no axis
+        assert squeezed["value"].to_pandas().index.tolist() == [1, 2]
+        assert squeezed.identical(whole.squeeze("n"))
+    opened = tcdp_sim.open_results(tmp_path / "kept")
+    assert opened["value"].equals(squeezed["value"])
+    assert tcdp_sim.open_results(tmp_path / "kept", squeeze=False)["value"].dims == ("n", "m")
+    assert results.tidy(opened).equals(results.tidy(tcdp_sim.open_results(tmp_path / "kept", squeeze=False)))
+
+
 @pytest.mark.parametrize(
     ("values", "labels"),
     [
@@ -232,7 +250,7 @@ def test_an_axis_has_any_plain_values_and_the_function_gets_them(values, labels)
         got.append(x)
         return 0.0
 
-    found = tcdp_sim.sweep(kept, {"x": values}, trials=1)
+    found = tcdp_sim.sweep(kept, {"x": values}, trials=1, squeeze=False)
     assert found["x"].values.tolist() == labels
     assert {type(x) for x in got} <= {int, float, str, bool, tuple, type(None)}
 
