@@ -46,8 +46,8 @@ class Entry:
     by_name: bool = True
 
 
-def per_record(*noises):
-    return Entry(noises, "test_per_record_noises.py", by_name=False)
+def per_record(*noises, by_name=False):
+    return Entry(noises, "test_per_record_noises.py", by_name=by_name)
 
 
 def smooth(*noises):
@@ -123,7 +123,7 @@ TABLE = {
         ExponentialPolylogarithmic(1.0, 2.0, 5.0, 3.0), ExponentialPolylogarithmic(1.0, 1.0, 5.0, 3.5)
     ),
     "generalized_gaussian": per_record(
-        GeneralizedGaussian(1.0, 1.0), GeneralizedGaussian(3.0, 0.3), GeneralizedGaussian(1.0, 0.02)
+        GeneralizedGaussian(1.0, 1.0), GeneralizedGaussian(3.0, 0.3), GeneralizedGaussian(1.0, 0.02), by_name=True
     ),
     "laplace_log_normal": smooth(LaplaceLogNormal(1.0, 0.5), LaplaceLogNormal(2.0, 5.0)),
     "lattice": lattice(LatticeNoise(0.0, LOG_MASSES, 0.3), LatticeNoise(0.5, LOG_MASSES, 2.0)),
