@@ -1,7 +1,6 @@
 """The distribution of an observable as a labelled dataset: counts, probabilities and tails, beside the exact law."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -214,7 +213,7 @@ def _exact(flat: xr.Dataset, observable: str, binned: Binned) -> dict[str, Any]:
     first = binned.lower[:1]
     edges = np.where(binned.belongs_above, _just_below(binned.upper), binned.upper)
     below = np.where(first >= 0, _just_below(first), first)
-    every = _of_each_cell(law, flat, np.append(below, edges))
+    every, about["exact"] = _of_each_cell(law, flat, np.append(below, edges))
     return {
         "probability_exact": (dims, -np.diff(every, axis=1), about | {"long_name": "exact probability of the bin"}),
         "sf_exact": (dims, every[:, 1:], about | {"long_name": "exact probability of what is above the bin"}),
@@ -236,13 +235,15 @@ def _law(flat: xr.Dataset, kind: str, observable: str) -> tuple[Law | None, str]
     return law, "known" if law else f"not known: the experiment {name} declares no law of {observable}"
 
 
-def _of_each_cell(law: Law, flat: xr.Dataset, at: Floats) -> Floats:
-    """Return the values of a law for each cell; NaN where it refuses."""
-    found = np.full((flat.sizes["cell"], len(at)), np.nan)
+def _of_each_cell(law: Law, flat: xr.Dataset, at: Floats) -> tuple[Floats, str]:
+    """Return the values of a law for each cell, NaN where it refuses, and a word on it."""
+    found, refused = np.full((flat.sizes["cell"], len(at)), np.nan), ""
     for row, values in enumerate(found):
-        with suppress(ValueError):
+        try:
             values[:] = law(cell_mechanism(flat, row), at)
-    return found
+        except ValueError as reason:
+            refused = f"not known: {reason}"
+    return found, refused if refused and np.isnan(found).all() else "known"
 
 
 def _epsilons(at: Any, flat: xr.Dataset, observable: str) -> Floats:
@@ -263,10 +264,10 @@ def _deltas(flat: xr.Dataset, observable: str, binned: Binned, at: Floats) -> di
     law, why = _law(flat, "DELTA", observable)
     mean, lower, upper = deltas(binned, at)
     none = np.full(mean.shape, np.nan)
-    exact = none if law is None else _of_each_cell(law, flat, at)
+    exact, why = (none, why) if law is None else _of_each_cell(law, flat, at)
     promise, _ = _law(flat, "PROMISED", observable)
     about = {"units": "1", "long_name": f"{said}: what the guarantee promises"}
-    promised = {} if promise is None else {"delta_promised": (dims, _of_each_cell(promise, flat, at), about)}
+    promised = {} if promise is None else {"delta_promised": (dims, _of_each_cell(promise, flat, at)[0], about)}
     return promised | {
         "delta": (dims, mean, {"units": "1", "long_name": said}),
         "delta_lower": (dims, lower, {"units": "1", "long_name": f"{said}: lower end of a 95% interval"}),

@@ -9,6 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import tcdp_sim
+from tcdp_sim.core import registry
 from tcdp_sim.results import open_cells
 from tcdp_sim.results.binned import between, deltas, interval, together
 from tcdp_sim.summaries.bins import bin_edges, histogram, in_order
@@ -277,3 +278,14 @@ def test_the_command(folder, command):
         code, _, err = command("distribution", *words)
         assert (code, err.count("\n")) == (2, 1)
         assert said in err
+
+
+def test_a_law_that_refuses_every_cell_says_why(tiny, folder, monkeypatch):
+    def refuses(mechanism, at):
+        raise ValueError("too many coordinates")
+
+    assert tiny("sweep.k=10", "sweep.noise=gaussian")[0] == 0
+    monkeypatch.setitem(registry.experiment("histogram").SURVIVAL, "linf_error", refuses)
+    found = tcdp_sim.distribution(folder, "linf_error")
+    assert found["sf_exact"].isnull().all()
+    assert found["sf_exact"].attrs["exact"] == "not known: too many coordinates"
