@@ -280,12 +280,11 @@ def test_the_command(folder, command):
         assert said in err
 
 
-def test_a_law_that_refuses_every_cell_says_why(tiny, folder, monkeypatch):
+def test_a_law_that_refuses_every_cell_says_why(folder, monkeypatch):
     def refuses(mechanism, at):
         raise ValueError("too many coordinates")
 
-    assert tiny("sweep.k=10", "sweep.noise=gaussian")[0] == 0
-    monkeypatch.setitem(registry.experiment("histogram").SURVIVAL, "linf_error", refuses)
-    found = tcdp_sim.distribution(folder, "linf_error")
+    monkeypatch.setitem(registry.experiment("privacy_loss").SURVIVAL, "privacy_loss", refuses)
+    found = tcdp_sim.distribution(folder, "privacy_loss")
     assert found["sf_exact"].isnull().all()
     assert found["sf_exact"].attrs["exact"] == "not known: too many coordinates"
