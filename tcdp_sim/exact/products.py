@@ -162,8 +162,10 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
     if isinstance(noise, DiscreteNoise):
         return _sums_on_lattice(noise, size, at)
     if not noise.log_concave:
-        valid = "valid: discrete or log-concave noise, or one coordinate"
-        raise ValueError(f"{_name(noise)} noise is not log-concave, and coordinates = {coordinates}; {valid}")
+        need = "a class that defines `log_concave` as true, or choose discrete noise or one coordinate"
+        raise ValueError(
+            f"{_name(noise)}: the losses of {coordinates} coordinates need log-concave noise; valid: {need}"
+        )
     noise.need_loss()
     one = PrivacyLossDistribution(noise, size)
     points = np.concatenate([noise.isf(_CHANCES), -noise.isf(_TAILS[::-1])])  # from the least loss to the largest

@@ -58,7 +58,7 @@ def test_the_profile_is_the_integral_of_the_tail():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((StudentT(1.0, 3.0), 1.0, 0.5), "not log-concave"),
+        ((StudentT(1.0, 3.0), 1.0, 0.5), "need log-concave noise"),
         ((Laplace(1.0), 1.0, 0.5, 3), "coordinates = 3"),
         ((Laplace(1.0), np.nan, 0.5), "shift"),
         ((Laplace(1.0), 1.0, np.nan), "loss"),

@@ -83,6 +83,7 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     exact.max_quantile: (lambda noise: exact.max_quantile(noise, 10, 0.5), set()),
     exact.mutual_information: (lambda noise: exact.mutual_information(noise, [0, 1]), LOSS),
     exact.output_pair: (lambda noise: exact.output_pair("noisy_max", noise, 3, 1.0, 0.0), set()),
+    exact.product_loss_sf: (lambda noise: exact.product_loss_sf(noise, 1.0, [0.1]), LOSS | CONCAVE),
     exact.product_profile: (lambda noise: exact.product_profile(noise, 1.0, 0.1), LOSS),
     exact.profile_from_losses: (lambda noise: exact.profile_from_losses(noise, 1.0, 0.1), set()),
     exact.record_epsilon: (lambda noise: exact.record_epsilon(AdditiveRelease(noise), 1.0, 1e-3), set()),

@@ -56,7 +56,7 @@ def test_words_replace_the_axis_of_a_file_by_either_name(command, tmp_path):
     words = ("sweep.s=0.25", "sweep.noise=gaussian", "sweep.rho=0.1", "sweep.scheme=poisson")
     assert "1 cells" in command("plan", "study.yaml", *words)[1]
     assert command("study.yaml", *words, "trials=1000", "chunk=1000", "cluster=serial")[0] == 0
-    assert tcdp_sim.open_results("results/subsampling")["s"].values.tolist() == [0.25]
+    assert tcdp_sim.open_results("results/subsampling")["s"].item() == 0.25
 
 
 def test_results_have_the_coordinate_s(tmp_path):
