@@ -14,6 +14,7 @@ from tcdp_sim.store import columns
 
 MEAN, MEAN_ON_NEIGHBOUR = columns.mean(LOSS), columns.mean(NEIGHBOUR)
 _BELOW = 1e-9  # relative: losses on a lattice are known to their rounding
+_ZERO = 1e-200  # a loss so near to 0 is 0, and its sign says whether it counts
 
 
 def promised_delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
@@ -21,16 +22,27 @@ def promised_delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
     return np.array([delta_at(mechanism.guarantee, float(each)) if each >= 0 else np.nan for each in epsilons])
 
 
+def between_atoms(losses: np.ndarray) -> np.ndarray:
+    """Return losses a little larger, so that rounding does not decide whether an atom at one of them exceeds it.
+
+    An atom at a loss does not exceed it. It exceeds a loss that is less by 2e-9 of it, or by 1e-300 at 0.
+    """
+    at_zero = np.where(losses < 0, -_BELOW, _BELOW)
+    return np.where(np.abs(losses) < _ZERO, at_zero, losses + _BELOW * np.abs(losses))
+
+
 def survival(mechanism: Any, losses: np.ndarray) -> np.ndarray:
     """Return the probability that the loss exceeds each of `losses`."""
     if not mechanism.moves:
         return np.where(losses < 0, 1.0, 0.0)
-    return np.asarray(exact.product_loss_sf(mechanism.noise, 1.0, losses, mechanism.moves).estimate)
+    at = between_atoms(losses)
+    return np.asarray(exact.product_loss_sf(mechanism.noise, 1.0, at, mechanism.moves).estimate)
 
 
 def survival_on_neighbour(mechanism: Any, losses: np.ndarray) -> np.ndarray:
     """Return the same for outputs on the neighbour. There the loss has the law of the negative loss."""
-    return 1 - survival(mechanism, -losses - _BELOW * np.abs(losses))
+    turned = np.where(losses == 0, -_ZERO / 2, -losses - 2 * _BELOW * np.abs(losses))  # what is no larger
+    return 1 - survival(mechanism, turned)
 
 
 def delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:

@@ -19,9 +19,11 @@ from tcdp_sim.noise import DiscreteNoise, Noise
 
 NEGLIGIBLE = 1e-13  # share of the answer that may be lost in the tails, which the upper end includes
 MOST_COORDINATES = 2
-_TAILS = np.logspace(-20, -1.5, 500)  # chances at whose quantiles a loss is taken, on both sides, and those between
-_CHANCES = np.concatenate([_TAILS, np.linspace(_TAILS[-1], 1 - _TAILS[-1], 402)[1:-1]])
+_ARM = np.concatenate(  # chances to exceed the points at which the first loss is taken, on each side
+    [np.logspace(-300, -20, 400), np.logspace(-20, -1.5, 400)[1:], np.linspace(10**-1.5, 0.5, 151)[1:]]
+)
 _ROUNDED = 1e-11  # relative error of a probability of one coordinate's loss
+_TIE = 1e-14  # relative error of a loss: brackets hold wherever an atom falls
 _SUMMED = 1e-13  # relative error of a sum of probabilities
 MOST_POINTS = 130_000_000  # of an answer: less than ten seconds for the most expensive noise
 
@@ -131,8 +133,9 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
     Returns
     -------
     Bounds
-        Arrays of shape (n,). For two coordinates of noise with a density, the ends are about a hundredth of the value
-        apart, and the estimate is far closer.
+        Arrays of shape (n,). For two coordinates of noise with a density, the ends are apart by a hundredth of a common
+        value, by a tenth at 1e-5, and by a factor of two to four below 1e-20; the estimate lies half way. At an atom
+        of the loss they lie on both sides of it.
 
     Raises
     ------
@@ -155,7 +158,9 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
     size = abs(real("shift", shift, -np.inf))
     if noise.isotropic or coordinates == 1 or size == 0:
         factor = np.sqrt(coordinates) if noise.isotropic else 1.0
-        return _rounded(PrivacyLossDistribution(noise, size * factor).sf(at))
+        one = PrivacyLossDistribution(noise, size * factor)
+        low, high = _ends(one, at)
+        return Bounds(low, one.sf(at), high).clipped(0.0, 1.0)
     if coordinates > MOST_COORDINATES:
         valid = f"1 or {MOST_COORDINATES} (any number for gaussian)"
         raise ValueError(f"coordinates = {coordinates} is not valid for {_name(noise)} noise; valid: {valid}")
@@ -167,34 +172,41 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
             f"{_name(noise)}: the losses of {coordinates} coordinates need log-concave noise; valid: {need}"
         )
     noise.need_loss()
-    one = PrivacyLossDistribution(noise, size)
-    points = np.concatenate([noise.isf(_CHANCES), -noise.isf(_TAILS[::-1])])  # from the least loss to the largest
-    mass = np.diff(np.concatenate([[0.0], _CHANCES, 1 - _TAILS[::-1], [1.0]]))
-    spend(len(at) * len(points) * noise.tail_cost)
-    first = noise.privacy_loss(points, size)
-    above = one.sf(at[:, None] - first)
-    rise = np.concatenate([np.zeros((len(at), 1)), above, np.ones((len(at), 1))], axis=1)
-    low, high = rise[:, :-1] @ mass, rise[:, 1:] @ mass
-    middle = 0.5 * (low + high)
-    return Bounds(low * (1 - _ROUNDED), middle, high * (1 + _ROUNDED)).clipped(0.0, 1.0)
+    arm = noise.isf(_ARM)
+    spend(4 * len(at) * len(arm) * noise.tail_cost)
+    beyond = noise.sf(arm)  # the quantiles are rounded, so their chances are taken again
+    half = np.append(beyond[0], np.diff(beyond))
+    mass = np.concatenate([half, [max(1 - 2 * beyond[-1], 0.0)], half[::-1]])
+    first = noise.privacy_loss(np.concatenate([arm, -arm[::-1]]), size)  # ascends
+    rest = _ends(PrivacyLossDistribution(noise, size), at[:, None] - first)
+    none, every = np.zeros((len(at), 1)), np.ones((len(at), 1))
+    low = np.concatenate([none, rest[0]], axis=1) @ mass * (1 - _ROUNDED)
+    high = np.concatenate([rest[1], every], axis=1) @ mass * (1 + _ROUNDED)
+    return Bounds(low, 0.5 * (low + high), high).clipped(0.0, 1.0)
 
 
-def _rounded(values: Floats) -> ArrayBounds:
-    return Bounds(values * (1 - _ROUNDED), values, values * (1 + _ROUNDED)).clipped(0.0, 1.0)
+def _ends(losses: PrivacyLossDistribution, at: Floats) -> tuple[Floats, Floats]:
+    """Return P[L > l] of one coordinate from below and above, with the rounding of the loss and of the probability."""
+    slack = np.where(np.isfinite(at), _TIE * np.maximum(np.abs(at), 1.0), 0.0)
+    return losses.sf(at + slack) * (1 - _ROUNDED), losses.sf(at - slack) * (1 + _ROUNDED)
 
 
 def _sums_on_lattice(noise: DiscreteNoise, shift: float, at: Floats) -> ArrayBounds:
     """Return P[L1 + L2 > l] at each of `at`, from the sums of pairs of losses."""
     if noise.steps_of(shift) is None:
-        return _rounded(np.ones(len(at)))
+        return Bounds(*np.ones((3, len(at))))
     loss, log_mass, log_above, log_below = noise.loss_atoms(shift)
-    spend(loss.size * (noise.density_cost + len(at)))
+    spend(3 * loss.size * (noise.density_cost + len(at)))
     order = np.argsort(-loss, kind="stable")
     loss, mass = loss[order], np.exp(log_mass[order])
     under_p = np.append(0.0, np.cumsum(mass))
-    values = np.array([mass @ under_p[np.searchsorted(-loss, loss - each)] for each in at])
+    slack = _TIE * (np.abs(loss[np.isfinite(loss)]).max(initial=1.0) + np.abs(at))
+    low, value, high = (
+        np.array([mass @ under_p[np.searchsorted(-loss, loss - each)] for each in at + end])
+        for end in (slack, 0, -slack)
+    )
     left_out = 2 * float(np.exp(log_above) + np.exp(log_below))
-    return Bounds(values * (1 - _SUMMED), values, values * (1 + _SUMMED) + left_out).clipped(0.0, 1.0)
+    return Bounds(low * (1 - _SUMMED), value, high * (1 + _SUMMED) + left_out).clipped(0.0, 1.0)
 
 
 def _on_lattice(noise: DiscreteNoise, shift: float, epsilon: float) -> Bounds:

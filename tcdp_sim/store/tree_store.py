@@ -4,9 +4,11 @@ from typing import Any
 
 from zarr.storage import LocalStore
 
+from tcdp_sim.core.errors import UserError
+
 
 class TreeStore(LocalStore):
-    """A folder with a zarr tree, to be read. Raises FileNotFoundError for a chunk once the tree is gone.
+    """A folder with a zarr tree, to be read. Raises UserError for a chunk once the tree is gone.
 
     Chunks of zeros are not stored, so zarr reads a missing file as zeros, NaN or "". Somebody who opens a snapshot
     before it is removed would get nothing else.
@@ -16,5 +18,5 @@ class TreeStore(LocalStore):
         """Return the bytes of a key, or None for a chunk that is not stored."""
         found = await super().get(key, *args, **options)
         if found is None and not (self.root / "zarr.json").exists():
-            raise FileNotFoundError(f"{self.root} has been removed or replaced since it was opened; open it again")
+            raise UserError(f"{self.root} has been removed or replaced since it was opened; open it again")
         return found

@@ -47,7 +47,7 @@ def test_the_profile_is_the_integral_of_the_tail():
     """delta(epsilon) is the integral of e^(epsilon - l) P[L > l] over l > epsilon."""
     noise = SinhNormal(1.5, 2.0)
     for epsilon in (0.0, 0.7):
-        losses = epsilon + np.linspace(0, 40, 2001)
+        losses = epsilon + np.linspace(0, 30, 601)
         tail = exact.product_loss_sf(noise, 1.0, losses)
         truth = exact.product_profile(noise, 1.0, epsilon).estimate
         ends = [integrate.simpson(np.exp(epsilon - losses) * end, x=losses) for end in tail]
@@ -67,3 +67,37 @@ def test_the_profile_is_the_integral_of_the_tail():
 def test_refusals(arguments, said):
     with pytest.raises(ValueError, match=said):
         exact.product_loss_sf(*arguments)
+
+
+@pytest.mark.parametrize("loss", [12.0, 35.0, 70.0, 150.0, 400.0])
+def test_brackets_hold_far_out(loss):
+    """P[L1 + L2 > l] down to 1e-180: an integral over the first output of the chance of the second one below a root.
+
+    The loss falls with the output, so its root is interpolated. The rule has an error of about 1e-3.
+    """
+    noise = SinhNormal(2.0, 3.0)
+    arm = noise.isf(np.concatenate([np.logspace(-300, -1, 60_000), np.linspace(0.1, 0.5, 4000)[1:]]))
+    edges = np.concatenate([-arm, arm[-2::-1]])  # ascending
+    middle = (edges[1:] + edges[:-1]) / 2
+    losses = noise.privacy_loss(edges, 1.0)
+    root = np.interp(loss - noise.privacy_loss(middle, 1.0), losses[::-1], edges[::-1], left=np.inf, right=-np.inf)
+    truth = np.sum(np.diff(edges) * np.exp(noise.logpdf(middle)) * noise.cdf(root))
+    found = exact.product_loss_sf(noise, 1.0, [loss])
+    assert 1e-200 < truth < 1e-5
+    assert found.lower[0] <= truth * 1.002
+    assert truth <= found.upper[0] * 1.002
+    assert found.upper[0] <= 5 * found.lower[0]
+
+
+@pytest.mark.parametrize("noise", [Laplace(1.1), DiscreteLaplace(1.2)], ids=lambda noise: noise.family)
+@pytest.mark.parametrize("atom", [-2, 0, 2])
+def test_at_an_atom_the_ends_lie_on_both_sides(noise, atom):
+    """Both losses are +-1/b with the chance of an output beyond either centre: so is their sum 0 or +-2/b."""
+    at = atom / noise.scale
+    found = exact.product_loss_sf(noise, 1.0, [at])
+    without, included = (exact.product_loss_sf(noise, 1.0, [at + end]).estimate[0] for end in (1e-9, -1e-9))
+    chance = {2: noise.cdf(0.0) ** 2, -2: noise.sf(1.0 - noise.is_discrete) ** 2}
+    chance[0] = 2 * noise.cdf(0.0) * noise.sf(1.0 - noise.is_discrete)
+    assert found.lower[0] <= without + 1e-9
+    assert included - 1e-9 <= found.upper[0]
+    assert included - without == pytest.approx(chance[atom], abs=3e-3)

@@ -114,7 +114,7 @@ def test_results_that_vanish_after_they_were_opened_are_no_zeros(run, tmp_path, 
     copy = shutil.copytree(run / "results.zarr", tmp_path / "copy" / "results.zarr")
     cells = results.open_cells(copy.parent, compute_later=later)
     shutil.rmtree(copy)
-    with pytest.raises(FileNotFoundError, match="has been removed or replaced since it was opened; open it again"):
+    with pytest.raises(UserError, match="has been removed or replaced since it was opened; open it again"):
         cells.load()
 
 
