@@ -31,18 +31,17 @@ def between_atoms(losses: np.ndarray) -> np.ndarray:
     return np.where(np.abs(losses) < _ZERO, at_zero, losses + _BELOW * np.abs(losses))
 
 
-def survival(mechanism: Any, losses: np.ndarray) -> np.ndarray:
+def survival(mechanism: Any, losses: np.ndarray, under: str = "P") -> np.ndarray:
     """Return the probability that the loss exceeds each of `losses`."""
     if not mechanism.moves:
         return np.where(losses < 0, 1.0, 0.0)
     at = between_atoms(losses)
-    return np.asarray(exact.product_loss_sf(mechanism.noise, 1.0, at, mechanism.moves).estimate)
+    return np.asarray(exact.product_loss_sf(mechanism.noise, 1.0, at, mechanism.moves, under).estimate)
 
 
 def survival_on_neighbour(mechanism: Any, losses: np.ndarray) -> np.ndarray:
-    """Return the same for outputs on the neighbour. There the loss has the law of the negative loss."""
-    turned = np.where(losses == 0, -_ZERO / 2, -losses - 2 * _BELOW * np.abs(losses))  # what is no larger
-    return 1 - survival(mechanism, turned)
+    """Return the same for outputs on the neighbour."""
+    return survival(mechanism, losses, "Q")
 
 
 def delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:

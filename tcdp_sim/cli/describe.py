@@ -17,6 +17,7 @@ from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.mechanisms.axes import DATA
 from tcdp_sim.mechanisms.functions import calling
 from tcdp_sim.mechanisms.functions.calls import TRIALS
+from tcdp_sim.mechanisms.losses import LOSSES
 from tcdp_sim.study import groups
 from tcdp_sim.study.blocks import sweep_of
 from tcdp_sim.study.compose import composed
@@ -100,8 +101,10 @@ def _has_long_list(axis: Axis) -> bool:
 
 def _yields(mechanism: type[Mechanism]) -> Table:
     table = _table("What a trial yields", "name", "meaning", "unit")
+    asked = {*LOSSES} if mechanism.knows_losses() else set()
     for name, observable in mechanism.observables.items():
-        table.add_row(*map(escape, (name, observable.meaning, observable.unit)))
+        meaning = f"{observable.meaning}; with losses=true" if name in asked else observable.meaning
+        table.add_row(*map(escape, (name, meaning, observable.unit)))
     for name, meaning in mechanism.events.items():
         table.add_row(*map(escape, (name, f"whether {meaning}", "yes or no")))
     return table

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, RealFunction
-from tcdp_sim.core.errors import real, whole
+from tcdp_sim.core.errors import choice, real, whole
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, integrate
-from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
+from tcdp_sim.exact.losses.distribution import LAWS, PrivacyLossDistribution
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.resolution import need_density, resolved, with_kinks
 from tcdp_sim.exact.work import spend, within
@@ -116,7 +116,7 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
 
 
 @within(MOST_POINTS, "valid: fewer losses")
-def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: int = 2) -> ArrayBounds:
+def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: int = 2, under: str = "P") -> ArrayBounds:
     """Return P[L > l] of the privacy loss L of a release whose `coordinates` coordinates all change by `shift`.
 
     Parameters
@@ -129,6 +129,8 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
         The losses l in nats, shape (n,).
     coordinates : int
         The number of coordinates, a whole number of at least 1. Noise that is not isotropic takes 1 or 2.
+    under : str
+        "P" for outputs on the data, "Q" for outputs on the neighbour, where L is the same log P(y)/Q(y).
 
     Returns
     -------
@@ -154,18 +156,18 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
     [0.5]
     """
     at = np.atleast_1d(np.asarray(real("loss", np.asarray(loss), -np.inf)))
-    coordinates = whole("coordinates", coordinates, 1, 1e15)
+    coordinates, under = whole("coordinates", coordinates, 1, 1e15), choice("under", under, LAWS)
     size = abs(real("shift", shift, -np.inf))
     if noise.isotropic or coordinates == 1 or size == 0:
         factor = np.sqrt(coordinates) if noise.isotropic else 1.0
         one = PrivacyLossDistribution(noise, size * factor)
-        low, high = _ends(one, at)
-        return Bounds(low, one.sf(at), high).clipped(0.0, 1.0)
+        low, high = _ends(one, at, under)
+        return Bounds(low, one.sf(at, under), high).clipped(0.0, 1.0)
     if coordinates > MOST_COORDINATES:
         valid = f"1 or {MOST_COORDINATES} (any number for gaussian)"
         raise ValueError(f"coordinates = {coordinates} is not valid for {_name(noise)} noise; valid: {valid}")
     if isinstance(noise, DiscreteNoise):
-        return _sums_on_lattice(noise, size, at)
+        return _sums_on_lattice(noise, size, at, under)
     if not noise.log_concave:
         need = "a class that defines `log_concave` as true, or choose discrete noise or one coordinate"
         raise ValueError(
@@ -178,25 +180,27 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
     half = np.append(beyond[0], np.diff(beyond))
     mass = np.concatenate([half, [max(1 - 2 * beyond[-1], 0.0)], half[::-1]])
     first = noise.privacy_loss(np.concatenate([arm, -arm[::-1]]), size)  # ascends
-    rest = _ends(PrivacyLossDistribution(noise, size), at[:, None] - first)
+    first = -first[::-1] if under == "Q" else first  # the noise is symmetric
+    rest = _ends(PrivacyLossDistribution(noise, size), at[:, None] - first, under)
     none, every = np.zeros((len(at), 1)), np.ones((len(at), 1))
     low = np.concatenate([none, rest[0]], axis=1) @ mass * (1 - _ROUNDED)
     high = np.concatenate([rest[1], every], axis=1) @ mass * (1 + _ROUNDED)
     return Bounds(low, 0.5 * (low + high), high).clipped(0.0, 1.0)
 
 
-def _ends(losses: PrivacyLossDistribution, at: Floats) -> tuple[Floats, Floats]:
+def _ends(losses: PrivacyLossDistribution, at: Floats, under: str) -> tuple[Floats, Floats]:
     """Return P[L > l] of one coordinate from below and above, with the rounding of the loss and of the probability."""
     slack = np.where(np.isfinite(at), _TIE * np.maximum(np.abs(at), 1.0), 0.0)
-    return losses.sf(at + slack) * (1 - _ROUNDED), losses.sf(at - slack) * (1 + _ROUNDED)
+    return losses.sf(at + slack, under) * (1 - _ROUNDED), losses.sf(at - slack, under) * (1 + _ROUNDED)
 
 
-def _sums_on_lattice(noise: DiscreteNoise, shift: float, at: Floats) -> ArrayBounds:
+def _sums_on_lattice(noise: DiscreteNoise, shift: float, at: Floats, under: str) -> ArrayBounds:
     """Return P[L1 + L2 > l] at each of `at`, from the sums of pairs of losses."""
     if noise.steps_of(shift) is None:
-        return Bounds(*np.ones((3, len(at))))
+        return Bounds(*np.full((3, len(at)), 1.0 if under == "P" else 0.0))
     loss, log_mass, log_above, log_below = noise.loss_atoms(shift)
     spend(3 * loss.size * (noise.density_cost + len(at)))
+    loss = -loss if under == "Q" else loss  # the noise is symmetric
     order = np.argsort(-loss, kind="stable")
     loss, mass = loss[order], np.exp(log_mass[order])
     under_p = np.append(0.0, np.cumsum(mass))

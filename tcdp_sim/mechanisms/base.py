@@ -185,6 +185,11 @@ class Mechanism(ABC):
         """
         return {}
 
+    @classmethod
+    def knows_losses(cls) -> bool:
+        """Return True if `draw_losses` draws any for some of the mechanism's cells."""
+        return cls.draw_losses is not Mechanism.draw_losses
+
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
         """Return the privacy losses of independent outputs on two neighbours, in nats.
 

@@ -14,6 +14,7 @@ from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
+from tcdp_sim.mechanisms.losses import LOSSES
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
 from tcdp_sim.study.packed_cells import Cells
@@ -129,7 +130,7 @@ def prepare(settings: Settings) -> Study:
         return swept
     mechanism = mechanism_class(settings.mechanism["name"])
     _check_options(settings, mechanism)
-    _check_target(settings.target_mcse, mechanism)
+    _check_target(settings.target_mcse, mechanism, settings.losses)
     share = blocks.spelled_out(settings, "share", settings.share)
     _check_axes(settings, mechanism, share)
     _check_losses(settings, mechanism)
@@ -177,11 +178,14 @@ def _check_options(
     mechanism.check_options(settings.options)
 
 
-def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism]) -> None:
+def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism], losses: bool) -> None:
     """Raise UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
-    names = (*mechanism.observables, *mechanism.events)
+    needs_losses = set() if losses or not mechanism.knows_losses() else {*LOSSES}
+    names = [name for name in (*mechanism.observables, *mechanism.events) if name not in needs_losses]
     for name, wanted in (target or {}).items():
         where = f"target_mcse.{name}"
+        if name in needs_losses:
+            raise UserError(f"{where} needs losses=true")
         if name not in names:
             raise UserError(f"{where} is not an observable or event of {mechanism.name}; valid: {', '.join(names)}")
         if not isinstance(wanted, Mapping) or len(wanted) != 1 or not set(wanted) <= {"absolute", "relative"}:
@@ -208,7 +212,7 @@ def _check_axes(
 
 
 def _check_losses(settings: Settings, mechanism: type[Mechanism]) -> None:
-    if settings.losses and mechanism.draw_losses is Mechanism.draw_losses:
+    if settings.losses and not mechanism.knows_losses():
         raise UserError(
             f"losses = true is not valid for {mechanism.name}, which draws no privacy losses beside its errors"
         )

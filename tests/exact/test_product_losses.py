@@ -62,6 +62,7 @@ def test_the_profile_is_the_integral_of_the_tail():
         ((Laplace(1.0), 1.0, 0.5, 3), "coordinates = 3"),
         ((Laplace(1.0), np.nan, 0.5), "shift"),
         ((Laplace(1.0), 1.0, np.nan), "loss"),
+        ((Laplace(1.0), 1.0, 0.5, 2, "R"), "under"),
     ],
 )
 def test_refusals(arguments, said):
@@ -101,3 +102,16 @@ def test_at_an_atom_the_ends_lie_on_both_sides(noise, atom):
     assert found.lower[0] <= without + 1e-9
     assert included - 1e-9 <= found.upper[0]
     assert included - without == pytest.approx(chance[atom], abs=3e-3)
+
+
+@pytest.mark.parametrize("noise", [Gaussian(1.3), Laplace(1.1), DiscreteGaussian(1.4), SinhNormal(1.5, 2.0)], ids=repr)
+def test_the_law_on_the_neighbour_is_the_tilted_one(noise):
+    """Q[L > l] is the mean under P of e^(-L) above l: e^(-l) P[L > l] less the integral of e^(-t) P[L > t] above l."""
+    for loss in (-0.55, 0.35):
+        more = loss + 1e-9 + np.linspace(0, 25, 2001 if noise.isotropic or noise.is_discrete else 501)
+        tail = exact.product_loss_sf(noise, 1.0, more).estimate
+        truth = np.exp(-loss) * tail[0] - integrate.trapezoid(np.exp(-more) * tail, more)
+        found = exact.product_loss_sf(noise, 1.0, [loss], under="Q")
+        assert found.estimate[0] == pytest.approx(truth, abs=0.02 * truth + 5e-3)
+    far = exact.product_loss_sf(Gaussian(1.0), 1.0, [30.0], under="Q").estimate
+    assert far == pytest.approx(stats.norm(-1, np.sqrt(2)).sf(30.0), rel=1e-9)

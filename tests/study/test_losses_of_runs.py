@@ -6,7 +6,7 @@ import pytest
 import tcdp_sim
 from tcdp_sim.core.streams import LOSS_STREAM, generator
 from tcdp_sim.engine import simulate
-from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.mechanisms import mechanism_class
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.study import groups
 from tcdp_sim.study.cells import cell_id
@@ -17,7 +17,7 @@ SELECTION += ("sweep.gap=9", "sweep.rho=0.1", "sweep.noise=gaussian", "trials=20
 PREFIXES = ("experiment=cdf", "also=null", "sweep.method=tree_2", "sweep.noise=[gaussian,laplace]", "sweep.k=16")
 PREFIXES += ("sweep.rho=0.5", "sweep.neighbours=add-remove", "trials=2000", "chunk=1000", "cluster=serial")
 CLASSES = {name: mechanism_class(name) for name in groups.options("mechanism")}
-WITH = [name for name, cls in CLASSES.items() if cls.draw_losses is not Mechanism.draw_losses]
+WITH = [name for name, cls in CLASSES.items() if cls.knows_losses()]
 
 
 def test_errors_have_the_bits_of_a_run_without_losses(tiny, folder):
@@ -63,6 +63,9 @@ def test_the_ways_to_a_run_with_losses(tiny, command):
     code, _, err = command("experiment=thresholds", "losses=true", "cluster=serial")
     assert (code, err.count("\n")) == (2, 1)
     assert "losses = true is not valid for thresholds" in err
+    code, _, err = tiny("target_mcse={privacy_loss: {absolute: 1}}")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "target_mcse.privacy_loss needs losses=true" in err
     code, _, err = tiny("losses=maybe")
     assert code == 2
     assert "losses = 'maybe' is not valid; valid: true or false" in err
