@@ -165,14 +165,15 @@ def _distribution(fields: Sequence[Any], pieces: Sequence[Sequence[bytes]]) -> D
     least = keys.min(initial=0)
     table = np.zeros(int(keys.max(initial=least) - least) + 1, np.int64)
     np.add.at(table, keys - least, counts)
-    lowest, highest = np.full_like(table, np.iinfo(np.int64).max), np.full_like(table, MIXED)
-    np.minimum.at(lowest, keys - least, atoms)
-    np.maximum.at(highest, keys - least, atoms)
     used = np.flatnonzero(table)
+    where = np.searchsorted(used, keys - least)  # every key has trials, so it is used
+    lowest, highest = np.full(len(used), np.iinfo(np.int64).max), np.full(len(used), MIXED)
+    np.minimum.at(lowest, where, atoms)
+    np.maximum.at(highest, where, atoms)
     exceed = {label: sum(each["exceed"][label] for each in fields) for label in fields[0]["exceed"]}
     sides = [each.get("infinite", (0, 0)) for each in fields]
     infinite = sum(side[0] for side in sides), sum(side[1] for side in sides)
-    same = np.where(lowest == highest, lowest, MIXED)[used]
+    same = np.where(lowest == highest, lowest, MIXED)
     counted = (exceed, moments.reshape(-1, 5), sum(each["nonfinite"] for each in fields), infinite)
     return Distribution((used + least).astype(np.int32), table[used], same, *counted)
 
