@@ -115,7 +115,7 @@ def run(
     squeeze : bool
         If False, an axis with one value is a dimension of length one, as in `open_results`.
     **keys
-        Any other key of the config, such as seed=1, also={"more": {"k": 30}} or target_mcse={...}.
+        Any other key of the config, such as seed=1, losses=True, also={"more": {"k": 30}} or target_mcse={...}.
 
     Returns
     -------
