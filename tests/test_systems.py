@@ -61,11 +61,11 @@ def test_one_module_names_what_windows_lacks():
     assert posix_only((FOLDERS[0] / ONE_PLACE).read_text("utf-8"))
 
 
-@pytest.fixture(scope="module", params=["msvcrt", "bare"])
+@pytest.fixture(scope="module", params=["locks", "bare"])
 def windows(request, tmp_path_factory):
-    """windows(*command) runs Python as on Windows, with locks of `msvcrt` or without any: -> what it printed."""
+    """windows(*command) runs Python as on Windows, with locks or without any: -> what it printed."""
     home = tmp_path_factory.mktemp("site")
-    like_windows_home.make(home, locks=request.param == "msvcrt")
+    like_windows_home.make(home, locks=request.param == "locks")
     place = tmp_path_factory.mktemp("place")
     (place / "f.py").write_text(FUNCTION, "utf-8")
     (place / "m.py").write_text(AUDITED, "utf-8")

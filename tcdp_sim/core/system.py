@@ -4,7 +4,6 @@ No other module names anything that only POSIX systems have; `tests/test_systems
 """
 
 import _thread
-import errno
 import importlib
 import multiprocessing
 import os
@@ -26,7 +25,7 @@ def _module(name: str) -> Any:
         return None
 
 
-_fcntl, _msvcrt, _resource = _module("fcntl"), _module("msvcrt"), _module("resource")
+_resource = _module("resource")
 _os: Any = os
 _signal: Any = signal
 
@@ -36,28 +35,7 @@ ELSEWHERE = "" if hasattr(signal, "pthread_sigmask") else ", or under WSL if thi
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER: int | None = getattr(os, "O_DIRECTORY", None)  # None where folders cannot be opened
 
-_FAR = 1 << 30  # the byte that Windows locks: beyond the text of the file, which others read
 _READING = threading.Lock()
-
-
-def lock(file: int, shared: bool = False) -> None:
-    """Lock an open file until it is closed. Raises BlockingIOError if another process holds it.
-
-    The kernel frees the lock when the process dies. OSError is raised where there are no locks. Windows has no shared
-    locks: a shared one keeps others out as well.
-    """
-    if _fcntl:
-        _fcntl.flock(file, (_fcntl.LOCK_SH if shared else _fcntl.LOCK_EX) | _fcntl.LOCK_NB)
-    elif _msvcrt:
-        os.lseek(file, _FAR, os.SEEK_SET)
-        try:
-            _msvcrt.locking(file, _msvcrt.LK_NBLCK, 1)
-        except PermissionError as problem:
-            raise BlockingIOError(*problem.args) from None
-        finally:
-            os.lseek(file, 0, os.SEEK_SET)
-    else:
-        raise OSError(errno.ENOLCK, "there are no locks")
 
 
 def read_at(file: int, size: int, start: int) -> bytes:

@@ -1,12 +1,14 @@
 """A lock that admits one driver at a time to a run's folder.
 
-It is the kernel's lock on a file, or a second file on file systems without locks.
+It is the kernel's lock on a file (taken by filelock), or a second file on file systems without locks.
 """
 
+import errno
 import json
 import os
 import platform
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +21,7 @@ from tcdp_sim.store import durable
 LOCK, HELD = "lock", "lock.held"  # the file that the kernel locks, and the file whose existence is the lock
 TRIES, PAUSE = 5, 0.05  # a process that only tests the lock holds it for a moment
 _FLAGS = system.BYTES | system.NO_LINK
+_START = 1  # of the owner's name: Windows lets nobody else read the first byte, which is the locked one
 
 
 @contextmanager
@@ -33,8 +36,12 @@ def held(folder: Path) -> Iterator[str]:
         if _locked(file, folder):
             _refuse_owner(folder)
             os.ftruncate(file, 0)
-            os.write(file, f"process {os.getpid()} on {platform.node()}".encode())
-            yield ""
+            os.write(file, f"{' ' * _START}process {os.getpid()} on {platform.node()}".encode())
+            try:
+                yield ""
+            finally:
+                with suppress(OSError):
+                    os.ftruncate(file, 0)
         else:
             with _held_by_file(folder):
                 yield f"{folder} lies on a file system without locks: {HELD} in it keeps other drivers out instead"
@@ -51,18 +58,15 @@ def busy(folder: Path) -> bool:
     if owner is not None and not _over(owner):
         return True
     try:
-        file = os.open(folder / LOCK, os.O_RDONLY | _FLAGS)
+        file = os.open(folder / LOCK, (os.O_RDWR if os.access(folder / LOCK, os.W_OK) else os.O_RDONLY) | _FLAGS)
     except FileNotFoundError:
         return False
     try:
-        system.lock(file, shared=True)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks
-        return False
+        return not _acquired(file)
+    except OSError as problem:  # a file system without locks, or (NFS) without those of a file that we may only read
+        return problem.errno == errno.EBADF and bool(_named(file))
     finally:
         os.close(file)
-    return False
 
 
 def _locked(file: int, folder: Path) -> bool:
@@ -70,17 +74,33 @@ def _locked(file: int, folder: Path) -> bool:
 
     Raises UserError if another process holds the lock.
     """
+    try:
+        if not _acquired(file):
+            raise _taken(folder, _named(file))
+    except OSError:
+        return False
+    return True
+
+
+def _acquired(file: int) -> bool:
+    """Return whether the kernel has locked an open file, until it is closed. Raises OSError where there are no locks.
+
+    The kernel frees the lock when the process dies.
+    """
+    with warnings.catch_warnings(action="ignore"):  # about a Python without locks
+        from filelock import lock_descriptor  # slow to import
+
     for left in reversed(range(TRIES)):
-        try:
-            system.lock(file)
+        if lock_descriptor(file, blocking=False):
             return True
-        except BlockingIOError:
-            if not left:
-                raise _taken(folder, system.read_at(file, 1000, 0).decode("utf-8", "replace").strip()) from None
+        if left:
             time.sleep(PAUSE)
-        except OSError:  # a file system without locks
-            return False
-    raise AssertionError
+    return False
+
+
+def _named(file: int) -> str:
+    """Return how the last driver called itself in the file that the kernel locks, "" if it has ended well."""
+    return system.read_at(file, 1000, _START).decode("utf-8", "replace").strip()
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 Names and modules are removed. What remains behaves as on Windows where this matters: folders cannot be opened, only
 files open for writing can be synced, an open file can be neither removed nor renamed, users may make no symlinks, text
-files end their lines with two characters, and a lock is one of `msvcrt`.
+files end their lines with two characters, and a lock is one of the first byte.
 """
 
 import builtins
@@ -38,24 +38,27 @@ def remove():
                     delattr(owner, name)
 
 
-def locking(file, mode, size):
-    """Lock some bytes, as `msvcrt.locking` does: for one open file, whatever process has it."""
-    start = os.lseek(file, 0, os.SEEK_CUR)
+def lock(file, *, blocking):
+    """Lock the first byte as filelock does on Windows: for one open file, whatever process has it."""
+    assert not blocking
+    kind = fcntl.F_WRLCK if fcntl_of(file, GETFL) & os.O_RDWR else fcntl.F_RDLCK
     try:
-        kind = fcntl.F_WRLCK if fcntl_of(file, GETFL) & os.O_RDWR else fcntl.F_RDLCK
-        wanted = struct.pack("hhqqi4x", kind, os.SEEK_SET, start, size, 0)
-        fcntl_of(file, F_OFD_SETLK, wanted)
+        fcntl_of(file, F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 1, 0))
     except BlockingIOError:
-        raise PermissionError(errno.EACCES, "Permission denied") from None
+        return False
+    return True
 
-
-if "msvcrt" not in json.loads(LACKING.read_text("utf-8")):
-    with suppress(ImportError):
-        import locket  # noqa: F401 (libraries of dask's: on Linux they need `fcntl` and `resource`)
-        import psutil  # noqa: F401
 
 fcntl_of, F_OFD_SETLK, GETFL = fcntl.fcntl, 37, fcntl.F_GETFL
-sys.modules["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, locking=locking)
+if "msvcrt" not in json.loads(LACKING.read_text("utf-8")):
+    with suppress(ImportError):
+        import filelock
+        import locket  # noqa: F401 (libraries of dask's: on Linux they need `fcntl` and `resource`)
+        import psutil
+
+        filelock.lock_descriptor = lock
+        psutil.pid_exists = lambda process: os.path.exists(f"/proc/{process}")
+sys.modules["msvcrt"] = types.SimpleNamespace()
 real_open, real_fsync, real_dll, real_kill, real_text = os.open, os.fsync, ctypes.CDLL, os.kill, io.open
 
 

@@ -8,7 +8,7 @@ import lacking_on_windows
 
 
 def make(folder: Path, locks: bool = True) -> None:
-    """Fill a folder. Without `locks` there is no `msvcrt` either."""
+    """Fill a folder. Without `locks` there are none, and no `msvcrt` either."""
     shutil.copy(Path(__file__).with_name("like_windows.py"), folder / "sitecustomize.py")
     lacking = {module: names and sorted(names) for module, names in lacking_on_windows.lacking().items()}
     (folder / "lacking.json").write_text(json.dumps(lacking | ({} if locks else {"msvcrt": None})), "utf-8")

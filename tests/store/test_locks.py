@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 
@@ -50,14 +51,45 @@ def test_the_kernels_lock_keeps_others_out_until_it_is_freed(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
-def test_who_only_asks_keeps_nobody_out(tmp_path, monkeypatch):
-    """A look at the lock takes a moment; a driver that starts just then waits for it."""
+@pytest.mark.parametrize("start", [locks.held, lambda folder: nullcontext(locks.busy(folder))], ids=["held", "busy"])
+def test_who_only_asks_keeps_nobody_out(tmp_path, monkeypatch, start):
+    """A look at the lock takes a moment; a driver that starts just then waits for it, and so does another look."""
     asked = []
     with (tmp_path / "lock").open("w") as other:
         fcntl.flock(other, fcntl.LOCK_SH)
         monkeypatch.setattr("time.sleep", lambda _: asked.append(1) or fcntl.flock(other, fcntl.LOCK_UN))
-        with locks.held(tmp_path):
+        with start(tmp_path) as told:
+            assert not told
             assert asked == [1]
+
+
+def test_a_look_writes_nothing(tmp_path):
+    (tmp_path / "lock").write_text("what the last driver left")
+    before = (tmp_path / "lock").stat()
+    assert not locks.busy(tmp_path)
+    assert (tmp_path / "lock").stat().st_mtime_ns == before.st_mtime_ns
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+
+
+@pytest.mark.parametrize("left", ["", "  process 3 on h"])
+def test_where_a_file_that_may_only_be_read_has_no_lock_the_name_in_it_counts(tmp_path, monkeypatch, left):
+    """So on NFS for other users: there a lock that keeps others out needs a file that is open for writing."""
+
+    def flock(*_):
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    (tmp_path / "lock").write_text(left)
+    monkeypatch.setattr(fcntl, "flock", flock)
+    assert locks.busy(tmp_path) == bool(left)
+
+
+def test_who_has_ended_leaves_no_name(tmp_path):
+    with locks.held(tmp_path):
+        assert f"process {os.getpid()} on" in (tmp_path / "lock").read_text()
+    assert (tmp_path / "lock").read_text() == ""
+    with pytest.raises(ZeroDivisionError), locks.held(tmp_path):
+        1 / 0  # noqa: B018
+    assert (tmp_path / "lock").read_text() == ""
 
 
 def test_a_planted_link_is_not_followed(tmp_path):

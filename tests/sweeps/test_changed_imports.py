@@ -36,7 +36,6 @@ def told(tmp_path: Path, more: str) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.slow
 def test_chunks_of_the_former_imports_are_not_used(tmp_path):
     """Means of 1 + x, where x is what the module adds: the means of a mixture would lie between them."""
     (tmp_path / "h.py").write_text("def g(x):\n    return x\n")
