@@ -11,6 +11,7 @@ import socket
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
@@ -37,7 +38,7 @@ class Writer:
 
     def __init__(self, folder: Path, label: str = ""):
         durable.make_folder(folder)
-        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
         name = f"{stamp}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}{label}.seg"
         self.path = folder / name
         self._file = os.open(self.path, system.BYTES | os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)

@@ -3,8 +3,8 @@
 import json
 import platform
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -103,8 +103,8 @@ def age(head: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _now() -> str:
-    """Return the time as text, in UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    """Return the time as text, in UTC: in microseconds, since commands that follow each other may share a second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def blas() -> list[dict[str, Any]]:
