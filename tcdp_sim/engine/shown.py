@@ -9,14 +9,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tcdp_sim.core.streams import fingerprint, generator
-from tcdp_sim.mechanisms.base import Draws
-from tcdp_sim.mechanisms.functions import Call
 from tcdp_sim.store import provenance
+
+if TYPE_CHECKING:
+    from tcdp_sim.mechanisms.base import Draws
+    from tcdp_sim.mechanisms.functions import Call
 
 KEY = "shown"  # of a head
 CLOSE = 1e-9  # relative distance of two numbers that differ by their last bits
@@ -40,7 +42,7 @@ class Shown:
     point: Mapping[str, Any]
     seed: int
     stream: str
-    draws: Draws
+    draws: "Draws"
     numerics: str = field(default_factory=numerics)
 
     @property
@@ -49,7 +51,7 @@ class Shown:
         words = " ".join(f"{axis}={value}" for axis, value in self.point.items())
         return f" at {words}" if words else ""
 
-    def repeats(self, call: Call) -> bool:
+    def repeats(self, call: "Call") -> bool:
         """Return True if this process draws the same numbers. Raises what the function raises."""
         trials = len(next(iter(self.draws.values())))
         found = call(generator(self.seed, self.stream, 0), trials, self.point)
