@@ -27,7 +27,7 @@ from tcdp_sim.store import columns
 
 CELLS = 8192  # rows in a chunk of a variable along `cell`, in a table of several blocks
 ENTRIES = 2**20  # the same for variables with entries of their own, such as the bins of histograms
-SMALL = 2**25  # bytes of a table of several blocks that is written by way of memory, at most
+SMALL = 2**26  # bytes of a table of several blocks that is written by way of memory, at most
 Place = Path | MemoryStore
 Seen = Callable[[xr.Dataset], None]  # a function that gets a table
 CODEC = (ZstdCodec(level=3, checksum=True),)
