@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core.code_parts import Dynamic, Variable, Whole, enumerated, parts_of_class, parts_of_function
+from tcdp_sim.core.described_tables import of_table
 from tcdp_sim.core.reached import is_handed_out_by_a_library, is_of_a_library, is_users, stands_in_a_library
 from tcdp_sim.core.sources import reachable
 
@@ -173,7 +174,13 @@ class Described:
             return ["library", type(what).__module__, type(what).__qualname__]
         if callable(what) or is_dataclass(what) or hasattr(what, "__get__"):
             return self._object(what)
-        raise TypeError(f"{type(what).__name__} is no plain data")
+        return self._table(what)
+
+    def _table(self, what: Any) -> Any:
+        """Return the description of a table of pandas. Raises TypeError for any other object."""
+        if (table := of_table(what)) is None:
+            raise TypeError(f"{type(what).__name__} is no plain data")
+        return ["table", table, self.of(getattr(what, "attrs", None))]
 
     def _function(self, what: FunctionType) -> Any:
         """Return the description of a function: a library's by its name, and with its closure if it is a wrapper."""
