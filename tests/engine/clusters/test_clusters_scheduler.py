@@ -114,9 +114,9 @@ def test_a_scheduler_that_dies_and_comes_back_changes_no_byte(command, folder, t
     words = [f"cluster.{key}={value}" for key, value in spec(processes.words).items() if key != "name"]
     records = []
 
-    def extend(writer, chunks, kept=RunWriter.extend):
+    def extend(writer, chunks, worker, kept=RunWriter.extend):
         chunks = list(chunks)
-        kept(writer, chunks)
+        kept(writer, chunks, worker)
         before = len(records)
         records.extend(chunks)
         if before < 2 <= len(records):
