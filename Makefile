@@ -63,8 +63,9 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	sed 's|](figures/|](../../results/reference/papers/figures/|g' results/papers/papers.md > docs/reference/papers.md
 	cp results/papers/errata.md results/papers/remarks.md docs/reference/
 
-doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public names, computed and written
+doc-numbers: $(STAMP) # the numbers in README and docs, the notebooks of pages, and the page of public names, computed and written
 	PYTHONPATH=tests/references $(BIN)/python -m doc_numbers
+	PYTHONPATH=tests/references $(BIN)/python -m doc_notebooks
 	PYTHONPATH=tests/references $(BIN)/python -m public_names
 
 docs: $(STAMP) # the site, docs/_build/html/index.html; warnings are errors, and figures are kept in docs/_build/gallery

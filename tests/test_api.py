@@ -1,6 +1,5 @@
 """The Python API: the folder, bytes, resume and refusals of the command line, from a plain script or a notebook."""
 
-import json
 import os
 import signal
 import subprocess
@@ -201,15 +200,16 @@ def test_the_package_says_what_it_has():
 
 
 @pytest.mark.slow
-def test_the_notebook_runs(here):
-    source = Path(__file__).parent.parent / "examples" / "first_steps.ipynb"
+@pytest.mark.parametrize("name", ["first_steps", "own_statistic", "privacy_loss_distribution"])
+def test_the_notebooks_run(here, name):
+    source = Path(__file__).parent.parent / "examples" / f"{name}.ipynb"
     notebook = nbformat.read(source, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "committed without its outputs"
     done = nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": here}})
     done.execute()
     kinds = {kind for cell in notebook.cells for out in cell.get("outputs", ()) for kind in out.get("data", ())}
     assert "image/png" in kinds
-    assert json.loads((here / "results/first_steps/certificate.json").read_text())["experiment"] == "histogram"
+    assert any((here / "results").rglob("certificate.json"))
 
 
 def test_a_tidy_table_has_the_exact_beside_the_simulated(here, command):

@@ -7,7 +7,10 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import nbformat
 import pytest
+from doc_notebooks import notebooks
+from doc_notebooks import written as notebook
 from doc_numbers import DOCS, FILE, NUMBERS, ROOT, SNIPPET, computed, output, reader, shown, written
 
 PAGE = """
@@ -67,3 +70,19 @@ def test_a_page_shows_the_numbers_that_its_reader_gets(tmp_path):
         here = [output(code, f"page:{place}", names) for place, code in enumerate(codes)]
     assert here == ["", read.stdout]
     assert computed(PAGE, "page") == PAGE.replace("[0. 0.]", read.stdout.strip())
+
+
+def test_a_notebook_is_its_page_without_outputs_links_and_pictures():
+    page = "# T\n\na [b](c.md) [d](https://x)\n\n" + PAGE + "\nlast\n\n![p](q.png)\n\n    tcdp-sim list\n"
+    cells = notebook(page).cells
+    assert [cell.cell_type for cell in cells] == ["markdown", "code", "code", "markdown"]
+    assert cells[0].source == "# T\n\na b [d](https://x)"
+    assert [cell.source for cell in cells[1:3]] == [code.rstrip() for code in SNIPPET.findall(PAGE)]
+    assert cells[3].source == "last\n\n    tcdp-sim list"
+
+
+def test_the_notebooks_of_pages_are_what_the_pages_give():
+    found = notebooks()
+    assert len(found) == 2
+    for path, page in found.items():
+        assert nbformat.read(path, as_version=4) == notebook(page.read_text("utf-8"))

@@ -7,6 +7,7 @@ import contextlib
 import io
 import linecache
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
@@ -188,6 +189,9 @@ def main() -> None:
         if PRINTED.search(text):
             with TemporaryDirectory() as folder, contextlib.chdir(folder):
                 path.write_text(computed(text, path.name), "utf-8")
+                for figure in Path(folder).glob("*.png"):
+                    if f"]({figure.name})" in text:
+                        shutil.copy(figure, path.parent)
 
 
 if __name__ == "__main__":
