@@ -29,6 +29,7 @@ from tcdp_sim.selection.calibration import (
 )
 from tcdp_sim.selection.scores import MOST
 
+SEVERAL, NO_CLOSED_FORM = "m above 1", "noisy maxima and sparse vector"  # cases without a privacy loss
 SHARE = 0.01  # Theorem 20 asks for P[|Z| >= gap / 2] << 1/k; we take 1% of 1/k
 ALGORITHM = Axis("algorithm", "algorithm of private selection", valid=", ".join(ALGORITHMS), kind="text")
 ACCOUNTING = Axis(
@@ -101,6 +102,16 @@ class GapMax(Mechanism):
     draws_losses: bool = False
 
     name = "gap_max"
+    loss_pair = (
+        "The lead is smaller by two on the neighbour, or larger by two if it is below two; no other pair with the same "
+        "leader changes it more, and that no pair at all reveals more is not proved."
+    )
+    unknown_losses = MappingProxyType(
+        {
+            SEVERAL: "The probabilities of sets of candidates have no closed form.",
+            NO_CLOSED_FORM: "The probabilities of their outputs have no closed form.",
+        }
+    )
     version = 2
     axes = declared(ALGORITHM, NOISE, ACCOUNTING, CANDIDATES, GAP, M, *TCDP_TARGET, DELTA)
     required = ("algorithm", "k", "gap", "rho")
@@ -188,11 +199,16 @@ class GapMax(Mechanism):
         """The lead on the neighbour of a privacy loss, in counts."""
         return self.gap - 2 if self.gap >= 2 else self.gap + 2
 
+    @property
+    def unknown_loss(self) -> str:
+        if self.m > 1:
+            return SEVERAL
+        return NO_CLOSED_FORM if _outputs(self.algorithm, self.calibrated, self.gap, self.k) is None else ""
+
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
         gaps = self.gap, self.neighbour_gap
         p, q = (_outputs(self.algorithm, self.calibrated, gap, self.k) for gap in gaps)
-        if self.m > 1 or p is None or q is None:
-            return {}
+        assert p is not None and q is not None  # noqa: PT018 (`unknown_loss` is empty)
         needed = (self.calibrated.needed_gap(self.k, trials, rng=rng) for _ in gaps)
         drawn = (np.where(_selected(each, gap), 0, 1) for each, gap in zip(needed, gaps))
         return of_outputs(p, q, *drawn)

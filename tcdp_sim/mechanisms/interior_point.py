@@ -18,7 +18,7 @@ from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursive_release import sample_recursive
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import NOISE, POSITIVE, TCDP_TARGET
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
@@ -77,6 +77,9 @@ class InteriorPoint(Mechanism):
     scale: float = 0.0
 
     name = "interior_point"
+    unknown_losses = MappingProxyType(
+        {EVERY: "Outputs are drawn as depths in a summary of the data, whose law on a neighbour is not written down."}
+    )
     version = 3
     axes = declared(
         Axis("method", "algorithm for interior points", "", ", ".join(methods.METHODS), "text"),

@@ -15,7 +15,7 @@ from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.data.candidate_problems import MOST_CANDIDATES, PROBLEMS, accuracy_losses
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import NOISE, POSITIVE, TCDP_TARGET, K
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.selection.calibration import (
     WITH_NOISE,
@@ -85,6 +85,9 @@ class PrivateCandidates(Mechanism):
     family: str | None = None
 
     name = "private_candidates"
+    unknown_losses = MappingProxyType(
+        {EVERY: "The law of the chosen candidate and its score on a neighbour is not written down."}
+    )
     version = 1
     axes = declared(
         Axis("method", "how a candidate is chosen", valid=", ".join(METHODS), kind="text"),

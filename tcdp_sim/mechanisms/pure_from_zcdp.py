@@ -14,7 +14,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms.axes import POSITIVE, RHO
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import Guarantee, PureDP
 
 MOST_VALUES = 100
@@ -63,6 +63,7 @@ class PureFromZCDP(Mechanism):
     values: int
 
     name = "pure_from_zcdp"
+    unknown_losses = MappingProxyType({EVERY: "The law of the chosen point on a neighbour is not written down."})
     version = 1
     axes = declared(
         Axis("n", "number of records of the zCDP mechanism", "records", "a whole number from 1 to 1e6"),

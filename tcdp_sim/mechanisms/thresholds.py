@@ -15,7 +15,7 @@ from tcdp_sim.core.errors import choice, real
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import NOISE, TCDP_TARGET
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.medians import plan_medians
 from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_rank, search_work
@@ -89,6 +89,9 @@ class Thresholds(Mechanism):
     most_windows: int = 100
 
     name = "thresholds"
+    unknown_losses = MappingProxyType(
+        {EVERY: "The joint law of the interior points and the noisy counts on a neighbour is not written down."}
+    )
     version = 4
     axes = declared(
         Axis("method", "algorithm for threshold queries", "", ", ".join(METHODS), "text"),

@@ -107,10 +107,24 @@ def test_outputs_come_as_often_as_their_ratio_says(name, gap):
         assert abs(leads.mean() - law[0]) <= 5 * np.sqrt(law[0] * (1 - law[0]) / TRIALS) + 1e-12
 
 
-def test_what_has_no_closed_form_draws_no_losses():
-    assert drawn(GapMax("permute_and_flip", permute_and_flip(1.0), PureDP(1.0), 3.0, 20.0, m=1)) != {}
-    assert drawn(GapMax("exponential_mechanism", exponential_mechanism(1.0), PureDP(2.0), 3.0, 20.0, m=2)) == {}
-    assert drawn(Cdf(Laplace(1.0), PureDP(1.0), SquareRoot(16, "add_remove"))) == {}
+class Plain(Gaussian):
+    """A noise class whose privacy loss is the difference of log densities, which loses digits."""
+
+    gives_loss = False
+
+
+@pytest.mark.parametrize(
+    ("case", "mechanism"),
+    {
+        "": GapMax("permute_and_flip", permute_and_flip(1.0), PureDP(1.0), 3.0, 20.0, m=1),
+        "m above 1": GapMax("exponential_mechanism", exponential_mechanism(1.0), PureDP(2.0), 3.0, 20.0, m=2),
+        "rows that move by unequal amounts": Cdf(Laplace(1.0), PureDP(1.0), SquareRoot(16, "add_remove")),
+        "a noise without privacy_loss": Histogram(Plain(1.0), ZCDP(1.0), ONE, 10.0),
+    }.items(),
+)
+def test_what_has_no_law_says_why(case, mechanism):
+    assert mechanism.unknown_loss == case
+    assert not case or case in mechanism.reasons_without_losses()
 
 
 def test_losses_of_trees():
