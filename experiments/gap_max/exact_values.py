@@ -103,15 +103,19 @@ def loss_delta(mechanism: GapMax, epsilons: np.ndarray) -> np.ndarray:
     return delta_of_atoms(p, q, epsilons)
 
 
+def _has_exact_losses(mechanism: GapMax) -> bool:
+    return mechanism.draws_losses and not isinstance(mechanism.calibrated, SparseVector)
+
+
 def _mean_loss(mechanism: GapMax) -> float:
-    if not mechanism.draws_losses or mechanism.m > 1:
+    if not _has_exact_losses(mechanism):
         return np.nan
     loss, p, _ = _outputs_of(mechanism)
     return float(np.sum(p * loss, where=p > 0))
 
 
 def _mean_loss_on_neighbour(mechanism: GapMax) -> float:
-    if not mechanism.draws_losses or mechanism.m > 1:
+    if not _has_exact_losses(mechanism):
         return np.nan
     loss, _, q = _outputs_of(mechanism)
     return float(np.sum(q * loss, where=q > 0))

@@ -7,10 +7,10 @@ from tcdp_sim.core.axes import declared
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Options, Point
 from tcdp_sim.mechanisms.gap_max import ACCOUNTING, ALGORITHM, SEVERAL, GapMax, M
-from tcdp_sim.selection.algorithms import ObviousAnswer
+from tcdp_sim.selection.algorithms import GeneralizedHistogram, ObviousAnswer
 from tcdp_sim.selection.scores import Scores
 
-OTHERS = "algorithms other than Algorithm 22 and stability"  # the case without a privacy loss
+OTHERS = "algorithms other than 21, 22 and stability"  # the case without a privacy loss
 
 
 class GapMaxData(GapMax):
@@ -40,7 +40,7 @@ class GapMaxData(GapMax):
     )
     unknown_losses = MappingProxyType(
         {
-            SEVERAL: "The probabilities of sets of candidates have no closed form.",
+            SEVERAL: "The probabilities of sets of candidates are not written down.",
             OTHERS: "The data are replaced by a lead with ties, and a neighbour of the data does not have this form.",
         }
     )
@@ -49,7 +49,7 @@ class GapMaxData(GapMax):
 
     @property
     def unknown_loss(self) -> str:
-        by_lead = isinstance(self.calibrated, ObviousAnswer)  # stability among them
+        by_lead = isinstance(self.calibrated, ObviousAnswer | GeneralizedHistogram)  # stability among them
         return SEVERAL if self.m > 1 else "" if by_lead else OTHERS
 
     @classmethod

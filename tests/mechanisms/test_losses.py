@@ -7,10 +7,18 @@ from scipy import integrate, stats
 from tcdp_sim import exact
 from tcdp_sim.mechanisms import Cdf, GapMax, Histogram, losses
 from tcdp_sim.mechanisms.gap_max import _outputs, _permute_and_flip
-from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, TruncatedLaplace
+from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.prefix_sums import SquareRoot, Tree
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
-from tcdp_sim.selection import ObviousAnswer, Stability, exponential_mechanism, permute_and_flip
+from tcdp_sim.selection import (
+    GeneralizedHistogram,
+    NoisyMax,
+    ObviousAnswer,
+    Stability,
+    exponential_mechanism,
+    permute_and_flip,
+)
 
 TRIALS = 100_000
 ONE = np.array([1])
@@ -73,8 +81,14 @@ ALGORITHMS = {
     "stability": Stability(Laplace(2.0), 0.01),
     "exponential_mechanism": exponential_mechanism(0.7),
     "permute_and_flip": permute_and_flip(0.7),
+    "generalized_histogram": GeneralizedHistogram(SinhNormal(2.0, 5.0)),
+    "noisy_max_laplace": NoisyMax(Laplace(4.0)),
+    "noisy_max_gaussian": NoisyMax(Gaussian(3.0)),
+    "dithered": GeneralizedHistogram(DitheredLattice(0.0, (-1.0, -1.6, -2.5), 0.3)),
 }
-ARGUMENTS = {"obvious_answer": Gaussian(3.0), "stability": Laplace(2.0)}
+ARGUMENTS = {"obvious_answer": Gaussian(3.0), "stability": Laplace(2.0), "generalized_histogram": SinhNormal(2.0, 5.0)}
+ARGUMENTS |= {"noisy_max_laplace": Laplace(4.0), "noisy_max_gaussian": Gaussian(3.0)}
+ARGUMENTS |= {"dithered": ALGORITHMS["dithered"].noise}
 
 
 @pytest.mark.parametrize("k", [2.0, 7.0, 1e4, 1e30])
@@ -82,7 +96,8 @@ ARGUMENTS = {"obvious_answer": Gaussian(3.0), "stability": Laplace(2.0)}
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_probabilities_of_outputs_are_the_exact_ones(name, gap, k):
     delta = 0.01 if name == "stability" else None
-    pair = exact.output_pair(name, ARGUMENTS.get(name, 0.7), k, gap, gap, delta=delta)
+    named = "noisy_max" if name.startswith("noisy_max") or name == "dithered" else name
+    pair = exact.output_pair(named, ARGUMENTS.get(name, 0.7), k, gap, gap, delta=delta)
     np.testing.assert_allclose(_outputs(name, ALGORITHMS[name], gap, k), pair.p.estimate[:2], rtol=1e-9)
 
 
