@@ -91,6 +91,16 @@ def test_sparse_vector_selects_as_its_law_says():
         is_near((chosen[:, 0] == answer).astype(float), chance)
 
 
+def test_a_few_nodes_are_enough():
+    """Outputs alone are integrated over the nodes that matter to them, and with the leader over all nodes."""
+    law = _SparseOutputs(SparseVector(0.7), 20.0, 30.0, 0.0, 1e6)
+    outputs = np.array([0.0, 3.0, 2000.0, 9e5])
+    np.testing.assert_allclose(law.log_chance(outputs), law.log_chance(np.append(outputs, 1e6 - 1))[:-1], rtol=1e-12)
+    for each in outputs:
+        whole = law.log_chance(np.array([each, 1e6 - 1]))[0]
+        assert law.log_chance(np.array([each]))[0] == pytest.approx(whole, rel=1e-12)
+
+
 @pytest.mark.parametrize("k", [2.0, 1e6, 1e300])
 def test_the_masses_of_both_worlds_are_one(k):
     mechanism = GapMax("sparse_vector", SparseVector(0.7), PureDP(0.7), 9.0, k)

@@ -12,13 +12,9 @@ from tcdp_sim.study import groups
 from tcdp_sim.study.cells import cell_id
 
 HISTOGRAM = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
-SELECTION = (
-    "experiment=gap_max",
-    "also=null",
-    "sweep.algorithm=[obvious_answer,permute_and_flip,generalized_histogram]",
-    "sweep.k=100",
-)
-SELECTION += ("sweep.gap=9", "sweep.rho=0.1", "sweep.noise=gaussian", "trials=2000", "chunk=1000", "cluster=serial")
+SELECTION = ("experiment=gap_max", "also=null", "sweep.k=100", "sweep.noise=gaussian")
+SELECTION += ("sweep.algorithm=[obvious_answer,permute_and_flip,generalized_histogram]",)
+SELECTION += ("sweep.gap=9", "sweep.rho=0.1", "trials=2000", "chunk=1000", "cluster=serial")
 PREFIXES = ("experiment=cdf", "also=null", "sweep.method=tree_2", "sweep.noise=[gaussian,laplace]", "sweep.k=16")
 PREFIXES += ("sweep.rho=0.5", "sweep.neighbours=add-remove", "trials=2000", "chunk=1000", "cluster=serial")
 SHORT = ("also=null", "trials=2000", "chunk=1000", "cluster=serial")
