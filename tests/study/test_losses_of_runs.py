@@ -25,6 +25,8 @@ KEYS += ("sweep.noise=gaussian", "sweep.rho=0.1", "sweep.delta=0.01", "sweep.key
 BITS = ("experiment=mean_concentrated", *SHORT, "sweep.answers=12", "sweep.epsilon=0.3", "sweep.cut=3")
 CENTRES = ("experiment=smooth_sensitivity", *SHORT, "sweep.method=mean_global", "sweep.records=delays", "sweep.n=100")
 CENTRES += ("sweep.rho=0.1", "sweep.contamination=0")
+PURE = ("experiment=pure_from_zcdp", *SHORT, "sweep.n=20", "sweep.epsilon=1")
+TREES = ("experiment=thresholds", *SHORT, "sweep.method=[tree_2,square_root]", "sweep.records=delays", "sweep.rho=0.1")
 CLASSES = {name: mechanism_class(name) for name in groups.options("mechanism")}
 WITH = [name for name, cls in CLASSES.items() if cls.knows_losses()]
 
@@ -43,7 +45,9 @@ def test_errors_have_the_bits_of_a_run_without_losses(tiny, folder):
 
 
 @pytest.mark.parametrize(
-    "words", [SELECTION, PREFIXES, QUANTILES, KEYS, BITS, CENTRES], ids=lambda words: words[0].partition("=")[2]
+    "words",
+    [SELECTION, PREFIXES, QUANTILES, KEYS, BITS, CENTRES, PURE, TREES],
+    ids=lambda words: words[0].partition("=")[2],
 )
 def test_losses_stand_beside_exact_means_and_agree(command, tmp_path, words):
     """Within 5.5 standard errors: 4e-8 each."""
@@ -72,9 +76,9 @@ def test_distributions_have_tail_profile_and_promise(tiny, folder):
 
 
 def test_the_ways_to_a_run_with_losses(tiny, command):
-    code, _, err = command("experiment=thresholds", "losses=true", "cluster=serial")
+    code, _, err = command("experiment=interior_point", "losses=true", "cluster=serial")
     assert (code, err.count("\n")) == (2, 1)
-    assert "losses = true is not valid for thresholds, which draws no privacy losses: The joint law" in err
+    assert "losses = true is not valid for interior_point, which draws no privacy losses: Outputs are" in err
     code, _, err = tiny("target_mcse={privacy_loss: {absolute: 1}}")
     assert (code, err.count("\n")) == (2, 1)
     assert "target_mcse.privacy_loss needs losses=true" in err
