@@ -207,7 +207,7 @@ class GapMax(Mechanism):
         gaps = self.gap, self.neighbour_gap
         if isinstance(self.calibrated, SparseVector):
             return losses_of_selections.sparse_vector(self.calibrated, *gaps, self.k, trials, rng)
-        p, q = (_outputs(self.algorithm, self.calibrated, gap, self.k) for gap in gaps)
+        p, q = (outputs(self.algorithm, self.calibrated, gap, self.k) for gap in gaps)
         needed = (self.calibrated.needed_gap(self.k, trials, rng=rng) for _ in gaps)
         drawn = (np.where(_selected(each, gap), 0, 1) for each, gap in zip(needed, gaps))
         return of_outputs(p, q, *drawn)
@@ -219,7 +219,7 @@ def _selected(needed: np.ndarray, gap: float) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def _outputs(algorithm: str, calibrated: Any, gap: float, k: float) -> np.ndarray:
+def outputs(algorithm: str, calibrated: Any, gap: float, k: float) -> np.ndarray:
     """Return the probabilities of the leader and of one other output, each (or none, for stability).
 
     By symmetry all others are equally likely.

@@ -11,6 +11,7 @@ from tcdp_sim.mechanisms.base import Draws, Mechanism, Observable
 from tcdp_sim.noise import Noise
 
 LOSS, NEIGHBOUR = "privacy_loss", "privacy_loss_neighbour"
+PAIR = "privacy_loss_pair"  # the attribute of results with the neighbours of the losses
 NO_LOSS = "a noise without privacy_loss"  # the case of a noise class that lacks this method
 BY_NOISE = MappingProxyType(
     {NO_LOSS: "The difference of log densities loses digits, so the noise class has to define privacy_loss."}

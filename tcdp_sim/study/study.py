@@ -14,7 +14,7 @@ from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
-from tcdp_sim.mechanisms.losses import LOSS, asked_losses
+from tcdp_sim.mechanisms.losses import LOSS, PAIR, asked_losses
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
 from tcdp_sim.study.packed_cells import Cells
@@ -113,7 +113,7 @@ class Study(OfSettings):
         if not self.settings.losses:
             return {}
         unknown = f"not known in {'; '.join(self.plan.without_losses)}" if self.plan.without_losses else "drawn"
-        return {LOSS: unknown, f"{LOSS}_pair": self.mechanism.loss_pair}
+        return {LOSS: unknown, PAIR: self.mechanism.loss_pair}
 
 
 def title(settings: Settings) -> str:

@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 from tcdp_sim import exact
 from tcdp_sim.mechanisms import Cdf, GapMax, Histogram, losses
-from tcdp_sim.mechanisms.gap_max import _outputs, _permute_and_flip
+from tcdp_sim.mechanisms.gap_max import _permute_and_flip, outputs
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.prefix_sums import SquareRoot, Tree
@@ -98,7 +98,7 @@ def test_probabilities_of_outputs_are_the_exact_ones(name, gap, k):
     delta = 0.01 if name == "stability" else None
     named = "noisy_max" if name.startswith("noisy_max") or name == "dithered" else name
     pair = exact.output_pair(named, ARGUMENTS.get(name, 0.7), k, gap, gap, delta=delta)
-    np.testing.assert_allclose(_outputs(name, ALGORITHMS[name], gap, k), pair.p.estimate[:2], rtol=1e-9)
+    np.testing.assert_allclose(outputs(name, ALGORITHMS[name], gap, k), pair.p.estimate[:2], rtol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 5, 12])
@@ -115,7 +115,7 @@ def test_outputs_come_as_often_as_their_ratio_says(name, gap):
     """The frequencies of a run against the closed form, in both worlds; five standard errors."""
     selection = GapMax(name, ALGORITHMS[name], PureDP(0.7), gap, 20.0)
     found = drawn(selection)
-    p, q = (_outputs(name, ALGORITHMS[name], each, 20.0) for each in (gap, gap + 2 if gap < 2 else gap - 2))
+    p, q = (outputs(name, ALGORITHMS[name], each, 20.0) for each in (gap, gap + 2 if gap < 2 else gap - 2))
     for values, law in ((found[losses.LOSS], p), (found[losses.NEIGHBOUR], q)):
         leads = np.isclose(values, np.log(p[0] / q[0]))
         assert np.isclose(values[~leads], np.log(p[1] / q[1])).all()

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tcdp_sim.mechanisms import GapMax
+from tcdp_sim.candidates import tries_of
+from tcdp_sim.mechanisms import GapMax, PrivateCandidates
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.losses_of_selections import _SparseOutputs, leader_of_noisy_max
 from tcdp_sim.noise import Gaussian, Laplace
-from tcdp_sim.privacy import PureDP
+from tcdp_sim.privacy import ZCDP, PureDP
 from tcdp_sim.selection import Scores
 from tcdp_sim.selection.baselines import SparseVector
 
@@ -108,3 +109,57 @@ def test_the_masses_of_both_worlds_are_one(k):
     for values in (np.exp(-found[LOSS]), np.exp(found[NEIGHBOUR])):
         assert abs(values.mean() - 1) <= 5 * values.std() / 100
     assert max(np.abs(each).max() for each in found.values()) <= 0.7
+
+
+LACKS = np.array([0.0, 0.03, 0.05])  # of accuracy, so that 100 records give the scores 0, -3, -5
+
+
+def candidates(method, tries=None, family=None, **parameters):
+    return PrivateCandidates(method, LACKS, 100.0, ZCDP(1.0), parameters, tries, family)
+
+
+@pytest.mark.parametrize("law", ["poisson", "geometric"])
+def test_losses_of_the_best_of_random_runs(law):
+    """The density of a candidate and its noisy score is summed over the numbers of runs, by scipy."""
+    tries = tries_of(law, 4.0)
+    mechanism = candidates(law, tries, scale=2.0)
+    runs = np.arange(1, 400)
+    chances = stats.poisson(4.0).pmf(runs) if law == "poisson" else stats.geom(0.25).pmf(runs)
+    assert mechanism.neighbour_scores.tolist() == [-1, -2, -4]
+
+    def density(scores, j, y):
+        below = stats.norm.cdf(y, scores, 2.0).mean()
+        return stats.norm.pdf(y, scores[j], 2.0) / 3 * (chances * runs * below ** (runs - 1)).sum()
+
+    for j, y in ((0, 1.0), (2, -4.0), (1, 6.0)):
+        one, two = (
+            mechanism.log_density(scores, np.array([j]), np.array([y]))[0]
+            for scores in (mechanism.scores, mechanism.neighbour_scores)
+        )
+        truth = np.log(density(mechanism.scores, j, y) / density(mechanism.neighbour_scores, j, y))
+        assert one - two == pytest.approx(truth, rel=1e-9)
+    found = mechanism.draw_losses(np.random.default_rng(0), TRIALS)
+    is_near(np.exp(-found[LOSS]), 1.0)
+    is_near(np.exp(found[NEIGHBOUR]), 1.0)
+    none = (found[LOSS] == 0).mean()
+    assert abs(none - (np.exp(-4.0) if law == "poisson" else 0.0)) <= 5 * np.sqrt(np.exp(-4.0) / TRIALS)
+
+
+def test_losses_of_all_runs_are_normal():
+    """Three scores move by one: 3 / (2 scale^2). The p-values are below 1e-6 with this chance."""
+    found = candidates("all_runs", scale=3.0).draw_losses(np.random.default_rng(0), TRIALS)
+    for name, sign in ((LOSS, 1), (NEIGHBOUR, -1)):
+        assert stats.kstest(found[name], stats.norm(sign / 6, np.sqrt(1 / 3)).cdf).pvalue > 1e-6
+
+
+def test_losses_of_a_chosen_candidate():
+    mechanism = candidates("exponential_mechanism", epsilon=1.0)
+    p, q = (np.exp(scores / 2) / np.exp(scores / 2).sum() for scores in (mechanism.scores, mechanism.neighbour_scores))
+    found = mechanism.draw_losses(np.random.default_rng(0), TRIALS)
+    is_near(found[LOSS], p @ np.log(p / q))
+    is_near(found[NEIGHBOUR], q @ np.log(p / q))
+    obvious = candidates("obvious_answer", family="gaussian", scale=1.0)
+    found = obvious.draw_losses(np.random.default_rng(0), TRIALS)
+    is_near(np.exp(-found[LOSS]), 1.0)
+    is_near(np.exp(found[NEIGHBOUR]), 1.0)
+    assert candidates("permute_and_flip", epsilon=1.0).unknown_loss in PrivateCandidates.unknown_losses
