@@ -1,5 +1,6 @@
 """Privacy losses of private quantiles, whose laws on two neighbours are densities in closed form."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ from scipy.special import logsumexp
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
-from tcdp_sim.quantiles import Independent, Joint, Line
+from tcdp_sim.quantiles import Independent, Joint, Line, Recursive
+from tcdp_sim.quantiles.choose import window
 from tcdp_sim.quantiles.independent import Pieces
 from tcdp_sim.quantiles.line import Values
 
@@ -26,7 +28,7 @@ def neighbour_of(line: Line, relation: str) -> Line:
 
 
 def losses(method: Any, line: Line, trials: int, *, rng: np.random.Generator) -> Draws:
-    """Return the privacy losses of independent or joint selections in both worlds."""
+    """Return the privacy losses of independent, joint or recursive selections in both worlds."""
     lines = line, neighbour_of(line, method.relation)
     laws = [log_density(method, each) for each in lines]
     return {name: _draw(method, each, laws, trials, rng) for name, each in zip((LOSS, NEIGHBOUR), lines)}
@@ -48,7 +50,9 @@ def log_density(method: Any, line: Line) -> Any:
     The constant is the same for all data sets. The outputs of independent selections are in the order of the levels,
     before they are sorted.
     """
-    return _independent(method, line) if isinstance(method, Independent) else _joint(method, line)
+    if isinstance(method, Independent):
+        return _independent(method, line)
+    return _joint(method, line) if isinstance(method, Joint) else partial(_recursive, method, line)
 
 
 def _independent(method: Independent, line: Line) -> Any:
@@ -71,3 +75,45 @@ def _joint(method: Joint, line: Line) -> Any:
         return np.asarray(-method.eta * np.abs(between - targets).sum(axis=1) - total)
 
     return law
+
+
+def _recursive(method: Recursive, line: Line, outputs: Values) -> Floats:
+    """Return the log of the joint density: a factor for each quantile, given those around it that came before."""
+    size = max(TILE // (line.n + 1), 1)
+    parts = (outputs[start : start + size] for start in range(0, len(outputs), size))
+    return np.concatenate([_of_rounds(method, line, part) for part in parts])
+
+
+def _of_rounds(method: Recursive, line: Line, outputs: Values) -> Floats:
+    ends = np.zeros((len(outputs), 1)), np.full((len(outputs), 1), float(line.k))
+    z = np.concatenate([ends[0], outputs, ends[1]], axis=1)
+    place = np.searchsorted(line.values, z, "right")  # the gap of each quantile, and of both ends
+    place[:, 0], place[:, -1] = 0, line.n
+    found = np.zeros(len(outputs))
+    for nodes in method.nodes:
+        low, middle, high = (np.array([node[i] for node in nodes]) for i in range(3))
+        eta = np.tile([method.eta(node) for node in nodes], len(outputs))
+        first, last = place[:, low].ravel(), place[:, high].ravel()
+        target = np.tile([node.share for node in nodes], len(outputs)) * (last - first)
+        total = _log_sums(line, first, last, (z[:, low].ravel(), z[:, high].ravel()), target, eta)
+        lost = eta * np.abs(place[:, middle].ravel() - first - target)
+        found -= (lost + total).reshape(len(outputs), -1).sum(axis=1)
+    return found
+
+
+def _log_sums(line: Line, first: Any, last: Any, ends: tuple[Floats, Floats], target: Floats, eta: Floats) -> Floats:
+    """Return the log of the sum of all weights of each node, length times e^(-eta distance), between two places."""
+    reach = window(line.k, float(line.gaps[line.gaps > 0].min()), line.most_equal, float(eta.min()))
+    low = np.maximum(np.floor(target - reach), 0).astype(np.int64)
+    counts = np.minimum(np.ceil(target + reach), last - first).astype(np.int64) - low + 1
+    starts = np.cumsum(counts) - counts
+    rank = np.arange(counts.sum()) - np.repeat(starts - low, counts)
+    gap, edges = rank + np.repeat(first, counts), np.concatenate([[0.0], line.values, [float(line.k)]])
+    begin, end = (
+        np.maximum(edges[gap], np.repeat(ends[0], counts)),
+        np.minimum(edges[gap + 1], np.repeat(ends[1], counts)),
+    )
+    with np.errstate(divide="ignore"):
+        score = np.log(end - begin) - np.repeat(eta, counts) * np.abs(rank - np.repeat(target, counts))
+    top = np.maximum.reduceat(score, starts)
+    return np.asarray(top + np.log(np.add.reduceat(np.exp(score - np.repeat(top, counts)), starts)))

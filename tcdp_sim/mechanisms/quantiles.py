@@ -44,6 +44,7 @@ SELECTIONS: dict[str, type[Any]] = {  # methods with one epsilon
 }
 METHODS = (*SELECTIONS, "slices", "tree_search", *FACTORISATIONS, "interior_points")
 USES_OMEGA = ("tree_search", "tree_2", "least_squares_2", "least_squares_16", "interior_points")
+ON_INTEGERS = "method=recursive or joint, on integers"  # a case without a privacy loss
 LEAST_LOG2_K, MOST_LOG2_K = 8, 64
 MOST_RECORDS = 10**7
 MOST_KEPT = 10**6  # records of a data set that is kept in memory
@@ -63,9 +64,8 @@ class Quantiles(Mechanism):
     alpha : float
         A trial is a success if all rank errors are at most alpha n, in (0, 1).
     draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says: those of the densities of independent selections
-        (before outputs are sorted) and of joint ones, and those of the noisy counts that a tree or prefix sums consist
-        of.
+        True if a run also draws privacy losses, as `loss_pair` says. They are those of the densities of selections, of
+        independent ones before outputs are sorted, and those of the noisy counts of a tree or of prefix sums.
 
     Examples
     --------
@@ -91,8 +91,7 @@ class Quantiles(Mechanism):
     )
     unknown_losses = MappingProxyType(
         {
-            "method=recursive": "The density of the quantiles has a normalising sum for each pair of earlier outputs.",
-            "method=joint on integers": "The density is a mean over the random places of records within their units.",
+            ON_INTEGERS: "The density is a mean over the random places of records within their units.",
             "method=above_threshold": "The probability of an answer is an integral over the noise of the level.",
             "method=slices": "The records of a slice depend on noise that is not released.",
             "method=interior_points": "The law of the interior points on a neighbour is not written down.",
@@ -197,9 +196,9 @@ class Quantiles(Mechanism):
     def unknown_loss(self) -> str:
         if isinstance(self.method, Independent | FromPrefixSums | TreeSearch):
             return ""
-        if isinstance(self.method, Joint):
-            return "method=joint on integers" if self.line.kind == "integers" else ""
-        names = {Recursive: "recursive", AboveThreshold: "above_threshold", Slices: "slices"}
+        if isinstance(self.method, Joint | Recursive):
+            return ON_INTEGERS if self.line.kind == "integers" else ""
+        names = {AboveThreshold: "above_threshold", Slices: "slices"}
         return f"method={names.get(type(self.method), 'interior_points')}"
 
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:

@@ -13,7 +13,7 @@ from tcdp_sim.mechanisms import Quantiles
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.losses_of_quantiles import log_density, neighbour_of
 from tcdp_sim.privacy import ZCDP, PureDP
-from tcdp_sim.quantiles import FromPrefixSums, Independent, Joint, Line, Recursive, TreeSearch
+from tcdp_sim.quantiles import AboveThreshold, FromPrefixSums, Independent, Joint, Line, Recursive, TreeSearch
 
 TRIALS = 40_000
 REALS = Line([1.0, 2.5, 2.5, 5.0, 7.0], 8, "reals")
@@ -107,9 +107,27 @@ def test_losses_of_gaussian_counts_are_normal(kind, relation):
         assert stats.kstest(found[name], stats.norm(mean, np.sqrt(0.6)).cdf).pvalue > 1e-6
 
 
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_density_of_a_recursion_is_that_of_its_outputs(relation):
+    """The density of pairs, integrated over cells of a grid, against the frequencies of the method's own draws."""
+    method, fine = Recursive.of(LEVELS, relation, PureDP(3.0)), 400
+    middle = (np.arange(fine) + 0.5) * 8 / fine
+    pairs = np.array([(a, b) for a, b in product(middle, repeat=2) if a < b])
+    chances = np.exp(log_density(method, REALS)(pairs)) * (8 / fine) ** 2
+    assert chances.sum() == pytest.approx(1.0, abs=0.02)  # the cells on the diagonal are left out
+    cells = np.floor(pairs) @ [8, 1]
+    law = np.bincount(cells.astype(int), chances, 64)
+    outputs = method.sample(REALS, TRIALS, rng=np.random.default_rng(2))
+    hits = np.bincount((np.floor(outputs) @ [8, 1]).astype(int), minlength=64) / TRIALS
+    sides = [a * 8 + b for a, b in product(range(8), repeat=2) if a < b]  # without the diagonal
+    assert (np.abs(hits - law)[sides] <= 5 * np.sqrt(law[sides] / TRIALS) + 10 / TRIALS).all()
+    found = drawn(method, REALS)
+    is_near(np.exp(-found[LOSS]), 1.0)
+    is_near(np.exp(found[NEIGHBOUR]), 1.0)
+    assert np.abs(np.concatenate(list(found.values()))).max() <= 3.0 + 1e-9
+
+
 def test_other_methods_say_why():
-    recursive = Quantiles(Recursive.of(LEVELS, "substitute", ZCDP(0.3)), REALS, 0.1)
-    joint = Quantiles(Joint.of(LEVELS, "substitute", ZCDP(0.3)), INTEGERS, 0.1)
-    for mechanism, case in ((recursive, "method=recursive"), (joint, "method=joint on integers")):
-        assert mechanism.unknown_loss == case
-        assert case in mechanism.unknown_losses
+    for method in (Recursive, Joint, AboveThreshold):
+        mechanism = Quantiles(method.of(LEVELS, "substitute", PureDP(0.3)), INTEGERS, 0.1)
+        assert mechanism.unknown_loss in mechanism.unknown_losses

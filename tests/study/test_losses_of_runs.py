@@ -27,6 +27,13 @@ CENTRES = ("experiment=smooth_sensitivity", *SHORT, "sweep.method=mean_global", 
 CENTRES += ("sweep.rho=0.1", "sweep.contamination=0")
 PURE = ("experiment=pure_from_zcdp", *SHORT, "sweep.n=20", "sweep.epsilon=1")
 TREES = ("experiment=thresholds", *SHORT, "sweep.method=[tree_2,square_root]", "sweep.records=delays", "sweep.rho=0.1")
+MODELS = ("experiment=private_candidates", *SHORT, "sweep.method=[poisson,exponential_mechanism,permute_and_flip]")
+MODELS += ("sweep.problem=even", "sweep.tries=5", "sweep.k=10", "sweep.records=100", "sweep.rho=0.5", "sweep.omega=4")
+SAMPLES = ("experiment=subsampling", *SHORT, "data=flights_dest", "sweep.noise=gaussian", "sweep.rho=0.1")
+SAMPLES += ("sweep.scheme=poisson", "sweep.s=0.1")
+VALUES = ("experiment=gap_max_data", *SHORT, "data=flights_dest", "sweep.noise=gaussian", "sweep.rho=0.001")
+VALUES += ("sweep.algorithm=[obvious_answer,permute_and_flip]", "sweep.m=1")
+BEST = ("experiment=optimal_noise", *SHORT, "sweep.rho=0.1", "sweep.k=10", "sweep.omega_sqrt_rho=1")
 CLASSES = {name: mechanism_class(name) for name in groups.options("mechanism")}
 WITH = [name for name, cls in CLASSES.items() if cls.knows_losses()]
 
@@ -46,7 +53,7 @@ def test_errors_have_the_bits_of_a_run_without_losses(tiny, folder):
 
 @pytest.mark.parametrize(
     "words",
-    [SELECTION, PREFIXES, QUANTILES, KEYS, BITS, CENTRES, PURE, TREES],
+    [SELECTION, PREFIXES, QUANTILES, KEYS, BITS, CENTRES, PURE, pytest.param(TREES, marks=pytest.mark.slow)],
     ids=lambda words: words[0].partition("=")[2],
 )
 def test_losses_stand_beside_exact_means_and_agree(command, tmp_path, words):
@@ -60,6 +67,27 @@ def test_losses_stand_beside_exact_means_and_agree(command, tmp_path, words):
         assert exact.notnull().all()
         assert (abs(simulated - exact) <= 5.5 * found[f"{name}_mean_mcse"] + 1e-12).all()
     assert command("verify", tmp_path / "results" / "with", "sample=4")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "drawn", "of"),
+    [(MODELS, 2, 3), (SAMPLES, 1, 1), (VALUES, 1, 2), (BEST, 1, 1)],
+    ids=lambda words: words[0].partition("=")[2] if isinstance(words, tuple) else "",
+)
+def test_cells_draw_in_both_worlds(command, tmp_path, words, drawn, of):
+    code, _, err = command(*words, "losses=true", "name=with")
+    assert code == 0, err
+    found = tcdp_sim.results.open_cells(tmp_path / "results" / "with").load()
+    for name in (LOSS, NEIGHBOUR):
+        assert (found.sizes["cell"], int(found[f"{name}_mean"].notnull().sum())) == (of, drawn)
+    assert (drawn < of) == found.attrs[LOSS].startswith("not known in ")
+    assert command("verify", tmp_path / "results" / "with", "sample=4")[0] == 0
+
+
+def test_every_mechanism_with_losses_has_a_run_here():
+    runs = (SELECTION, PREFIXES, QUANTILES, KEYS, BITS, CENTRES, PURE, TREES, MODELS, SAMPLES, VALUES, BEST)
+    names = {words[0].partition("=")[2] for words in runs} | {"histogram"}
+    assert {"subsampled" if name == "subsampling" else name for name in names} == {*WITH}
 
 
 def test_distributions_have_tail_profile_and_promise(tiny, folder):
