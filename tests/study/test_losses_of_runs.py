@@ -103,6 +103,24 @@ def test_distributions_have_tail_profile_and_promise(tiny, folder):
         tcdp_sim.distribution(folder, NEIGHBOUR, at=0.5)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [(*QUANTILES, "sweep.m=1"), KEYS, BITS, PURE, CENTRES, pytest.param(TREES, marks=pytest.mark.slow)],
+    ids=lambda words: words[0].partition("=")[2],
+)
+def test_distributions_of_other_mechanisms_agree(command, tmp_path, words):
+    """2,000 trials are 0.08 off with a chance of 2e-11 each, by the inequalities of Massart and Hoeffding."""
+    code, _, err = command(*words, "losses=true", "name=with")
+    assert code == 0, err
+    found = tcdp_sim.distribution(tmp_path / "results" / "with", LOSS, at=[0.1, 0.4])
+    assert (abs(found["sf_exact"] - found["sf"]) <= 0.08).all()
+    assert (abs(found["delta_exact"] - found["delta"]) <= 0.08).all()
+    if "delta_promised" in found:
+        assert (found["delta_exact"] <= found["delta_promised"] + 1e-12).all()
+    neighbour = tcdp_sim.distribution(tmp_path / "results" / "with", NEIGHBOUR)
+    assert (abs(neighbour["sf_exact"] - neighbour["sf"]) <= 0.08).all()
+
+
 def test_the_ways_to_a_run_with_losses(tiny, command):
     code, _, err = command("experiment=interior_point", "losses=true", "cluster=serial")
     assert (code, err.count("\n")) == (2, 1)
