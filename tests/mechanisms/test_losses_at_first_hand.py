@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tcdp_sim.mechanisms import MeanConcentrated, PartitionSelection, PureFromZCDP, SmoothSensitivity, Thresholds
+from tcdp_sim.data.hard_records import hard_data
+from tcdp_sim.mechanisms import (
+    InteriorPoint,
+    MeanConcentrated,
+    PartitionSelection,
+    PureFromZCDP,
+    SmoothSensitivity,
+    Thresholds,
+)
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, StudentT
@@ -181,6 +189,34 @@ def test_losses_of_a_binary_search_are_those_of_its_elements():
         for each in np.unique(loss.round(9)):
             chance = chances[np.isclose(loss, each, atol=1e-8)].sum()
             is_as_frequent(np.isclose(found[name], each, atol=1e-8), chance)
+
+
+def test_losses_of_an_interior_point_are_those_of_all_elements():
+    """The exponential mechanism over 16 elements, from the definition of the depth."""
+    data = hard_data("pair", 6, 16)
+    values = sorted(data)
+    other = sorted([*values[1:], values[-1]])
+    assert values != other
+    point = InteriorPoint("exponential", ZCDP(1.0), "pair", 0, 4, 6, scale=1.2)
+
+    def law(records):
+        depth = [min(sum(x <= j for x in records), sum(x >= j for x in records)) for j in range(16)]
+        weight = np.exp(0.6 * np.array(depth))
+        return weight / weight.sum()
+
+    p, q = law(values), law(other)
+    found = drawn(point)
+    is_near(found[LOSS], p @ np.log(p / q))
+    is_near(found[NEIGHBOUR], q @ np.log(p / q))
+    assert {*found[LOSS].round(9)} == {*np.log(p / q).round(9)}
+    is_near(np.exp(-found[LOSS]), 1.0)
+    is_near(np.exp(found[NEIGHBOUR]), 1.0)
+
+
+def test_a_domain_that_no_float_holds_has_losses():
+    point = InteriorPoint("exponential", ZCDP(1.0), "pair", 0, 5000, 1000, scale=2.0)
+    found = point.draw_losses(np.random.default_rng(0), 1000)
+    assert max(np.abs(each).max() for each in found.values()) <= 2.0
 
 
 def test_interior_points_say_why():

@@ -34,6 +34,8 @@ SAMPLES += ("sweep.scheme=poisson", "sweep.s=0.1")
 VALUES = ("experiment=gap_max_data", *SHORT, "data=flights_dest", "sweep.noise=gaussian", "sweep.rho=0.001")
 VALUES += ("sweep.algorithm=[obvious_answer,permute_and_flip]", "sweep.m=1")
 BEST = ("experiment=optimal_noise", *SHORT, "sweep.rho=0.1", "sweep.k=10", "sweep.omega_sqrt_rho=1")
+POINTS = ("experiment=interior_point", *SHORT, "sweep.method=[exponential,binary_search]", "sweep.shape=pair")
+POINTS += ("sweep.log2_k=10", "sweep.n=50", "sweep.n_share=null", "sweep.rho=1")
 CLASSES = {name: mechanism_class(name) for name in groups.options("mechanism")}
 WITH = [name for name, cls in CLASSES.items() if cls.knows_losses()]
 
@@ -71,7 +73,7 @@ def test_losses_stand_beside_exact_means_and_agree(command, tmp_path, words):
 
 @pytest.mark.parametrize(
     ("words", "drawn", "of"),
-    [(MODELS, 2, 3), (SAMPLES, 1, 1), (VALUES, 1, 2), (BEST, 1, 1)],
+    [(MODELS, 2, 3), (SAMPLES, 1, 1), (VALUES, 1, 2), (BEST, 1, 1), (POINTS, 1, 2)],
     ids=lambda words: words[0].partition("=")[2] if isinstance(words, tuple) else "",
 )
 def test_cells_draw_in_both_worlds(command, tmp_path, words, drawn, of):
@@ -85,7 +87,7 @@ def test_cells_draw_in_both_worlds(command, tmp_path, words, drawn, of):
 
 
 def test_every_mechanism_with_losses_has_a_run_here():
-    runs = (SELECTION, PREFIXES, QUANTILES, KEYS, BITS, CENTRES, PURE, TREES, MODELS, SAMPLES, VALUES, BEST)
+    runs = (SELECTION, PREFIXES, QUANTILES, KEYS, BITS, CENTRES, PURE, TREES, MODELS, SAMPLES, VALUES, BEST, POINTS)
     names = {words[0].partition("=")[2] for words in runs} | {"histogram"}
     assert {"subsampled" if name == "subsampling" else name for name in names} == {*WITH}
 
@@ -122,9 +124,9 @@ def test_distributions_of_other_mechanisms_agree(command, tmp_path, words):
 
 
 def test_the_ways_to_a_run_with_losses(tiny, command):
-    code, _, err = command("experiment=interior_point", "losses=true", "cluster=serial")
+    code, _, err = command("experiment=census", "losses=true", "cluster=serial")
     assert (code, err.count("\n")) == (2, 1)
-    assert "losses = true is not valid for interior_point, which draws no privacy losses: Outputs are" in err
+    assert "losses = true is not valid for census, which draws no privacy losses: A trial draws a cell" in err
     code, _, err = tiny("target_mcse={privacy_loss: {absolute: 1}}")
     assert (code, err.count("\n")) == (2, 1)
     assert "target_mcse.privacy_loss needs losses=true" in err
