@@ -77,18 +77,18 @@ def _of_ones(mechanism: MeanConcentrated) -> tuple[Any, Any, Any]:
     return mechanism.epsilon * (2.0 * np.arange(mechanism.answers + 1) - mechanism.answers), law, law[::-1]
 
 
-def _mean(world: int):
+def _mean(under: str):
     def mean(mechanism: MeanConcentrated) -> float:
         loss, *laws = _of_ones(mechanism)
-        return losses.mean_of_atoms(loss, laws[world]) if mechanism.draws_losses else np.nan
+        return losses.mean_of_atoms(loss, laws["PQ".index(under)]) if mechanism.draws_losses else np.nan
 
     return mean
 
 
-def _survival(world: int):
+def _survival(under: str):
     def survival(mechanism: MeanConcentrated, at: Floats) -> Floats:
         loss, *laws = _of_ones(mechanism)
-        return losses.survival_of_atoms(loss, laws[world], at)
+        return losses.survival_of_atoms(loss, laws["PQ".index(under)], at)
 
     return survival
 
@@ -97,8 +97,8 @@ def _delta(mechanism: MeanConcentrated, epsilons: Floats) -> Floats:
     return losses.delta_of_atoms(*_of_ones(mechanism)[1:], epsilons)
 
 
-EXACT |= {losses.MEAN: _mean(0), losses.MEAN_ON_NEIGHBOUR: _mean(1)}
-SURVIVAL, DELTA = {PRIVACY_LOSS: _survival(0), NEIGHBOUR: _survival(1)}, {PRIVACY_LOSS: _delta}
+EXACT |= {losses.MEAN: _mean("P"), losses.MEAN_ON_NEIGHBOUR: _mean("Q")}
+SURVIVAL, DELTA = {PRIVACY_LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {PRIVACY_LOSS: _delta}
 BOUND = {"bit_root_two_rho": released_tau}
 UNITS = {"bit_tau": "nats", "bit_root_two_rho": "nats"}
 

@@ -85,20 +85,20 @@ def _loss(p: np.ndarray, q: np.ndarray) -> np.ndarray:
         return np.log(p) - np.log(q)
 
 
-def _mean_loss(world: int):
+def _mean_loss(under: str):
     def mean(mechanism: PartitionSelection) -> float:
         if not mechanism.draws_losses or len(mechanism.moved[0]) > MOST_MOVED:
             return np.nan
         laws = _of_moved(mechanism)
-        return losses.mean_of_atoms(_loss(*laws), laws[world])
+        return losses.mean_of_atoms(_loss(*laws), laws["PQ".index(under)])
 
     return mean
 
 
-def _survival(world: int):
+def _survival(under: str):
     def survival(mechanism: PartitionSelection, at: np.ndarray) -> np.ndarray:
         laws = _of_moved(mechanism)
-        return losses.survival_of_atoms(_loss(*laws), laws[world], at)
+        return losses.survival_of_atoms(_loss(*laws), laws["PQ".index(under)], at)
 
     return survival
 
@@ -107,8 +107,8 @@ def _delta(mechanism: PartitionSelection, epsilons: np.ndarray) -> np.ndarray:
     return losses.delta_of_atoms(*_of_moved(mechanism), epsilons)
 
 
-EXACT |= {losses.MEAN: _mean_loss(0), losses.MEAN_ON_NEIGHBOUR: _mean_loss(1)}
-SURVIVAL, DELTA = {LOSS: _survival(0), NEIGHBOUR: _survival(1)}, {LOSS: _delta}
+EXACT |= {losses.MEAN: _mean_loss("P"), losses.MEAN_ON_NEIGHBOUR: _mean_loss("Q")}
+SURVIVAL, DELTA = {LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {LOSS: _delta}
 PROMISED = losses.PROMISED
 
 

@@ -47,25 +47,25 @@ def _of_counts(mechanism: Quantiles) -> SimpleNamespace:
     return SimpleNamespace(noise=getattr(mechanism.method, "noise"), **about)  # noqa: B009 (a method with counts)
 
 
-def _mean(world: int):
+def _mean(under: str):
     def mean(mechanism: Quantiles) -> float:
         if not mechanism.draws_losses or not (_is_known(mechanism) or mechanism.moves):
             return np.nan
         if mechanism.moves:
-            return (1 - 2 * world) * losses.mean(_of_counts(mechanism))
+            return (1 if under == "P" else -1) * losses.mean(_of_counts(mechanism))
         method, line = mechanism.method, mechanism.line
         laws = (atoms(method, line, j) for j in range(method.m))
-        return float(sum(law[0] @ law[1 + world] for law in laws))
+        return float(sum(law[0] @ law[1 + "PQ".index(under)] for law in laws))
 
     return mean
 
 
-def _survival(world: int):
+def _survival(under: str):
     def survival(mechanism: Quantiles, at: np.ndarray) -> np.ndarray:
         if not _is_known(mechanism) or mechanism.method.m > 1:
-            return losses.survival(_of_counts(mechanism), at, "PQ"[world])
+            return losses.survival(_of_counts(mechanism), at, under)
         law = atoms(mechanism.method, mechanism.line, 0)
-        return losses.survival_of_atoms(law[0], law[1 + world], at)
+        return losses.survival_of_atoms(law[0], law[1 + "PQ".index(under)], at)
 
     return survival
 
@@ -77,6 +77,6 @@ def delta(mechanism: Quantiles, epsilons: np.ndarray) -> np.ndarray:
     return losses.delta_of_atoms(*atoms(mechanism.method, mechanism.line, 0)[1:], epsilons)
 
 
-EXACT = {losses.MEAN: _mean(0), losses.MEAN_ON_NEIGHBOUR: _mean(1)}
-SURVIVAL, DELTA = {LOSS: _survival(0), NEIGHBOUR: _survival(1)}, {LOSS: delta}
+EXACT = {losses.MEAN: _mean("P"), losses.MEAN_ON_NEIGHBOUR: _mean("Q")}
+SURVIVAL, DELTA = {LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {LOSS: delta}
 PROMISED = losses.PROMISED

@@ -16,9 +16,11 @@ def _of_count(mechanism: Thresholds) -> SimpleNamespace:
     return SimpleNamespace(noise=mechanism.count_noise, moves=mechanism.moves)
 
 
-def _mean(sign: float):
+def _mean(under: str):
     def mean(mechanism: Thresholds) -> float:
-        return sign * mechanism.promise.rho if mechanism.draws_losses and mechanism.moves else np.nan
+        if not (mechanism.draws_losses and mechanism.moves):
+            return np.nan
+        return mechanism.promise.rho if under == "P" else -mechanism.promise.rho
 
     return mean
 
@@ -35,6 +37,6 @@ def delta(mechanism: Thresholds, epsilons: np.ndarray) -> np.ndarray:
     return losses.delta(_of_count(mechanism), epsilons)
 
 
-EXACT = {losses.MEAN: _mean(1.0), losses.MEAN_ON_NEIGHBOUR: _mean(-1.0)}
+EXACT = {losses.MEAN: _mean("P"), losses.MEAN_ON_NEIGHBOUR: _mean("Q")}
 SURVIVAL, DELTA = {LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {LOSS: delta}
 PROMISED = losses.PROMISED
