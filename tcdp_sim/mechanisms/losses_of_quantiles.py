@@ -18,7 +18,7 @@ TILE = 2**20  # outputs kept at a time
 
 
 def neighbour_of(line: Line, relation: str) -> Line:
-    """Return the neighbour of a data set, which moves all scores by as much as one record can.
+    """Return the neighbour of a data set, on which all ranks between the ends differ by one.
 
     Under add_remove it has one more record, at 0. Under substitution the least record has gone to the upper end.
     """
