@@ -85,9 +85,9 @@ class Quantiles(Mechanism):
 
     name = "quantiles"
     loss_pair = (
-        "A record is added at 0 (add-remove), or the least record goes to the upper end (substitute), so that all ranks "
-        "in between move by one; noisy counts move by their sensitivity. That this is the worst pair is proved for "
-        "Gaussian noise and for counts that all move by one, and not for selections."
+        "A record is added at 0 (add-remove), or the least record goes to the upper end (substitute), so that all "
+        "ranks in between move by one; noisy counts move by their sensitivity. That this is the worst pair is proved "
+        "for Gaussian noise and for counts that all move by one, and not for selections."
     )
     unknown_losses = MappingProxyType(
         {
