@@ -1,6 +1,8 @@
 """The exact law of privacy losses that runs draw beside their errors, for noise on coordinates that move by one.
 
-The mechanisms have the attributes `noise` and `moves`, the number of these coordinates, None if it is not known.
+The mechanisms have the attributes `noise` and `moves`, the number of these coordinates, None if it is not known. They
+may have `step`, the distance of a move if that is not one. Other experiments use the functions of atoms, which are
+losses with positive probabilities.
 """
 
 from typing import Any
@@ -31,12 +33,28 @@ def between_atoms(losses: np.ndarray) -> np.ndarray:
     return np.where(np.abs(losses) < _ZERO, at_zero, losses + _BELOW * np.abs(losses))
 
 
+def survival_of_atoms(loss: np.ndarray, chances: np.ndarray, losses: np.ndarray) -> np.ndarray:
+    """Return the probability that a loss with these atoms and their `chances` exceeds each of `losses`."""
+    return np.where(loss > between_atoms(losses)[:, None], chances, 0.0).sum(axis=1)
+
+
+def delta_of_atoms(p: np.ndarray, q: np.ndarray, epsilons: np.ndarray) -> np.ndarray:
+    """Return delta(epsilon) of two laws on the same outcomes, at each of `epsilons`."""
+    return np.maximum(p - np.exp(epsilons)[:, None] * q, 0.0).sum(axis=1)
+
+
+def mean_of_atoms(loss: np.ndarray, chances: np.ndarray) -> float:
+    """Return the mean of the finite losses of a law with these atoms and their `chances`."""
+    finite = np.isfinite(loss) & (chances > 0)
+    return float(loss[finite] @ chances[finite] / chances[finite].sum())
+
+
 def survival(mechanism: Any, losses: np.ndarray, under: str = "P") -> np.ndarray:
     """Return the probability that the loss exceeds each of `losses`."""
     if not mechanism.moves:
         return np.where(losses < 0, 1.0, 0.0)
     at = between_atoms(losses)
-    return np.asarray(exact.product_loss_sf(mechanism.noise, 1.0, at, mechanism.moves, under).estimate)
+    return np.asarray(exact.product_loss_sf(mechanism.noise, _step(mechanism), at, mechanism.moves, under).estimate)
 
 
 def survival_on_neighbour(mechanism: Any, losses: np.ndarray) -> np.ndarray:
@@ -51,15 +69,19 @@ def delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
     return np.array([_profile(mechanism, float(each)) for each in epsilons])
 
 
+def _step(mechanism: Any) -> float:
+    return float(getattr(mechanism, "step", 1.0))
+
+
 def _profile(mechanism: Any, epsilon: float) -> float:
-    return exact.product_profile(mechanism.noise, 1.0, epsilon, mechanism.moves).estimate
+    return exact.product_profile(mechanism.noise, _step(mechanism), epsilon, mechanism.moves).estimate
 
 
 def mean(mechanism: Any) -> float:
     """Return the mean of the loss, which is the Kullback-Leibler divergence; NaN unless a run draws losses."""
     if not mechanism.draws_losses or mechanism.moves is None:
         return np.nan
-    one = exact.PrivacyLossDistribution(mechanism.noise, 1.0)
+    one = exact.PrivacyLossDistribution(mechanism.noise, _step(mechanism))
     return mechanism.moves * float(one.mean().estimate) if mechanism.moves else 0.0
 
 

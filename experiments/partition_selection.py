@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import PartitionSelection
+from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
@@ -18,6 +20,7 @@ from tcdp_sim.store import columns
 KEYS, RECORDS = columns.mean("keys"), columns.mean("records")
 TARGET = ("epsilon", "rho", "omega", "delta")
 PERSON = "keys_per_person"
+MOST_MOVED = 12  # keys of a person, up to which the law of the loss is computed over all sets of them
 AXES = {"rho": "ρ (nats)", "epsilon": "ε (nats)", PERSON: "largest number of keys of a person"}
 NAMES = {
     "optimal_dp": "optimum under (ε, δ)-DP",
@@ -60,6 +63,53 @@ def _records(mechanism: PartitionSelection) -> float:
 
 
 EXACT = {KEYS: _keys, RECORDS: _records}
+
+
+def _of_moved(mechanism: PartitionSelection) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities of all sets of the moved keys, on the data and on the neighbour. Raises ValueError."""
+    p, q = (np.append(mechanism.curve.released(n), mechanism.curve.withheld(n)) for n in mechanism.moved)
+    if len(p) > 2 * MOST_MOVED:
+        raise ValueError(f"the sets of more than {MOST_MOVED} keys are too many")
+    return _of_sets(p), _of_sets(q)
+
+
+def _of_sets(chances: np.ndarray) -> np.ndarray:
+    law = np.ones(1)
+    for shown, hidden in chances.reshape(2, -1).T:
+        law = np.append(law * hidden, law * shown)
+    return law
+
+
+def _loss(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN for sets that never come
+        return np.log(p) - np.log(q)
+
+
+def _mean_loss(under: str):
+    def mean(mechanism: PartitionSelection) -> float:
+        if not mechanism.draws_losses or len(mechanism.moved[0]) > MOST_MOVED:
+            return np.nan
+        laws = _of_moved(mechanism)
+        return losses.mean_of_atoms(_loss(*laws), laws["PQ".index(under)])
+
+    return mean
+
+
+def _survival(under: str):
+    def survival(mechanism: PartitionSelection, at: np.ndarray) -> np.ndarray:
+        laws = _of_moved(mechanism)
+        return losses.survival_of_atoms(_loss(*laws), laws["PQ".index(under)], at)
+
+    return survival
+
+
+def _delta(mechanism: PartitionSelection, epsilons: np.ndarray) -> np.ndarray:
+    return losses.delta_of_atoms(*_of_moved(mechanism), epsilons)
+
+
+EXACT |= {losses.MEAN: _mean_loss("P"), losses.MEAN_ON_NEIGHBOUR: _mean_loss("Q")}
+SURVIVAL, DELTA = {LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {LOSS: _delta}
+PROMISED = losses.PROMISED
 
 
 def rows(cell: Cell) -> Row:

@@ -64,6 +64,9 @@ MISTAKES = {
     "work is 0": {"work": 0},
     "an object of tcdp_sim.privacy": {"guarantee": 0.5},
     "thresholds names 'other'": {"thresholds": {"other": {"bound": 1.0}}},
+    "draw_losses yields 'privacy_loss', which is not declared": {
+        "draw_losses": lambda self, rng, trials: {"privacy_loss": rng.random(trials)}
+    },
     "raises TypeError": {"simulate": lambda self, rng: {}},
 }
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from tcdp_sim import exact
-from tcdp_sim.experiments.losses import MEAN, MEAN_ON_NEIGHBOUR, between_atoms, promised_delta
+from tcdp_sim.experiments.losses import MEAN, MEAN_ON_NEIGHBOUR, delta_of_atoms, promised_delta, survival_of_atoms
 from tcdp_sim.mechanisms import GapMax
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
@@ -88,30 +88,34 @@ def _outputs_of(mechanism: GapMax) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def loss_survival(mechanism: GapMax, losses: np.ndarray) -> np.ndarray:
     """Return the probability that the privacy loss exceeds each of `losses`."""
     loss, p, _ = _outputs_of(mechanism)
-    return np.where(loss > between_atoms(losses)[:, None], p, 0.0).sum(axis=1)
+    return survival_of_atoms(loss, p, losses)
 
 
 def loss_survival_on_neighbour(mechanism: GapMax, losses: np.ndarray) -> np.ndarray:
     """Return the same for outputs on the neighbour."""
     loss, _, q = _outputs_of(mechanism)
-    return np.where(loss > between_atoms(losses)[:, None], q, 0.0).sum(axis=1)
+    return survival_of_atoms(loss, q, losses)
 
 
 def loss_delta(mechanism: GapMax, epsilons: np.ndarray) -> np.ndarray:
     """Return delta(epsilon) at each of `epsilons`."""
     _, p, q = _outputs_of(mechanism)
-    return np.maximum(p - np.exp(epsilons)[:, None] * q, 0.0).sum(axis=1)
+    return delta_of_atoms(p, q, epsilons)
+
+
+def _has_exact_losses(mechanism: GapMax) -> bool:
+    return mechanism.draws_losses and not isinstance(mechanism.calibrated, SparseVector)
 
 
 def _mean_loss(mechanism: GapMax) -> float:
-    if not mechanism.draws_losses or mechanism.m > 1:
+    if not _has_exact_losses(mechanism):
         return np.nan
     loss, p, _ = _outputs_of(mechanism)
     return float(np.sum(p * loss, where=p > 0))
 
 
 def _mean_loss_on_neighbour(mechanism: GapMax) -> float:
-    if not mechanism.draws_losses or mechanism.m > 1:
+    if not _has_exact_losses(mechanism):
         return np.nan
     loss, _, q = _outputs_of(mechanism)
     return float(np.sum(q * loss, where=q > 0))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.experiments.quantiles import by_records, curves, maps
+from tcdp_sim.experiments.quantiles import by_records, curves, loss_laws, maps
 from tcdp_sim.experiments.quantiles.by_records import errors_by_records
 from tcdp_sim.experiments.quantiles.curves import error_curves
 from tcdp_sim.experiments.quantiles.exact_values import exact_mean, exact_success, mean_bound
@@ -22,7 +22,8 @@ RANKS = "rank errors in records"
 LABELS = ("method", "neighbours", "records", "m", "guarantee", "trials")
 SAME = ("neighbours", "records", "domain")
 HEADINGS = ("domain", "n", "m", "best", "mean rank error", "largest", "units", "success", "second")
-EXACT = {MEAN: exact_mean, SUCCESS: exact_success}
+EXACT = {MEAN: exact_mean, SUCCESS: exact_success, **loss_laws.EXACT}
+SURVIVAL, DELTA, PROMISED = loss_laws.SURVIVAL, loss_laws.DELTA, loss_laws.PROMISED
 BOUND = {MEAN: mean_bound}
 
 

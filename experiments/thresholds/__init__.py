@@ -6,8 +6,8 @@ from math import isnan
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.experiments.thresholds import break_even
-from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
+from tcdp_sim.experiments.thresholds import break_even, compared, loss_laws
+from tcdp_sim.experiments.thresholds.compared import BOUND, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS
 from tcdp_sim.report.looks import Series, marks_of, noise_styles
 from tcdp_sim.report.plots import captioned, headed, line_key, new_figure, plain_log_axis, points, power_of_two
@@ -15,7 +15,10 @@ from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["BOUND", "EXACT", "figures", "report", "rows"]
+__all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "figures", "report", "rows"]
+
+EXACT = {**compared.EXACT, **loss_laws.EXACT}
+SURVIVAL, DELTA, PROMISED = loss_laws.SURVIVAL, loss_laws.DELTA, loss_laws.PROMISED
 
 UNIT = "errors in records; trees and searches have Gaussian noise at their exact ρ"
 BAND = (0.05, 0.5, 0.95)

@@ -17,7 +17,7 @@ from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.mechanisms.axes import DATA
 from tcdp_sim.mechanisms.functions import calling
 from tcdp_sim.mechanisms.functions.calls import TRIALS
-from tcdp_sim.mechanisms.losses import LOSSES
+from tcdp_sim.mechanisms.losses import asked_losses
 from tcdp_sim.study import groups
 from tcdp_sim.study.blocks import sweep_of
 from tcdp_sim.study.compose import composed
@@ -44,7 +44,7 @@ def main(experiment: str, console: Console) -> None:
     for axis in filter(_has_long_list, mechanism.axes.values()):
         say(console, f"{axis.name}: {valid_values(axis)}")
     console.print(_yields(mechanism), soft_wrap=False)
-    for line in _drawn(experiment):
+    for line in (*_losses(mechanism), *_drawn(experiment)):
         say(console, line)
     say(console, f"Clusters (cluster=...): {', '.join(groups.marked('cluster'))}")
     say(console, f"Run it: tcdp-sim experiment={experiment}   What it would run: tcdp-sim plan experiment={experiment}")
@@ -101,13 +101,20 @@ def _has_long_list(axis: Axis) -> bool:
 
 def _yields(mechanism: type[Mechanism]) -> Table:
     table = _table("What a trial yields", "name", "meaning", "unit")
-    asked = {*LOSSES} if mechanism.knows_losses() else set()
+    asked = asked_losses(mechanism)
     for name, observable in mechanism.observables.items():
         meaning = f"{observable.meaning}; with losses=true" if name in asked else observable.meaning
         table.add_row(*map(escape, (name, meaning, observable.unit)))
     for name, meaning in mechanism.events.items():
         table.add_row(*map(escape, (name, f"whether {meaning}", "yes or no")))
     return table
+
+
+def _losses(mechanism: type[Mechanism]) -> list[str]:
+    """Return the neighbours of the privacy losses that a run draws, and the cases without a loss."""
+    pair = [f"Privacy loss (losses=true): {mechanism.loss_pair}"] if mechanism.loss_pair else []
+    cases = mechanism.reasons_without_losses().items()
+    return pair + [f"No privacy loss (losses=true), {case}: {reason}" for case, reason in cases]
 
 
 def _drawn(experiment: str) -> list[str]:

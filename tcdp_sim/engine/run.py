@@ -280,7 +280,7 @@ def _table(
     """Return the rows of all cells, a block at a time."""
     from tcdp_sim.store import table
 
-    names = table.names_together(study.mechanism)
+    names = table.names_together(study.mechanism, study.settings.losses)
 
     def summaries(cells: Sequence[str]) -> Summaries:
         return run.summaries(cells, wanted.estimates(cells), names)

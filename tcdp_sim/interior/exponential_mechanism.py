@@ -4,6 +4,7 @@ from itertools import pairwise
 from math import log
 
 import numpy as np
+from scipy.special import logsumexp
 
 from tcdp_sim.core.arrays import Floats, Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile
@@ -25,6 +26,22 @@ def stretches(profile: LevelProfile) -> tuple[Floats, Floats]:
     size = np.zeros(2 * m + 1)
     size[::2] = [log(count) if count else -np.inf for count in between]
     return size, depth
+
+
+def pair_of_laws(profile: LevelProfile, epsilon: float) -> tuple[Floats, Floats]:
+    """Return the log-probabilities of the stretches that are not empty, on the data and on a neighbour.
+
+    On the neighbour a record has gone from the least value to the greatest one, which lowers every rank in between.
+    """
+    size, depth = stretches(profile)
+    before = np.asarray(profile.before, dtype=np.float64)
+    before[1:-1] -= 1
+    other = np.zeros(len(depth))
+    other[1::2] = np.minimum(before[1:], before[-1] - before[:-1])
+    other[2::2] = np.minimum(before[1:], before[-1] - before[1:])
+    weights = (size[size > -np.inf] + 0.5 * epsilon * each[size > -np.inf] for each in (depth, other))
+    one, two = (weight - logsumexp(weight) for weight in weights)
+    return one, two
 
 
 def sample_depths(profile: LevelProfile, epsilon: float, trials: int, *, rng: np.random.Generator) -> Weights:

@@ -11,7 +11,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.streams import generator
 from tcdp_sim.mechanisms.axes import DELTA
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers.allocations import (
     DIRECTIONS,
@@ -71,6 +71,9 @@ class Allocation(Mechanism):
     delta: float | None
 
     name = "allocation"
+    unknown_losses = MappingProxyType(
+        {EVERY: "The trials are functions of the record's privacy loss already, by importance sampling."}
+    )
     version = 2
     axes = declared(
         Axis(

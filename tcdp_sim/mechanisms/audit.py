@@ -12,7 +12,7 @@ from tcdp_sim.core.errors import UserError, choice, scalar
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.audited import METHODS, AuditedRelease
 from tcdp_sim.mechanisms.axes import POSITIVE
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.gap_max import ALGORITHM
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
 from tcdp_sim.noise import Noise
@@ -72,6 +72,9 @@ class Audit(Mechanism):
     shift: float = 1.0
 
     name = "audit"
+    unknown_losses = MappingProxyType(
+        {EVERY: "The trials are the privacy losses already, or labels of outputs, on both neighbours."}
+    )
     version = 1
     axes = declared(
         ALGORITHM,

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ Point = Mapping[str, Any]  # the value of each axis; a noise is given by its spe
 Options = Mapping[str, Any]  # the mechanism's own settings
 Law = Mapping[str, Any]  # plain data that can be written as JSON
 Draws = dict[str, NDArray[Any]]  # the trials of each observable or event
+EVERY = "every cell"  # the case of a mechanism that draws no privacy loss
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,11 @@ class Mechanism(ABC):
         The neighbouring relation of the guarantee.
     draws_losses : bool
         True if a run also draws the privacy loss of each trial (`draw_losses`), because its law says so.
+    loss_pair : str
+        The neighbours of the drawn privacy loss, and whether they are proved to be the worst; "" if none is drawn.
+    unknown_losses : mapping of str to str
+        The cases whose privacy loss is not drawn, and the reason of each, which is a sentence. A mechanism that draws
+        none at all has one case.
 
     Examples
     --------
@@ -100,6 +107,8 @@ class Mechanism(ABC):
     events: ClassVar[Mapping[str, str]]
     neighbours: ClassVar[str] = "substitute"
     draws_losses = False
+    loss_pair: ClassVar[str] = ""
+    unknown_losses: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -190,6 +199,17 @@ class Mechanism(ABC):
         """Return True if `draw_losses` draws any for some of the mechanism's cells."""
         return cls.draw_losses is not Mechanism.draw_losses
 
+    @classmethod
+    def reasons_without_losses(cls) -> Mapping[str, str]:
+        """Return the cases whose privacy loss is not drawn, and the reason of each."""
+        undeclared = {} if cls.knows_losses() else {EVERY: "The mechanism does not define draw_losses."}
+        return cls.unknown_losses or undeclared
+
+    @property
+    def unknown_loss(self) -> str:
+        """The case among `reasons_without_losses` that holds here; "" if `draw_losses` draws the privacy loss."""
+        return next(iter(self.reasons_without_losses()), "") if not self.knows_losses() else ""
+
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
         """Return the privacy losses of independent outputs on two neighbours, in nats.
 
@@ -204,8 +224,8 @@ class Mechanism(ABC):
         -------
         dict of str to ndarray
             `privacy_loss` of outputs on the data, and `privacy_loss_neighbour` of outputs on the neighbour, each of
-            shape (trials,). Both are log P(y)/Q(y), with P the law on the data. A mechanism whose law on a neighbour
-            is not known draws nothing.
+            shape (trials,). Both are log P(y)/Q(y), with P the law on the data. It is called only if `unknown_loss` is
+            empty.
         """
         return {}
 

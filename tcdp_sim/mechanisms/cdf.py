@@ -18,7 +18,7 @@ from tcdp_sim.core.search import brentq
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
-from tcdp_sim.mechanisms.losses import LOSSES, of_moves
+from tcdp_sim.mechanisms.losses import BY_NOISE, LOSSES, of_moves, unknown_of_noise
 from tcdp_sim.noise import Noise
 from tcdp_sim.prefix_sums import (
     MOST_BINS,
@@ -37,6 +37,7 @@ from tcdp_sim.privacy import Guarantee
 from tcdp_sim.privacy.relation import Relation, from_axis, written
 
 TILE = 2**18  # numbers drawn at a time
+UNEQUAL = "rows that move by unequal amounts"  # the case whose privacy loss is not drawn
 LEVEL = 0.95  # of the proved radius of the largest error
 PLAIN: dict[str, Callable[[int, str], Factorisation]] = {
     "each_bin": EachBin,
@@ -90,6 +91,13 @@ class Cdf(Mechanism):
     draws_losses: bool = False
 
     name = "cdf"
+    loss_pair = (
+        "Neighbours move the rows that hold noise by the sensitivity; they are the worst ones for Gaussian noise "
+        "and for rows that move by one."
+    )
+    unknown_losses = MappingProxyType(
+        {UNEQUAL: "The worst neighbours are not known, and the loss of others says too little.", **BY_NOISE}
+    )
     version = 2
     axes = declared(
         Axis("method", "factorisation of the prefix sums", "", METHODS, "text"),
@@ -171,8 +179,12 @@ class Cdf(Mechanism):
         """
         return 1 if self.noise.isotropic else self.factorisation.unit_shifts
 
+    @property
+    def unknown_loss(self) -> str:
+        return UNEQUAL if self.moves is None else unknown_of_noise(self.noise, self.moves)
+
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
-        return {} if self.moves is None else of_moves(self.noise, self.moves, trials, rng=rng)
+        return of_moves(self.noise, self.moves or 0, trials, rng=rng)
 
     def _draw(self, rng: np.random.Generator, trials: int) -> dict[str, NDArray[np.float64]]:
         z = np.empty((trials, self.factorisation.noises))

@@ -13,7 +13,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.data.count_lists import CELLS, CountList, count_list
 from tcdp_sim.mechanisms.axes import DELTA
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import DiscreteGaussian
 from tcdp_sim.privacy import ZCDP, Guarantee
 
@@ -59,6 +59,9 @@ class Census(Mechanism):
     factor: float = 1.0
 
     name = "census"
+    unknown_losses = MappingProxyType(
+        {EVERY: "A trial draws a cell of each shown histogram, and the promise is for the whole list."}
+    )
     version = 1
     axes = declared(
         Axis("list", "list of released histograms", "", "a name in mechanism.lists", "text"),

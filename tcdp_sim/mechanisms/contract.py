@@ -33,7 +33,10 @@ def broken(mechanism: Mechanism) -> Iterator[str]:
         reason = " ".join(f"{type(problem).__name__}: {problem}".split())
         yield f"{name}.simulate raises {reason}; valid: a dict of arrays, one for each observable and event"
         return
-    yield from _declared(mechanism, trials)
+    yield from _declared(mechanism, trials, "simulate")
+    if mechanism.knows_losses() and not mechanism.unknown_loss:
+        losses = mechanism.draw_losses(generator(0, STREAM, 1), _count(mechanism))
+        yield from _declared(mechanism, losses, "draw_losses")
     for each in sorted(trials.keys() & again.keys()):
         if not _same(trials[each], again[each]):
             yield f"{name}.simulate gives other values of {each!r} from the same stream; valid: all randomness from rng"
@@ -52,19 +55,20 @@ def _same(one: Any, other: Any) -> bool:
     return np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f")
 
 
-def _declared(mechanism: Mechanism, trials: Any) -> Iterator[str]:
-    """Check names, shapes, types and ranges of the trials."""
-    name, declared, count = type(mechanism).__name__, {*mechanism.observables, *mechanism.events}, _count(mechanism)
+def _declared(mechanism: Mechanism, trials: Any, method: str) -> Iterator[str]:
+    """Check names, shapes, types and ranges of the trials that a method draws."""
+    name, declared = f"{type(mechanism).__name__}.{method}", {*mechanism.observables, *mechanism.events}
+    count = _count(mechanism)
     for each in sorted(trials.keys() - declared):
-        yield f"{name}.simulate yields {each!r}, which is not declared; valid: {', '.join(sorted(declared))}"
+        yield f"{name} yields {each!r}, which is not declared; valid: {', '.join(sorted(declared))}"
     for each, value in trials.items():
         found = np.asarray(value)
         kinds = "b" if each in mechanism.events else "fiu"
         if found.shape != (count,) or found.dtype.kind not in kinds:
             right = f"shape ({count},) of {'bool' if kinds == 'b' else 'float64'}"
-            yield f"{name}.simulate yields {each!r} of shape {found.shape} and type {found.dtype}; valid: {right}"
+            yield f"{name} yields {each!r} of shape {found.shape} and type {found.dtype}; valid: {right}"
         elif about := mechanism.observables.get(each):
             outside = found[(found < about.least) | (found > about.most)]
             if len(outside):
                 right = f"{about.least:g} to {about.most:g}, the range that it declares"
-                yield f"{name}.simulate yields {each} = {float(outside[0]):.6g}; valid: {right}"
+                yield f"{name} yields {each} = {float(outside[0]):.6g}; valid: {right}"

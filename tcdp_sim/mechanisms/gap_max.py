@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, real, scalar, whole
-from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms import losses_of_selections, noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
 from tcdp_sim.mechanisms.losses import LOSSES, of_outputs
@@ -29,6 +30,7 @@ from tcdp_sim.selection.calibration import (
 )
 from tcdp_sim.selection.scores import MOST
 
+SEVERAL = "m above 1"  # the case without a privacy loss
 SHARE = 0.01  # Theorem 20 asks for P[|Z| >= gap / 2] << 1/k; we take 1% of 1/k
 ALGORITHM = Axis("algorithm", "algorithm of private selection", valid=", ".join(ALGORITHMS), kind="text")
 ACCOUNTING = Axis(
@@ -70,10 +72,10 @@ class GapMax(Mechanism):
     sufficient : mapping of str to float
         Gaps that are claimed to suffice, in counts, by label.
     draws_losses : bool
-        True if a run also draws privacy losses, as far as the probabilities of the outputs have a closed form: for
-        Algorithm 22, stability, the exponential mechanism and permute-and-flip, with m = 1. On the neighbour the lead
-        is smaller by two, or larger by two if it is below two. No pair with the same leader differs more in its lead;
-        that none at all reveals more is not proved.
+        True if a run also draws privacy losses, for m = 1. On the neighbour the lead is smaller by two, or larger by
+        two if it is below two: the leader moves by one and all others by one the other way. No pair with the same
+        leader differs more in its lead; that none at all reveals more is not proved. The probabilities of the outputs
+        have a closed form, or are integrals over the noise of the leader or of the threshold.
 
     References
     ----------
@@ -101,6 +103,15 @@ class GapMax(Mechanism):
     draws_losses: bool = False
 
     name = "gap_max"
+    loss_pair = (
+        "The lead is smaller by two on the neighbour, or larger by two if it is below two; no other pair with the same "
+        "leader changes it more, and that no pair at all reveals more is not proved."
+    )
+    unknown_losses = MappingProxyType(
+        {
+            SEVERAL: "The probabilities of sets of candidates are not written down.",
+        }
+    )
     version = 2
     axes = declared(ALGORITHM, NOISE, ACCOUNTING, CANDIDATES, GAP, M, *TCDP_TARGET, DELTA)
     required = ("algorithm", "k", "gap", "rho")
@@ -188,11 +199,15 @@ class GapMax(Mechanism):
         """The lead on the neighbour of a privacy loss, in counts."""
         return self.gap - 2 if self.gap >= 2 else self.gap + 2
 
+    @property
+    def unknown_loss(self) -> str:
+        return SEVERAL if self.m > 1 else ""
+
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
         gaps = self.gap, self.neighbour_gap
-        p, q = (_outputs(self.algorithm, self.calibrated, gap, self.k) for gap in gaps)
-        if self.m > 1 or p is None or q is None:
-            return {}
+        if isinstance(self.calibrated, SparseVector):
+            return losses_of_selections.sparse_vector(self.calibrated, *gaps, self.k, trials, rng)
+        p, q = (outputs(self.algorithm, self.calibrated, gap, self.k) for gap in gaps)
         needed = (self.calibrated.needed_gap(self.k, trials, rng=rng) for _ in gaps)
         drawn = (np.where(_selected(each, gap), 0, 1) for each, gap in zip(needed, gaps))
         return of_outputs(p, q, *drawn)
@@ -203,8 +218,9 @@ def _selected(needed: np.ndarray, gap: float) -> np.ndarray:
     return (needed < gap) | (needed == 0)
 
 
-def _outputs(algorithm: str, calibrated: Any, gap: float, k: float) -> np.ndarray | None:
-    """Return the probabilities of the leader and of one other output, each (or none, for stability), if they are known.
+@lru_cache(maxsize=64)
+def outputs(algorithm: str, calibrated: Any, gap: float, k: float) -> np.ndarray:
+    """Return the probabilities of the leader and of one other output, each (or none, for stability).
 
     By symmetry all others are equally likely.
     """
@@ -213,7 +229,8 @@ def _outputs(algorithm: str, calibrated: Any, gap: float, k: float) -> np.ndarra
         best, rest = float(calibrated.noise.sf(missing)), float(calibrated.noise.cdf(missing))
         return np.array([best, rest if isinstance(calibrated, Stability) else rest / (k - 1)])
     if algorithm not in ("exponential_mechanism", "permute_and_flip"):
-        return None
+        best, fails = losses_of_selections.leader_of_noisy_max(calibrated.noise, gap, k)
+        return np.array([best, fails / (k - 1)])
     other = np.exp(-gap / calibrated.noise.scale)
     if algorithm == "exponential_mechanism":
         best = 1 / (1 + (k - 1) * other)

@@ -1,12 +1,16 @@
 """Private selection of the most frequent value of a data set."""
 
+from types import MappingProxyType
 from typing import Any
 
 from tcdp_sim.core.axes import declared
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
-from tcdp_sim.mechanisms.base import Mechanism, Options, Point
-from tcdp_sim.mechanisms.gap_max import ACCOUNTING, ALGORITHM, GapMax, M
+from tcdp_sim.mechanisms.base import Options, Point
+from tcdp_sim.mechanisms.gap_max import ACCOUNTING, ALGORITHM, SEVERAL, GapMax, M
+from tcdp_sim.selection.algorithms import GeneralizedHistogram, ObviousAnswer
 from tcdp_sim.selection.scores import Scores
+
+OTHERS = "algorithms other than 21, 22 and stability"  # the case without a privacy loss
 
 
 class GapMaxData(GapMax):
@@ -30,9 +34,23 @@ class GapMaxData(GapMax):
     """
 
     name = "gap_max_data"
+    loss_pair = (
+        "A record moves from the leader to the second, so that the lead is smaller by two, or the other way round if "
+        "it is below two; that no pair reveals more is not proved."
+    )
+    unknown_losses = MappingProxyType(
+        {
+            SEVERAL: "The probabilities of sets of candidates are not written down.",
+            OTHERS: "The data are replaced by a lead with ties, and a neighbour of the data does not have this form.",
+        }
+    )
     axes = declared(ALGORITHM, NOISE, ACCOUNTING, DATA, K, M, *TCDP_TARGET, DELTA)
     required = ("algorithm", "data", "k", "rho")
-    draw_losses = Mechanism.draw_losses  # the pairs of `GapMax` change all scores, which no record does here
+
+    @property
+    def unknown_loss(self) -> str:
+        by_lead = isinstance(self.calibrated, ObviousAnswer | GeneralizedHistogram)  # stability among them
+        return SEVERAL if self.m > 1 else "" if by_lead else OTHERS
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
-from tcdp_sim.mechanisms.losses import LOSSES, of_moves
+from tcdp_sim.mechanisms.losses import BY_NOISE, LOSSES, of_moves, unknown_of_noise
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers import sample_extremes
@@ -84,6 +84,8 @@ class Histogram(Mechanism):
     draws_losses: bool = False
 
     name = "histogram"
+    loss_pair = "One bin goes up by one and another one down by one; all neighbours are alike."
+    unknown_losses = BY_NOISE
     version = 1
     axes = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA)
     required = ("noise", "data", "k", "rho")
@@ -188,6 +190,10 @@ class Histogram(Mechanism):
     def moves(self) -> int:
         """The number of bins that change between neighbours, by one each: none if there is a single bin."""
         return 2 if self.bins > 1 else 0
+
+    @property
+    def unknown_loss(self) -> str:
+        return unknown_of_noise(self.noise, self.moves)
 
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
         return of_moves(self.noise, self.moves, trials, rng=rng)

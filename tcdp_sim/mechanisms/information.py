@@ -12,7 +12,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 
@@ -61,6 +61,7 @@ class Information(Mechanism):
     k: int
 
     name = "information"
+    unknown_losses = MappingProxyType({EVERY: "The release is that of a histogram, whose experiment draws the loss."})
     version = 1
     axes = declared(
         NOISE,

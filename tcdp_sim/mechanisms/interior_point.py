@@ -19,6 +19,7 @@ from tcdp_sim.interior.recursive_release import sample_recursive
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import NOISE, POSITIVE, TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
@@ -52,6 +53,8 @@ class InteriorPoint(Mechanism):
     scale : float
         The only parameter of a baseline: epsilon of the exponential mechanism over the domain, or the standard
         deviation of the binary search's comparisons.
+    draws_losses : bool
+        True if a run also draws privacy losses, as `loss_pair` says.
 
     References
     ----------
@@ -75,8 +78,19 @@ class InteriorPoint(Mechanism):
     n: int
     recipes: tuple[ReleaseParameters, ...] = ()
     scale: float = 0.0
+    draws_losses: bool = False
 
     name = "interior_point"
+    loss_pair = (
+        "A record goes from the least value to the greatest one, which changes the depth of every element in between; "
+        "that no pair reveals more is not proved."
+    )
+    unknown_losses = MappingProxyType(
+        {
+            "methods with a tree": "The law of the chosen level and node on a neighbour is not written down.",
+            "method=binary_search": "The law of the search's path on a neighbour is not written down.",
+        }
+    )
     version = 3
     axes = declared(
         Axis("method", "algorithm for interior points", "", ", ".join(methods.METHODS), "text"),
@@ -97,6 +111,7 @@ class InteriorPoint(Mechanism):
             "depth": Observable("records", "how deep the output lies, min(F(j), n - F(j - 1)); 0: no interior point"),
             "rank_error": Observable("records", "distance of the output's depth from that of a median, n / 2"),
             "level": Observable("1", "level of the tree that was chosen"),
+            **LOSSES,
         }
     )
     events = MappingProxyType(
@@ -170,7 +185,7 @@ class InteriorPoint(Mechanism):
             promise = ApproxDP(**law["promise"])
         recipes = tuple(_tree(entry) for entry in law.get("recipes", ()))
         where = (law["shape"], law["draw"], law["log2_k"], law["n"])
-        return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0))
+        return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -190,6 +205,15 @@ class InteriorPoint(Mechanism):
         """The dyadic tree over the domain, as the data set fills it."""
         k = 2**self.log2_k
         return LevelProfile.of(hard_data(self.shape, self.n, k, self.draw), k)
+
+    @property
+    def unknown_loss(self) -> str:
+        return {"exponential": "", "binary_search": "method=binary_search"}.get(self.method, "methods with a tree")
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        p, q = exponential_mechanism.pair_of_laws(self.profile, self.scale)
+        drawn = (rng.choice(len(p), size=trials, p=np.exp(each)) for each in (p, q))
+        return {name: (p - q)[each] for name, each in zip((LOSS, NEIGHBOUR), drawn)}
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.method == "binary_search":

@@ -7,10 +7,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tcdp_sim.mechanisms.base import Draws, Observable
+from tcdp_sim.mechanisms.base import Draws, Mechanism, Observable
 from tcdp_sim.noise import Noise
 
 LOSS, NEIGHBOUR = "privacy_loss", "privacy_loss_neighbour"
+PAIR = "privacy_loss_pair"  # the attribute of results with the neighbours of the losses
+NO_LOSS = "a noise without privacy_loss"  # the case of a noise class that lacks this method
+BY_NOISE = MappingProxyType(
+    {NO_LOSS: "The difference of log densities loses digits, so the noise class has to define privacy_loss."}
+)
 LOSSES = MappingProxyType(
     {
         LOSS: Observable("nats", "privacy loss log P(y)/Q(y) of an output y on the data"),
@@ -19,15 +24,25 @@ LOSSES = MappingProxyType(
 )
 
 
-def of_moves(noise: Noise, moves: int, trials: int, *, rng: np.random.Generator) -> Draws:
-    """Return losses of `moves` coordinates that go up or down by one, each with its own noise, in both worlds.
+def asked_losses(mechanism: type[Mechanism]) -> set[str]:
+    """Return the names of the observables that a mechanism yields only if a run asks for privacy losses."""
+    return {name for name, about in LOSSES.items() if mechanism.observables.get(name) is about}
+
+
+def unknown_of_noise(noise: Noise, moves: int) -> str:
+    """Return NO_LOSS if coordinates move and the privacy loss of their noise is not known, else ""."""
+    return NO_LOSS if moves and not noise.gives_loss else ""
+
+
+def of_moves(noise: Noise, moves: int, trials: int, *, rng: np.random.Generator, step: float = 1.0) -> Draws:
+    """Return losses of `moves` coordinates that go up or down by `step`, each with its own noise, in both worlds.
 
     The noise is symmetric, so all such neighbours have the same law of the loss, however many go up.
     """
     noise.need_loss()
     loss, neighbour = np.zeros(trials), np.zeros(trials)
     for place in range(moves):
-        move = 1.0 if place % 2 else -1.0
+        move = step if place % 2 else -step
         loss += noise.privacy_loss(noise.sample(size=trials, rng=rng), move)
         neighbour += noise.privacy_loss(noise.sample(size=trials, rng=rng) + move, move)
     return {LOSS: loss, NEIGHBOUR: neighbour}

@@ -14,6 +14,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms.axes import POSITIVE
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR
 from tcdp_sim.privacy import MeanConcentratedDP
 
 MOST_ANSWERS = 10_000
@@ -37,6 +38,8 @@ class MeanConcentrated(Mechanism):
         The parameter of each answer, in nats, above 0 and at most 20.
     cut : int
         The least number of ones with which the bit is one, from 1 to `answers`.
+    draws_losses : bool
+        True if a run also draws privacy losses, as `loss_pair` says.
 
     References
     ----------
@@ -56,8 +59,10 @@ class MeanConcentrated(Mechanism):
     answers: int
     epsilon: float
     cut: int
+    draws_losses: bool = False
 
     name = "mean_concentrated"
+    loss_pair = "The bit of the record is one on the data and zero on the neighbour; all neighbours are alike."
     version = 1
     axes = declared(
         Axis("answers", "number of answers", "1", f"a whole number from 1 to {MOST_ANSWERS}", default=12),
@@ -66,7 +71,7 @@ class MeanConcentrated(Mechanism):
     )
     required = ("epsilon", "cut")
     options = ()
-    observables = MappingProxyType({"loss": Observable("nats", "privacy loss of the number of ones")})
+    observables = MappingProxyType({"loss": Observable("nats", "privacy loss of the number of ones"), **LOSSES})
     events = MappingProxyType({"bit": "the number of ones is at least the cut"})
 
     @classmethod
@@ -84,7 +89,7 @@ class MeanConcentrated(Mechanism):
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
-        return cls(int(law["answers"]), law["epsilon"], int(law["cut"]))
+        return cls(int(law["answers"]), law["epsilon"], int(law["cut"]), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> MeanConcentratedDP:
@@ -117,9 +122,17 @@ class MeanConcentrated(Mechanism):
         one, zero = self.log_bits
         return one - zero
 
+    @property
+    def chance(self) -> float:
+        """The probability that an answer is the record's bit."""
+        return 1 / (2 + expm1(-self.epsilon))
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        ones = (rng.binomial(self.answers, chance, size=trials) for chance in (self.chance, 1 - self.chance))
+        return {name: self.epsilon * (2.0 * each - self.answers) for name, each in zip((LOSS, NEIGHBOUR), ones)}
+
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
-        chance = 1 / (2 + expm1(-self.epsilon))
-        ones = rng.binomial(self.answers, chance, size=trials)
+        ones = rng.binomial(self.answers, self.chance, size=trials)
         return {"loss": self.epsilon * (2.0 * ones - self.answers), "bit": ones >= self.cut}
 
 

@@ -11,7 +11,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, POSITIVE, TCDP_TARGET
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 
@@ -89,6 +89,9 @@ class NoiseDraw(Mechanism):
     promise: Guarantee | None
 
     name = "noise"
+    unknown_losses = MappingProxyType(
+        {EVERY: "A single draw has no data; the experiment privacy_loss draws the loss of the same noise."}
+    )
     version = 1
     axes = declared(*NOISE_AXES)
     required = ("noise",)

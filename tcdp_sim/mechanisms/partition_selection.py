@@ -16,6 +16,7 @@ from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, OMEGA_FORMS, POSITIVE, TCDP_TARGET, K, scaled_omega
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR
 from tcdp_sim.partition_selection import (
     MOST_KEYS,
     OPTIMA,
@@ -56,6 +57,10 @@ class PartitionSelection(Mechanism):
         The guarantee for all keys of a person together; with a threshold, for keys and noisy counts.
     counts : array_like of int
         The records of each key, shape (m,), positive.
+    keys_per_person : int
+        The largest number of keys of a person.
+    draws_losses : bool
+        True if a run also draws privacy losses, as `loss_pair` says.
 
     References
     ----------
@@ -75,8 +80,15 @@ class PartitionSelection(Mechanism):
     curve: ReleaseCurve
     promise: Guarantee
     counts: NDArray[np.int64]
+    keys_per_person: int = 1
+    draws_losses: bool = False
 
     name = "partition_selection"
+    loss_pair = (
+        "A person is removed who has the keys with the fewest records, as many as allowed, and as many records there "
+        "as allowed; that this is the worst pair is not proved. Noisy counts, which a threshold may release too, have "
+        "no part in it."
+    )
     version = 1
     axes = declared(
         Axis("method", "test that a key has to pass", "", ", ".join(METHODS), "text"),
@@ -104,6 +116,7 @@ class PartitionSelection(Mechanism):
         {
             "keys": Observable("keys", "number of keys that are released", 0),
             "records": Observable("records", "number of records whose key is released", 0),
+            **LOSSES,
         }
     )
     events = MappingProxyType({})
@@ -147,7 +160,8 @@ class PartitionSelection(Mechanism):
         else:
             own = {name: inf if value == "inf" else value for name, value in law["parameters"].items()}
             curve = KINDS[law["method"]](**own)
-        return cls(curve, _promise(law["target"]), np.asarray(counts, dtype=np.int64))
+        records = np.asarray(counts, dtype=np.int64)
+        return cls(curve, _promise(law["target"]), records, int(law["keys"]), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -169,14 +183,44 @@ class PartitionSelection(Mechanism):
         keys, records = (np.concatenate(found) for found in zip(*parts))
         return {"keys": keys, "records": records}
 
+    @cached_property
+    def moved(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The records at the keys of the removed person, with and without this person."""
+        own = np.sort(self.counts)[: self.keys_per_person]
+        return own, own - np.minimum(own, self.curve.per_key)
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        with np.errstate(divide="ignore", invalid="ignore"):  # of outputs that never come
+            p, q = ([np.log(self.curve.released(n)), np.log(self.curve.withheld(n))] for n in self.moved)
+            shown, hidden = (one - other for one, other in zip(p, q))
+        out, rows = {}, max(TILE // max(len(shown), 1), 1)
+        for name, records in zip((LOSS, NEIGHBOUR), self.moved):
+            sizes = [min(rows, trials - start) for start in range(0, trials, rows)]
+            released = (self._released(records, size, rng) for size in sizes)
+            out[name] = np.concatenate([np.where(each, shown, hidden).sum(axis=1) for each in released])
+        return out
+
+    def _released(self, records: NDArray[np.int64], trials: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Return whether keys with these numbers of records are released, shape (trials, keys)."""
+        if isinstance(self.curve, ThresholdCurve):
+            noisy = np.empty((trials, len(records)))
+            self.curve.noise.fill(out=noisy, rng=rng)
+            return np.asarray(self._passes(noisy + records) & (records > 0))
+        return np.asarray(rng.random((trials, len(records))) < self.curve.released(records))
+
+    def _passes(self, noisy: Floats) -> NDArray[np.bool_]:
+        """Return whether noisy counts pass the threshold."""
+        assert isinstance(self.curve, ThresholdCurve)
+        threshold = self.curve.threshold
+        return np.asarray(noisy > threshold if self.curve.comparison == ">" else noisy >= threshold)
+
     def _draw(self, rng: np.random.Generator, trials: int) -> tuple[Floats, Floats]:
         """Return the number of released keys and of their records, shape (trials,)."""
         if isinstance(self.curve, ThresholdCurve):
             noisy = np.empty((trials, len(self.counts)))
             self.curve.noise.fill(out=noisy, rng=rng)
             noisy += self.counts
-            threshold = self.curve.threshold
-            passed = noisy > threshold if self.curve.comparison == ">" else noisy >= threshold
+            passed = self._passes(noisy)
             return np.asarray(passed @ np.ones(len(self.counts))), np.asarray(passed @ self.counts.astype(np.float64))
         values, times = self.classes
         released = rng.binomial(times, self.curve.released(values), size=(trials, len(values)))

@@ -11,7 +11,7 @@ import numpy as np
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real
 from tcdp_sim.mechanisms.axes import ORDER, POSITIVE
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.record_axes import (
     INFLUENCE,
     RELEASE_AXES,
@@ -77,6 +77,9 @@ class PerRecordLoss(Mechanism):
     order: float | None = None
 
     name = "per_record_loss"
+    unknown_losses = MappingProxyType(
+        {EVERY: "The trials are the privacy loss of a record already, or functions of it."}
+    )
     version = 1
     neighbours = "add_remove"
     largest = LARGEST  # larger means are drawn as inf

@@ -11,7 +11,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.record_axes import (
     RELEASE_AXES,
     built_release,
@@ -68,6 +68,9 @@ class PerRecordSum(Mechanism):
     nonnegative: bool = False
 
     name = "per_record_sum"
+    unknown_losses = MappingProxyType(
+        {EVERY: "The loss depends on the record; the experiment per_record_policy draws it for a given influence."}
+    )
     version = 1
     neighbours = "add_remove"
     axes = declared(

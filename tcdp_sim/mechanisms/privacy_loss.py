@@ -11,7 +11,7 @@ import numpy as np
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real
 from tcdp_sim.mechanisms.axes import ORDER, POSITIVE
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
@@ -67,6 +67,7 @@ class PrivacyLoss(Mechanism):
     order: float | None = None
 
     name = "privacy_loss"
+    unknown_losses = MappingProxyType({EVERY: "The trials are the privacy loss already, or functions of it."})
     version = 1
     largest = LARGEST  # larger means are drawn as inf
     axes = declared(

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import ndtr, softmax
 
 from tcdp_sim.candidates import ACCOUNTINGS, LAWS, Tries, largest_shift, tries_of
 from tcdp_sim.core.arrays import Floats, Ints
@@ -16,6 +17,9 @@ from tcdp_sim.data.candidate_problems import MOST_CANDIDATES, PROBLEMS, accuracy
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import NOISE, POSITIVE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.gap_max import outputs
+from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR, of_moves, of_outputs
+from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.selection.calibration import (
     WITH_NOISE,
@@ -28,6 +32,7 @@ from tcdp_sim.selection.calibration import (
 from tcdp_sim.selection.scores import Scores
 
 ALL_RUNS = "all_runs"
+FLIPS = "method=permute_and_flip"  # the case without a privacy loss
 EXPONENTIAL = ("exponential_mechanism", "permute_and_flip")
 METHODS = (*LAWS, ALL_RUNS, *EXPONENTIAL, *WITH_NOISE)
 TILE = 2**20  # runs drawn at a time
@@ -61,6 +66,8 @@ class PrivateCandidates(Mechanism):
         The law of the number of runs, for methods with a random one.
     family : str or None
         The family of the noise of Algorithms 21 and 22.
+    draws_losses : bool
+        True if a run also draws privacy losses, as `loss_pair` says.
 
     References
     ----------
@@ -83,8 +90,17 @@ class PrivateCandidates(Mechanism):
     parameters: dict[str, float]
     tries: Tries | None = None
     family: str | None = None
+    draws_losses: bool = False
 
     name = "private_candidates"
+    loss_pair = (
+        "The score of the best candidate falls by one and all others rise by one, or the other way round if it leads "
+        "by less than two. Random runs release a candidate with its noisy score, and all_runs every noisy score, for "
+        "which the pair is the worst; elsewhere that is not proved."
+    )
+    unknown_losses = MappingProxyType(
+        {FLIPS: "The probability of a candidate is an integral over all others, which is not written down."}
+    )
     version = 1
     axes = declared(
         Axis("method", "how a candidate is chosen", valid=", ".join(METHODS), kind="text"),
@@ -108,6 +124,7 @@ class PrivateCandidates(Mechanism):
         {
             "accuracy_loss": Observable("1", "accuracy of the best candidate, less that of the chosen one", 0, 1),
             "runs": Observable("1", "number of scores that are computed", 0),
+            **LOSSES,
         }
     )
     events = MappingProxyType({"best_selected": "no candidate is more accurate than the chosen one"})
@@ -154,7 +171,16 @@ class PrivateCandidates(Mechanism):
         else:
             promise = selection_guarantee(method, family, "tight", target)
         losses = accuracy_losses(law["problem"], law["k"])
-        return cls(method, losses, law["records"], promise, dict(law["parameters"]), tries, family)
+        return cls(
+            method,
+            losses,
+            law["records"],
+            promise,
+            dict(law["parameters"]),
+            tries,
+            family,
+            law.get("draws_losses", False),
+        )
 
     @property
     def noise(self) -> Any:
@@ -184,13 +210,63 @@ class PrivateCandidates(Mechanism):
         k = len(self.losses)
         runs = np.full(trials, float(k))
         if self.tries is not None:
-            chosen, runs = self._best_of_runs(self.tries, rng, trials)
+            chosen, _, runs = self._best_of_runs(self.tries, self.scores, rng, trials)
         elif self.method == ALL_RUNS:
             chosen = self._noisy_best(rng, trials)
         else:
             chosen = self._selection.select(Scores(self.scores, sensitivity=1), trials, rng=rng)[:, 0]
         losses = self.losses[chosen]
         return {"accuracy_loss": losses, "runs": runs, "best_selected": losses == 0}
+
+    @property
+    def lead(self) -> float:
+        """The lead of the best candidate in counts."""
+        return float(self.scores[0] - self.scores[1])
+
+    @property
+    def neighbour_scores(self) -> Floats:
+        """The scores on the neighbour of a privacy loss."""
+        change = np.ones(len(self.losses))
+        change[0] = -1.0
+        return self.scores + (change if self.lead >= 2 else -change)
+
+    @property
+    def unknown_loss(self) -> str:
+        return FLIPS if self.method == "permute_and_flip" else ""
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        worlds, k = (self.scores, self.neighbour_scores), len(self.losses)
+        if self.method == ALL_RUNS:
+            return of_moves(Gaussian(self.parameters["scale"]), 1, trials, rng=rng, step=sqrt(k))
+        if self.tries is not None:
+            drawn = [self._best_of_runs(self.tries, each, rng, trials)[:2] for each in worlds]
+            laws = (np.array([self.log_density(world, *each) for each in drawn]) for world in worlds)
+            return dict(zip((LOSS, NEIGHBOUR), next(laws) - next(laws)))
+        p, q = (self._law(each) for each in worlds)
+        chosen = [self._selection.select(Scores(each, sensitivity=1), trials, rng=rng)[:, 0] for each in worlds]
+        return of_outputs(p, q, *chosen)
+
+    def _law(self, scores: Floats) -> Floats:
+        """Return the probability of each candidate by a selection that sees all scores."""
+        k = len(scores)
+        if self.method == "exponential_mechanism":
+            return np.asarray(softmax(scores / self._selection.noise.scale))
+        best, other = outputs(self.method, self._selection, float(scores[0] - scores[1:].max()), float(k))
+        return np.append(best, np.full(k - 1, other))
+
+    def log_density(self, scores: Floats, candidates: Ints, noisy: Floats) -> Floats:
+        """Return the log density of candidates of the best run with their noisy scores; 0 where there is no run.
+
+        It is up to a constant that is the same for all scores.
+        """
+        assert self.tries is not None  # of a random number of runs alone
+        scale, log, rows = self.parameters["scale"], np.zeros(len(noisy)), max(1, TILE // len(scores))
+        some = np.flatnonzero(~np.isnan(noisy))
+        for part in np.split(some, np.arange(rows, len(some), rows)):
+            y = noisy[part]
+            better = ndtr((scores - y[:, None]) / scale).mean(axis=1)
+            log[part] = np.log(self.tries.slope(better)) - 0.5 * ((y - scores[candidates[part]]) / scale) ** 2
+        return log
 
     def _noisy_best(self, rng: np.random.Generator, trials: int) -> Ints:
         """Return the candidate with the largest noisy score in each trial."""
@@ -202,27 +278,31 @@ class PrivateCandidates(Mechanism):
             parts.append(np.argmax(self.scores + scale * noisy, axis=1))
         return np.concatenate(parts)
 
-    def _best_of_runs(self, tries: Tries, rng: np.random.Generator, trials: int) -> tuple[Ints, Floats]:
-        """Return the candidate of the best run in each trial, and the numbers of runs."""
+    def _best_of_runs(
+        self, tries: Tries, scores: Floats, rng: np.random.Generator, trials: int
+    ) -> tuple[Ints, Floats, Floats]:
+        """Return the candidate of the best run in each trial, its noisy score (NaN without a run), and all runs."""
         runs = tries.sample(trials, rng=rng)
         chosen = rng.integers(len(self.losses), size=trials)  # for trials without a run
+        noisy = np.full(trials, np.nan)
         ends = np.cumsum(runs)
         bounds = np.searchsorted(ends, np.arange(0, ends[-1], TILE) + TILE, side="left") + 1
         for first, last in zip([0, *bounds[:-1]], bounds):
             part = slice(int(first), min(int(last), trials))
             some = np.flatnonzero(runs[part]) + part.start
             if len(some):
-                chosen[some] = self._best_of(runs[some], rng)
-        return chosen, runs.astype(float)
+                chosen[some], noisy[some] = self._best_of(runs[some], scores, rng)
+        return chosen, noisy, runs.astype(float)
 
-    def _best_of(self, runs: Ints, rng: np.random.Generator) -> Ints:
-        """Return the candidate of the best run in each trial, all of which have a run."""
+    def _best_of(self, runs: Ints, scores: Floats, rng: np.random.Generator) -> tuple[Ints, Floats]:
+        """Return the candidate and the noisy score of the best run in each trial, all of which have a run."""
         candidates = rng.integers(len(self.losses), size=int(runs.sum()))
-        noisy = self.scores[candidates] + self.parameters["scale"] * rng.standard_normal(len(candidates))
+        noisy = scores[candidates] + self.parameters["scale"] * rng.standard_normal(len(candidates))
         starts = np.cumsum(runs) - runs
-        best = np.repeat(np.maximum.reduceat(noisy, starts), runs) == noisy
+        most = np.maximum.reduceat(noisy, starts)
+        best = np.repeat(most, runs) == noisy
         first = np.minimum.reduceat(np.where(best, np.arange(len(noisy)), len(noisy)), starts)
-        return np.asarray(candidates[first])
+        return np.asarray(candidates[first]), most
 
 
 def _of_runs(method: str, point: Point) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms.axes import POSITIVE, RHO
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSSES, of_outputs
 from tcdp_sim.privacy import Guarantee, PureDP
 
 MOST_VALUES = 100
@@ -45,6 +46,8 @@ class PureFromZCDP(Mechanism):
         The parameter of pure DP, in nats.
     values : int
         The number of values of a record, from 2 to 100.
+    draws_losses : bool
+        True if a run also draws privacy losses, as `loss_pair` says.
 
     References
     ----------
@@ -61,8 +64,13 @@ class PureFromZCDP(Mechanism):
     rho: float
     epsilon: float
     values: int
+    draws_losses: bool = False
 
     name = "pure_from_zcdp"
+    loss_pair = (
+        "A record goes from one end of its range to the other, up or down, whichever has the larger loss; the data are "
+        "the worst for the error, and other data may reveal more (`epsilon_spent`)."
+    )
     version = 1
     axes = declared(
         Axis("n", "number of records of the zCDP mechanism", "records", "a whole number from 1 to 1e6"),
@@ -76,6 +84,7 @@ class PureFromZCDP(Mechanism):
         {
             "pure_error": Observable("1", "absolute error of the pure DP mechanism on the worst data set", 0, 1),
             "zcdp_error": Observable("1", "absolute error of the zCDP mechanism", 0),
+            **LOSSES,
         }
     )
     events = MappingProxyType({})
@@ -102,7 +111,7 @@ class PureFromZCDP(Mechanism):
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
-        return cls(int(law["n"]), law["rho"], law["epsilon"], int(law["values"]))
+        return cls(int(law["n"]), law["rho"], law["epsilon"], int(law["values"]), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -158,6 +167,17 @@ class PureFromZCDP(Mechanism):
         """The sum of n' records at which the mean error of M' is largest."""
         worst = (block[np.argmax(self.mean_errors(block))] for block in self.blocks())
         return float(max(worst, key=lambda total: self.mean_errors(np.array([total]))[0]))
+
+    @cached_property
+    def pair(self) -> Floats:
+        """The log probabilities of the points of T on the worst data set and on the neighbour of a privacy loss."""
+        sums = self.worst_sum + np.array([0, self.values - 1, 1 - self.values])
+        own, *others = self.log_laws(sums[(sums >= 0) & (sums < self.sums)])
+        return np.array([own, max(others, key=lambda other: np.abs(own - other).max())])
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        p, q = np.exp(self.pair)
+        return of_outputs(p, q, *(rng.choice(len(self.net), size=trials, p=each) for each in (p, q)))
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         worst = np.array([self.worst_sum])

@@ -12,9 +12,10 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, choice, scalar, whole
 from tcdp_sim.data.line_shapes import SHAPES, line_shape
 from tcdp_sim.data.ordered import ordered_records
-from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms import losses_of_quantiles, noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, OMEGA_FORMS, POSITIVE, TCDP_TARGET, scaled_omega
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSSES, of_moves
 from tcdp_sim.prefix_sums import MOST_BINS
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.relation import Relation, from_axis, written
@@ -43,6 +44,7 @@ SELECTIONS: dict[str, type[Any]] = {  # methods with one epsilon
 }
 METHODS = (*SELECTIONS, "slices", "tree_search", *FACTORISATIONS, "interior_points")
 USES_OMEGA = ("tree_search", "tree_2", "least_squares_2", "least_squares_16", "interior_points")
+ON_INTEGERS = "method=recursive or joint, on integers"  # a case without a privacy loss
 LEAST_LOG2_K, MOST_LOG2_K = 8, 64
 MOST_RECORDS = 10**7
 MOST_KEPT = 10**6  # records of a data set that is kept in memory
@@ -61,6 +63,9 @@ class Quantiles(Mechanism):
         The records.
     alpha : float
         A trial is a success if all rank errors are at most alpha n, in (0, 1).
+    draws_losses : bool
+        True if a run also draws privacy losses, as `loss_pair` says. They are those of the densities of selections, of
+        independent ones before outputs are sorted, and those of the noisy counts of a tree or of prefix sums.
 
     Examples
     --------
@@ -76,8 +81,22 @@ class Quantiles(Mechanism):
     method: Method
     line: Line
     alpha: float
+    draws_losses: bool = False
 
     name = "quantiles"
+    loss_pair = (
+        "A record is added at 0 (add-remove), or the least record goes to the upper end (substitute), so that all "
+        "ranks in between move by one; noisy counts move by their sensitivity. That this is the worst pair is proved "
+        "for Gaussian noise and for counts that all move by one, and not for selections."
+    )
+    unknown_losses = MappingProxyType(
+        {
+            ON_INTEGERS: "The density is a mean over the random places of records within their units.",
+            "method=above_threshold": "The probability of an answer is an integral over the noise of the level.",
+            "method=slices": "The records of a slice depend on noise that is not released.",
+            "method=interior_points": "The law of the interior points on a neighbour is not written down.",
+        }
+    )
     version = 1
     axes = declared(
         Axis("method", "method that releases the quantiles", "", ", ".join(METHODS), "text"),
@@ -98,6 +117,7 @@ class Quantiles(Mechanism):
             "mean_rank_error": Observable("records", "rank error, mean over all quantiles", 0),
             "largest_rank_error": Observable("records", "rank error, largest over all quantiles", 0),
             "mean_value_error": Observable("units", "distance from the true quantile, mean over all quantiles", 0),
+            **LOSSES,
         }
     )
     events = MappingProxyType({"success": "all rank errors are at most alpha n"})
@@ -157,7 +177,7 @@ class Quantiles(Mechanism):
                 if method == "tree_search"
                 else FromPrefixSums(*given, method, int(law["bins"]), noise)
             )
-        return cls(made, line, float(law["alpha"]))
+        return cls(made, line, float(law["alpha"]), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -171,6 +191,39 @@ class Quantiles(Mechanism):
     def levels(self) -> Any:
         """The levels of the quantiles, shape (m,)."""
         return np.array(self.method.levels)
+
+    @property
+    def unknown_loss(self) -> str:
+        if isinstance(self.method, Independent | FromPrefixSums | TreeSearch):
+            return ""
+        if isinstance(self.method, Joint | Recursive):
+            return ON_INTEGERS if self.line.kind == "integers" else ""
+        names = {AboveThreshold: "above_threshold", Slices: "slices"}
+        return f"method={names.get(type(self.method), 'interior_points')}"
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        if not isinstance(self.method, FromPrefixSums | TreeSearch):
+            return losses_of_quantiles.losses(self.method, self.line, trials, rng=rng)
+        return of_moves(self.method.noise, self.moves or 0, trials, rng=rng, step=self.step)
+
+    @property
+    def moves(self) -> int | None:
+        """The number of noisy counts that neighbours move, None for a method without such counts.
+
+        The loss of isotropic noise is that of one count, which moves by `step`.
+        """
+        if not isinstance(self.method, FromPrefixSums | TreeSearch):
+            return None
+        if self.method.noise.isotropic:
+            return 1
+        return self.method.shifts if isinstance(self.method, TreeSearch) else self.method.matrix.unit_shifts
+
+    @property
+    def step(self) -> float:
+        """The distance by which each of these counts moves."""
+        if isinstance(self.method, TreeSearch) and self.method.noise.isotropic:
+            return float(np.sqrt(self.method.shifts))
+        return 1.0
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         size = max(TILE // self.method.m, 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.calibration.smooth import calibrate_smooth
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, real, whole
 from tcdp_sim.data.ordered import ordered_records
@@ -17,6 +18,7 @@ from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivit
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.quantiles import plan_quantiles
@@ -30,6 +32,7 @@ METHODS = {  # name -> (statistic, where its noise comes from)
     "median_interior_point": ("median", "interior point"),
 }
 MOST_RECORDS = 10**7
+NO_NOISE = "method=median_interior_point"  # the case without a privacy loss
 INTERIOR_POINT = ("sinh_normal", "tight")  # noise and calibration of interior points
 
 
@@ -57,6 +60,8 @@ class SmoothSensitivity(Mechanism):
         The noise that is added, times `sensitivity`; None for an interior point.
     smoothing : float
         The largest change of the log of the smooth sensitivity per substituted record, in nats.
+    draws_losses : bool
+        True if a run also draws privacy losses, as `loss_pair` says.
 
     References
     ----------
@@ -85,8 +90,16 @@ class SmoothSensitivity(Mechanism):
     trim: float
     noise: Noise | None
     smoothing: float = 0.0
+    draws_losses: bool = False
 
     name = "smooth_sensitivity"
+    loss_pair = (
+        "The least record goes to the upper bound, or the greatest one to 0, whichever changes answer and noise more; "
+        "the loss is that of the release before it is clamped. That this is the worst pair is not proved."
+    )
+    unknown_losses = MappingProxyType(
+        {NO_NOISE: "The law of the released interior point on a neighbour is not written down."}
+    )
     version = 1
     axes = declared(
         Axis("method", "the centre that is released, and where its noise comes from", "", ", ".join(METHODS), "text"),
@@ -101,7 +114,9 @@ class SmoothSensitivity(Mechanism):
     )
     required = ("method", "records", "n", "rho")
     options = ("records", "trim")
-    observables = MappingProxyType({"abs_error": Observable("1", "distance from the clean statistic, in units")})
+    observables = MappingProxyType(
+        {"abs_error": Observable("1", "distance from the clean statistic, in units"), **LOSSES}
+    )
     events = MappingProxyType({})
 
     @classmethod
@@ -139,7 +154,7 @@ class SmoothSensitivity(Mechanism):
         records = Records(values, times, 2 ** law["log2_k"])
         noise = noise_axes.built(law["noise"], law["parameters"]) if "noise" in law else None
         rest = (law["contamination"], law.get("trim", 0.0), noise, law.get("smoothing", 0.0))
-        built = cls(law["method"], _promise(law["target"]), records, *rest)
+        built = cls(law["method"], _promise(law["target"]), records, *rest, law.get("draws_losses", False))
         _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
 
@@ -184,11 +199,26 @@ class SmoothSensitivity(Mechanism):
         return robust_statistic(self.records.sorted, self._statistic)
 
     @cached_property
+    def neighbour(self) -> tuple[float, float]:
+        """The statistic and the factor of the noise on the neighbour of a privacy loss."""
+        own = self.records.sorted
+        both = (np.append(own[1:], self.largest), np.append(0, own[:-1]))
+        return max(((robust_statistic(each, self._statistic), self._factor(each)) for each in both), key=self._changes)
+
+    def _changes(self, neighbour: tuple[float, float]) -> float:
+        """Return how much a neighbour changes the answer, in units of the noise, and the log of these units."""
+        answer, factor = neighbour
+        return abs(answer - self.answer) / self.sensitivity + abs(np.log(factor / self.sensitivity))
+
+    @cached_property
     def sensitivity(self) -> float:
         """The factor of the noise, in units of the values: the smooth or the global sensitivity."""
+        return self._factor(self.records.sorted)
+
+    def _factor(self, records: Any) -> float:
         statistic, source = METHODS[self.method]
         if source == "smooth":
-            return smooth_sensitivity(self.records.sorted, (0, self.largest), self.smoothing, self._statistic)
+            return smooth_sensitivity(records, (0, self.largest), self.smoothing, self._statistic)
         return self.largest / (self.clean.n if statistic == "mean" else 1)
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
@@ -197,6 +227,24 @@ class SmoothSensitivity(Mechanism):
         else:
             releases = self.answer + self.sensitivity * self.noise.sample(size=trials, rng=rng)
         return {"abs_error": np.abs(np.clip(releases, 0, self.largest) - self.target)}
+
+    @property
+    def unknown_loss(self) -> str:
+        return NO_NOISE if self.noise is None else ""
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        assert self.noise is not None
+        answer, scale = self.neighbour
+        move, ratio = (self.answer - answer) / scale, self.sensitivity / scale
+        z, other = (np.asarray(self.noise.sample(size=trials, rng=rng)) for _ in range(2))
+        return {
+            LOSS: self._log_density(z) - self._log_density(ratio * z + move) - np.log(ratio),
+            NEIGHBOUR: self._log_density((other - move) / ratio) - self._log_density(other) - np.log(ratio),
+        }
+
+    def _log_density(self, z: Floats) -> Floats:
+        assert self.noise is not None
+        return np.asarray(self.noise.logpdf(z))
 
     @property
     def _statistic(self) -> Any:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from math import sqrt
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -16,9 +17,11 @@ from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import NOISE, TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR, of_moves
+from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.medians import plan_medians
-from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_rank, search_work
+from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_log_law, search_rank, search_work
 from tcdp_sim.thresholds.quantiles import plan_quantiles
 from tcdp_sim.thresholds.records import Records
 from tcdp_sim.thresholds.square_root import SquareRootCdf
@@ -37,6 +40,7 @@ METHODS = {  # name -> True if the method uses interior points
     "square_root": False,
     "binary_search": False,
 }
+POINTED = "methods with interior points"  # the case without a privacy loss
 LINEAR = ("tree_2", "tree_16", "square_root")  # those whose errors do not depend on the records
 MOST_LOG2_K = 500  # of the domain; trees and the binary search go to 2^62
 BASELINE_VERSION = 3  # of the methods without interior points, whose exponential mechanisms version 4 accounts exactly
@@ -63,6 +67,8 @@ class Thresholds(Mechanism):
         The noise on the nodes of a tree of interior points, for methods that use them.
     most_windows : int
         The largest number of windows, from 1 to 10,000.
+    draws_losses : bool
+        True if a run also draws privacy losses, as `loss_pair` says.
 
     References
     ----------
@@ -87,8 +93,16 @@ class Thresholds(Mechanism):
     family: str = "sinh_normal"
     calibration: str = "tight"
     most_windows: int = 100
+    draws_losses: bool = False
 
     name = "thresholds"
+    loss_pair = (
+        "Trees and prefix sums: a record moves all counts that it can, which is the worst pair. Binary search: the "
+        "least record goes to the upper end, which lowers the count of every comparison and is not proved the worst."
+    )
+    unknown_losses = MappingProxyType(
+        {POINTED: "The joint law of the interior points and the noisy counts on a neighbour is not written down."}
+    )
     version = 4
     axes = declared(
         Axis("method", "algorithm for threshold queries", "", ", ".join(METHODS), "text"),
@@ -110,6 +124,7 @@ class Thresholds(Mechanism):
                 f"cdf_at_q{round(100 * p):02d}": Observable("1", f"private CDF at the true {p:g}-quantile, share of n")
                 for p in LEVELS
             },
+            **LOSSES,
         }
     )
     events = MappingProxyType({})
@@ -161,6 +176,7 @@ class Thresholds(Mechanism):
         values, times = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
         records = Records(values, times, 2 ** law["log2_k"])
         more = {name: law[name] for name in ("most_windows",) if name in law}
+        more |= {name: law[name] for name in ("draws_losses",) if name in law}
         built = cls(law["method"], promise, records, law["beta"], **law.get("noise", {}), **more)
         _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
@@ -210,6 +226,30 @@ class Thresholds(Mechanism):
         runs = [self.plan.run(self.records, rng=rng) for _ in range(trials)]
         out = self._median_errors([run.quantile(0.5) for run in runs], rank)
         return out if self.method == "median" else out | self._cdf_errors(runs)
+
+    @property
+    def unknown_loss(self) -> str:
+        return POINTED if METHODS[self.method] else ""
+
+    @property
+    def moves(self) -> int | None:
+        """One for a method with Gaussian noise in all counts, whose loss is that of one count; None for the others."""
+        return 1 if self.method in LINEAR else None
+
+    @property
+    def count_noise(self) -> Gaussian:
+        """Noise on one count that has the privacy loss of all counts."""
+        return Gaussian(sqrt(1 / (2 * self.promise.rho)))
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        if self.moves:
+            return of_moves(self.count_noise, self.moves, trials, rng=rng)
+        own = self.records.sorted
+        worlds, rank = (own, np.append(own[1:], self.records.k - 1)), (self.records.n + 1) // 2
+        search = self.records.k, self.promise.rho
+        laws = [partial(search_log_law, each, rank, *search) for each in worlds]
+        drawn = (search_rank(each, rank, *search, trials, rng=rng) for each in worlds)
+        return {name: laws[0](each) - laws[1](each) for name, each in zip((LOSS, NEIGHBOUR), drawn)}
 
     def _median_errors(self, medians: Sequence[int] | NDArray[Any], rank: int) -> Draws:
         true = self.records.quantile(0.5)

@@ -56,6 +56,10 @@ class Independent(EqualShares):
         return 12.0 * self.m + 1
 
     def sample(self, line: Line, trials: int, *, rng: np.random.Generator) -> Values:
+        return np.sort(self.unsorted(line, trials, rng=rng), axis=1)
+
+    def unsorted(self, line: Line, trials: int, *, rng: np.random.Generator) -> Values:
+        """Return the outputs in the order of the levels, before they are sorted, shape (trials, m)."""
         pieces = Pieces.of(line)
         out = np.empty((trials, self.m), dtype=line.values.dtype)
         for j, (level, eta) in enumerate(zip(self.levels, self.eta)):
@@ -66,7 +70,7 @@ class Independent(EqualShares):
             piece = np.minimum(piece, np.flatnonzero(np.diff(edges, prepend=0.0))[-1])
             offsets = pieces.start[piece] + pieces.size[piece] * rng.random(trials)
             out[:, j] = line.beyond(pieces.upto[piece], offsets)
-        return np.sort(out, axis=1)
+        return out
 
 
 @dataclass(frozen=True)

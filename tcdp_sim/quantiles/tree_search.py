@@ -69,10 +69,15 @@ class TreeSearch(Method):
         return cls(levels, relation, guarantee, depth, noise)
 
     @property
+    def shifts(self) -> int:
+        """The number of noisy counts that neighbours move by one."""
+        return _shifts(self.depth, self.relation)
+
+    @property
     def ledger(self) -> Any:
         from tcdp_sim.accounting import Additive
 
-        shifts = _shifts(self.depth, self.relation)
+        shifts = self.shifts
         if self.noise.isotropic:
             return ledger_of([Additive(self.noise, sqrt(shifts))], self.relation)
         return ledger_of([(Additive(self.noise), shifts)], self.relation)

@@ -11,7 +11,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.mechanisms.axes import PUBLISHED
-from tcdp_sim.mechanisms.losses import NEIGHBOUR
+from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR
 from tcdp_sim.results.binned import Binned, between, deltas, interval, together
 from tcdp_sim.results.cells import cell_histogram, cell_mechanism, infinite_trials
 from tcdp_sim.results.open import axes_of, open_cells, readable
@@ -113,6 +113,8 @@ def _check_table(flat: xr.Dataset, where: str) -> None:
 
 def _check_observable(flat: xr.Dataset, observable: str, where: str) -> None:
     known = columns.observables(map(str, flat.data_vars))
+    if observable in LOSSES and observable not in known and LOSS in flat.attrs:
+        raise UserError(f"{where} has no {observable}, which is {flat.attrs[LOSS]}")
     if observable not in known:
         raise UserError(
             f"{where} has no observable {observable!r}; valid: {', '.join(known)}{suggestion(str(observable), known)}"

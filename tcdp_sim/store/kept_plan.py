@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 NAME = "plan.json"
 MOST = 100_000  # cells; a larger plan would take more than 20 MB
-OF_PLAN = ("skipped", "axes", "noises", "unused")  # what else a plan without the user's noise classes needs
+# what else a plan without the user's noise classes needs
+OF_PLAN = ("skipped", "axes", "noises", "unused", "without_losses")
 ELSEWHERE = ("name", "results_dir", "cluster", "numerics", "code", "on_error", "part")  # keys that no plan depends on
 
 

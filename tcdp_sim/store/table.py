@@ -14,6 +14,7 @@ from tcdp_sim.core import own_noises
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.texts import blank
 from tcdp_sim.mechanisms import Mechanism, Observable, UserFunction, mechanism_class
+from tcdp_sim.mechanisms.losses import asked_losses
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import BOUND, COUNT, ERROR, EXACT, INTERVAL, MCSE, QUANTILES, UPPER
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
@@ -100,11 +101,15 @@ def _one_by_one(summaries: Iterable[Summary | None]) -> Source:
     return lambda ids: list(islice(coming, len(ids)))
 
 
-def names_together(mechanism: type[Mechanism]) -> Names | None:
-    """Return the names with which cells of one chunk may be read together, None if there are thresholds."""
+def names_together(mechanism: type[Mechanism], losses: bool = False) -> Names | None:
+    """Return the names with which cells of one chunk may be read together, None if there are thresholds.
+
+    `losses` says whether the cells have privacy losses.
+    """
     if mechanism.thresholds is not Mechanism.thresholds:
         return None
-    return list(mechanism.observables), list(mechanism.events)
+    left_out = set() if losses else asked_losses(mechanism)
+    return [name for name in mechanism.observables if name not in left_out], list(mechanism.events)
 
 
 def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
@@ -197,8 +202,8 @@ def estimates(mechanism, built, summaries, every: bool = True):
 def estimates_of_rows(mechanism, rows: Mapping[str, batch.Rows], hits: Mapping[str, np.ndarray], trials: int):
     """Return the variables of `estimates` for cells of one chunk that were computed together."""
     data: dict[str, tuple] = {}
-    for name, about in mechanism.observables.items():
-        row = rows[name]
+    for name, row in rows.items():
+        about = mechanism.observables[name]
         data |= _moment_variables(
             name, about, _with_ends(row.moments, about, trials), np.zeros(len(row.bins), np.int64)
         )

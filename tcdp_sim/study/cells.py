@@ -49,6 +49,8 @@ class Plan:
         The names of the noises, in order of first appearance.
     unused : tuple of str
         The axes that a point gives and no cell uses.
+    without_losses : tuple of str
+        A line for each reason why cells have no privacy loss, although the study asks for it.
     """
 
     cells: Cells
@@ -58,6 +60,7 @@ class Plan:
     data: Mapping[str, Any] = field(default_factory=dict)
     noises: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    without_losses: tuple[str, ...] = ()
 
     @cached_property
     def laws(self) -> Cells:
@@ -95,7 +98,7 @@ def plan(
     share : sequence of str
         The axes along which cells share one random stream.
     losses : bool
-        True if a run also draws privacy losses, which their laws say.
+        True if a run also draws privacy losses where they are known. The laws of these cells say so.
     """
     cells = Packer()
     counts: dict[str, Any] = {}
@@ -103,6 +106,7 @@ def plan(
     skipped: list[str] = []
     axes: dict[str, None] = {}
     named: dict[str, None] = {}
+    without: dict[str, int] = {}
     given, read = dict[str, None](), set[str]()
     asked, made = _Seen(), _Seen()
     for where, point in ((where, point) for where, points in blocks.items() for point in points):
@@ -118,7 +122,7 @@ def plan(
             continue
         data = _loaded(load, point, where) if "data" in mechanism.axes else None
         try:
-            cell = _cell(mechanism, full, options, data, dict(label), share, losses)
+            cell, unknown = _cell(mechanism, full, options, data, dict(label), share, losses)
         except ValueError as reason:
             message = f"{' '.join(f'{axis}={show(v)}' for axis, v in label if v is not None)}: {reason}"
             if invalid != "skip":
@@ -128,6 +132,8 @@ def plan(
         _check_law(mechanism, cell)
         if made.first(cell.coords.items(), cell.id):
             cells.add(cell)
+            if unknown:
+                without[unknown] = without.get(unknown, 0) + 1
             axes |= dict.fromkeys(cell.coords)
             named |= dict.fromkeys([cell.coords["noise"]] if cell.coords.get("noise") else [])
         counts[cell.counts] = data.counts if data else NO_COUNTS
@@ -137,7 +143,8 @@ def plan(
     if not packed:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
     unused = tuple(axis for axis in given if axis not in read)
-    return Plan(packed, counts, tuple(skipped), tuple(axes), described, tuple(named), unused)
+    lines = tuple(f"{number:,} of {len(packed):,} cells: {why}" for why, number in without.items())
+    return Plan(packed, counts, tuple(skipped), tuple(axes), described, tuple(named), unused, lines)
 
 
 def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:
@@ -207,7 +214,8 @@ def _cell(
     label: dict[str, Any],
     share: Sequence[str],
     losses: bool,
-) -> Cell:
+) -> tuple[Cell, str]:
+    """Return the cell of a point, and why it has no privacy loss; "" if it has one or need not have one."""
     size = {"k": data.k} if data else {}
     _refuse_lattices(mechanism, point, label)
     law = {"mechanism": mechanism.name, "version": mechanism.version} | mechanism.law(point | size, options, data)
@@ -220,6 +228,9 @@ def _cell(
         law[own_noises.LAW] = {own.family: own.source}
     law = json.loads(json.dumps(law))  # workers get the law through JSON, so the cell is checked with the same law
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
+    unknown = _unknown_loss(built) if losses else ""
+    if unknown:
+        del law["draws_losses"]
     if own:
         law |= json.loads(json.dumps(noise_axes.kept_for_readers(law, built.thresholds)))
     if share:
@@ -227,7 +238,13 @@ def _cell(
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
     coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
     texts = (data.digest if data else "", str(built.guarantee), repr(getattr(built, "noise", None)))
-    return Cell(cell_id(law), law, coords, *texts, float(built.work))
+    return Cell(cell_id(law), law, coords, *texts, float(built.work)), unknown
+
+
+def _unknown_loss(mechanism: Mechanism) -> str:
+    """Return the case and the reason if a mechanism draws no privacy loss, else ""."""
+    case = mechanism.unknown_loss
+    return f"{case}: {mechanism.reasons_without_losses()[case]}" if case else ""
 
 
 def _refuse_lattices(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
-from tcdp_sim.mechanisms.losses import LOSSES
+from tcdp_sim.mechanisms.losses import LOSS, PAIR, asked_losses
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
 from tcdp_sim.study.packed_cells import Cells
@@ -75,6 +75,7 @@ class Study(OfSettings):
         """A line for each deviation from the config: cells left out, records dropped, trials rounded up."""
         s = self.settings
         lines = [f"left out: {why}" for why in self.plan.skipped] + data_notes(self.data)
+        lines += [f"no privacy loss in {why}" for why in self.plan.without_losses]
         sweep = blocks.spelled_out(s, "sweep", s.sweep)
         asked = {key.removeprefix(LOG10) for key, value in sweep.items() if value is not None}
         lines += [
@@ -103,8 +104,16 @@ class Study(OfSettings):
             "tcdp_sim_version": __version__,
             "neighbouring_relation": written(self.mechanism.neighbours),
             **({"data": json.dumps(self.data)} if self.data else {}),
+            **self._of_losses(),
             **sweeps.attributes(s),
         }
+
+    def _of_losses(self) -> dict[str, str]:
+        """Return the neighbours of the drawn privacy losses, and why cells have none."""
+        if not self.settings.losses:
+            return {}
+        unknown = f"not known in {'; '.join(self.plan.without_losses)}" if self.plan.without_losses else "drawn"
+        return {LOSS: unknown, PAIR: self.mechanism.loss_pair}
 
 
 def title(settings: Settings) -> str:
@@ -180,7 +189,7 @@ def _check_options(
 
 def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism], losses: bool) -> None:
     """Raise UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
-    needs_losses = set() if losses or not mechanism.knows_losses() else {*LOSSES}
+    needs_losses = set() if losses else asked_losses(mechanism)
     names = [name for name in (*mechanism.observables, *mechanism.events) if name not in needs_losses]
     for name, wanted in (target or {}).items():
         where = f"target_mcse.{name}"
@@ -213,9 +222,8 @@ def _check_axes(
 
 def _check_losses(settings: Settings, mechanism: type[Mechanism]) -> None:
     if settings.losses and not mechanism.knows_losses():
-        raise UserError(
-            f"losses = true is not valid for {mechanism.name}, which draws no privacy losses beside its errors"
-        )
+        reason = next(iter(mechanism.reasons_without_losses().values()))
+        raise UserError(f"losses = true is not valid for {mechanism.name}, which draws no privacy losses: {reason}")
 
 
 def _loader(settings: Settings) -> Callable[[str, Any], Counts]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from tcdp_sim.core.arrays import Floats, Ints, Objects
 from tcdp_sim.core.errors import UserError
@@ -91,6 +92,20 @@ def search_rank(
         blurred = np.searchsorted(values, middle, side="right") + scale * rng.standard_normal(trials)
         element += np.where(blurred >= rank - 0.5, 0, 1 << level)
     return np.minimum(element, k - 1)
+
+
+def search_log_law(values: Ints | Objects, rank: int, k: int, rho: float, elements: Ints) -> Floats:
+    """Return the log probabilities of elements as results of `search_rank`, where k is a power of 2.
+
+    An element says how each comparison went, and the noises of the comparisons are independent.
+    """
+    levels = (k - 1).bit_length()
+    scale, logs = sqrt(levels / (2 * rho)), np.zeros(len(elements))
+    for level in range(levels - 1, -1, -1):
+        middle = (elements >> (level + 1) << (level + 1)) + (1 << level) - 1
+        lead = (np.searchsorted(values, middle, side="right") - (rank - 0.5)) / scale
+        logs += log_ndtr(np.where(elements >> level & 1, -lead, lead))
+    return logs
 
 
 def search_work(k: int) -> float:

@@ -33,7 +33,8 @@ ACCURACY = """
     ledger.exact_values.DELTA_TOLERANCE ledger.exact_values.BRACKETS per_record.exact_values.LARGEST_LOG
     per_record.exact_values.LOWEST per_record_policy.exact_values._LEAST per_record_policy.looseness._REACH
     per_record_splitting.claims.DIGITS quantiles.exact_values.MOST_JOINT quantiles.exact_values.MOST_RECURSIVE
-    quantiles.exact_values.MOST_SINGLE subsampling.theory.LEAST_RECORDS
+    quantiles.exact_values.MOST_SINGLE subsampling.theory.LEAST_RECORDS quantiles.loss_laws.MOST_SINGLE
+    partition_selection.MOST_MOVED
 """
 # definition: what a drawn quantity is, such as the level of a quantile; its name on the axis or in the title says so
 DEFINITION = """
@@ -42,7 +43,7 @@ DEFINITION = """
     per_record.exact_values.EXACT per_record.series.POWER per_record_error.QUANTILES per_record_groups.BAND
     per_record_policy.drawing.CLOSE per_record_policy.exact_values.ROOTS smooth_sensitivity.LEVEL
     subsampling.drawing.AMPLIFIED thresholds.BAND tightness.MOVED interior_point.budget.DEPTHS
-    pure_from_zcdp.PROMISED subsampling.theory.MEMBERSHIP
+    pure_from_zcdp.PROMISED_ERROR subsampling.theory.MEMBERSHIP
 """
 # own: a figure or table of theory whose parameters belong to no cell; it states them itself
 OWN = """

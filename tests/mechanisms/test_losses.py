@@ -6,11 +6,19 @@ from scipy import integrate, stats
 
 from tcdp_sim import exact
 from tcdp_sim.mechanisms import Cdf, GapMax, Histogram, losses
-from tcdp_sim.mechanisms.gap_max import _outputs, _permute_and_flip
-from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, TruncatedLaplace
+from tcdp_sim.mechanisms.gap_max import _permute_and_flip, outputs
+from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.prefix_sums import SquareRoot, Tree
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
-from tcdp_sim.selection import ObviousAnswer, Stability, exponential_mechanism, permute_and_flip
+from tcdp_sim.selection import (
+    GeneralizedHistogram,
+    NoisyMax,
+    ObviousAnswer,
+    Stability,
+    exponential_mechanism,
+    permute_and_flip,
+)
 
 TRIALS = 100_000
 ONE = np.array([1])
@@ -73,8 +81,14 @@ ALGORITHMS = {
     "stability": Stability(Laplace(2.0), 0.01),
     "exponential_mechanism": exponential_mechanism(0.7),
     "permute_and_flip": permute_and_flip(0.7),
+    "generalized_histogram": GeneralizedHistogram(SinhNormal(2.0, 5.0)),
+    "noisy_max_laplace": NoisyMax(Laplace(4.0)),
+    "noisy_max_gaussian": NoisyMax(Gaussian(3.0)),
+    "dithered": GeneralizedHistogram(DitheredLattice(0.0, (-1.0, -1.6, -2.5), 0.3)),
 }
-ARGUMENTS = {"obvious_answer": Gaussian(3.0), "stability": Laplace(2.0)}
+ARGUMENTS = {"obvious_answer": Gaussian(3.0), "stability": Laplace(2.0), "generalized_histogram": SinhNormal(2.0, 5.0)}
+ARGUMENTS |= {"noisy_max_laplace": Laplace(4.0), "noisy_max_gaussian": Gaussian(3.0)}
+ARGUMENTS |= {"dithered": ALGORITHMS["dithered"].noise}
 
 
 @pytest.mark.parametrize("k", [2.0, 7.0, 1e4, 1e30])
@@ -82,8 +96,9 @@ ARGUMENTS = {"obvious_answer": Gaussian(3.0), "stability": Laplace(2.0)}
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_probabilities_of_outputs_are_the_exact_ones(name, gap, k):
     delta = 0.01 if name == "stability" else None
-    pair = exact.output_pair(name, ARGUMENTS.get(name, 0.7), k, gap, gap, delta=delta)
-    np.testing.assert_allclose(_outputs(name, ALGORITHMS[name], gap, k), pair.p.estimate[:2], rtol=1e-9)
+    named = "noisy_max" if name.startswith("noisy_max") or name == "dithered" else name
+    pair = exact.output_pair(named, ARGUMENTS.get(name, 0.7), k, gap, gap, delta=delta)
+    np.testing.assert_allclose(outputs(name, ALGORITHMS[name], gap, k), pair.p.estimate[:2], rtol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 5, 12])
@@ -100,17 +115,31 @@ def test_outputs_come_as_often_as_their_ratio_says(name, gap):
     """The frequencies of a run against the closed form, in both worlds; five standard errors."""
     selection = GapMax(name, ALGORITHMS[name], PureDP(0.7), gap, 20.0)
     found = drawn(selection)
-    p, q = (_outputs(name, ALGORITHMS[name], each, 20.0) for each in (gap, gap + 2 if gap < 2 else gap - 2))
+    p, q = (outputs(name, ALGORITHMS[name], each, 20.0) for each in (gap, gap + 2 if gap < 2 else gap - 2))
     for values, law in ((found[losses.LOSS], p), (found[losses.NEIGHBOUR], q)):
         leads = np.isclose(values, np.log(p[0] / q[0]))
         assert np.isclose(values[~leads], np.log(p[1] / q[1])).all()
         assert abs(leads.mean() - law[0]) <= 5 * np.sqrt(law[0] * (1 - law[0]) / TRIALS) + 1e-12
 
 
-def test_what_has_no_closed_form_draws_no_losses():
-    assert drawn(GapMax("permute_and_flip", permute_and_flip(1.0), PureDP(1.0), 3.0, 20.0, m=1)) != {}
-    assert drawn(GapMax("exponential_mechanism", exponential_mechanism(1.0), PureDP(2.0), 3.0, 20.0, m=2)) == {}
-    assert drawn(Cdf(Laplace(1.0), PureDP(1.0), SquareRoot(16, "add_remove"))) == {}
+class Plain(Gaussian):
+    """A noise class whose privacy loss is the difference of log densities, which loses digits."""
+
+    gives_loss = False
+
+
+@pytest.mark.parametrize(
+    ("case", "mechanism"),
+    {
+        "": GapMax("permute_and_flip", permute_and_flip(1.0), PureDP(1.0), 3.0, 20.0, m=1),
+        "m above 1": GapMax("exponential_mechanism", exponential_mechanism(1.0), PureDP(2.0), 3.0, 20.0, m=2),
+        "rows that move by unequal amounts": Cdf(Laplace(1.0), PureDP(1.0), SquareRoot(16, "add_remove")),
+        "a noise without privacy_loss": Histogram(Plain(1.0), ZCDP(1.0), ONE, 10.0),
+    }.items(),
+)
+def test_what_has_no_law_says_why(case, mechanism):
+    assert mechanism.unknown_loss == case
+    assert not case or case in mechanism.reasons_without_losses()
 
 
 def test_losses_of_trees():

@@ -551,7 +551,7 @@ def test_a_cell_is_built_from_the_law_that_workers_get():
         def build(law, counts):
             return SimpleNamespace(guarantee="", work=np.float32(3), law=law)
 
-    found = cells._cell(Odd, {}, {}, None, {}, (), False)
+    found, _ = cells._cell(Odd, {}, {}, None, {}, (), False)
     law = {"mechanism": "odd", "version": 1, "pair": [1, 2], "by": {"1": 2.0}}
     assert found.law == json.loads(json.dumps(found.law)) == law
     assert type(found.work) is float

@@ -5,7 +5,7 @@ from typing import Any
 
 from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms.base import Law, Mechanism, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Law, Mechanism, Options, Point
 from tcdp_sim.mechanisms.ledger.analyst import AdaptiveAnalyst
 from tcdp_sim.mechanisms.ledger.composed import ComposedLoss
 
@@ -28,6 +28,9 @@ class Ledger(Mechanism):
     """
 
     name = "ledger"
+    unknown_losses = MappingProxyType(
+        {EVERY: "The trials are functions of the composed privacy loss already, which the mechanism simulates."}
+    )
     version = 1
     axes = declared(*(axis for mode in MODES.values() for axis in mode.axes.values()))
     required = ()

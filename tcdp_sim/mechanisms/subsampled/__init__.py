@@ -45,6 +45,18 @@ class Subsampled(Mechanism):
     observables = MappingProxyType({name: about for base in BASES.values() for name, about in base.observables.items()})
     events = MappingProxyType({name: meaning for base in BASES.values() for name, meaning in base.events.items()})
     neighbours = SubsampledHistogram.neighbours
+    loss_pair = SubsampledHistogram.loss_pair
+    unknown_losses = MappingProxyType(
+        {
+            f"base={name}, {case}": reason
+            for name, base in BASES.items()
+            for case, reason in base.reasons_without_losses().items()
+        }
+    )
+
+    @classmethod
+    def knows_losses(cls) -> bool:
+        return any(base.knows_losses() for base in BASES.values())
 
     @classmethod
     def check_options(cls, options: Options) -> None:

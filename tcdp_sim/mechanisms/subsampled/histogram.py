@@ -17,6 +17,7 @@ from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, SAMPLING_FRACTION, SCHEME, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.losses import LOSSES, NEIGHBOUR
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import SCHEMES, ApproxDP, Guarantee
 from tcdp_sim.privacy.amplification.schemes import known_scheme, log_unmixed
@@ -25,6 +26,7 @@ from tcdp_sim.samplers.losses import noise_nodes
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
 
 TILE = 2**15
+WITH_THRESHOLD = "a threshold"  # the case without a privacy loss on the neighbour
 CALIBRATED = ("poisson", "without_replacement")
 FINAL_EPSILON = Axis("epsilon", "of the subsampled mechanism, in place of its base's rho", "nats", "above 0")
 
@@ -56,6 +58,8 @@ class SubsampledHistogram(Mechanism):
         The privacy loss whose exceedance is counted, in nats.
     path : str
         The way to draw a subsample, one of `Sampling.PATHS`.
+    draws_losses : bool
+        True if a run also draws the privacy loss of outputs on the neighbour, as `loss_pair` says.
     """
 
     noise: Noise
@@ -66,8 +70,17 @@ class SubsampledHistogram(Mechanism):
     fraction: float
     threshold: float | None = None
     path: str = "counts"
+    draws_losses: bool = False
 
     name = "subsampled"
+    loss_pair = (
+        "The data have a record more than the neighbour, which the sample has with the sampling probability, and which "
+        "moves one bin by one. For Poisson sampling all neighbours are alike; under substitution a second bin moves, "
+        "which is left out."
+    )
+    unknown_losses = MappingProxyType(
+        {WITH_THRESHOLD: "The trials are functions of the record's privacy loss already, by importance sampling."}
+    )
     version = 2
     axes = declared(
         *(NOISE, DATA, K, *TCDP_TARGET, FINAL_EPSILON, DELTA, SCHEME, SAMPLING_FRACTION),
@@ -84,6 +97,7 @@ class SubsampledHistogram(Mechanism):
             "square_noise_error": Observable("counts^2", "the mean square of what noise alone makes of it"),
             "records_drawn": Observable("records", "size of the subsample"),
             "privacy_loss": Observable("nats", "privacy loss of one record"),
+            NEIGHBOUR: LOSSES[NEIGHBOUR],
             "loss_tail": Observable("1", "its mean is P[privacy loss > threshold]"),
             "hockey_stick": Observable("1", "its mean is delta(threshold)"),
         }
@@ -130,7 +144,8 @@ class SubsampledHistogram(Mechanism):
         promise = ApproxDP(**law["target"]) if "epsilon" in law["target"] else noise_axes.promised(law)
         how = (law["scheme"], law["sampling_fraction"], law.get("threshold"), law["path"])
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
-        return cls(noise, promise, np.asarray(counts, dtype=np.int64), law["bins"], *how)
+        records = np.asarray(counts, dtype=np.int64)
+        return cls(noise, promise, records, law["bins"], *how, law.get("draws_losses", False))
 
     def __post_init__(self) -> None:
         _ = self.sampling  # raises for data that cannot be sampled
@@ -161,6 +176,14 @@ class SubsampledHistogram(Mechanism):
                 out[name][part] = values
         y = self.noise.sample(size=trials, rng=rng) + (rng.random(trials) < self.fraction)
         return out | {"privacy_loss": self._loss(y)}
+
+    @property
+    def unknown_loss(self) -> str:
+        return WITH_THRESHOLD if self.threshold is not None else ""
+
+    def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
+        """Return the losses of outputs on the neighbour; `simulate` draws those of outputs on the data."""
+        return {NEIGHBOUR: np.asarray(self._loss(self.noise.sample(size=trials, rng=rng)))}
 
     def _errors(self, rng: np.random.Generator, size: int) -> Draws:
         drawn = self.sampling.draw(size, rng=rng)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms.axes import SAMPLING_FRACTION, SCHEME
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.subsampled.histogram import FINAL_EPSILON
 from tcdp_sim.privacy import SCHEMES, Guarantee, PureDP
@@ -56,6 +56,9 @@ class SubsampledSelection(Mechanism):
     m: int = 1
 
     name = "subsampled"
+    unknown_losses = MappingProxyType(
+        {EVERY: "The probability of an output is a sum over all subsamples, which is not written down."}
+    )
     version = 1
     axes = declared(*GapMaxData.axes.values(), FINAL_EPSILON, SCHEME, SAMPLING_FRACTION)
     required = ("algorithm", "data", "k", "scheme", "sampling_fraction")

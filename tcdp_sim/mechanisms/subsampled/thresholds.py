@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms.axes import SAMPLING_FRACTION, SCHEME
-from tcdp_sim.mechanisms.base import Draws, Law, Options, Point
+from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Options, Point
+from tcdp_sim.mechanisms.losses import LOSSES
 from tcdp_sim.mechanisms.thresholds import Thresholds
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, known_scheme
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
@@ -46,6 +47,15 @@ class SubsampledThresholds(Thresholds):
     path: str = "counts"
 
     name = "subsampled"
+    observables = MappingProxyType(
+        {name: about for name, about in Thresholds.observables.items() if name not in LOSSES}
+    )
+    draw_losses = Mechanism.draw_losses
+    unknown_loss = Mechanism.unknown_loss
+    loss_pair = ""
+    unknown_losses = MappingProxyType(
+        {EVERY: "The probability of an output is a sum over all subsamples, which is not written down."}
+    )
     version = 1
     axes = declared(*Thresholds.axes.values(), SCHEME, SAMPLING_FRACTION)
     required = (*Thresholds.required, "scheme", "sampling_fraction")  # type: ignore[assignment]
