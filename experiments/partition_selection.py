@@ -185,12 +185,11 @@ def _finding(part, by) -> str:
     place = places[len(places) // 2]
     here = part[part[by] == place].sort_values("keys_exact", ascending=False, kind="stable")
     best, others = here.iloc[0], here[here["method"] == "threshold"]
-    person = f", {place:g} keys a person" if by == PERSON else ""
-    where = f"{best['data']} under {rounded_in(best['guarantee'])}{person}"
+    person = f" with {place:g} keys a person" if by == PERSON else ""
+    where = f"Under {rounded_in(best['guarantee'])}{person} the {best['series']} releases most keys of {best['data']}"
     if others.empty or best["method"] == "threshold":
-        return f"{where}: {best['keys_exact']:,.0f} keys by the {best['series']}"
+        return f"{where}, {best['keys_exact']:,.0f}"
     other = others.iloc[0]
     return (
-        f"{where}: {best['keys_exact']:,.0f} keys by the {best['series']}, "
-        f"{other['keys_exact']:,.0f} by a {other['series'].replace(',', ' with')}"
+        f"{where}, {best['keys_exact']:,.0f}, and a {other['series'].replace(',', ' with')} {other['keys_exact']:,.0f}"
     )

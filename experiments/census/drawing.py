@@ -4,8 +4,20 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from tcdp_sim.report.findings import span
 from tcdp_sim.report.looks import method_look
-from tcdp_sim.report.plots import DARK, GREY, WRONG, captioned, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import (
+    DARK,
+    GREY,
+    WRONG,
+    captioned,
+    headed,
+    line_key,
+    new_figure,
+    note,
+    plain_log_axis,
+    points,
+)
 
 FORMULAS = {  # name -> (legend, look)
     "simple": ("ρ + 2√(ρ log 1/δ)", method_look("simple_conversion")),
@@ -72,7 +84,7 @@ def _epsilons(own, reduced):
 def _finding(own, reduced) -> str:
     """Return the title: how far the best conversion is above the exact epsilon, and what the difference is worth."""
     excess = _range(own["epsilon_best"] / own["epsilon_high"] - 1)
-    worth = f"; equal privacy allows variances smaller by {_range(1 - reduced['factor'])}" if len(reduced) else ""
+    worth = f", and equal privacy allows variances smaller by {_range(1 - reduced['factor'])}" if len(reduced) else ""
     return f"The best conversion of ρ-zCDP is {excess} above the exact ε{worth}"
 
 
@@ -127,15 +139,17 @@ def _errors(part, name):
     handles["exact"] = line_key(GREY, linewidth=0.9)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=4)
     data = name.replace("_", " ")
-    headed(figure, f"{data}: errors of released counts before post-processing (bars: 95%){_gain(part)}")
+    note(figure, "kind", "errors before post-processing; bars: 95% intervals")
+    headed(figure, _gain(part, data))
     return figure
 
 
-def _gain(part) -> str:
-    """Return in words how much smaller errors are at equal privacy; "" if that was not studied."""
+def _gain(part, data: str) -> str:
+    """Return the title: how much smaller errors are at equal privacy, or the errors if that was not studied."""
     errors = part.pivot_table(index=["query", "level"], columns="variances", values="rms_error_exact")
     others = [name for name in ("best", "simple") if name in errors and "published" in errors]
     if not others:
-        return ""
+        ends = span(part["rms_error_exact"], "{:.3g}".format)
+        return f"The root mean squared errors of the counts of {data} are {ends}"
     smaller = pd.concat([1 - errors[name] / errors["published"] for name in others]).dropna()
-    return f"\nsmaller by {_range(smaller)} at the ε that a conversion of ρ-zCDP gives"
+    return f"At the ε that a conversion of ρ-zCDP gives, errors of {data} are smaller by {_range(smaller)}"

@@ -7,6 +7,7 @@ from tcdp_sim import exact
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, rebuilt
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.findings import listed, span
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Style
@@ -106,6 +107,8 @@ def _finding(spending) -> str:
     told = []
     for _, rows in spending[spending["kind"] == "renyi"].groupby("noise", sort=False):
         shares, name = rows["spent"] / rows["promised"], short(rows["series"].iloc[0].partition(", ")[2])
-        told.append(f"{shares.min():.0%} to {shares.max():.0%} ({name})")
-    spent_share = f"\nof the promised Rényi divergence, {', '.join(told)} is spent" if told else ""
-    return f"Privacy spent and promised by private selection, k = {size(k)}, ρ = {rho:g}{spent_share}"
+        told.append(f"{span(shares, '{:.0%}'.format)} with {name}")
+    at = f"at k = {size(k)} and ρ = {rho:g}"
+    if not told:
+        return f"No Rényi divergence is promised by the selections {at}"
+    return f"Private selection {at} spends only {listed(told)} of the Rényi divergence that it promises"

@@ -1,6 +1,7 @@
 """Errors by the shape of the records: in ranks and in units, on reals and on integers."""
 
-from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT
+from tcdp_sim.experiments.quantiles.looks import NAMES
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import method_look
 from tcdp_sim.report.plots import headed, new_figure, points, power_of_two, rounded
@@ -52,12 +53,16 @@ def _finding(part) -> str:
     """Return the title: what ties do to the best method and to the worst one, on each kind of domain."""
     ties = part[part["records"] == "ties"]
     if ties.empty:
-        return f"Errors of {part['m'].iloc[0]} quantiles under {part['guarantee'].iloc[0]}, by the records"
+        ordered = part.sort_values("mean_value_error", kind="stable")
+        ends = (f"{NAMES[row['method']]} on {row['records']}" for _, row in ordered.iloc[[0, -1]].iterrows())
+        return "The least mean value error is that of {}, and the largest that of {}".format(*ends)
     texts = []
     for kind, rows in ties.groupby("domain", sort=False):
         ordered = rows.sort_values("mean_value_error", kind="stable")
         first, last = (
-            f"{SHORT[row['method']]} {rounded(row['mean_value_error'])}" for _, row in ordered.iloc[[0, -1]].iterrows()
+            f"{rounded(row['mean_value_error'])} ({NAMES[row['method']]})"
+            for _, row in ordered.iloc[[0, -1]].iterrows()
         )
-        texts.append(f"{kind} with ties: {first} to {last} units")
-    return f"Value errors of {part['m'].iloc[0]} quantiles under {part['guarantee'].iloc[0]}, {'; '.join(texts)}"
+        texts.append(f"{first} to {last} units on {kind}")
+    what = f"{part['m'].iloc[0]} quantiles of records with ties under {part['guarantee'].iloc[0]}"
+    return f"The value errors of {what} are {listed(texts)}"

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tcdp_sim.experiments.quantiles.looks import SHORT
+from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.looks import method_look
 from tcdp_sim.report.plots import headed, new_figure, power_of_two
 
@@ -30,9 +31,9 @@ def best_method_map(part):
         axes.grid(False)
     grid[0][0].set_ylabel("quantiles m")
     best = part.loc[part.groupby(["log2_k", "n", "m"])["mean_rank_error"].idxmin(), "method"].value_counts()
-    wins = ", ".join(f"{SHORT[method]} in {count}" for method, count in best.items())
+    wins = listed(f"{NAMES[method]} in {count}" for method, count in best.items())
     promise = part.loc[part["omega"].isna(), "guarantee"].iloc[0] if part["omega"].isna().any() else "tCDP"
-    headed(figure, f"Least mean rank error under {promise}, of {best.sum()} cells: {wins}")
+    headed(figure, f"Under {promise} the least mean rank error in {best.sum()} cells is that of {wins}")
     return figure
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tcdp_sim.report.findings import listed, wins
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import KIND, headed, new_figure, note, points
@@ -63,14 +64,15 @@ def error_figure(table):
 
 def _smallest(table, panels) -> str:
     """Return in words how often each method has the smallest simulated error at the largest number of records."""
-    winners: dict[str, int] = {}
+    winners = []
     for _, part in panels:
         most = part[part["n"] == part["n"].max()]
         if most["abs_error"].notna().any():
-            winner = str(most.loc[most["abs_error"].idxmin(), "series"])
-            winners[winner] = winners.get(winner, 0) + 1
-    told = ", ".join(f"{name} in {count} of {len(panels)} panels" for name, count in winners.items())
-    return f"A private centre at equal privacy\nsmallest error at n = {table['n'].max():,}: {told}"
+            winners.append(str(most.loc[most["abs_error"].idxmin(), "series"]))
+    told = listed(f"by the {name} in {count} of {len(panels)} panels" for name, count in wins(winners))
+    return (
+        f"At equal privacy the smallest simulated error of a centre of n = {table['n'].max():,} records is made {told}"
+    )
 
 
 def _name_every_n(axes, table) -> None:

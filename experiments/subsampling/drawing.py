@@ -5,6 +5,7 @@ import numpy as np
 from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP, sample
 from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.privacy.relation import Relation
+from tcdp_sim.report.findings import listed, span, wins
 from tcdp_sim.report.looks import (
     Series,
     accounting_look,
@@ -15,7 +16,18 @@ from tcdp_sim.report.looks import (
     scheme_look,
     series_styles,
 )
-from tcdp_sim.report.plots import GREY, NEIGHBOURS, WRONG, headed, line_key, new_figure, note, points, rounded
+from tcdp_sim.report.plots import (
+    GREY,
+    KIND,
+    NEIGHBOURS,
+    WRONG,
+    headed,
+    line_key,
+    new_figure,
+    note,
+    points,
+    rounded,
+)
 
 NOISES = {  # noise of an exact curve -> family and calibration
     "Laplace": ("laplace", "paper"),
@@ -31,6 +43,7 @@ RELATIONS = (
     "Theorem 11: without replacement, neighbours substitute one record; certified: that, and Poisson samples; "
     "all others: Poisson samples, neighbours add or remove one record"
 )
+SEEN = 0.01  # probability of the loss that the title of the tails is about
 AMPLIFIED = 2.0  # times s² rho order, up to which a divergence counts as amplified
 
 
@@ -80,13 +93,10 @@ def _amplified(part, fractions, rho) -> str:
         gaussian = part[(part["fraction"] == s) & (part["quantity"] == "exact, Gaussian")].sort_values("at")
         low = gaussian["at"][gaussian["exact"] <= AMPLIFIED]
         told += [f"{low.max():.3g} at s = {s:g}"] if len(low) else []
-    head = f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}"
+    what = f"Sampled Gaussian noise of ρ = {rho:g} has a Rényi divergence of"
     if not told:
-        return head
-    where = " and ".join(dict.fromkeys(told))
-    return (
-        f"{head}:\nsampled Gaussian noise has at most {AMPLIFIED:g} s²ρα up to order {where}, and loses the gain beyond"
-    )
+        return f"{what} more than {AMPLIFIED:g} s²ρα at all orders drawn"
+    return f"{what} at most {AMPLIFIED:g} s²ρα up to order {listed(told)}, and loses the gain beyond"
 
 
 def _curve_of(name: str) -> Series:
@@ -121,11 +131,21 @@ def profiles(part, rho):
     keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
     keys["attained (Theorem 13)"] = line_key("black", linestyle="none", marker="x", markersize=5)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    relation = "Neighbours substitute one record, or, where marked (±), add or remove one; the base's noise is the same"
-    draws, records = sample(part["fraction"].iloc[0])
-    title = f"Privacy profiles under five schemes: {draws:,} of {records:,} records, base of ρ = {rho:g}"
-    headed(figure, f"{title}\n{relation}")
+    note(figure, "base", f"base of ρ = {rho:g}")
+    note(figure, "relation", "neighbours substitute one record, or, where marked (±), add or remove one")
+    headed(figure, _lowered(part))
     return figure
+
+
+def _lowered(part) -> str:
+    """Return the title: delta of the first noise at the least epsilon, without sampling and under the schemes."""
+    noise = part["noise"].iloc[0]
+    draws, records = sample(part["fraction"].iloc[0])
+    here = part[(part["noise"] == noise) & (part["at"] == part.loc[part["noise"] == noise, "at"].min())]
+    whole = here.loc[here["quantity"] == "no sampling", "exact"].max()
+    exact = here.loc[(here["quantity"] != "no sampling") & (here["accounting"] == "tight"), "exact"]
+    what = f"A sample of {draws:,} of {records:,} records lowers δ({here['at'].iloc[0]:.2g}) of {noise} noise"
+    return f"{what} from {whole:.2g} to {span(exact, '{:.2g}'.format).replace(' to ', ' or ')} by the scheme"
 
 
 def _alike(part):
@@ -149,12 +169,12 @@ def releases(part, rho):
         under = " (substitution)" if (rows["relation"] == "substitute").any() else ""
         axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **accounting_look(name))
     axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel=f"ε (nats) at δ = {part['delta'].iloc[0]:g}")
-    title = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
+    what = f"releases with Gaussian noise of ρ = {rho:g} on Poisson samples of s = {part['fraction'].iloc[0]:g}"
     figure.legend(loc="outside lower center", ncols=2)
     last = part[part["at"] == part["at"].max()]
     ends = f"{rounded(last['exact'].min())} to {rounded(last['exact'].max())} by the accounting"
-    about = f"{title}; neighbours {NEIGHBOURS['add-remove']}"
-    headed(figure, f"ε after {last['at'].iloc[0]:,.0f} releases is {ends}\n{about}")
+    note(figure, "relation", f"neighbours {NEIGHBOURS['add-remove']} if the label says nothing else")
+    headed(figure, f"After {last['at'].iloc[0]:,.0f} {what} ε is {ends}")
     return figure
 
 
@@ -188,8 +208,19 @@ def errors(part, best):
         "best s": line_key("black", linestyle="none", marker="*", markersize=9),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    headed(figure, "Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated, 95%")
+    note(figure, "kind", KIND)
+    headed(figure, _least_error(part))
     return figure
+
+
+def _least_error(part) -> str:
+    """Return the title: the noises and schemes of the smallest error in the panels, and their sampling fractions."""
+    total = part[part["quantity"] == "square_error"]
+    best = total.loc[total.groupby(["relation", "data", "epsilon"], sort=False)["exact"].idxmin()]
+    names = [f"{row['label']}, {_spoken(row['scheme'])}" for row in best.to_dict("records")]
+    told = listed(f"{name} in {count} of {len(best)} panels" for name, count in wins(names))
+    fractions = span(best["at"], "{:.3g}".format)
+    return f"At a fixed final privacy the smallest error is that of {told}, at a sampling fraction of {fractions}"
 
 
 def _series_of(row) -> Series:
@@ -229,6 +260,21 @@ def tails(part):
     keys = {name: line_key(**look) for name, look in looks.items()}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
     scheme, rho = _spoken(part["scheme"].iloc[0]), part["rho"].iloc[0]
-    title = f"Privacy loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}"
-    headed(figure, f"{title}. Lines: exact; markers: simulated, 95%")
+    note(figure, "base", f"loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}")
+    note(figure, "kind", KIND)
+    headed(figure, _rarer(part))
     return figure
+
+
+def _rarer(part) -> str:
+    """Return the title: the loss that is exceeded with probability SEEN, at the largest and the smallest fraction.
+
+    It is the largest such loss of all noises.
+    """
+    lines = part[(part["trials"] == 0) & (part["exact"] >= SEEN)]
+    reach = lines.groupby("fraction")["at"].max()
+    most, least = reach.index.max(), reach.index.min()
+    told = f"at most {reach[most]:.2g} nats at s = {most:g}"
+    if most == least:
+        return f"With probability {SEEN:.0%} the loss exceeds {told}"
+    return f"With probability {SEEN:.0%} the loss exceeds {told}, and {reach[least]:.1g} nats at s = {least:g}"

@@ -41,7 +41,8 @@ DEFINITION = """
     gap_max.exact_values.LEVELS histogram.drawing.LEVEL histogram.tables.FAILURE interior_point.series.GOAL
     per_record.exact_values.EXACT per_record.series.POWER per_record_error.QUANTILES per_record_groups.BAND
     per_record_policy.drawing.CLOSE per_record_policy.exact_values.ROOTS smooth_sensitivity.LEVEL
-    subsampling.drawing.AMPLIFIED thresholds.BAND tightness.MOVED interior_point.budget.DEPTHS
+    subsampling.drawing.AMPLIFIED thresholds.BAND tightness.MOVED
+    privacy_loss.drawing.LEVEL subsampling.drawing.SEEN interior_point.budget.DEPTHS
     pure_from_zcdp.PROMISED subsampling.theory.MEMBERSHIP
 """
 # own: a figure or table of theory whose parameters belong to no cell; it states them itself

@@ -277,7 +277,7 @@ def test_errors_are_roots_of_the_rows(table, noise, scheme):
 
 def test_tails_and_tasks_are_the_rows(table):
     figure = drawn(table, "loss_tails")
-    assert "ρ = 0.1" in figure.get_suptitle()
+    assert "base of ρ = 0.1" in figure.notes["base"]
     for axes, noise in zip(figure.axes, ("laplace", "gaussian")):
         for s, label in ((1, "s = 1 (base)"), (0.1, "s = 0.1"), (0.01, "s = 0.01")):
             rows = lines(table, "tail", noise=noise, fraction=s)

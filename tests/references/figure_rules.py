@@ -1,12 +1,14 @@
 """What every figure keeps to, in a figure that has been laid out.
 
-- It has a title. A legend has at most MOST_ENTRIES entries. Each axis has a label, or ticks that are names.
+- Its title is one sentence with a verb: no semicolon, no second sentence, and no list of numbers.
+- A legend has at most MOST_ENTRIES entries. Each axis has a label, or ticks that are names.
 - No text lies beyond the paper, over another text, or over a marker.
 - Letters have at least SMALLEST points in print. A figure is printed PORTRAIT inches wide, or LANDSCAPE inches if it is
   wider than WIDE.
 - Lines of a panel whose colours look alike to a dichromat, or in grey, differ in markers or in dashes.
 """
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -15,8 +17,18 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Annotation
 
 MOST_ENTRIES = 8
+MOST_SHARES = 4  # percentages in a title; more are a list, and no finding
+LONGEST_TITLE = 240  # letters
+VERBS = re.compile(
+    r"\b(is|are|do|does|finds|has|have|answers|beats?|contain|costs?|exceeds?|follows|gives?|loses?|lowers?|meet|needs?|peaks|"
+    r"reach(es)?|refute|releases|reveal|selects?|settle|spends|stays|takes)\b"
+)
 SMALLEST = 6.0  # points
 PORTRAIT, WIDE, LANDSCAPE = 6.5, 8.2, 9.7  # inches; that is A4 with margins of an inch
+SENTENCES = (
+    (r";", "two statements in the title"),
+    (r"(?<!Cor)(?<!Alg)(?<!al)(?<!vs)[.!?]( |$)", "two sentences in the title, or a full stop"),
+)
 ALIKE = 12.0  # distance in CIE Lab below which two thin lines are hard to tell apart
 TOUCH = 1.0  # points by which boxes of texts may overlap, since letters do not fill their boxes
 
@@ -33,13 +45,25 @@ def broken_rules(figure):
     legends = [*figure.legends, *filter(None, (axes.get_legend() for axes in figure.axes))]
     found = [f"{len(legend.texts)} legend entries" for legend in legends if len(legend.texts) > MOST_ENTRIES]
     panels = _panels(figure)
-    if not figure.get_suptitle():
-        found.append("no title")
+    found += title_faults(figure.get_suptitle())
     for what in ("x", "y"):
         labelled = [axes for axes in panels if getattr(axes, f"get_{what}label")()]
         for axes in panels:
             if not (_named(axes, what) or any(_in_line(axes, other, what) for other in labelled)):
                 found.append(f"no {what} label at panel {figure.axes.index(axes)}")
+    return found
+
+
+def title_faults(title):
+    """Return in words why a title is not one sentence that states a finding."""
+    text = " ".join(title.split())
+    if not text:
+        return ["no title"]
+    found = [f"{words}: {text!r}" for pattern, words in SENTENCES if re.search(pattern, text)]
+    if not VERBS.search(text):
+        found.append(f"no verb in the title: {text!r}")
+    if text.count("%") > MOST_SHARES or len(text) > LONGEST_TITLE:
+        found.append(f"a list in place of a finding: {text!r}")
     return found
 
 
