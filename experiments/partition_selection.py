@@ -166,8 +166,8 @@ def _figure(part, by, styles):
     half.yaxis.set_major_formatter(ScalarFormatter())
     half.yaxis.set_minor_formatter(NullFormatter())
     total = part["keys_in_data"].iloc[0]
-    keys.set(ylabel="keys", title=f"released keys, of {total:,}", ylim=(0, None))
-    records.set(ylabel="percent of the records", title="records of released keys", ylim=(0, 101))
+    keys.set(ylabel="keys", title=f"released keys, of {total:,}")
+    records.set(ylabel="percent of the records", title="records of released keys")
     half.set(ylabel="records of a key", title="fewest records for a release with probability 1/2")
     legend = {label: styles[label] for label in part["series"].unique()}
     legend |= {

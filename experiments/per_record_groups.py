@@ -118,7 +118,8 @@ def _groups(part: pd.DataFrame, title: str, looks: dict[str, Any]) -> Any:
         first = rows.dropna(subset="groups").iloc[0]
         sums = f"{first['groups']:.0f} sums\n{first['smallest']:.3g} to {first['largest']:.3g}"
         top.set(title=f"{name}: {sums}".replace("_", " "))
-        top.set(xlim=(-0.03, 1.03), xlabel="share of sums within 10%")
+        most = max(rows["within_q95"].max(), rows[SHARES[0] + columns.EXACT].max())
+        top.set(xlim=(-0.03, min(1.1 * most + 0.02, 1.03)), xlabel="share of sums within 10%")
         bottom.set(xscale="log", xlabel="median over sums of |error| / sum")
         bottom.axvline(0.1, color=GREY, linewidth=0.8, linestyle=":")
     for axes in grid[:, 0]:

@@ -17,6 +17,7 @@ from tcdp_sim.report.plots import (
     WRONG,
     headed,
     limit_styles,
+    name_hidden,
     new_figure,
     note,
     plain_log_axis,
@@ -222,6 +223,8 @@ def stability(part, styles):
         axes.set_ylim(-0.03, 1.03)
     error.set_yscale("log")
     _legend(figure, part, styles, 3, keys={KIND: {"marker": "o"}, _bound_label(part): BOUND_LINE})
+    exact = {short(str(name)): rows.sort_values("rho") for name, rows in part.groupby("series", sort=False)}
+    name_hidden(figure, {name: (rows["rho"], rows["linf_q95_exact"]) for name, rows in exact.items()})
     headed(figure, _how_often_on_top(part))
     return figure
 

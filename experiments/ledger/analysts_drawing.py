@@ -35,7 +35,7 @@ def filters(table):
                 plain_log_axis(axes)
                 axes.set_title(TITLES.get(name, name))
             else:
-                axes.set(ylim=(0, 100), xscale="log", xlabel="budget ρ (nats)")
+                axes.set(xscale="log", xlabel="budget ρ (nats)")
                 ticks = np.unique(table.loc[table["analyst"] == name, "rho"])
                 axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
                 axes.set_xticks([], minor=True)

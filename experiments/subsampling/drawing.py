@@ -23,8 +23,10 @@ from tcdp_sim.report.plots import (
     WRONG,
     headed,
     line_key,
+    name_hidden,
     new_figure,
     note,
+    plain_log_axis,
     points,
     rounded,
 )
@@ -43,6 +45,8 @@ RELATIONS = (
     "Theorem 11: without replacement, neighbours substitute one record; certified: that, and Poisson samples; "
     "all others: Poisson samples, neighbours add or remove one record"
 )
+LOWEST, HIGHEST = 0.4, 40.0  # of the divergences that are drawn; beyond, sampling gains little
+FLOOR = 1e-14  # smallest probability of the axis
 SEEN = 0.01  # probability of the loss that the title of the tails is about
 AMPLIFIED = 2.0  # times s² rho order, up to which a divergence counts as amplified
 
@@ -68,11 +72,14 @@ def curves(part, rho):
         lemma, whole = (panel[panel["quantity"] == name] for name in ("Lemma 15, Gaussian", "no sampling"))
         axes.plot(lemma["at"], lemma["exact"], linestyle="none", marker="o", color=styles["exact, Gaussian"]["color"])
         axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
-        axes.set(xscale="log", yscale="log", ylim=(0.4, 4 / s**2), title=f"s = {s:g}")
+        axes.set(xscale="log", yscale="log", ylim=(LOWEST, HIGHEST), title=f"s = {s:g}")
+        if len(whole) and whole["exact"].min() > HIGHEST:
+            axes.set_title(f"s = {s:g} (no sampling, beyond the axis: {whole['exact'].iloc[0]:,.0f})")
+        plain_log_axis(axes)
         end = panel.loc[(panel["quantity"] == "Theorem 11") & panel["exact"].notna(), "at"]
         if len(end):
             axes.axvline(np.log(1 / s) / (4 * rho), color=GREY, linewidth=0.6)
-            axes.annotate(" ω of\n Theorem 11", (np.log(1 / s) / (4 * rho), 2 / s**1.5), fontsize=7.5, va="top")
+            axes.annotate(" ω of\n Theorem 11", (np.log(1 / s) / (4 * rho), 0.6 * HIGHEST), fontsize=7.5, va="top")
     for axes in grid[:, 0]:
         axes.set_ylabel(r"$D_\alpha\,/\,(s^2\rho\,\alpha)$")
     for axes in grid[-1]:
@@ -80,7 +87,8 @@ def curves(part, rho):
     keys = {name: line_key(style["color"], linestyle=style["linestyle"]) for name, style in styles.items()}
     note(figure, "dots", "dots: Lemma 15, at whole orders")
     note(figure, "relations", RELATIONS)
-    keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
+    if (part.loc[part["quantity"] == "no sampling", "exact"] <= HIGHEST).any():
+        keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     headed(figure, _amplified(part, fractions, rho))
     return figure
@@ -174,6 +182,8 @@ def releases(part, rho):
     last = part[part["at"] == part["at"].max()]
     ends = f"{rounded(last['exact'].min())} to {rounded(last['exact'].max())} by the accounting"
     note(figure, "relation", f"neighbours {NEIGHBOURS['add-remove']} if the label says nothing else")
+    lines = {str(name): (rows["at"], rows["exact"]) for name, rows in part.groupby("quantity", sort=False)}
+    name_hidden(figure, lines)
     headed(figure, f"After {last['at'].iloc[0]:,.0f} {what} ε is {ends}")
     return figure
 
@@ -255,7 +265,12 @@ def tails(part):
             line, drawn = rows[rows["trials"] == 0], rows[(rows["trials"] > 0) & (rows["simulated"] > 0)]
             axes.plot(line["at"], line["exact"].where(line["exact"] > 0, 1e-300), **line_of(look))
             points(axes, *(drawn[c] for c in ("at", "simulated", "lower", "upper")), **marks_of(look))
-        axes.set(yscale="log", ylim=(1e-14, 2), xlabel="privacy loss t (nats)", title=label)
+        axes.set(xscale="log", yscale="log", ylim=(FLOOR, 2), xlabel="privacy loss t (nats)", title=label)
+    seen = part.loc[(part["at"] > 0) & (part["exact"] > FLOOR), "at"]
+    for axes in grid[0] if seen.nunique() > 1 else ():
+        axes.set_xlim(seen.min(), 1.3 * seen.max())
+    if (part.loc[part["trials"] > 0, "at"] == 0).any():
+        note(figure, "zero", "t = 0 is not on the log axis")
     grid[0, 0].set_ylabel("P[L > t]")
     keys = {name: line_key(**look) for name, look in looks.items()}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))

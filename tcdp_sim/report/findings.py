@@ -1,6 +1,7 @@
 """Findings in words, for the titles of figures: one sentence that is true of what is drawn."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,22 @@ def lowest_first(lines: Lines, at: float) -> list[tuple[str, float]]:
     """
     found = {name: _height(np.asarray(x, float), np.asarray(y, float), at) for name, (x, y) in lines.items()}
     return sorted(((name, y) for name, y in found.items() if not np.isnan(y)), key=lambda line: line[1])
+
+
+def close_pairs(lines: Lines, within: float) -> list[tuple[str, str, float]]:
+    """Return the pairs of drawn lines that hide each other, and by how much they differ: a share of the height.
+
+    Two lines are a pair if they have several common places x and differ by at most `within` at each of them.
+    """
+    points = {name: dict(zip(np.asarray(x, float), np.asarray(y, float))) for name, (x, y) in lines.items()}
+    found = []
+    for one, other in combinations(points, 2):
+        common = [x for x in points[one] if x in points[other]]
+        ratios = [abs(points[other][x] / points[one][x] - 1) for x in common if points[one][x] > 0]
+        share = float(np.max(ratios)) if len(common) > 1 and len(ratios) == len(common) else np.nan
+        if share <= within:  # not where a height is unknown
+            found.append((one, other, share))
+    return found
 
 
 def _height(x: np.ndarray, y: np.ndarray, at: float) -> float:

@@ -18,6 +18,7 @@ from pandas import DataFrame
 
 from tcdp_sim.core.figure_options import PLAIN, FigureOptions
 from tcdp_sim.core.texts import unmathematical
+from tcdp_sim.report.findings import Lines, close_pairs
 from tcdp_sim.report.thinning import marked
 
 BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
@@ -37,6 +38,7 @@ SIGNS = (("rho", "ρ"), ("omega", "ω"), ("delta", "δ"))
 # neighbouring relations in words
 NEIGHBOURS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}
 HELD = re.compile(r" [=<>≤] |\([^\s,()]+, [^\s,()]+\)|(Cor|Alg|Theorem|Lemma|Corollary|Algorithm|Section)\.? (?=\d)")
+HIDDEN = 0.03  # share by which lines on a log axis differ without a gap between them
 HUGE = 1e12  # from here on a number in a title has a power of ten
 HARD = "\x1f"  # stands for a space at which no line ends
 LONG = re.compile(r"\d+\.\d{3,}(e[+-]?\d+)?")  # a number that may have too many digits for a title
@@ -210,6 +212,13 @@ def note(figure, subject: str, words: str) -> None:
     """Add words to the figure's caption, such as on what it leaves out. The last call for a subject counts."""
     if isinstance(figure, Picture):
         figure.notes[subject] = words
+
+
+def name_hidden(figure, lines: Lines) -> None:
+    """Let the caption name the lines of a log axis that cannot be told apart because they lie on each other."""
+    told = [f"{one} and {other} (within {share:.1%})" for one, other, share in close_pairs(lines, HIDDEN)]
+    if told:
+        note(figure, "hidden", f"on each other: {', '.join(told)}")
 
 
 def points(axes, x, estimate, lower, upper, **style):

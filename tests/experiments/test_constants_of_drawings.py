@@ -21,7 +21,9 @@ LAYOUT = """
     per_record_splitting.FINE per_record_splitting.UNITS_OF_VALUE per_record_tradeoff.LARGEST plain.MOST_SERIES
     plain.WIDE privacy_loss.FINE quantiles.by_records.FLOOR quantiles.curves.SPAN sinh_normal.FINE
     sinh_normal.MOST_BINS sinh_normal.COLUMNS sinh_normal.FAR smooth_sensitivity.cost.SIDE
-    smooth_sensitivity.drawing.MOST_TICKS subsampling.FINE subsampling.theory.ORDERS subsampling.theory.RELEASES
+    smooth_sensitivity.drawing.MOST_TICKS subsampling.FINE
+    subsampling.LEAST_SHARE subsampling.drawing.LOWEST subsampling.drawing.FLOOR
+    subsampling.theory.ORDERS subsampling.theory.RELEASES
     subsampling.theory.MOST_FRACTIONS thresholds.break_even.LEAST_SIZES tightness.FINE tightness.claims.ORDERS
     tightness.claims.PRINTED private_candidates.CELLS private_candidates.LEAST
 """

@@ -53,6 +53,18 @@ def a_title_that_is_a_list(figure, panels):
     figure.suptitle("The tail is Laplace 82%, truncated 97%, Gaussian 59%, Cor. 18 52%, tight 59%")
 
 
+def an_empty_axis(figure, panels):
+    panels[0].plot(np.linspace(0, 2, 9), np.ones(9), color=looks.COLOURS[2])
+    panels[0].set_xlim(0, 14)
+
+
+def an_axis_that_is_filled_together(figure, panels):
+    """Two panels share an axis that neither fills alone."""
+    panels[0].sharex(panels[1])
+    panels[0].lines[0].set_xdata([0, 0.2, 0.4])
+    panels[0].lines[1].set_xdata([0, 0.2, 0.4])
+
+
 def no_label_in_one_panel(figure, panels):
     panels[1].set_xlabel("")
     panels[0].set_xlabel("")
@@ -107,6 +119,7 @@ def test_a_good_figure_breaks_no_rule():
     [
         (nine_entries, "9 legend entries"),
         (no_title, "no title"),
+        (an_empty_axis, "data fill 14% of the x axis of panel 0"),
         (a_title_of_two_sentences, "two sentences in the title"),
         (a_title_of_two_statements, "two statements in the title"),
         (a_title_that_names_a_subject, "no verb in the title"),
@@ -127,6 +140,13 @@ def test_every_rule_finds_what_breaks_it(fault, words):
     fault(figure, panels)
     figure.draw_without_rendering()
     assert [rule for rule in broken(figure) if words in rule]
+
+
+def test_panels_may_share_an_axis_that_they_fill_together():
+    figure, panels = plain()
+    an_axis_that_is_filled_together(figure, panels)
+    figure.draw_without_rendering()
+    assert broken(figure) == []
 
 
 def test_names_on_an_axis_need_no_label():

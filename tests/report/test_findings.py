@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tcdp_sim.report.findings import listed, lowest_first, span, wins
+from tcdp_sim.report import plots
+from tcdp_sim.report.findings import close_pairs, listed, lowest_first, span, wins
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,24 @@ def test_the_lowest_line_is_found_between_its_points_and_not_beyond_its_ends():
 
 def test_wins_are_counted_and_sorted():
     assert wins(["b", "a", "a", "c"]) == [("a", 2), ("b", 1), ("c", 1)]
+
+
+def test_lines_that_hide_each_other_are_found():
+    lines = {
+        "one": ([1, 2, 3], [1.0, 2.0, 3.0]),
+        "near": ([3, 2, 1], [3.03, 2.0, 1.0]),  # in any order: 1% apart at most
+        "far": ([1, 2, 3], [1.0, 2.0, 3.5]),
+        "elsewhere": ([4, 5], [1.0, 2.0]),
+        "a point": ([1], [1.0]),
+        "unknown": ([1, 2], [np.nan, 2.0]),
+    }
+    ((one, other, share),) = close_pairs(lines, 0.03)
+    assert (one, other) == ("one", "near")
+    assert share == pytest.approx(0.01)
+
+
+def test_hidden_lines_are_named_in_the_caption():
+    with plots.style():
+        figure, _ = plots.new_figure(1, 1, 5, 3)
+        plots.name_hidden(figure, {"a": ([1, 2], [1, 1]), "b": ([1, 2], [1, 1.01]), "c": ([1, 2], [2, 2])})
+        assert figure.notes["hidden"] == "on each other: a and b (within 1.0%)"
