@@ -15,6 +15,7 @@ NAMES = {
     "median_interior_point": "median, interior point",
 }
 MOST_TICKS = 6
+JOINED = {"linestyle": ":", "linewidth": 0.9}
 
 
 def series_of(row) -> str:
@@ -33,10 +34,14 @@ def short_name(row) -> str:
 def error_figure(table):
     """Draw one panel for each data set and contamination, with exact lines and simulated markers."""
     table = table.assign(series=[series_of(row) for row in table.to_dict("records")])
-    panels = list(table.groupby(["contamination", "records"], sort=False))
-    columns = max(table["records"].nunique(), 1)
+    panels = [
+        ((share, records), part)
+        for records, rows in table.groupby("records", sort=False)
+        for share, part in rows.groupby("contamination")
+    ]
+    columns = max(table["contamination"].nunique(), 1)  # a row is about one data set, in its units
     rows = int(np.ceil(len(panels) / columns))
-    figure, grid = new_figure(rows, columns, 3.9 * columns + 0.6, 2.7 * rows + 1.0, sharex=True)
+    figure, grid = new_figure(rows, columns, 3.9 * columns + 0.6, 2.7 * rows + 1.0, sharex=True, sharey="row")
     looks = _looks(table)
     for axes, ((share, records), part) in zip(grid.ravel(), panels):
         for series, own in part.groupby("series", sort=False):
@@ -45,6 +50,8 @@ def error_figure(table):
             axes.plot(exact["n"], exact["abs_error_exact"], **line_of(looks[series]))
             interval = own["abs_error_lower"], own["abs_error_upper"]
             points(axes, own["n"], own["abs_error"], *interval, **marks_of(looks[series]))
+            if not len(exact):
+                axes.plot(own["n"], own["abs_error"], color=looks[series]["color"], **JOINED)
         moved = f", {share:.0%} of the records at the upper bound" if share else ""
         axes.set(xscale="log", yscale="log", title=f"{records}{moved}")
     for axes in grid[-1]:
@@ -53,11 +60,11 @@ def error_figure(table):
     for axes in grid[:, 0]:
         axes.set_ylabel("95% quantile of |error|\n(units of the records)")
     exact = set(table.loc[table["abs_error_exact"].notna(), "series"])
-    lines = {series: look if series in exact else look | {"linestyle": "none"} for series, look in looks.items()}
+    lines = {series: look if series in exact else look | JOINED for series, look in looks.items()}
     legend_below(figure, lines, 2)
     note(figure, "kind", KIND)
     if len(exact) < len(looks):
-        note(figure, "simulated", "markers without a line: no exact value is known")
+        note(figure, "simulated", "dots join markers where no exact value is known")
     headed(figure, _smallest(table, panels))
     return figure
 

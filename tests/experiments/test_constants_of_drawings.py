@@ -19,8 +19,8 @@ LAYOUT = """
     ledger.drawing.ACROSS ledger.drawing.OPEN optimal_noise.MOST_PANELS optimal_noise.BAND
     per_record_error.drawing.WIDTHS per_record_error.SHARES per_record_policy.FINE per_record_policy.drawing.LOWEST
     per_record_splitting.FINE per_record_splitting.UNITS_OF_VALUE per_record_tradeoff.LARGEST plain.MOST_SERIES
-    plain.WIDE privacy_loss.FINE quantiles.by_records.FLOOR quantiles.curves.SPAN sinh_normal.FINE
-    sinh_normal.MOST_BINS sinh_normal.COLUMNS sinh_normal.FAR smooth_sensitivity.cost.SIDE
+    plain.WIDE privacy_loss.FINE quantiles.by_records.FLOOR quantiles.curves.SPAN quantiles.maps.LIGHT
+    sinh_normal.FINE sinh_normal.MOST_BINS sinh_normal.COLUMNS sinh_normal.FAR smooth_sensitivity.cost.SIDE
     smooth_sensitivity.drawing.MOST_TICKS subsampling.FINE
     subsampling.LEAST_SHARE subsampling.drawing.LOWEST subsampling.drawing.FLOOR
     subsampling.theory.ORDERS subsampling.theory.RELEASES

@@ -99,8 +99,15 @@ def test_maps_tell_whether_the_second_method_is_worse_beyond_chance():
     rows = [row(method, error, m=m, n=n) for method, error in errors.items() for m in (1, 9) for n in (100, 1000)]
     rows += [row("independent", 2.5, m=1, n=100)]
     figure, _ = drawn(rows)["best_method"]
-    title = "Under 0.1-zCDP the least mean rank error in 4 cells is that of JointExp in 3 and "
-    assert " ".join(figure.get_suptitle().split()) == title + "independent exponential mechanisms in 1"
+    title = (
+        "Under 0.1-zCDP the least mean rank error is that of JointExp in 3 and independent exponential mechanisms in 1"
+    )
+    assert " ".join(figure.get_suptitle().split()) == f"{title}, in 1 of 4 cells beyond chance"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "indep.: independent exponential mechanisms",
+        "AQ: AQ, recursive",
+        "Joint: JointExp",
+    ]
     assert "Joint\n0.05\n≈ AQ" in texts(figure)
     assert "indep.\n0.05\nJoint ×2" in texts(figure)
 
