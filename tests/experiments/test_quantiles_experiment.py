@@ -119,3 +119,19 @@ def test_the_legend_of_a_narrow_figure_stays_on_the_paper():
         figure, _ = drawn(rows)["errors_by_records"]
         figure.draw_without_rendering()
     assert broken(figure) == []
+
+
+def test_value_errors_are_drawn_over_the_least_one_of_the_records():
+    """Errors of 20 and 5 units are 4 and 1 times the least; those of a shape where one is exact count from the floor."""
+    rows = [row(method, value, records=shape) for shape in ("uniform", "bell") for method, value in ERRORS.items()]
+    rows += [row("joint", 0.0, records="ties"), row("recursive", 0.002, records="ties")]
+    figure, _ = drawn(rows)["errors_by_records"]
+    heights = sorted(value for bars in figure.axes[1].containers for value in bars.lines[0].get_ydata())
+    np.testing.assert_allclose(heights, [1e-3, 1, 1, 2, 4, 4])
+    assert [label.get_text() for label in figure.axes[1].get_xticklabels()][1:] == [
+        "bell\nleast: 5",
+        "ties\nleast: 0.001",
+    ]
+
+
+ERRORS = {"joint": 20.0, "recursive": 5.0}
