@@ -89,8 +89,10 @@ def required_figure(part: pd.DataFrame, looks):
     panels = {title: rows for title, rows in panels.items() if len(rows)}
     count = len(panels) + (several and "Alg. 22" in panels)
     columns = min(2, count)
-    figure, grid = new_figure(-(-count // columns), columns, 6.4 * columns, 3.5 * -(-count // columns) + 0.2)
-    spaces = iter(grid.flat)
+    figure, grid = new_figure(
+        -(-count // columns), columns, 6.0 * columns, 3.5 * -(-count // columns) + 0.2, sharey=True
+    )
+    spaces, labelled = iter(grid.flat), []
     limits = _limits(part)
     steps = np.geomspace(part["k"].min(), part["k"].max(), STEPS)
     for (title, rows), axes in zip(panels.items(), spaces):
@@ -100,16 +102,20 @@ def required_figure(part: pd.DataFrame, looks):
             axes.plot(cells["k"], cells["required_gap_exact"], **line_of(looks[label]))
         axes.set(xscale="log", xlabel="number of candidates k", ylabel="gap for 95% success (counts)", title=title)
         plain_log_axis(axes)
-        label_ends(axes, _single(rows, looks, title) + _draw_limits(axes, limits, steps, steps))
+        axes.tick_params(labelleft=True)
+        labelled.append((axes, _single(rows, looks, title) + _draw_limits(axes, limits, steps, steps)))
     tables = [part]
     if several and "Alg. 22" in panels:
         axes = next(spaces)
         far, ends = _far(axes, panels["Alg. 22"], looks)
         tables.append(far)
-        label_ends(axes, ends + _draw_limits(axes, limits, HUGE_STEPS, np.log10(HUGE_STEPS)))
+        axes.tick_params(labelleft=True)
+        labelled.append((axes, ends + _draw_limits(axes, limits, HUGE_STEPS, np.log10(HUGE_STEPS))))
         note(figure, "order", "dashes and dots: the order of the gap by Section 1.2, scaled")
     for axes in spaces:
         axes.set_axis_off()
+    for axes, own in labelled:  # the panels share an axis, which is final now
+        label_ends(axes, own)
     if part["series"].str.contains(COUNTED).any():
         note(figure, "counted", f"dotted: Algorithm 21 {COUNTED}, as the paper does")
     _explain(figure)
@@ -153,10 +159,10 @@ def _far(axes, part, looks):
         row = cells.iloc[-1]
         mechanism = rebuilt(row)
         gaps = [required(*exact_arguments(mechanism), float(k), BETA, 1) for k in np.round(HUGE)]
-        axes.plot(np.log10(HUGE), gaps, **line_of(looks[label]))
+        axes.plot(np.log10(HUGE), gaps, markevery=8, **looks[label])
         scale = np.array([gap_scale(mechanism.promise, k) for k in HUGE])
         axes.plot(np.log10(HUGE), scale * gaps[-1] / scale[-1], **SCALE | {"color": looks[label]["color"]})
-        ends.append(End(str(label), series.text_of(str(label), "Alg. 22"), 100.0, gaps[-1], line_of(looks[label])))
+        ends.append(End(str(label), series.text_of(str(label), "Alg. 22"), 100.0, gaps[-1], looks[label]))
         for k, gap, order in zip(HUGE, gaps, scale):
             rows.append({"series": label, "k": k, "required_gap_exact": gap, "gap_scale": order})
     axes.set(xscale="log", xlabel="number of candidates k (log log axis)", title=FAR)

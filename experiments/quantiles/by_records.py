@@ -9,8 +9,8 @@ from tcdp_sim.store import columns
 
 FLOOR = 1e-3  # smallest error that is drawn
 UNIT = (
-    "rank errors in records over n / (m + 1), where 1 is the next quantile; value errors over the least of each shape, "
-    f"which is named in units; errors below {FLOOR:g} count as {FLOOR:g}"
+    "rank errors in records over n / (m + 1), where 1 is the next quantile; value errors over the least one "
+    f"of each shape, which is named in units; errors below {FLOOR:g} count as {FLOOR:g}"
 )
 
 

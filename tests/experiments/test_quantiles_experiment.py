@@ -122,7 +122,7 @@ def test_the_legend_of_a_narrow_figure_stays_on_the_paper():
 
 
 def test_value_errors_are_drawn_over_the_least_one_of_the_records():
-    """Errors of 20 and 5 units are 4 and 1 times the least; those of a shape where one is exact count from the floor."""
+    """Errors of 20 and 5 units are 4 and 1 times the least. Where one is exact, the least is the floor."""
     rows = [row(method, value, records=shape) for shape in ("uniform", "bell") for method, value in ERRORS.items()]
     rows += [row("joint", 0.0, records="ties"), row("recursive", 0.002, records="ties")]
     figure, _ = drawn(rows)["errors_by_records"]
