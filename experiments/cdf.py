@@ -184,8 +184,9 @@ def _noises_figure(part):
     keys = {label: styles[label] | {"linestyle": "none"} for label in part["series"].unique()}
     figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=2)
     least = part["root_mean_square_exact_ratio"].min()
-    best = "no noise here beats Gaussian noise" if least >= 1 else f"at best {least:.3f} of Gaussian noise"
-    headed(figure, f"Prefix sums of k = {part['k'].iloc[0]:,} bins at equal ρ: {best} (bars: 95%)")
+    note(figure, "kind", "bars: 95% intervals")
+    best = "No noise here beats" if least >= 1 else f"Other noise has at best {least:.3f} times the error of"
+    headed(figure, f"{best} Gaussian noise on prefix sums of k = {part['k'].iloc[0]:,} bins at equal ρ")
     return figure
 
 
@@ -204,7 +205,7 @@ def _finding(part) -> str:
     best = last.loc[last["root_mean_square_exact"].idxmin()]
     over = best["root_mean_square_exact"] / best["root_mean_square_limit"]
     distance = "" if np.isnan(over) else f", {over - 1:.0%} above the lower bound"
-    return f"Prefix sums of k = {best['k']:,} bins: least error by {best['series']}{distance}"
+    return f"The least error of prefix sums of k = {best['k']:,} bins is that of {best['series']}{distance}"
 
 
 def _label(row, table) -> str:

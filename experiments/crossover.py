@@ -10,6 +10,7 @@ from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.labels import End, label_ends
 from tcdp_sim.report.looks import Series, level_styles, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import (
@@ -172,19 +173,18 @@ def _shortest(part, noises, rho) -> str:
             ratios = f"{rows['ratio_exact'].min():.2g} to {rows['ratio_exact'].max():.2g}"
             told.append(f"{ratios} with {rows['noise_label'].iloc[0]}")
     bins = f"$10^{{{np.log10(k):.3g}}}$"
-    head = f"The largest error of k = {bins} bins over that of Gaussian noise at equal privacy, ρ = {rho:g}"
-    return "\n".join([head, "; ".join(told)])
+    times = f"The largest error of k = {bins} bins at ρ = {rho:g} is that of Gaussian noise times"
+    return f"{times} {listed(told)}" if told else f"No noise here is compared with Gaussian noise at ρ = {rho:g}"
 
 
 def _first_wins(part, rho) -> str:
     """Return in words from how many bins on tight tCDP has the smaller error, at the ends of the omegas."""
-    head = f"From how many bins on tCDP beats zCDP (95% quantile of the largest error, ρ = {rho:g})"
     tight = part[part["accounting"] == "tight"].sort_values("scaled")
     if not len(tight) or not np.isfinite(tight[FIRST]).any():
-        return head
+        return f"No number of bins is known from which tight tCDP beats zCDP by {GAINS['tight'][0]:.0%} at ρ = {rho:g}"
     ends = tight[np.isfinite(tight[FIRST])].drop_duplicates("scaled").iloc[[0, -1]].drop_duplicates("scaled")
-    told = [f"{rounded(np.ceil(row[FIRST]), 2)} at ω√ρ = {row['scaled']:.3g}" for row in ends.to_dict("records")]
-    return f"{head}\nby {GAINS['tight'][0]:.0%}, calibrated tightly: from {' to '.join(told)}"
+    told = [f"{rounded(np.ceil(row[FIRST]), 2)} bins (ω√ρ = {row['scaled']:.3g})" for row in ends.to_dict("records")]
+    return f"At ρ = {rho:g} tightly calibrated tCDP beats zCDP by {GAINS['tight'][0]:.0%} from {listed(told)} on"
 
 
 def _ratio_lines(axes, part, levels, styles):

@@ -35,4 +35,4 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 def _figure(part, looks):
     k, m = part["k"].iloc[0], part["m"].iloc[0]
     what = "most frequent value" if m == 1 else f"{m:g} most frequent values"
-    return rho_figure(part, looks, f"{part['data'].iloc[0]}: the {what} of {k:,.6g} candidates")
+    return rho_figure(part, looks, f"the {what} of {part['data'].iloc[0]} ({k:,.6g} candidates)")

@@ -9,6 +9,7 @@ import pandas as pd
 from tcdp_sim import exact
 from tcdp_sim.bounds.lower import information as most_information
 from tcdp_sim.mechanisms import Information
+from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega
 from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, points
@@ -114,12 +115,12 @@ def _finding(part) -> str:
     here = part[part["k"] == part["k"].max()]
     here = here[here["n"] == here["n"].max()]
     shares = here["information_exact"] / here["entropy"]
-    few, most = (here["series"][place] for place in (shares.idxmin(), shares.idxmax()))
+    few, most = (short(here["series"][place]) for place in (shares.idxmin(), shares.idxmax()))
     what = f"{here['n'].iloc[0]:g} equal records ({_release(here['k'].iloc[0])})"
-    told = f"At ρ = {part['rho'].iloc[0]:g}, releases tell {shares.min():.0%}"
+    told = f"At ρ = {part['rho'].iloc[0]:g}, releases reveal {shares.min():.0%}"
     if few == most:
-        return f"{told} of all there is to know about {what}"
-    return f"{told} to {shares.max():.0%} of all there is to know about {what}\nleast: {few}; most: {most}"
+        return f"{told} of the entropy of {what}"
+    return f"{told} ({few}) to {shares.max():.0%} ({most}) of the entropy of {what}"
 
 
 def _curve(axes, cells, style):

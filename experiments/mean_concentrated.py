@@ -176,7 +176,7 @@ def _finding(table) -> str:
     """Return the title: the bit with the largest tau, over that of the release, and the largest rho."""
     worst = table.loc[(table["bit_tau"] / table["tau"]).idxmax()]
     ratio = worst["bit_tau"] / worst["tau"]
-    told = f"a bit of the release has up to {ratio:.3g} times its τ (ε = {worst['epsilon']:g}, cut {worst['cut']})"
+    told = f"a bit has up to {ratio:.3g} times the τ of its release (ε = {worst['epsilon']:g}, cut {worst['cut']})"
     kept = (table["bit_root_two_rho"] / table["tau"]).max()
     verdict = "does not survive postprocessing" if ratio > 1 else "survives these cuts"
-    return f"Mean-concentrated DP {verdict}:\n{told};\n√2ρ of zCDP is at most {kept:.3g} times that of the release"
+    return f"Mean-concentrated DP {verdict}, because {told}, and √2ρ of zCDP is at most {kept:.3g} times that τ"

@@ -12,6 +12,7 @@ from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import OptimalNoise
 from tcdp_sim.mechanisms.optimal_noise import LEVEL
 from tcdp_sim.noise import Noise
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, points, wide_log_axis
@@ -194,8 +195,9 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 def _distances(part) -> str:
     """Return a title: how far each noise is from the optimum at most."""
     most = {label: part[f"{noise}_ratio"].max() - 1 for noise, label in RIVALS.items()}
-    told = [f"{label} up to {above:.0%}" for label, above in most.items() if not isnan(above)]
-    return f"Above the best possible noise, at equal privacy:\n{', '.join(told)}"
+    known = sorted((above, label) for label, above in most.items() if not isnan(above))
+    told = listed(f"{above:.0%} with {label}" for above, label in known)
+    return f"At equal privacy errors exceed those of the best possible noise by up to {told}"
 
 
 def _least_error(part) -> str:

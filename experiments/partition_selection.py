@@ -216,8 +216,8 @@ def _figure(part, by, styles):
     half.yaxis.set_major_formatter(ScalarFormatter())
     half.yaxis.set_minor_formatter(NullFormatter())
     total = part["keys_in_data"].iloc[0]
-    keys.set(ylabel="keys", title=f"released keys, of {total:,}", ylim=(0, None))
-    records.set(ylabel="percent of the records", title="records of released keys", ylim=(0, 101))
+    keys.set(ylabel="keys", title=f"released keys, of {total:,}")
+    records.set(ylabel="percent of the records", title="records of released keys")
     half.set(ylabel="records of a key", title="fewest records for a release with probability 1/2")
     legend = {label: styles[label] for label in part["series"].unique()}
     legend |= {
@@ -235,12 +235,11 @@ def _finding(part, by) -> str:
     place = places[len(places) // 2]
     here = part[part[by] == place].sort_values("keys_exact", ascending=False, kind="stable")
     best, others = here.iloc[0], here[here["method"] == "threshold"]
-    person = f", {place:g} keys a person" if by == PERSON else ""
-    where = f"{best['data']} under {rounded_in(best['guarantee'])}{person}"
+    person = f" with {place:g} keys a person" if by == PERSON else ""
+    where = f"Under {rounded_in(best['guarantee'])}{person} the {best['series']} releases most keys of {best['data']}"
     if others.empty or best["method"] == "threshold":
-        return f"{where}: {best['keys_exact']:,.0f} keys by the {best['series']}"
+        return f"{where}, {best['keys_exact']:,.0f}"
     other = others.iloc[0]
     return (
-        f"{where}: {best['keys_exact']:,.0f} keys by the {best['series']}, "
-        f"{other['keys_exact']:,.0f} by a {other['series'].replace(',', ' with')}"
+        f"{where}, {best['keys_exact']:,.0f}, and a {other['series'].replace(',', ' with')} {other['keys_exact']:,.0f}"
     )

@@ -17,7 +17,8 @@ from tcdp_sim.experiments.per_record.series import (
     styles,
     with_caption,
 )
-from tcdp_sim.report.plots import GREY, headed, line_key, new_figure
+from tcdp_sim.report.findings import listed
+from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, note
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.results.cells import NORMAL, UNSEEN
@@ -117,7 +118,8 @@ def _groups(part: pd.DataFrame, title: str, looks: dict[str, Any]) -> Any:
         first = rows.dropna(subset="groups").iloc[0]
         sums = f"{first['groups']:.0f} sums\n{first['smallest']:.3g} to {first['largest']:.3g}"
         top.set(title=f"{name}: {sums}".replace("_", " "))
-        top.set(xlim=(-0.03, 1.03), xlabel="share of sums within 10%")
+        most = max(rows["within_q95"].max(), rows[SHARES[0] + columns.EXACT].max())
+        top.set(xlim=(-0.03, min(1.1 * most + 0.02, 1.03)), xlabel="share of sums within 10%")
         bottom.set(xscale="log", xlabel="median over sums of |error| / sum")
         bottom.axvline(0.1, color=GREY, linewidth=0.8, linestyle=":")
     for axes in grid[:, 0]:
@@ -129,7 +131,8 @@ def _groups(part: pd.DataFrame, title: str, looks: dict[str, Any]) -> Any:
         "an error of 10%": line_key(linestyle=":", linewidth=0.8),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=1)
-    headed(figure, f"{_finding(part)}\n{title}")
+    note(figure, "setting", title)
+    headed(figure, _finding(part))
     return figure
 
 
@@ -137,8 +140,8 @@ def _finding(part: pd.DataFrame) -> str:
     """Return the title: the release that brings most sums of each grouping within 10%, at equal privacy."""
     exact = SHARES[0] + columns.EXACT
     best = records(part.loc[part.groupby("group_by", sort=False)[exact].idxmax()])
-    told = (f"{one['group_by']} {one[exact]:.0%} ({one['label']})".replace("_", " ") for one in best)
-    return f"Most sums within 10% of the truth: {', '.join(told)}"
+    told = (f"{one[exact]:.0%} by {one['group_by']} ({one['label']})".replace("_", " ") for one in best)
+    return f"The most sums that come out within 10% of the truth are {listed(told)}"
 
 
 def _dots(axes: Any, rows: pd.DataFrame, name: str, simulated: str, exact: str, looks: dict[str, Any]) -> None:

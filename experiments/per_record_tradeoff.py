@@ -167,7 +167,7 @@ def _finding(sweep: Sweep) -> str:
     here = records(sweep.rows[sweep.rows[f"value_{sweep.swept}"] == middle])
     best = min(here, key=lambda one: one["median_exact"])
     where = f"{middle:g} at the {_record(sweep, sweep.swept)} and {_held(sweep)}"
-    return f"Least median error with {where}:\n{best['median_exact']:.2g} of the sum ({best['label']})"
+    return f"The least median error with {where} is {best['median_exact']:.2g} of the sum, by {best['label']}"
 
 
 def _limit(axes: Any, values: pd.Series) -> None:

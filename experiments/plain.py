@@ -184,8 +184,8 @@ def _range(part, x) -> str:
     told = []
     for row in ends:
         where = _label(row, [axis for axis in axes if axis == x] + [axis for axis in axes if axis != x])
-        told.append(f"{row['simulated']:.3g}" + (f" at {where}" if where else ""))
-    return f"{_named(part)}: {' to '.join(told)}"
+        told.append(f"{row['simulated']:.3g}" + (f" ({where})" if where else ""))
+    return f"The simulated {_named(part)} is {' to '.join(told)}" if told else f"No {_named(part)} is simulated"
 
 
 def _named(part) -> str:

@@ -18,6 +18,7 @@ from tcdp_sim.exact import (
 from tcdp_sim.mechanisms import PrivateCandidates
 from tcdp_sim.mechanisms.private_candidates import ALL_RUNS
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import METHODS, level_styles, line_of, marks_of, noise_looks
 from tcdp_sim.report.plots import GREY, KIND, captioned, headed, line_key, new_figure, note, plain_log_axis, points
@@ -242,7 +243,7 @@ def _runs_figure(part):
     legend_below(figure, styles, 2)
     best = part.loc[part["accuracy_loss_exact"].idxmin()]
     which = f"{best['problem']}, k = {best['k']:g}, n = {best['records']:,.0f} records"
-    headed(figure, f"Least loss with {best['tries']:g} tries on average ({best['series']})\n{which}")
+    headed(figure, f"The least loss takes {best['tries']:g} tries on average ({best['series']}) for {which}")
     return figure
 
 
@@ -267,10 +268,8 @@ def _divergences_figure(curves):
     }
     figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=4)
     at = curves[(curves["method"] == "poisson") & (curves["tries"] == 10)].sort_values("order").iloc[0]
-    title = (
-        f"10 Poisson tries cost {at['tight']:.1f} runs at order {at['order']:g}; the theorem says {at['theorem']:.0f}"
-    )
-    headed(figure, title)
+    cost = f"10 Poisson tries cost {at['tight']:.1f} runs at order {at['order']:g}"
+    headed(figure, f"{cost}, where the theorem says {at['theorem']:.0f}")
     return figure
 
 
@@ -283,5 +282,5 @@ def _finding(part) -> str:
     records = np.sort(part["records"].unique())
     middle = part[part["records"] == records[len(records) // 2]]
     best = middle.loc[middle.groupby("problem", sort=False)["accuracy_loss_exact"].idxmin(), "series"].value_counts()
-    told = ", ".join(f"{label} ({count} of {best.sum()} problems)" for label, count in best.items())
-    return f"Least loss of accuracy at n = {middle['records'].iloc[0]:,.0f} records: {told}"
+    told = listed(f"{label} ({count} of {best.sum()} problems)" for label, count in best.items())
+    return f"The least loss of accuracy at n = {middle['records'].iloc[0]:,.0f} records is that of {told}"

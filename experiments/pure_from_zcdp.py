@@ -177,6 +177,6 @@ def _finding(table) -> str:
     error = (table["pure_error_exact"] / table["alpha"]).max()
     spent = (table["epsilon_spent"] / table["epsilon"]).min()
     more = (table["records"] / table["laplace_records"]).max()
-    told = f"Pure DP from zCDP: the error is at most {error:.2g}α where Theorem 32 promises {PROMISED_ERROR:g}α"
+    told = f"Pure DP from zCDP has an error of at most {error:.2g}α where Theorem 32 promises {PROMISED_ERROR:g}α"
     share = "all of ε" if spent > 0.9995 else f"{spent:.1%} of ε or more"
-    return f"{told};\n{share} is spent, on up to {more:,.0f} times the records that Laplace noise needs"
+    return f"{told}, spends {share}, and needs up to {more:,.0f} times the records of Laplace noise"

@@ -7,6 +7,7 @@ import pandas as pd
 
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.noise import Noise
+from tcdp_sim.report.findings import span
 from tcdp_sim.report.looks import noise_looks
 from tcdp_sim.report.plots import GREY, WRONG, captioned, headed, line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
@@ -171,7 +172,9 @@ def _modes(part, laws) -> str:
     """Return the title of the densities: how many of the noises are bimodal."""
     shapes = part.drop_duplicates("noise_law").set_index("noise_law").loc[laws, "shape"]
     bimodal = int((shapes == "bimodal").sum())
-    return f"{bimodal} of {len(laws)} noises bimodal (red)" if bimodal else "Every noise has one mode"
+    if not bimodal:
+        return "Every noise has one mode"
+    return f"{bimodal} of {len(laws)} noises {'is' if bimodal == 1 else 'are'} bimodal (red)"
 
 
 def _description(row) -> list[str]:
@@ -228,4 +231,4 @@ def _lightest(part) -> str:
         np.interp(np.log(FAR), np.log(curve["value_exact"]), curve["at"])
         for _, curve in exact.groupby("noise_law", sort=False)
     ]
-    return f"|Z| beyond which {FAR:g} of the probability lies: {min(reach):.3g} to {max(reach):.3g} counts"
+    return f"With probability {FAR:g}, the noise exceeds {span(reach, '{:.3g}'.format)} counts"

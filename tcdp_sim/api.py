@@ -20,6 +20,7 @@ from tcdp_sim.audits.report import AuditReport
 from tcdp_sim.checks import check
 from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.figure_options import FigureOptions
 from tcdp_sim.core.texts import in_html
 from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
@@ -304,7 +305,14 @@ def open_results(path: str | Path | Sequence[str | Path], *, squeeze: bool = Tru
     return results.open_results(path, squeeze=squeeze)
 
 
-def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str, Figure]":
+def draw(
+    path: str | Path,
+    figures: Collection[str] | None = None,
+    *,
+    width: float | None = None,
+    title: bool = True,
+    format: str = "pdf",
+) -> "dict[str, Figure]":
     """Draw the figures of a run from its published results.
 
     The figures and their numbers (CSV) are written into figures/ in the run's folder.
@@ -315,6 +323,12 @@ def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str,
         The folder of a run.
     figures : collection of str, optional
         The names of the figures to draw, by default all. Nothing is drawn after the last one.
+    width : float, optional
+        The width of every figure in inches, from 3 to 20, by default the one that fits its panels.
+    title : bool
+        Whether the figures have their titles.
+    format : str
+        The format beside PNG: "pdf", "svg", "tiff" (600 dots per inch), or "png" for the PNG alone.
 
     Returns
     -------
@@ -324,7 +338,8 @@ def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str,
     Raises
     ------
     UserError
-        If there are no results to draw, if the figures cannot be written, or if there is no figure of a name.
+        If there are no results to draw, if the figures cannot be written, if there is no figure of a name, or if an
+        option is not valid.
 
     Warns
     -----
@@ -335,10 +350,11 @@ def draw(path: str | Path, figures: Collection[str] | None = None) -> "dict[str,
     --------
     >>> draw("results/small")  # doctest: +SKIP
     """
+    options = FigureOptions(width, title, format)
     run = published.read(folder_of(path))
-    _, drawn = published.draw(run, chosen=[figures] if isinstance(figures, str) else figures)
+    _, drawn = published.draw(run, chosen=[figures] if isinstance(figures, str) else figures, options=options)
     if not drawn and figures is None:  # the experiment has no figure of such a sweep
-        _, drawn = published.draw(published.plainly(run))
+        _, drawn = published.draw(published.plainly(run), options=options)
     published.differences(run, _tell)
     _warn_of_contradictions(run)
     return drawn

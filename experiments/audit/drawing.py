@@ -38,13 +38,13 @@ def _answers(cells):
     selects = ~tails.has_losses(cells)
     cells = cells.assign(title=titles, side=cells["guarantee"], group=selects)
     moved = {False: "moved as promised", True: "moved further than promised: a planted bug"}
-    return _dots(cells, "Answers and selections", moved)
+    return _dots(cells, "answers and selections", moved)
 
 
 def _methods(cells):
     """Draw a row for each method, with its planted bug on the right."""
     cells = cells.assign(title=cells["name"].map(in_words), side=cells["bug"], group=cells["name"].map(group))
-    return _dots(cells, "Methods", {False: "as it is", True: "with the bug on the right"})
+    return _dots(cells, "methods", {False: "as it is", True: "with the bug on the right"})
 
 
 def _sorted(cells):
@@ -93,7 +93,7 @@ def _dots(cells, audited: str, legend: dict[bool, str]):
     entries = {text: (FALSE if planted else HELD) | {"color": GREY} for planted, text in legend.items()}
     legend_below(figure, entries | {"red: refuted": {"color": WRONG}}, 3)
     note(figure, "scale", "linear up to 1, then logarithmic; all bounds hold together at level 0.95")
-    headed(figure, f"{audited}, audited: {finding(cells)}")
+    headed(figure, f"In audits of {audited}, {finding(cells)}")
     return figure
 
 
@@ -114,4 +114,4 @@ def finding(cells) -> str:
     wrong, found = (int((cells["refuted"] & (cells["planted"] == planted)).sum()) for planted in (False, True))
     right, bugs = (int((cells["planted"] == planted).sum()) for planted in (False, True))
     told = [f"{wrong} of {right} claims are refuted"] if right else []
-    return ", ".join(told + ([f"{found} of {bugs} planted bugs are found"] if bugs else []))
+    return ", and ".join(told + ([f"{found} of {bugs} planted bugs are found"] if bugs else []))

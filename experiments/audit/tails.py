@@ -101,4 +101,4 @@ def _finding(cells) -> str:
         part = cells[cells["planted"] == planted]
         if len(part):
             told.append(f"{int(part['refuted'].sum())} of {len(part)} {words}")
-    return f"Tails of privacy losses, and events that prove bounds: refuted are {', and '.join(told)}"
+    return f"Events in the tails of privacy losses refute the claims of {', and '.join(told)}"

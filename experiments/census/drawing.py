@@ -4,8 +4,20 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from tcdp_sim.report.findings import span
 from tcdp_sim.report.looks import method_look
-from tcdp_sim.report.plots import DARK, GREY, WRONG, captioned, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import (
+    DARK,
+    GREY,
+    WRONG,
+    captioned,
+    headed,
+    line_key,
+    new_figure,
+    note,
+    plain_log_axis,
+    points,
+)
 
 FORMULAS = {  # name -> (legend, look)
     "simple": ("ρ + 2√(ρ log 1/δ)", method_look("simple_conversion")),
@@ -17,6 +29,7 @@ VARIANCES = {
     "best": ("ε of the best conversion", method_look("best_conversion")),
     "simple": ("ε = ρ + 2√(ρ log 1/δ)", method_look("simple_conversion")),
 }
+PUBLISHED = "published"
 SMALLEST = 1e-4  # per cent: the axis is linear below
 
 
@@ -72,7 +85,7 @@ def _epsilons(own, reduced):
 def _finding(own, reduced) -> str:
     """Return the title: how far the best conversion is above the exact epsilon, and what the difference is worth."""
     excess = _range(own["epsilon_best"] / own["epsilon_high"] - 1)
-    worth = f"; equal privacy allows variances smaller by {_range(1 - reduced['factor'])}" if len(reduced) else ""
+    worth = f", and equal privacy allows variances smaller by {_range(1 - reduced['factor'])}" if len(reduced) else ""
     return f"The best conversion of ρ-zCDP is {excess} above the exact ε{worth}"
 
 
@@ -108,34 +121,61 @@ def _errors(part, name):
         levels, key=lambda level: (-part.loc[part["level"] == level, "query"].nunique(), levels.index(level))
     )
     levels = levels if len(order) == len(levels) else order
-    figure, grid = new_figure(1, len(queries), 3.5 * len(queries) + 0.6, 4.0, sharey=True)
-    for axes, query in zip(grid[0], queries):
-        for place, (variances, (text, look)) in enumerate(VARIANCES.items()):
-            rows = part[(part["query"] == query) & (part["variances"] == variances)]
-            if not len(rows):
-                continue
-            rows = rows.assign(place=[levels.index(level) for level in rows["level"]]).sort_values("place")
-            x = rows["place"] + 0.12 * (place - 1)
-            ends = rows["rms_error_lower"], rows["rms_error_upper"]
-            axes.hlines(rows["rms_error_exact"], x - 0.13, x + 0.13, color=look["color"], linewidth=0.9)
-            points(axes, x, rows["rms_error"], *ends, **look, label=text)
-        axes.set_xticks(range(len(levels)), [str(level).replace("_", "\n") for level in levels])
-        axes.set(title=query, xlim=(-0.5, len(levels) - 0.5))
-        plain_log_axis(axes)
-    grid[0, 0].set_ylabel("root mean squared error (counts)")
-    handles = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels())}
+    part = part.assign(place=[levels.index(level) for level in part["level"]], unit=1.0)
+    compared = _over_published(part)
+    rows = 1 + bool(len(compared))
+    figure, grid = new_figure(rows, len(queries), 3.5 * len(queries) + 0.6, 1.0 + 2.6 * rows, sharex=True, sharey="row")
+    first = part["variances"].iloc[0] if compared.empty else PUBLISHED
+    for (query, own), column in zip(part.groupby("query", sort=False), grid.T):
+        _marks(column[0], own[own["variances"] == first], [str(first)])
+        if len(compared):
+            _marks(column[1], compared[compared["query"] == query], [*VARIANCES][1:])
+            column[1].axhline(1, color=VARIANCES[PUBLISHED][1]["color"], linewidth=0.9)
+        column[-1].set_xticks(range(len(levels)), [str(level).replace("_", "\n") for level in levels])
+        column[-1].set_xlim(-0.5, len(levels) - 0.5)
+        column[0].set_title(query)
+        plain_log_axis(column[0])
+    grid[0, 0].set_ylabel("root mean squared\nerror (counts)")
+    if len(compared):
+        grid[1, 0].set_ylabel("error over that of\npublished variances")
+    handles = {label: handle for axes in grid.flat for handle, label in zip(*axes.get_legend_handles_labels())}
     handles["exact"] = line_key(GREY, linewidth=0.9)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=4)
     data = name.replace("_", " ")
-    headed(figure, f"{data}: errors of released counts before post-processing (bars: 95%){_gain(part)}")
+    note(figure, "kind", "errors before post-processing; bars: 95% intervals")
+    headed(figure, _gain(part, data))
     return figure
 
 
-def _gain(part) -> str:
-    """Return in words how much smaller errors are at equal privacy; "" if that was not studied."""
+def _over_published(part) -> pd.DataFrame:
+    """Return the rows of other variances, with the exact error under published variances as their `unit`."""
+    place = ["query", "level"]
+    units = part[part["variances"] == PUBLISHED].drop_duplicates(place).set_index(place)["rms_error_exact"]
+    others = part[part["variances"] != PUBLISHED].drop(columns="unit")
+    return others.join(units.rename("unit"), on=place).dropna(subset="unit") if len(units) else others.iloc[:0]
+
+
+def _marks(axes, rows, names) -> None:
+    """Draw simulated and exact errors over their units, one marker beside the other at each level."""
+    shift = 0.16 / max(len(names) - 1, 1)
+    for nth, name in enumerate(names):
+        own = rows[rows["variances"] == name].sort_values("place")
+        text, look = VARIANCES[name]
+        x = own["place"] + shift * (2 * nth - len(names) + 1)
+        simulated, low, high, exact = (
+            own[f"rms_error{end}"] / own["unit"] for end in ("", "_lower", "_upper", "_exact")
+        )
+        axes.hlines(exact, x - 0.13, x + 0.13, color=look["color"], linewidth=0.9)
+        if len(own):
+            points(axes, x, simulated, low, high, **look, label=text)
+
+
+def _gain(part, data: str) -> str:
+    """Return the title: how much smaller errors are at equal privacy, or the errors if that was not studied."""
     errors = part.pivot_table(index=["query", "level"], columns="variances", values="rms_error_exact")
     others = [name for name in ("best", "simple") if name in errors and "published" in errors]
     if not others:
-        return ""
+        ends = span(part["rms_error_exact"], "{:.3g}".format)
+        return f"The root mean squared errors of the counts of {data} are {ends}"
     smaller = pd.concat([1 - errors[name] / errors["published"] for name in others]).dropna()
-    return f"\nsmaller by {_range(smaller)} at the ε that a conversion of ρ-zCDP gives"
+    return f"At the ε that a conversion of ρ-zCDP gives, errors of {data} are smaller by {_range(smaller)}"

@@ -120,8 +120,8 @@ def _figures(table):
         yield "required_gap", *required_figure(plain.drop_duplicates(["series", "k"]), looks)
     for (k, m, gap), part in table.groupby(["k", "m", "gap"]):
         if table["k"].nunique() == 1 and part["rho"].nunique() > 1:
-            title = f"{m:g} of k = {size(k)} candidates, which lead by {gap:g}"
-            yield f"against_rho_m{m:g}_gap{gap:g}", rho_figure(part, looks, title), part
+            what = f"the top {m:g} of k = {size(k)} candidates, which lead by {gap:g},"
+            yield f"against_rho_m{m:g}_gap{gap:g}", rho_figure(part, looks, what), part
     if len(several := _with_most(table[table["rho"] == rho], "m", 2)):
         yield "top_m", top_m_figure(several, looks), several
     if "theorem_20" in table and table["k"].nunique() > 1 and len(claimed := _claimed(table)):

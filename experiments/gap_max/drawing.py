@@ -7,6 +7,7 @@ from tcdp_sim.bounds.lower import selection_gap
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, failure, gap_scale, rebuilt, required
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.labels import End, label_ends, short
 from tcdp_sim.report.looks import COLOURS, DASHES, MARKERS, line_of, marks_of
 from tcdp_sim.report.plots import (
@@ -61,13 +62,15 @@ def _least_gaps(part, axis: str) -> str:
     """Return in words which series needs the smallest gap at the least and at the largest value of an axis."""
     known = part[part["required_gap_exact"].notna()]
     least = known.loc[known.groupby(axis)["required_gap_exact"].idxmin()]
-    head = f"The smallest gap for {1 - BETA:.0%} success at ρ = {part['rho'].iloc[0]:g}"
+    if not len(least):
+        return "No gap for 95% success is known exactly"
     ends = least.iloc[[0, -1]].to_dict("records") if len(least) > 1 else least.to_dict("records")
     told: dict[str, list[str]] = {}
     for row in ends:
-        words = f"{row['required_gap_exact']:.3g} counts for {axis} = {size(row[axis])}"
+        words = f"{row['required_gap_exact']:.3g} counts at {axis} = {size(row[axis])}"
         told.setdefault(short(row["series"]), []).append(words)
-    return "\n".join([head, "; ".join(f"{name}: {', '.join(words)}" for name, words in told.items())])
+    by = listed(f"{listed(words)} by {name}" for name, words in told.items())
+    return f"The smallest gap for {1 - BETA:.0%} success at ρ = {part['rho'].iloc[0]:g} is {by}"
 
 
 def required_figure(part: pd.DataFrame, looks):
@@ -86,8 +89,10 @@ def required_figure(part: pd.DataFrame, looks):
     panels = {title: rows for title, rows in panels.items() if len(rows)}
     count = len(panels) + (several and "Alg. 22" in panels)
     columns = min(2, count)
-    figure, grid = new_figure(-(-count // columns), columns, 6.4 * columns, 3.5 * -(-count // columns) + 0.2)
-    spaces = iter(grid.flat)
+    figure, grid = new_figure(
+        -(-count // columns), columns, 6.0 * columns, 3.5 * -(-count // columns) + 0.2, sharey=True
+    )
+    spaces, labelled = iter(grid.flat), []
     limits = _limits(part)
     steps = np.geomspace(part["k"].min(), part["k"].max(), STEPS)
     for (title, rows), axes in zip(panels.items(), spaces):
@@ -97,16 +102,20 @@ def required_figure(part: pd.DataFrame, looks):
             axes.plot(cells["k"], cells["required_gap_exact"], **line_of(looks[label]))
         axes.set(xscale="log", xlabel="number of candidates k", ylabel="gap for 95% success (counts)", title=title)
         plain_log_axis(axes)
-        label_ends(axes, _single(rows, looks, title) + _draw_limits(axes, limits, steps, steps))
+        axes.tick_params(labelleft=True)
+        labelled.append((axes, _single(rows, looks, title) + _draw_limits(axes, limits, steps, steps)))
     tables = [part]
     if several and "Alg. 22" in panels:
         axes = next(spaces)
         far, ends = _far(axes, panels["Alg. 22"], looks)
         tables.append(far)
-        label_ends(axes, ends + _draw_limits(axes, limits, HUGE_STEPS, np.log10(HUGE_STEPS)))
+        axes.tick_params(labelleft=True)
+        labelled.append((axes, ends + _draw_limits(axes, limits, HUGE_STEPS, np.log10(HUGE_STEPS))))
         note(figure, "order", "dashes and dots: the order of the gap by Section 1.2, scaled")
     for axes in spaces:
         axes.set_axis_off()
+    for axes, own in labelled:  # the panels share an axis, which is final now
+        label_ends(axes, own)
     if part["series"].str.contains(COUNTED).any():
         note(figure, "counted", f"dotted: Algorithm 21 {COUNTED}, as the paper does")
     _explain(figure)
@@ -150,10 +159,10 @@ def _far(axes, part, looks):
         row = cells.iloc[-1]
         mechanism = rebuilt(row)
         gaps = [required(*exact_arguments(mechanism), float(k), BETA, 1) for k in np.round(HUGE)]
-        axes.plot(np.log10(HUGE), gaps, **line_of(looks[label]))
+        axes.plot(np.log10(HUGE), gaps, markevery=8, **looks[label])
         scale = np.array([gap_scale(mechanism.promise, k) for k in HUGE])
         axes.plot(np.log10(HUGE), scale * gaps[-1] / scale[-1], **SCALE | {"color": looks[label]["color"]})
-        ends.append(End(str(label), series.text_of(str(label), "Alg. 22"), 100.0, gaps[-1], line_of(looks[label])))
+        ends.append(End(str(label), series.text_of(str(label), "Alg. 22"), 100.0, gaps[-1], looks[label]))
         for k, gap, order in zip(HUGE, gaps, scale):
             rows.append({"series": label, "k": k, "required_gap_exact": gap, "gap_scale": order})
     axes.set(xscale="log", xlabel="number of candidates k (log log axis)", title=FAR)
@@ -164,8 +173,8 @@ def _far(axes, part, looks):
     return pd.DataFrame(rows), ends
 
 
-def rho_figure(part: pd.DataFrame, looks, title: str):
-    """Draw P[success] and the required gap against rho, at one k, m and gap."""
+def rho_figure(part: pd.DataFrame, looks, what: str):
+    """Draw P[success] and the required gap against rho, at one k, m and gap. `what` says what is selected."""
     figure, grid = new_figure(1, 2, 9.6, 3.8)
     gap = part["gap"].iloc[0]
     for label, cells in part.groupby("series", sort=False):
@@ -179,20 +188,21 @@ def rho_figure(part: pd.DataFrame, looks, title: str):
     grid[0, 1].set(xscale="log", yscale="log", xlabel="privacy ρ", ylabel="gap for 95% success (counts)")
     series.legend(figure, part, looks, 2, {f"the gap there is: {gap:,.6g}": of_data})
     note(figure, "kind", f"{KIND}; the lines join exact values")
-    headed(figure, f"{title}\n{_least_rho(part)}")
+    headed(figure, _least_rho(part, what))
     return figure
 
 
-def _least_rho(part) -> str:
+def _least_rho(part, what: str) -> str:
     """Return in words at which rho of the sweep which series first succeeds with probability 95%."""
     enough = part[part["top_selected_exact"] >= 1 - BETA]
     if not len(enough):
-        return f"no method succeeds with probability {1 - BETA:.0%} at any ρ of the sweep"
+        return f"No method selects {what} with probability {1 - BETA:.0%} at any ρ of the sweep"
     first = enough[enough["rho"] == enough["rho"].min()]
     best = (
         first.loc[first["required_gap_exact"].idxmin()] if first["required_gap_exact"].notna().any() else first.iloc[0]
     )
-    return f"{1 - BETA:.0%} success from the least ρ, {best['rho']:.2g}: {best['series']}"
+    least = f"{best['rho']:.2g}, with {short(best['series'])}"
+    return f"The least ρ of the sweep that selects {what} with probability {1 - BETA:.0%} is {least}"
 
 
 def top_m_figure(part: pd.DataFrame, looks):
@@ -253,9 +263,9 @@ def _at_theorem_20(part) -> str:
         if len(rows):
             least = rows.loc[rows["fails_at_theorem_20_exact"].idxmax()]
             chance = 1 - least["fails_at_theorem_20_exact"]
-            told.append(f"{series.ALGORITHMS[algorithm]} {_percent(chance)} (at k = {size(least['k'])})")
-    head = f"Least success at the gap of Theorem 20 with Gaussian noise, ρ = {part['rho'].iloc[0]:g}"
-    return f"{head}:\n{', '.join(told)}; the paper claims that it is enough for both (E6)"
+            told.append(f"{_percent(chance)} by {series.ALGORITHMS[algorithm]} at k = {size(least['k'])}")
+    head = "At the gap of Theorem 20, claimed to be enough for both (E6), the least success with Gaussian noise is"
+    return f"{head} {listed(told)}"
 
 
 def _percent(chance: float) -> str:

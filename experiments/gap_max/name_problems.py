@@ -9,6 +9,7 @@ import pandas as pd
 from tcdp_sim.data.selection_problems import selection_problems
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, failure, rebuilt
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import KIND, headed, new_figure, note, points
 from tcdp_sim.results import Row
@@ -84,9 +85,11 @@ def _best(real) -> str:
     told = []
     for n, rows in every[every["rho"] == rho].groupby("n"):
         best = rows.loc[rows["mean"].idxmax()]
-        told.append(f"{best['mean']:.0%} of {n:,.0f} records ({_short(best)})")
-    head = "The most frequent first name of every year and sex in the US, 1880 to 2017"
-    return f"{head}\nfound most often at ρ = {rho:.2g}: {', '.join(told)}"
+        told.append((f"{best['mean']:.0%} of the problems with {n:,.0f} records", _short(best)))
+    same = len({name for _, name in told}) == 1
+    best = listed(words if same else f"{words} ({name})" for words, name in told)
+    by = f" by {told[0][1]}" if same else ""
+    return f"At ρ = {rho:.2g} the most frequent first name is found at best in {best}{by}"
 
 
 def _short(row) -> str:

@@ -7,6 +7,7 @@ from tcdp_sim import exact
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, rebuilt
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.findings import listed, span
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Style
@@ -53,33 +54,38 @@ def _spent(row):
 
 
 def privacy_figure(spending: pd.DataFrame, looks):
-    """Draw delta(epsilon) above and D_order / (rho order) below, with a column for each noise."""
-    columns = {_column(row): row for row in spending.drop_duplicates("series").to_dict("records")}
-    figure, grid = new_figure(2, len(columns), 2.9 * len(columns) + 0.8, 5.6, sharex="row", sharey="row")
+    """Draw delta(epsilon) over the promise above and D_order / (rho order) below, with a column for each noise.
+
+    Noises whose guarantee promises a Renyi divergence come first. The panels below the others have no axes.
+    """
+    told = set(spending.loc[spending["kind"] == "renyi", "noise"])
+    rows = spending.drop_duplicates("series").sort_values("noise", key=lambda noise: ~noise.isin(told), kind="stable")
+    columns = {_column(row): row for row in rows.to_dict("records")}
+    figure, grid = new_figure(2, len(columns), 2.8 * len(columns) + 0.8, 5.6, sharex="row", sharey="row")
     for (profile, divergence), (title, first) in zip(grid.T, columns.items()):
         own = spending[spending["noise"] == first["noise"]]
         for label, rows in own.groupby("series", sort=False):
             style = looks[label] | MARKS.get(rows["algorithm"].iloc[0], {"markevery": 6})
             for axes, kind in ((profile, "delta"), (divergence, "renyi")):
                 part = rows[rows["kind"] == kind]
-                unit = part["x"] * part["rho"] if kind == "renyi" else 1.0
-                axes.plot(part["x"], part["promised"] / unit, color=style["color"], **PROMISED)
-                axes.plot(part["x"], part["spent"] / unit, **style)
-        profile.set(xlabel="ε (nats)", yscale="log", title=title)
+                axes.plot(part["x"], part["spent"] / part["promised"].where(part["promised"] > 0), **style)
+        for axes in (profile, divergence):
+            axes.axhline(1, color=GREY, **PROMISED)
+        profile.set(xlabel="ε (nats)", title=title)
         divergence.set(xlabel="order α", xscale="log")
-        if not (own["kind"] == "renyi").any():
-            none = "no curve:\n(ε, δ)-DP promises\nno Rényi divergence"
-            divergence.text(0.5, 0.5, none, transform=divergence.transAxes, ha="center", va="center", fontsize=8)
-    least = spending.loc[(spending["kind"] == "delta") & (spending["spent"] > 0), "spent"].min()
-    grid[0, 0].set(ylabel="δ(ε)", ylim=(max(least / 2, 1e-9), None))
-    grid[1, 0].set_ylabel("$D_\\alpha$ / (ρ α)")
-    grid[1, 0].set_ylim(*_range(spending))
+        if first["noise"] not in told:
+            divergence.set_visible(False)
+            note(figure, "none", "(ε, δ)-DP promises no Rényi divergence")
+    grid[0, 0].set_ylabel("δ(ε) over what is promised")
+    grid[1, 0].set_ylabel("$D_\\alpha$ over the promised ρα")
+    for row, kind in zip(grid, ("delta", "renyi")):
+        row[0].set_ylim(*_range(spending[spending["kind"] == kind]))
     keys: dict[str, Style] = {
         series.ALGORITHMS[name]: {"color": GREY} | MARKS[name] | {"linestyle": series.DASHES.get((name, "tight"), "-")}
         for name in MARKS
         if (spending["algorithm"] == name).any()
     }
-    keys["promised; above: δ(ε) of the noise of its queries, below: ρα"] = {"color": GREY} | PROMISED
+    keys["promised: δ(ε) of the noise of its queries, and ρα"] = {"color": GREY} | PROMISED
     figure.set_figheight(figure.get_figheight() + 0.1)
     legend_below(figure, keys, 2)
     note(figure, "kind", "exact, the worst over neighbours; nothing here is simulated")
@@ -94,9 +100,9 @@ def _column(row) -> str:
 
 
 def _range(spending) -> tuple[float, float]:
-    """Return the ends of the axis of D_order / (rho order), which begins a little below the least value."""
-    renyi = spending[spending["kind"] == "renyi"]
-    least = (renyi["spent"] / renyi["promised"]).min() if len(renyi) else 0.0
+    """Return the ends of the axis of a share of what is promised, which begins a little below the least value."""
+    shares = (spending["spent"] / spending["promised"])[spending["promised"] > 0]
+    least = shares.min() if len(shares) else 0.0
     return max(np.floor(10 * least) / 10 - 0.1, 0.0), 1.05
 
 
@@ -106,6 +112,8 @@ def _finding(spending) -> str:
     told = []
     for _, rows in spending[spending["kind"] == "renyi"].groupby("noise", sort=False):
         shares, name = rows["spent"] / rows["promised"], short(rows["series"].iloc[0].partition(", ")[2])
-        told.append(f"{shares.min():.0%} to {shares.max():.0%} ({name})")
-    spent_share = f"\nof the promised Rényi divergence, {', '.join(told)} is spent" if told else ""
-    return f"Privacy spent and promised by private selection, k = {size(k)}, ρ = {rho:g}{spent_share}"
+        told.append(f"{span(shares, '{:.0%}'.format)} with {name}")
+    at = f"at k = {size(k)} and ρ = {rho:g}"
+    if not told:
+        return f"No Rényi divergence is promised by the selections {at}"
+    return f"Private selection {at} spends only {listed(told)} of the Rényi divergence that it promises"

@@ -7,6 +7,7 @@ import numpy as np
 from tcdp_sim.bounds.lower import histogram_error
 from tcdp_sim.experiments.histogram.best_additive import best_styles
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.findings import listed, lowest_first, span, wins
 from tcdp_sim.report.labels import End, label_ends, short
 from tcdp_sim.report.legends import grouped, legend_below
 from tcdp_sim.report.looks import line_of, marks_of
@@ -16,6 +17,7 @@ from tcdp_sim.report.plots import (
     WRONG,
     headed,
     limit_styles,
+    name_hidden,
     new_figure,
     note,
     plain_log_axis,
@@ -79,20 +81,38 @@ def error_against_k(part, best, styles):
         note(figure, "printed", f"red dots: {next(iter(wrong))}")
         wrong = {}
     _legend(figure, part, styles, 2, keys=wrong | best_lines | lines)
-    headed(figure, _smallest(part, rhos))
+    headed(figure, _smallest(part, best, rhos))
     return figure
 
 
-def _smallest(part, rhos) -> str:
-    """Return in words which noise has the smallest error at the largest number of bins, for the values of rho shown."""
-    most = part[(part["k"] == part["k"].max()) & part["rho"].isin(rhos) & part["linf_q95_exact"].notna()]
-    head = "Worst-case error of a private histogram at equal privacy"
-    if not len(most):
-        return head
-    best = most.loc[most.groupby("rho")["linf_q95_exact"].idxmin()]
-    counts = best["series"].value_counts()
-    where = f" for {counts.iloc[0]} of {len(best)} values of ρ" if len(counts) > 1 else ""
-    return f"{head}\nsmallest at k = {size(part['k'].max())}: {short(counts.index[0])}{where}"
+def _smallest(part, best, rhos) -> str:
+    """Return the title: the lowest of all drawn lines at the largest number of bins, and the second lowest.
+
+    The values of rho at which another line is the lowest are counted.
+    """
+    k = part["k"].max()
+    ranks = [found for rho in rhos if (found := lowest_first(_heights(part, best, rho), k))]
+    if not ranks:
+        return f"No exact error is known of a private histogram of k = {size(k)} bins"
+    (name, count), *others = wins([found[0][0] for found in ranks])
+    where = f" at {count} of {len(ranks)} values of ρ" if others else ""
+    told = f"At k = {size(k)} the smallest worst-case error{where} is that of {short(name)}"
+    mine = [found for found in ranks if found[0][0] == name and len(found) > 1]
+    seconds = wins([found[1][0] for found in mine])
+    if len(seconds) != 1:
+        return told
+    ratios = [found[1][1] / found[0][1] for found in mine]
+    return f"{told}, and {short(seconds[0][0])} is second with {span(ratios, '{:.3g}'.format)} times as much"
+
+
+def _heights(part, best, rho) -> dict[str, tuple]:
+    """Return x and y of every drawn line of a mechanism at one rho, by name."""
+    cells = part[part["rho"] == rho].sort_values("k")
+    lines = {str(name): (rows["k"], rows["linf_q95_exact"]) for name, rows in cells.groupby("series", sort=False)}
+    own = best[best["rho"] == rho] if len(best) else best
+    names = own["series"].unique() if len(own) else ()
+    drawn = {name: own[own["series"] == name] for name in names}
+    return lines | {name: (rows["k"], rows["least_additive_error"]) for name, rows in drawn.items()}
 
 
 def kinds(part) -> str:
@@ -166,10 +186,10 @@ def _short(label: str) -> str:
 def _how_often(part) -> str:
     """Return in words how often the bounds are exceeded at most."""
     proved, beta = part["exceeds_bound_exact"].max(), part["beta"].iloc[0]
-    told = f"The proved bounds on the error are exceeded with probability at most {proved:.2g} (claimed: {beta:g})"
+    told = f"errors exceed their proved bounds with probability at most {proved:.2g} (claimed: {beta:g})"
     if _has_printed(part):
-        told += f",\nthe radius printed for zCDP with up to {part['exceeds_printed_exact'].max():.2g}"
-    return f"{told} at ρ = {part['rho'].iloc[0]:g}"
+        told += f", and the radius printed for zCDP with up to {part['exceeds_printed_exact'].max():.2g}"
+    return f"At ρ = {part['rho'].iloc[0]:g} {told}"
 
 
 def _say_who_is_one(figure, part):
@@ -203,6 +223,8 @@ def stability(part, styles):
         axes.set_ylim(-0.03, 1.03)
     error.set_yscale("log")
     _legend(figure, part, styles, 3, keys={KIND: {"marker": "o"}, _bound_label(part): BOUND_LINE})
+    exact = {short(str(name)): rows.sort_values("rho") for name, rows in part.groupby("series", sort=False)}
+    name_hidden(figure, {name: (rows["rho"], rows["linf_q95_exact"]) for name, rows in exact.items()})
     headed(figure, _how_often_on_top(part))
     return figure
 
@@ -214,9 +236,9 @@ def _how_often_on_top(part) -> str:
     chances = part.groupby("rho")["top_stays"]
     rho = (chances.max() - chances.min()).idxmax()
     shown = part[part["rho"] == rho].set_index("series")["top_stays"].sort_values()
-    ends = [f"in {shown.iloc[place]:.0%} with {_short(shown.index[place])}" for place in (0, -1)]
-    head = f"{data}: {n:,} records in {bins} bins\nat ρ = {rho:.3g} the true top bin stays on top"
-    return f"{head} {', '.join(dict.fromkeys(ends))}"
+    ends = [f"in {shown.iloc[place]:.0%} of the trials with {_short(shown.index[place])}" for place in (0, -1)]
+    head = f"At ρ = {rho:.3g} the true top of {n:,} records in {bins} bins ({data}) stays on top"
+    return f"{head} {listed(ends)}"
 
 
 def _error(axes, cells, x, style):

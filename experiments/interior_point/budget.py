@@ -8,8 +8,9 @@ import pandas as pd
 from tcdp_sim.interior import budget, methods, records_needed
 from tcdp_sim.interior.recursive_release import plan_recursion
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.findings import span
 from tcdp_sim.report.looks import level_styles, method_look, noise_look
-from tcdp_sim.report.plots import headed, new_figure, plain_log_axis
+from tcdp_sim.report.plots import headed, new_figure, note, plain_log_axis
 
 LOGLOG = (4, 16, 64, 128, 200, 400, 1000)
 DEPTHS = {1: noise_look("sinh_normal", "tight"), 2: method_look("recursion_2"), 3: method_look("recursion_3")}
@@ -56,8 +57,19 @@ def budget_figure(spent):
     grid[0, 0].set_ylabel("privacy budget ρ of each step")
     grid[1, 0].set_ylabel("records that the proof asks for it")
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    headed(figure, "Where the budget goes, and what for: choosing the level, the node, the end")
+    headed(figure, _dearest(spent))
     return figure
+
+
+def _dearest(spent) -> str:
+    """Return the title: the step that takes most of the budget over all domains, and its shares of rho and records."""
+    wide = [
+        spent.pivot_table(index=["noise", "log2_k"], columns="step", values=name) for name in ("rho_spent", "records")
+    ]
+    rho, records = (values.div(values.sum(axis=1), axis=0) for values in wide)
+    step = rho.mean().idxmax()
+    shares = (span(values[step], "{:.0%}".format) for values in (rho, records))
+    return "The {} takes {} of the privacy budget, and the proof asks {} of the records for it".format(step, *shares)
 
 
 def depth_table(rho: float, omega: float) -> pd.DataFrame:
@@ -80,18 +92,18 @@ def depth_figure(table):
     axes.set(xscale="log", xlabel="log2 log2 k", ylabel="records n proved to suffice")
     plain_log_axis(axes)
     first = part.iloc[0]
-    title = f"When recursion pays (proved bounds, tight sinh-normal, ρ = {first['rho']:g}, ω = {first['omega']:.3g})"
-    headed(figure, f"{title}\n{_verdict(table)}")
+    note(figure, "noise", f"tight sinh-normal noise, ρ = {first['rho']:g}, ω = {first['omega']:.3g}")
+    headed(figure, _verdict(table))
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(DEPTHS))
     return figure
 
 
 def _verdict(table) -> str:
-    """Return a sentence on the largest domain shown up to which one level is best."""
+    """Return the title: the largest domain shown up to which one level is best."""
     n = table.pivot_table(index="log2_log2_k", columns="depth", values="required_n")
     later = n.index[n[1] > n.min(axis=1)]
     if not len(later):
-        return "one level is best on every domain shown"
+        return "By proved bounds one level is best on every domain shown"
     earlier = n.index[n.index < later[0]]
-    best = f"one level is best up to k = $2^{{2^{{{earlier[-1]:g}}}}}$, " if len(earlier) else ""
-    return f"{best}more are better from $2^{{2^{{{later[0]:g}}}}}$ on at the latest"
+    best = f"one level is best up to k = $2^{{2^{{{earlier[-1]:g}}}}}$, and " if len(earlier) else ""
+    return f"By proved bounds {best}more levels are better from k = $2^{{2^{{{later[0]:g}}}}}$ on at the latest"

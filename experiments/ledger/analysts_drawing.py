@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from tcdp_sim.report.findings import span
 from tcdp_sim.report.looks import method_look
-from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, note, plain_log_axis, points
 
 WAYS = {  # ending of a quantity -> (legend, name in looks, dashes)
     "": ("filter", "filter", "-"),
@@ -34,7 +35,7 @@ def filters(table):
                 plain_log_axis(axes)
                 axes.set_title(TITLES.get(name, name))
             else:
-                axes.set(ylim=(0, 100), xscale="log", xlabel="budget ρ (nats)")
+                axes.set(xscale="log", xlabel="budget ρ (nats)")
                 ticks = np.unique(table.loc[table["analyst"] == name, "rho"])
                 axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
                 axes.set_xticks([], minor=True)
@@ -43,12 +44,14 @@ def filters(table):
     keys = {text: line_key(**method_look(way), linestyle=dashes) for text, way, dashes in WAYS.values()}
     keys["exact, at the budgets shown"] = line_key(GREY, linewidth=0.9)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    headed(figure, f"Adaptive analysts of the same budget: {_gained(table)} (bars: 95%)")
+    note(figure, "kind", "bars: 95% intervals")
+    headed(figure, _gained(table))
     return figure
 
 
 def _gained(table) -> str:
-    """Return in words how many times as many queries a filter answers as a budget that is split in advance."""
+    """Return the title: how many times as many queries a filter answers as a budget that is split in advance."""
     means = table.pivot_table(index=["analyst", "rho"], columns="quantity", values="simulated")
     ratios = means["answered"] / means["answered_split"]
-    return f"a filter answers {ratios.min():.2g} to {ratios.max():.2g} times as many queries as a split budget"
+    times = span(ratios, "{:.2g}".format)
+    return f"A filter answers adaptive analysts {times} times as many queries as the same budget split in advance"

@@ -60,7 +60,7 @@ def _profiles(table):
     keys = {f"simulated, {one}": line_key(**direction_look(one)) for one in DIRECTIONS if one in seen}
     keys["lines: both ends of the ledger's bracket"] = line_key(GREY, linewidth=0.9)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    headed(figure, f"What the releases of each list reveal together: {_met(table[table['trials'] > 0])}")
+    headed(figure, f"Of the simulated δ(ε) of all lists, {_met(table[table['trials'] > 0])}")
     return figure
 
 
@@ -92,7 +92,8 @@ def _agreement(table):
         "the ledger's bracket": line_key(**BRACKET),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    headed(figure, f"Simulated numbers beside exact brackets: {_met(table)}\nwithin a list from large δ to small")
+    note(figure, "order", "within a list from large δ to small")
+    headed(figure, f"Of the simulated numbers of all lists, {_met(table)}")
     return figure
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.experiments.per_record.series import label_order, panels, styles, with_caption
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.plots import GREY, KIND, headed, line_key, new_figure, note, points
 
 WIDTHS = (0.8, 1.5, 2.4)  # line widths of three sums
@@ -38,9 +39,20 @@ def _error(drawn: pd.DataFrame, looks: dict[str, Any]) -> Any:
     keys = {name: line_key(**looks[name], linestyle="-") for name in label_order(drawn)}
     note(figure, "kind", f"{KIND}; dots: 10% of the sum")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    what = "Additive noise is the same for every sum, noise on a transform grows with the sum"
-    headed(figure, what + (f"\n({settings[0][0]})" if len(settings) == 1 else ""))
+    if len(settings) == 1:
+        note(figure, "setting", settings[0][0])
+    headed(figure, _least_median(settings[0][1]))
     return figure
+
+
+def _least_median(part: pd.DataFrame) -> str:
+    """Return the title: the releases of the least median error at the smallest and at the largest sum."""
+    told = []
+    for total in (part["sum"].min(), part["sum"].max()):
+        here = part[part["sum"] == total]
+        row = here.loc[here["median_exact"].idxmin()] if here["median_exact"].notna().any() else here.iloc[0]
+        told.append(f"{row['label']} ({row['median_exact']:.2g} of a sum of {total:.3g})")
+    return f"The least median error is that of {listed(told)}"
 
 
 def _curves(axes: Any, part: pd.DataFrame, what: str, looks: dict[str, Any]) -> None:
@@ -74,9 +86,6 @@ def _equal_rmse(ratios: pd.DataFrame, looks: dict[str, Any]) -> Any:
     keys["t > q: no record of the sum"] = line_key(linewidth=7, alpha=0.3)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     least = ratios.loc[ratios["at"] <= 1, "policy_ratio"].min()
-    headed(
-        figure,
-        "Policy of mean-unbiased transformations over that of Gaussian noise of the same RMSE:\n"
-        f"at least {least:.3g} for the records of the sum",
-    )
+    what = "A mean-unbiased transformation costs every record of the sum at least"
+    headed(figure, f"{what} {least:.3g} times as much privacy as Gaussian noise of the same RMSE")
     return figure

@@ -52,7 +52,7 @@ def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     factor = (curves["printed"] / curves["policy"]).max()
     axes.set(xlabel="influence t of the record: the most it changes the answer (counts)")
     axes.set(ylabel="zCDP of the record: sup over orders of $D_\\alpha/\\alpha$ (nats)")
-    headed(figure, f"What each record gives away: printed policies are up to {factor:.3g} times the exact ones")
+    headed(figure, f"Printed policies are up to {factor:.3g} times what a record really gives away")
     keys = {name: line_key(**style) for name, style in styles.items()}
     keys["printed policy"] = line_key(GREY, **PRINTED)
     keys["exact (line); simulated, 95% interval (markers)"] = line_key(GREY, marker="o")

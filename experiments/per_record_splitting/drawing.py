@@ -67,7 +67,7 @@ def _laws(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     note(figure, "kind", KIND)
     held = np.concatenate(inside)
     found = f"{held.sum()} of {held.size} intervals (95%) contain the normal quantile"
-    headed(figure, f"Unit splitting is Gaussian noise on a clipped sum: {found}")
+    headed(figure, f"Unit splitting is Gaussian noise on a clipped sum, and {found}")
     return figure
 
 
@@ -119,7 +119,7 @@ def _errors(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     keys["clipped, exact"] = line_key(styles["clipped"]["color"])
     keys["what clipping loses, exact"] = line_key(GREY, linewidth=0.9, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    headed(figure, "What unit splitting comes to on a skewed sum: clipping, by another name")
+    headed(figure, "Unit splitting has the error of a sum that is clipped at the most that a record counts")
     return figure
 
 
@@ -142,5 +142,5 @@ def _claims(part: pd.DataFrame) -> Any:
     figure.legend(handles, VERDICTS, loc="outside lower center", ncols=2)
     if count := (~fine).sum() - len(rows):
         note(figure, "left out", f"{count} more have no ratio")
-    headed(figure, f"Finley et al. 2024: {fine.sum()} of {len(part)} are right; these are loose or wrong")
+    headed(figure, f"Of {len(part)} printed numbers in Finley et al. (2024) {(~fine).sum()} are loose or wrong")
     return figure

@@ -14,6 +14,7 @@ from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, KIND, captioned, headed, new_figure, note, points, rounded_in
 
 SIGNS = {"rho": "ρ =", "omega": "ω =", "delta": "δ =", "shift": "shift"}
+LEVEL = 0.95  # of the quantile in the title of the law
 ALLOWED = {"color": GREY, "linestyle": (0, (6, 1)), "linewidth": 0.8, "alpha": 0.8}
 
 
@@ -51,13 +52,6 @@ def _named(table):
         if name != "rho" and name in table and table[name].nunique() > 1:
             names += table[name].map(lambda value, sign=sign: "" if isnan(value) else f", {sign} {value:.4g}")
     return names
-
-
-def _target(part) -> str:
-    """Return the privacy parameters that all of the noises share, for a title."""
-    known = {name: part[name].dropna().unique() for name in SIGNS if name in part}
-    single = [f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1]
-    return f" ({', '.join(single)})" if single else ""
 
 
 def _series(part, styles):
@@ -114,13 +108,20 @@ def _tail(part, styles):
 
 
 def _shares(what: str, part, floor: float) -> str:
-    """Return a title: the largest share of what its guarantee allows that each noise reaches above the floor."""
+    """Return a title: the largest share of what its guarantee allows that a noise reaches above the floor.
+
+    It names the noises of the largest and of the smallest such share.
+    """
     curves = part[(part["trials"] == 0) & (part["exact"] > floor)]
     largest = (curves["exact"] / curves["promised"]).groupby(curves["series"], sort=False).max().dropna()
     if not len(largest):
-        return f"{what} of each noise"
-    told = ", ".join(f"{short(str(name))} {share:.0%}" for name, share in largest.items())
-    return f"{what} over what the guarantee allows, at most\n{told}"
+        return f"No guarantee here bounds {what[0].lower()}{what[1:]}"
+    most, least = (
+        f"{largest[name]:.0%} of what its guarantee allows with {short(str(name))}"
+        for name in (largest.idxmax(), largest.idxmin())
+    )
+    least = least.replace(" of what its guarantee allows", "")
+    return f"{what} reaches {most}" + (f", and at most {least}" if len(largest) > 1 else "")
 
 
 def _note_least(figure, part, floor: float) -> None:
@@ -171,8 +172,7 @@ def _renyi(part, styles):
         axes.annotate(f" ω = {omega:.4g}", (omega, 0.95), xycoords=("data", "axes fraction"), fontsize=8)
     rho, grown = "ρ " if part["rho"].notna().any() else "", "" if (part["shift"] == 1).all() else " · shift²"
     axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / ({rho}α{grown})")
-    title = "Rényi divergence over what (ρ, ω)-tCDP allows up to order ω" + (grown and " / shift")
-    headed(figure, title + (_largest_below(part) or _target(part.drop(columns="delta", errors="ignore"))))
+    headed(figure, _largest_below(part))
     finite = part[part["trials"].eq(0) | np.isfinite(part["simulated"])]
     shown = finite[finite["trials"] > 0]
     _legend(figure, shown, styles, {"the most that tCDP allows for α < ω": ALLOWED})
@@ -182,13 +182,17 @@ def _renyi(part, styles):
 
 
 def _largest_below(part) -> str:
-    """Return in words the largest ratio below omega of each noise. `exact` holds ratios."""
-    shifted = part["omega"].dropna() if (part["shift"] == 1).all() else part["omega"].iloc[:0]
-    if shifted.nunique() != 1:
-        return ""
-    below = part[(part["trials"] == 0) & (part["at"] < shifted.iloc[0]) & (part["exact"] < 1e3)]
-    told = [f"{short(str(name))} {rows['exact'].max():.2g}" for name, rows in below.groupby("series", sort=False)]
-    return f", at most\n{', '.join(told)}" if told else ""
+    """Return the title: the noises of the largest and the smallest ratio below every omega. `exact` holds ratios."""
+    limits = (part["omega"] / part["shift"].clip(lower=1)).dropna()
+    limit = limits.min() if len(limits) else np.inf
+    below = part[(part["trials"] == 0) & (part["at"] < limit) & (part["exact"] < 1e3)]
+    largest = below.groupby("series", sort=False)["exact"].max()
+    where = f"up to order {limit:.4g}" if np.isfinite(limit) else "at all orders drawn"
+    if not len(largest):
+        return f"No Rényi divergence is finite {where}"
+    most, least = (f"{largest[name]:.2g} with {short(str(name))}" for name in (largest.idxmax(), largest.idxmin()))
+    told = f"The Rényi divergence {where} is at most {most.replace(' with', ' times ρα with', 1)}"
+    return told + (f", and {least}" if len(largest) > 1 else "")
 
 
 def _law(part, styles):
@@ -201,9 +205,24 @@ def _law(part, styles):
         axes.errorbar(drawn["simulated"], drawn["at"], **whiskers, **marks_of(style))
         axes.plot(curve["exact"], curve["at"], **line_of(style))
     axes.set(xlabel="privacy loss l (nats)", ylabel="P[L ≤ l]")
-    headed(figure, "The law of the privacy loss" + _target(part))
+    headed(figure, _high_losses(part))
     _legend(figure, part, styles, {})
     return figure
+
+
+def _high_losses(part) -> str:
+    """Return the title: the noises with the smallest and the largest 95% quantile of the privacy loss."""
+    curves = part[part["trials"] == 0].sort_values("at")
+    high = {
+        short(str(name)): float(np.interp(LEVEL, rows["at"], rows["exact"]))
+        for name, rows in curves.groupby("series", sort=False)
+    }
+    finite = {name: value for name, value in high.items() if np.isfinite(value)}
+    if not finite:
+        return "No quantile of the privacy loss is known exactly"
+    least, most = (f"{choose(finite.values()):.3g} nats with" for choose in (min, max))
+    told = f"The {LEVEL:.0%} quantile of the privacy loss is {least} {min(finite, key=finite.__getitem__)}"
+    return told + (f", and {most} {max(finite, key=finite.__getitem__)}" if len(finite) > 1 else "")
 
 
 def _legend(figure, part, styles, keys):

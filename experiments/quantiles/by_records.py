@@ -1,13 +1,17 @@
 """Errors by the shape of the records: in ranks and in units, on reals and on integers."""
 
-from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT
+from tcdp_sim.experiments.quantiles.looks import NAMES
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import method_look
-from tcdp_sim.report.plots import headed, new_figure, points, power_of_two, rounded
+from tcdp_sim.report.plots import GREY, headed, new_figure, points, power_of_two, rounded
 from tcdp_sim.store import columns
 
 FLOOR = 1e-3  # smallest error that is drawn
-UNIT = f"rank errors in records over n / (m + 1); value errors in units; those below {FLOOR:g} are drawn there"
+UNIT = (
+    "rank errors in records over n / (m + 1), where 1 is the next quantile; value errors over the least one "
+    f"of each shape, which is named in units; errors below {FLOOR:g} count as {FLOOR:g}"
+)
 
 
 def errors_by_records(part):
@@ -18,6 +22,8 @@ def errors_by_records(part):
     methods = list(dict.fromkeys(part["method"]))
     for column, kind in enumerate(kinds):
         cells = part[part["domain"] == kind]
+        least = cells.groupby("records")["mean_value_error"].transform("min").clip(lower=FLOOR)
+        cells = cells.assign(least=least)
         shapes = list(dict.fromkeys(cells["records"]))
         for top, name in ((True, "mean_rank_error"), (False, "mean_value_error")):
             axes = grid[0 if top else 1][column]
@@ -25,21 +31,23 @@ def errors_by_records(part):
                 _marks(axes, cells[cells["method"] == method], shapes, method, name, nth / len(methods) - 0.43)
             axes.set_yscale("log")
             axes.set_xlim(-0.5, len(shapes) - 0.5)
-            axes.set_xticks(range(len(shapes)), [_label(cells, shape) for shape in shapes], fontsize=7.5)
+            labels = [_label(cells, shape) if top else _least(cells, shape) for shape in shapes]
+            axes.set_xticks(range(len(shapes)), labels, fontsize=7.5)
+            axes.axhline(1, color=GREY, linewidth=0.8)
             axes.grid(visible=False, axis="x")
             for edge in range(1, len(shapes)):
                 axes.axvline(edge - 0.5, color="#DDDDDD", linewidth=0.8)
         grid[0][column].set_title(kind)
     grid[0][0].set_ylabel("mean rank error / (n / (m + 1))")
-    grid[1][0].set_ylabel("mean value error (units)")
+    grid[1][0].set_ylabel("mean value error\nover the least one")
     legend_below(figure, {NAMES[method]: method_look(method) | {"linestyle": "none"} for method in methods}, 4)
     headed(figure, _finding(part))
     return figure
 
 
 def _marks(axes, rows, shapes, method, name, shift):
-    scale = (rows["m"] + 1) / rows["n"] if name == "mean_rank_error" else 1.0
-    ends = ((rows[name + end] * scale).clip(lower=FLOOR) for end in ("", columns.LOWER, columns.UPPER))
+    unit = rows["n"] / (rows["m"] + 1) if name == "mean_rank_error" else rows["least"]
+    ends = ((rows[name + end] / unit).clip(lower=FLOOR) for end in ("", columns.LOWER, columns.UPPER))
     points(axes, [shapes.index(shape) + shift for shape in rows["records"]], *ends, **method_look(method))
 
 
@@ -48,16 +56,25 @@ def _label(cells, shape) -> str:
     return f"{shape}\nn = {row['n']:,}\nin {power_of_two(row['log2_k'])}"
 
 
+def _least(cells, shape) -> str:
+    """Return the label of a shape below value errors: the least one, in units."""
+    return f"{shape}\nleast: {cells.loc[cells['records'] == shape, 'least'].iloc[0]:.2g}"
+
+
 def _finding(part) -> str:
     """Return the title: what ties do to the best method and to the worst one, on each kind of domain."""
     ties = part[part["records"] == "ties"]
     if ties.empty:
-        return f"Errors of {part['m'].iloc[0]} quantiles under {part['guarantee'].iloc[0]}, by the records"
+        ordered = part.sort_values("mean_value_error", kind="stable")
+        ends = (f"{NAMES[row['method']]} on {row['records']}" for _, row in ordered.iloc[[0, -1]].iterrows())
+        return "The least mean value error is that of {}, and the largest that of {}".format(*ends)
     texts = []
     for kind, rows in ties.groupby("domain", sort=False):
         ordered = rows.sort_values("mean_value_error", kind="stable")
         first, last = (
-            f"{SHORT[row['method']]} {rounded(row['mean_value_error'])}" for _, row in ordered.iloc[[0, -1]].iterrows()
+            f"{rounded(row['mean_value_error'])} ({NAMES[row['method']]})"
+            for _, row in ordered.iloc[[0, -1]].iterrows()
         )
-        texts.append(f"{kind} with ties: {first} to {last} units")
-    return f"Value errors of {part['m'].iloc[0]} quantiles under {part['guarantee'].iloc[0]}, {'; '.join(texts)}"
+        texts.append(f"{first} to {last} units on {kind}")
+    what = f"{part['m'].iloc[0]} quantiles of records with ties under {part['guarantee'].iloc[0]}"
+    return f"The value errors of {what} are {listed(texts)}"

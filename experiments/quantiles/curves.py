@@ -1,6 +1,7 @@
 """Errors against the number of quantiles or against the budget, a panel for each domain."""
 
-from tcdp_sim.experiments.quantiles.looks import NAMES, SHORT, legend_keys
+from tcdp_sim.experiments.quantiles.looks import NAMES, legend_keys
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.looks import method_look
 from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, plain_log_axis, points, power_of_two
 from tcdp_sim.store import columns
@@ -47,22 +48,24 @@ def _best(part):
 def _for_most_quantiles(part) -> str:
     """Return the title: the best method for the most quantiles, in each domain."""
     best = _best(part[part["m"] == part["m"].max()])
-    wins = "; ".join(f"{NAMES[row.method]} in {power_of_two(row.log2_k)}" for row in best.itertuples())
-    return f"Least error of {best['m'].iloc[0]} quantiles under {best['guarantee'].iloc[0]}: {wins}"
+    wins = listed(f"{NAMES[row.method]} on domains of {power_of_two(row.log2_k)}" for row in best.itertuples())
+    return f"The least error of {best['m'].iloc[0]} quantiles under {best['guarantee'].iloc[0]} is that of {wins}"
 
 
 def _along_budget(part, axis: str) -> str:
     """Return the title: the best method for the least and for the largest budget, in each domain."""
     low, high = part[axis].min(), part[axis].max()
     first, last = (_best(part[part[axis] == value]) for value in (low, high))
-    names = ([_short(row) for row in best.itertuples()] for best in (first, last))
-    wins = "; ".join(
-        f"{a if a == b else f'{a} to {b}'} in {power_of_two(log2_k)}" for a, b, log2_k in zip(*names, first["log2_k"])
+    names = ([_name(row) for row in best.itertuples()] for best in (first, last))
+    wins = listed(
+        f"{a if a == b else f'{a}, then {b},'} on domains of {power_of_two(log2_k)}"
+        for a, b, log2_k in zip(*names, first["log2_k"])
     )
     sign = {"epsilon": "ε", "rho": "ρ"}[axis]
-    return f"Least error of {part['m'].iloc[0]} quantiles from {sign} = {low:g} to {high:g}: {wins}"
+    quantiles = f"{part['m'].iloc[0]} quantiles"
+    return f"From {sign} = {low:g} to {high:g} the method of least error for {quantiles} is {wins}"
 
 
-def _short(row) -> str:
-    """Return the short name of the method of a row, or "none" if ends of the domain would be as good."""
-    return SHORT[row.method] if row.mean_rank_error < row.n / 4 else "none"
+def _name(row) -> str:
+    """Return the name of the method of a row, or "none" if ends of the domain would be as good."""
+    return NAMES[row.method] if row.mean_rank_error < row.n / 4 else "none"

@@ -86,6 +86,6 @@ def _saved(table) -> str:
     )
     ratio = (wide["paper"] / wide["tight"])[lambda ratio: np.isfinite(ratio)]
     if ratio.empty:
-        return "Noise for smooth sensitivity, by published formulas and by certified calibration"
+        return "No published formula and certified calibration give noise for the same smooth sensitivity here"
     least, most = f"{ratio.min():.2g}", f"{ratio.max():.2g}"
     return f"Published formulas for smooth sensitivity give {least} to {most} times the noise of certified calibration"

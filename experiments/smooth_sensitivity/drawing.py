@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tcdp_sim.report.findings import listed, wins
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import KIND, headed, new_figure, note, points
@@ -14,6 +15,7 @@ NAMES = {
     "median_interior_point": "median, interior point",
 }
 MOST_TICKS = 6
+JOINED = {"linestyle": ":", "linewidth": 0.9}
 
 
 def series_of(row) -> str:
@@ -32,10 +34,14 @@ def short_name(row) -> str:
 def error_figure(table):
     """Draw one panel for each data set and contamination, with exact lines and simulated markers."""
     table = table.assign(series=[series_of(row) for row in table.to_dict("records")])
-    panels = list(table.groupby(["contamination", "records"], sort=False))
-    columns = max(table["records"].nunique(), 1)
+    panels = [
+        ((share, records), part)
+        for records, rows in table.groupby("records", sort=False)
+        for share, part in rows.groupby("contamination")
+    ]
+    columns = max(table["contamination"].nunique(), 1)  # a row is about one data set, in its units
     rows = int(np.ceil(len(panels) / columns))
-    figure, grid = new_figure(rows, columns, 3.9 * columns + 0.6, 2.7 * rows + 1.0, sharex=True)
+    figure, grid = new_figure(rows, columns, 3.9 * columns + 0.6, 2.7 * rows + 1.0, sharex=True, sharey="row")
     looks = _looks(table)
     for axes, ((share, records), part) in zip(grid.ravel(), panels):
         for series, own in part.groupby("series", sort=False):
@@ -44,6 +50,8 @@ def error_figure(table):
             axes.plot(exact["n"], exact["abs_error_exact"], **line_of(looks[series]))
             interval = own["abs_error_lower"], own["abs_error_upper"]
             points(axes, own["n"], own["abs_error"], *interval, **marks_of(looks[series]))
+            if not len(exact):
+                axes.plot(own["n"], own["abs_error"], color=looks[series]["color"], **JOINED)
         moved = f", {share:.0%} of the records at the upper bound" if share else ""
         axes.set(xscale="log", yscale="log", title=f"{records}{moved}")
     for axes in grid[-1]:
@@ -52,25 +60,26 @@ def error_figure(table):
     for axes in grid[:, 0]:
         axes.set_ylabel("95% quantile of |error|\n(units of the records)")
     exact = set(table.loc[table["abs_error_exact"].notna(), "series"])
-    lines = {series: look if series in exact else look | {"linestyle": "none"} for series, look in looks.items()}
+    lines = {series: look if series in exact else look | JOINED for series, look in looks.items()}
     legend_below(figure, lines, 2)
     note(figure, "kind", KIND)
     if len(exact) < len(looks):
-        note(figure, "simulated", "markers without a line: no exact value is known")
+        note(figure, "simulated", "dots join markers where no exact value is known")
     headed(figure, _smallest(table, panels))
     return figure
 
 
 def _smallest(table, panels) -> str:
     """Return in words how often each method has the smallest simulated error at the largest number of records."""
-    winners: dict[str, int] = {}
+    winners = []
     for _, part in panels:
         most = part[part["n"] == part["n"].max()]
         if most["abs_error"].notna().any():
-            winner = str(most.loc[most["abs_error"].idxmin(), "series"])
-            winners[winner] = winners.get(winner, 0) + 1
-    told = ", ".join(f"{name} in {count} of {len(panels)} panels" for name, count in winners.items())
-    return f"A private centre at equal privacy\nsmallest error at n = {table['n'].max():,}: {told}"
+            winners.append(str(most.loc[most["abs_error"].idxmin(), "series"]))
+    told = listed(f"by the {name} in {count} of {len(panels)} panels" for name, count in wins(winners))
+    return (
+        f"At equal privacy the smallest simulated error of a centre of n = {table['n'].max():,} records is made {told}"
+    )
 
 
 def _name_every_n(axes, table) -> None:

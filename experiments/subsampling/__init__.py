@@ -22,6 +22,7 @@ LABELS: tuple[str, ...] = ("noise", "data", "k", "scheme", "rho", "omega", "epsi
 LABELS += ("base", "algorithm", "method", "records")
 TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of bases other than the histogram
 FINE = 120
+LEAST_SHARE = 0.01  # of s times the largest threshold, at which a line of the tails begins
 
 
 def _square_error(part: int):
@@ -107,7 +108,7 @@ def _measured(figure: str, cell: Cell, observable: str, at: float) -> Row:
 
 def _tail_line(cell: Cell, top: float) -> Iterator[Row]:
     row = _labels(cell) | {"trials": 0, "figure": "tail", "quantity": "loss_tail", "unit": "1"}
-    at = np.linspace(0, top, FINE)
+    at = np.geomspace(LEAST_SHARE * cell.mechanism.fraction * top, top, FINE) if top > 0 else np.zeros(1)
     for x, value in zip(at.tolist(), theory.loss_tail(cell.mechanism.noise, cell.mechanism.fraction, at).tolist()):
         yield row | {"at": x, "exact": value}
 

@@ -5,6 +5,7 @@ import numpy as np
 from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP, sample
 from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.privacy.relation import Relation
+from tcdp_sim.report.findings import listed, span, wins
 from tcdp_sim.report.looks import (
     Series,
     accounting_look,
@@ -15,7 +16,20 @@ from tcdp_sim.report.looks import (
     scheme_look,
     series_styles,
 )
-from tcdp_sim.report.plots import GREY, NEIGHBOURS, WRONG, headed, line_key, new_figure, note, points, rounded
+from tcdp_sim.report.plots import (
+    GREY,
+    KIND,
+    NEIGHBOURS,
+    WRONG,
+    headed,
+    line_key,
+    name_hidden,
+    new_figure,
+    note,
+    plain_log_axis,
+    points,
+    rounded,
+)
 
 NOISES = {  # noise of an exact curve -> family and calibration
     "Laplace": ("laplace", "paper"),
@@ -31,6 +45,9 @@ RELATIONS = (
     "Theorem 11: without replacement, neighbours substitute one record; certified: that, and Poisson samples; "
     "all others: Poisson samples, neighbours add or remove one record"
 )
+LOWEST, HIGHEST = 0.4, 40.0  # of the divergences that are drawn; beyond, sampling gains little
+FLOOR = 1e-14  # smallest probability of the axis
+SEEN = 0.01  # probability of the loss that the title of the tails is about
 AMPLIFIED = 2.0  # times s² rho order, up to which a divergence counts as amplified
 
 
@@ -55,11 +72,14 @@ def curves(part, rho):
         lemma, whole = (panel[panel["quantity"] == name] for name in ("Lemma 15, Gaussian", "no sampling"))
         axes.plot(lemma["at"], lemma["exact"], linestyle="none", marker="o", color=styles["exact, Gaussian"]["color"])
         axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
-        axes.set(xscale="log", yscale="log", ylim=(0.4, 4 / s**2), title=f"s = {s:g}")
+        axes.set(xscale="log", yscale="log", ylim=(LOWEST, HIGHEST), title=f"s = {s:g}")
+        if len(whole) and whole["exact"].min() > HIGHEST:
+            axes.set_title(f"s = {s:g} (no sampling, beyond the axis: {whole['exact'].iloc[0]:,.0f})")
+        plain_log_axis(axes)
         end = panel.loc[(panel["quantity"] == "Theorem 11") & panel["exact"].notna(), "at"]
         if len(end):
             axes.axvline(np.log(1 / s) / (4 * rho), color=GREY, linewidth=0.6)
-            axes.annotate(" ω of\n Theorem 11", (np.log(1 / s) / (4 * rho), 2 / s**1.5), fontsize=7.5, va="top")
+            axes.annotate(" ω of\n Theorem 11", (np.log(1 / s) / (4 * rho), 0.6 * HIGHEST), fontsize=7.5, va="top")
     for axes in grid[:, 0]:
         axes.set_ylabel(r"$D_\alpha\,/\,(s^2\rho\,\alpha)$")
     for axes in grid[-1]:
@@ -67,7 +87,8 @@ def curves(part, rho):
     keys = {name: line_key(style["color"], linestyle=style["linestyle"]) for name, style in styles.items()}
     note(figure, "dots", "dots: Lemma 15, at whole orders")
     note(figure, "relations", RELATIONS)
-    keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
+    if (part.loc[part["quantity"] == "no sampling", "exact"] <= HIGHEST).any():
+        keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     headed(figure, _amplified(part, fractions, rho))
     return figure
@@ -80,13 +101,10 @@ def _amplified(part, fractions, rho) -> str:
         gaussian = part[(part["fraction"] == s) & (part["quantity"] == "exact, Gaussian")].sort_values("at")
         low = gaussian["at"][gaussian["exact"] <= AMPLIFIED]
         told += [f"{low.max():.3g} at s = {s:g}"] if len(low) else []
-    head = f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}"
+    what = f"Sampled Gaussian noise of ρ = {rho:g} has a Rényi divergence of"
     if not told:
-        return head
-    where = " and ".join(dict.fromkeys(told))
-    return (
-        f"{head}:\nsampled Gaussian noise has at most {AMPLIFIED:g} s²ρα up to order {where}, and loses the gain beyond"
-    )
+        return f"{what} more than {AMPLIFIED:g} s²ρα at all orders drawn"
+    return f"{what} at most {AMPLIFIED:g} s²ρα up to order {listed(told)}, and loses the gain beyond"
 
 
 def _curve_of(name: str) -> Series:
@@ -121,11 +139,21 @@ def profiles(part, rho):
     keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
     keys["attained (Theorem 13)"] = line_key("black", linestyle="none", marker="x", markersize=5)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    relation = "Neighbours substitute one record, or, where marked (±), add or remove one; the base's noise is the same"
-    draws, records = sample(part["fraction"].iloc[0])
-    title = f"Privacy profiles under five schemes: {draws:,} of {records:,} records, base of ρ = {rho:g}"
-    headed(figure, f"{title}\n{relation}")
+    note(figure, "base", f"base of ρ = {rho:g}")
+    note(figure, "relation", "neighbours substitute one record, or, where marked (±), add or remove one")
+    headed(figure, _lowered(part))
     return figure
+
+
+def _lowered(part) -> str:
+    """Return the title: delta of the first noise at the least epsilon, without sampling and under the schemes."""
+    noise = part["noise"].iloc[0]
+    draws, records = sample(part["fraction"].iloc[0])
+    here = part[(part["noise"] == noise) & (part["at"] == part.loc[part["noise"] == noise, "at"].min())]
+    whole = here.loc[here["quantity"] == "no sampling", "exact"].max()
+    exact = here.loc[(here["quantity"] != "no sampling") & (here["accounting"] == "tight"), "exact"]
+    what = f"A sample of {draws:,} of {records:,} records lowers δ({here['at'].iloc[0]:.2g}) of {noise} noise"
+    return f"{what} from {whole:.2g} to {span(exact, '{:.2g}'.format).replace(' to ', ' or ')} by the scheme"
 
 
 def _alike(part):
@@ -149,12 +177,14 @@ def releases(part, rho):
         under = " (substitution)" if (rows["relation"] == "substitute").any() else ""
         axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **accounting_look(name))
     axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel=f"ε (nats) at δ = {part['delta'].iloc[0]:g}")
-    title = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
+    what = f"releases with Gaussian noise of ρ = {rho:g} on Poisson samples of s = {part['fraction'].iloc[0]:g}"
     figure.legend(loc="outside lower center", ncols=2)
     last = part[part["at"] == part["at"].max()]
     ends = f"{rounded(last['exact'].min())} to {rounded(last['exact'].max())} by the accounting"
-    about = f"{title}; neighbours {NEIGHBOURS['add-remove']}"
-    headed(figure, f"ε after {last['at'].iloc[0]:,.0f} releases is {ends}\n{about}")
+    note(figure, "relation", f"neighbours {NEIGHBOURS['add-remove']} if the label says nothing else")
+    lines = {str(name): (rows["at"], rows["exact"]) for name, rows in part.groupby("quantity", sort=False)}
+    name_hidden(figure, lines)
+    headed(figure, f"After {last['at'].iloc[0]:,.0f} {what} ε is {ends}")
     return figure
 
 
@@ -188,8 +218,19 @@ def errors(part, best):
         "best s": line_key("black", linestyle="none", marker="*", markersize=9),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    headed(figure, "Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated, 95%")
+    note(figure, "kind", KIND)
+    headed(figure, _least_error(part))
     return figure
+
+
+def _least_error(part) -> str:
+    """Return the title: the noises and schemes of the smallest error in the panels, and their sampling fractions."""
+    total = part[part["quantity"] == "square_error"]
+    best = total.loc[total.groupby(["relation", "data", "epsilon"], sort=False)["exact"].idxmin()]
+    names = [f"{row['label']}, {_spoken(row['scheme'])}" for row in best.to_dict("records")]
+    told = listed(f"{name} in {count} of {len(best)} panels" for name, count in wins(names))
+    fractions = span(best["at"], "{:.3g}".format)
+    return f"At a fixed final privacy the smallest error is that of {told}, at a sampling fraction of {fractions}"
 
 
 def _series_of(row) -> Series:
@@ -224,11 +265,31 @@ def tails(part):
             line, drawn = rows[rows["trials"] == 0], rows[(rows["trials"] > 0) & (rows["simulated"] > 0)]
             axes.plot(line["at"], line["exact"].where(line["exact"] > 0, 1e-300), **line_of(look))
             points(axes, *(drawn[c] for c in ("at", "simulated", "lower", "upper")), **marks_of(look))
-        axes.set(yscale="log", ylim=(1e-14, 2), xlabel="privacy loss t (nats)", title=label)
+        axes.set(xscale="log", yscale="log", ylim=(FLOOR, 2), xlabel="privacy loss t (nats)", title=label)
+    seen = part.loc[(part["at"] > 0) & (part["exact"] > FLOOR), "at"]
+    for axes in grid[0] if seen.nunique() > 1 else ():
+        axes.set_xlim(seen.min(), 1.3 * seen.max())
+    if (part.loc[part["trials"] > 0, "at"] == 0).any():
+        note(figure, "zero", "t = 0 is not on the log axis")
     grid[0, 0].set_ylabel("P[L > t]")
     keys = {name: line_key(**look) for name, look in looks.items()}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
     scheme, rho = _spoken(part["scheme"].iloc[0]), part["rho"].iloc[0]
-    title = f"Privacy loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}"
-    headed(figure, f"{title}. Lines: exact; markers: simulated, 95%")
+    note(figure, "base", f"loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}")
+    note(figure, "kind", KIND)
+    headed(figure, _rarer(part))
     return figure
+
+
+def _rarer(part) -> str:
+    """Return the title: the loss that is exceeded with probability SEEN, at the largest and the smallest fraction.
+
+    It is the largest such loss of all noises.
+    """
+    lines = part[(part["trials"] == 0) & (part["exact"] >= SEEN)]
+    reach = lines.groupby("fraction")["at"].max()
+    most, least = reach.index.max(), reach.index.min()
+    told = f"at most {reach[most]:.2g} nats at s = {most:g}"
+    if most == least:
+        return f"With probability {SEEN:.0%} the loss exceeds {told}"
+    return f"With probability {SEEN:.0%} the loss exceeds {told}, and {reach[least]:.1g} nats at s = {least:g}"

@@ -1,7 +1,7 @@
 """Figures of the errors of selection and threshold queries on subsamples."""
 
 from tcdp_sim.report.looks import Series, marks_of, noise_styles
-from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, points
+from tcdp_sim.report.plots import GREY, NEIGHBOURS, headed, line_key, new_figure, note, points
 
 _PANEL = ("relation", "base", "data", "records", "epsilon", "rho")
 _SERIES = ("quantity", "algorithm", "method", "noise", "scheme")
@@ -52,8 +52,17 @@ def tasks(part):
     keys |= {"sampling alone": line_key(GREY, linestyle=":")} if (part["quantity"] == _ALONE).any() else {}
     keys |= {"least of the simulated": line_key("black", linestyle="none", marker="*", markersize=9)}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    headed(figure, "Mean error on subsamples against the truth of all records, with 95% intervals")
+    note(figure, "kind", "errors against the truth of all records; markers: simulated, 95% interval")
+    headed(figure, _least_errors([panel[panel["quantity"] != _ALONE] for _, panel in panels]))
     return figure
+
+
+def _least_errors(panels) -> str:
+    """Return the title: the sampling fractions at which simulated errors are smallest, over all lines of the panels."""
+    best = [rows["at"].iloc[rows["simulated"].argmin()] for rows in panels if len(rows)]
+    whole = sum(at == rows["at"].max() for at, rows in zip(best, panels))
+    told = f"The smallest mean error is made at the largest sampling fraction in {whole} of {len(best)} panels"
+    return told if whole == len(best) else f"{told}, and at s = {min(best):.3g} at the least"
 
 
 _TARGETS = (("epsilon", "final ε"), ("rho", "ρ of the base"))

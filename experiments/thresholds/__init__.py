@@ -9,8 +9,9 @@ import pandas as pd
 from tcdp_sim.experiments.thresholds import break_even, compared, loss_laws
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.looks import Series, marks_of, noise_styles
-from tcdp_sim.report.plots import captioned, headed, line_key, new_figure, plain_log_axis, points, power_of_two
+from tcdp_sim.report.plots import captioned, headed, line_key, new_figure, note, plain_log_axis, points, power_of_two
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
@@ -107,10 +108,10 @@ def _too_few(part) -> list[str]:
     ]
 
 
-def _verdict(part, name=str) -> str:
-    """Return a line that names the best method at each rho. `name` turns a method into its name for the reader."""
+def _verdict(part) -> str:
+    """Return a line that names the best method at each rho."""
     best = part.loc[part.groupby("rho")["sup_error"].idxmin()]
-    winners = ", ".join(f"{name(row['method'])} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
+    winners = ", ".join(f"{row['method']} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
     return f"Smallest error of the CDF: {winners}."
 
 
@@ -159,6 +160,11 @@ def _data(records) -> str:
     return str(records).replace("_", " ")
 
 
+def _about(row) -> str:
+    """Return the data of a row for titles."""
+    return f"{row['n']:,} records ({_data(row['records'])}) in a domain of {power_of_two(row['log2_k'])}"
+
+
 def _looks(table):
     """Return the colour and marker of every method, which are the same in all figures."""
     series = (Series(name, algorithm=_method(name), variant=name) for name in table["method"].unique())
@@ -195,10 +201,9 @@ def _cdf(part, looks):
     keys["private: 90% of the runs"] = line_key(linewidth=6, alpha=0.3)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     first = part.iloc[0]
-    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of {power_of_two(first['log2_k'])}"
     best = part.loc[part["sup_error"].idxmin()]
     smallest = f"{_short(best['method'])}, {best['sup_error_share']:.2%} of n"
-    headed(figure, f"{data}, ρ = {first['rho']:g}\nsmallest error of the CDF: {smallest}")
+    headed(figure, f"At ρ = {first['rho']:g} the smallest error of the CDF of {_about(first)} is that of {smallest}")
     return figure
 
 
@@ -217,8 +222,10 @@ def _error(part, looks):
     axes.set_xticks([], minor=True)
     plain_log_axis(axes)
     first = part.iloc[0]
-    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of {power_of_two(first['log2_k'])}"
-    headed(figure, f"{data}\n{_verdict(part, _short)}")
+    best = part.loc[part.groupby("rho")["sup_error"].idxmin()]
+    winners = {_short(name): rows["rho"].map("{:g}".format) for name, rows in best.groupby("method", sort=False)}
+    told = listed(f"{name} (ρ = {', '.join(where)})" for name, where in winners.items())
+    headed(figure, f"The smallest error of the CDF of {_about(first)} is that of {told}")
     handles, labels = axes.get_legend_handles_labels()
     handles.append(line_key(linestyle="--", linewidth=0.8))
     sure = {method: f"{kept(method, first['beta']):.0%}" for method in ("medians", "windows")}
@@ -242,7 +249,7 @@ def _medians(medians, looks):
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     rho, log2_k = medians["rho"].iloc[0], medians["log2_k"].iloc[0]
     lead = medians.pivot_table(index="n", columns="method", values="median_rank_error").idxmin(axis=1)
-    title = f"Private medians at equal privacy, ρ = {rho:g}, domain of {power_of_two(log2_k)} (bars: 95%)"
-    counts = ", ".join(f"{_short(method)} {count}" for method, count in lead.value_counts().items())
-    headed(figure, f"{title}\nsmallest rank error, number of data sets: {counts}")
+    note(figure, "kind", f"bars: 95% intervals; domain of {power_of_two(log2_k)}")
+    counts = listed(f"{_short(method)} on {count}" for method, count in lead.value_counts().items())
+    headed(figure, f"At ρ = {rho:g} the smallest rank error of a median on {len(lead)} data sets is that of {counts}")
     return figure

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.mechanisms.thresholds import LINEAR
-from tcdp_sim.report.plots import headed, line_key, new_figure, points, power_of_two
+from tcdp_sim.report.findings import listed
+from tcdp_sim.report.plots import headed, line_key, new_figure, note, points, power_of_two
 
 LEAST_SIZES = 3
 
@@ -81,14 +82,10 @@ def figure(part: pd.DataFrame, styles: dict[str, dict[str, str]]) -> Any:
         labels.append("break-even with interior points")
     drawn.legend(handles, labels, loc="outside lower center", ncols=2)
     first = part.iloc[0]
-    titles = [f"{first['n']:,} records, ρ = {first['rho']:g} (bars: 95%)"]
-    if crossed:
-        names = {method: styles[method]["label"].split(",")[0].removesuffix(" (zCDP)") for method in crossed}
-        latest = max(crossed, key=lambda method: crossed[method][1])
-        titles.append(f"interior points beat the {names[latest]} from k = {power_of_two(crossed[latest][1])} on,")
-        rest = [
-            f"the {names[name]} from {power_of_two(place)}" for name, (_, place) in crossed.items() if name != latest
-        ]
-        titles += [", ".join(rest)] if rest else []
-    headed(drawn, "\n".join(titles).removesuffix(","))
+    note(drawn, "kind", "bars: 95% intervals")
+    names = {method: styles[method]["label"].split(",")[0].removesuffix(" (zCDP)") for method in crossed}
+    last_first = sorted(crossed, key=lambda method: -crossed[method][1])
+    told = listed(f"the {names[method]} from k = {power_of_two(crossed[method][1])} on" for method in last_first)
+    what = f"On {first['n']:,} records at ρ = {first['rho']:g} interior points"
+    headed(drawn, f"{what} beat {told}" if crossed else f"{what} break even with no tree on these domains")
     return drawn

@@ -15,6 +15,7 @@ from tcdp_sim.experiments.tightness.claims import (
     highest,
     too_little_below,
 )
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_looks, noise_styles
 from tcdp_sim.report.plots import GREY, KIND, WRONG, captioned, headed, new_figure, note, plain_log_axis, points
@@ -70,8 +71,8 @@ def _used(named, rho) -> str:
         shares = [rows["worst"].iloc[0] for rows in named.values() if rows["claim"].iloc[0] == claim]
         if shares:
             ends = dict.fromkeys(f"{100 * share:.3g}%" for share in (min(shares), max(shares)))
-            told.append(f"{' to '.join(ends)} {words}")
-    return f"Share of the claimed divergence that sinh-normal noise reaches below ω (ρ = {rho:.4g}):\n{', '.join(told)}"
+            told.append(f"{' to '.join(ends)} ({words})")
+    return f"Below ω sinh-normal noise of ρ = {rho:.4g} reaches {listed(told)} of the claimed divergence"
 
 
 def _groups(part):
@@ -125,7 +126,7 @@ def _by_omega_figure(part, rho):
     axes.set(xlim=(low, high), xlabel="ω√ρ")
     axes.set(ylim=(0.05, 6), ylabel=r"largest of $2\,D_\alpha\,/\,(\rho\,\alpha)$ for α < ω")
     figure.legend(loc="outside lower center", ncols=2)
-    headed(figure, f"Corollary 18 with the noise of its proof, ρ = {rho:.4g}: {_reached(curve)}")
+    headed(figure, f"At ρ = {rho:.4g} the noise in the proof of Corollary 18 reaches {_reached(curve)}")
     return figure
 
 
@@ -138,4 +139,4 @@ def _reached(curve) -> str:
         worst = np.fmax(worst[at >= start].max(), first)
         if np.isfinite(worst):
             told.append(f"{worst:.3g} times {words}")
-    return f"the claimed divergence is reached up to {', and '.join(told)}"
+    return f"the claimed divergence up to {', and '.join(told)}"

@@ -12,6 +12,7 @@ from tcdp_sim.cli import audit, budget, cheat_sheet, completion, help_text, repr
 from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import Failure, UserError, suggestion
+from tcdp_sim.core.figure_options import figure_options
 from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.version import __version__
 
@@ -23,6 +24,7 @@ DEFAULT = "run"  # the command of a line that does not begin with one
 HELP = {"--help", "-h"}
 OF_A_SWEEP = {"function": "FILE.py:FUNCTION"}  # the code that the folder of a sweep over a user's function lacks
 OF_A_NOISE = {"noise": "FILE.py:CLASS"}  # the code that the folder of a run with a user's noise lacks
+OF_FIGURES = {"figures.width": "INCHES", "figures.title": "false", "figures.format": "svg"}  # as keys of the run
 TABLE = """\
   tcdp-sim table results/histogram out.tex quantity=linf_error_quantile level=0.95 rows=k columns=noise
 quantity, level and where={noise: gaussian} choose rows of the table. rows and columns are axes along its sides."""
@@ -173,11 +175,14 @@ def _status(console, run) -> None:
     status.main(run, console)
 
 
-def _draw(console, run, figures=None) -> int:
+def _draw(console, run, figures=None, **looks) -> int:
     with importing():
         from tcdp_sim.cli import draw
+        from tcdp_sim.cli.values import value_of
     chosen = None if figures is None else [name.strip() for name in figures.split(",")]
-    return draw.draw(run.folder, console, run.title, chosen)
+    given = {key.partition(".")[2]: value_of(key, text) for key, text in looks.items()}
+    options = run.asked.figures.as_dict() if run.asked else {}
+    return draw.draw(run.folder, console, run.title, chosen, figure_options(options | given))
 
 
 def _verify(console, run, **keys) -> int:
@@ -339,7 +344,7 @@ COMMANDS = {
         _draw,
         ("RUN",),
         "draw the tables and figures of a run again, or some figures alone",
-        {"figures": "NAME,NAME", **OF_A_NOISE},
+        {"figures": "NAME,NAME", **OF_FIGURES, **OF_A_NOISE},
     ),
     "verify": Command(
         _verify,

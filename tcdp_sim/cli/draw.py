@@ -17,6 +17,7 @@ from tcdp_sim.cli import memory
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.cli.waiting import waiting
 from tcdp_sim.core import log, main_module, safe_path
+from tcdp_sim.core.figure_options import PLAIN, FigureOptions
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine import interrupts
 from tcdp_sim.store import drawn
@@ -32,25 +33,31 @@ ROWS = 200  # the figures of smaller tables are drawn before a second process ha
 
 def main(settings: "Settings", console: Console) -> int:
     """Draw the results in the folder of the settings, if they are of their experiment: see `draw`."""
-    return draw(settings.folder, console, drawn.TITLE + settings.experiment.name)
+    return draw(settings.folder, console, drawn.TITLE + settings.experiment.name, options=settings.figures)
 
 
-def draw(folder: Path, console: Console, wanted: str | None = None, chosen: Collection[str] | None = None) -> int:
+def draw(
+    folder: Path,
+    console: Console,
+    wanted: str | None = None,
+    chosen: Collection[str] | None = None,
+    options: FigureOptions = PLAIN,
+) -> int:
     """Draw published results, unless their figures are current, and print their report.
 
-    `chosen` names the figures to draw, by default all. Return CONTRADICTED if simulated numbers contradict exact ones
-    beyond chance, else 0. Raises UserError if there are no results, if they are damaged or have another title than
-    `wanted`, if they cannot be drawn, or if there is no figure of a chosen name.
+    `chosen` names the figures to draw, by default all. `options` says how they are written. Return CONTRADICTED if
+    simulated numbers contradict exact ones beyond chance, else 0. Raises UserError if there are no results, if they
+    are damaged or have another title than `wanted`, if they cannot be drawn, or if there is no figure of a chosen name.
     """
-    of = drawn.inputs(folder) if wanted in (None, drawn.title(folder)) else None
-    figures, report, damage = drawn.read(folder, of) if of else (None, None, "")
+    of = drawn.inputs(folder, options) if wanted in (None, drawn.title(folder)) else None
+    figures, report, damage = drawn.read(folder, of, options) if of else (None, None, "")
     if damage:
         say(console, damage)
     if figures is not None and chosen is not None:
         figures = _among(figures, chosen, folder)
     if figures is None or not _is_of(report, console):
         with memory.drawing(folder):
-            report = _made(folder, console, wanted, of, figures, chosen)
+            report = _made(folder, console, wanted, of, figures, chosen, options)
     else:
         _repeat(folder, console, report, figures)
     say(console, f"results: {folder / 'results.zarr'}")
@@ -99,6 +106,7 @@ def _made(
     of: str | None,
     current: list[Path] | None,
     chosen: Collection[str] | None,
+    options: FigureOptions,
 ) -> Report:
     """Print the report of published results, and draw their figures unless they are current.
 
@@ -123,11 +131,11 @@ def _made(
     if run.note:
         tell(run.note)
     with waiting(f"{folder.name}: drawing"):
-        figures = _figures(run, chosen) if current is None else current
+        figures = _figures(run, chosen, options) if current is None else current
     if not figures and chosen is None:  # the experiment has no figure of such a sweep
         plain = published.plainly(run)
         text += _printed(plain, console)
-        figures = _figures(plain, None)
+        figures = _figures(plain, None, options)
     contradictions = published.contradicted(run, tell)
     published.differences(run, tell)
     for path in figures:
@@ -135,25 +143,25 @@ def _made(
     report = Report(_layout(console), text, tuple(lines), contradictions)
     if of is not None and chosen is None and not run.note:  # with the code there is more to draw
         try:
-            drawn.write(folder, of, figures, report)
+            drawn.write(folder, of, figures, report, options)
         except OSError as problem:
             raise drawn.not_written(folder, problem) from problem
     return report
 
 
-def _figures(run: "Published", chosen: Collection[str] | None) -> list[Path]:
+def _figures(run: "Published", chosen: Collection[str] | None, options: FigureOptions) -> list[Path]:
     """Draw the figures of a run, in two processes if its table is large, and return the paths of the PNG files."""
     from tcdp_sim.report.saving import SecondProcess
     from tcdp_sim.results import published
 
     if len(run.table) < ROWS:
-        return published.draw(run, chosen=chosen)[0]
+        return published.draw(run, chosen=chosen, options=options)[0]
     with interrupts.held():
         safe_path.ensure_tracker()  # now, because its start would unblock the signals that `held` blocks
     with interrupts.held(), main_module.hidden():
         second = SecondProcess()
     with second:
-        return published.draw(run, second.save_all, chosen)[0]
+        return published.draw(run, second.save_all, chosen, options)[0]
 
 
 def _printed(run: "Published", console: Console) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from tcdp_sim.cli.describe import valid_values
 from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis
+from tcdp_sim.core.figure_options import FORMATS, NARROWEST, WIDEST
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.study import groups
 from tcdp_sim.study.blocks import NO_AXES
@@ -43,6 +44,11 @@ TARGET = {
     "maxProperties": 1,
     "additionalProperties": False,
 }
+FIGURES = {
+    "width": {"type": ["number", "null"], "minimum": NARROWEST, "maximum": WIDEST, "description": "inches"},
+    "title": {"type": "boolean"},
+    "format": {"enum": [*FORMATS]},
+}
 
 
 def text() -> str:
@@ -74,6 +80,7 @@ def _properties() -> Schema:
     own = Settings.model_json_schema()["properties"]
     comments = {line.partition(":")[0]: line.partition(" # ")[2] for line in groups.general_keys()}
     found = {key: _without(own[key], "title", "description") for key in comments}
+    found["figures"] = _section(FIGURES)
     found["name"] = {"type": ["string", "integer"]}
     found["trials"] = {"anyOf": [found["trials"], {"type": "string", "pattern": r"^\+\d"}]}
     found["target_mcse"] = {"type": ["object", "null"], "additionalProperties": TARGET}

@@ -96,7 +96,7 @@ def _general(study: Settings) -> Iterator[str]:
     values = study.model_dump()
     for line in groups.general_keys():
         key = line.partition(":")[0]
-        value = plain_yaml.dump(values[key]).removesuffix("\n...\n").strip()
+        value = plain_yaml.dump(values[key], flow=None).removesuffix("\n...\n").strip()
         comment = re.search(r" # .*", line)
         yield f"#{key}: {value}{comment[0] if comment else ''}"
 

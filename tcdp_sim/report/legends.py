@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from matplotlib.legend_handler import HandlerTuple
 
 from tcdp_sim.report.looks import Style
-from tcdp_sim.report.plots import line_key
+from tcdp_sim.report.plots import LENGTH, ROW, columns_that_fit, line_key
 
-ROW = 0.19  # inches
-EM = 8 / 72  # inches: the size of a legend's letters
-LENGTH, MORE = 4.2, 0.8  # in ems: the length of one sample, and the addition for another one
-LETTER, GAP = 0.52, 3.0  # in ems: the width of a letter, and the space around an entry
+MORE = 0.8  # ems: the addition to the length of a sample for another one
 MOST_SAMPLES = 4  # samples in an entry
 VALUE = re.compile(r"[^\s,]+( \([^)]*\))?")  # a value, such as "2" or "∞ (zCDP)"
 
@@ -23,8 +20,7 @@ def legend_below(figure, entries: Mapping[str, Style], columns: int) -> None:
     """
     groups = grouped(entries)
     length = LENGTH + MORE * (max(map(len, groups.values()), default=1) - 1)
-    widest = EM * (length + GAP + LETTER * max(map(len, groups), default=0))
-    columns = max(1, min(columns, int(figure.get_figwidth() / widest)))
+    columns = columns_that_fit([*groups], figure.get_figwidth(), columns, length)
     figure.set_figheight(figure.get_figheight() + ROW * -(-len(groups) // columns))
     figure.legend(
         [tuple(line_key(**style) for style in styles) for styles in groups.values()],

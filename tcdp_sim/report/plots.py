@@ -3,7 +3,9 @@
 import io
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib as mpl
@@ -14,7 +16,9 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 from pandas import DataFrame
 
+from tcdp_sim.core.figure_options import PLAIN, FigureOptions
 from tcdp_sim.core.texts import unmathematical
+from tcdp_sim.report.findings import Lines, close_pairs
 from tcdp_sim.report.thinning import marked
 
 BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
@@ -26,10 +30,15 @@ HEAD = 10.5  # size of a title's letters
 FOOT = 7.5  # size of a caption's letters
 MOST_LEVELS = 4  # levels of a parameter that a caption lists
 KIND = "lines: exact; markers: simulated, 95% interval"  # for captions
+ROW = 0.19  # inches: the height of a row of a legend
+EM = 8 / 72  # inches: the size of a legend's letters
+LENGTH = 4.2  # ems: the length of a sample in a legend
+LETTER, GAP = 0.52, 3.0  # ems: the width of a letter, and the space around an entry
 SIGNS = (("rho", "ρ"), ("omega", "ω"), ("delta", "δ"))
 # neighbouring relations in words
 NEIGHBOURS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}
 HELD = re.compile(r" [=<>≤] |\([^\s,()]+, [^\s,()]+\)|(Cor|Alg|Theorem|Lemma|Corollary|Algorithm|Section)\.? (?=\d)")
+HIDDEN = 0.03  # share by which lines on a log axis differ without a gap between them
 HUGE = 1e12  # from here on a number in a title has a power of ten
 HARD = "\x1f"  # stands for a space at which no line ends
 LONG = re.compile(r"\d+\.\d{3,}(e[+-]?\d+)?")  # a number that may have too many digits for a title
@@ -48,7 +57,7 @@ STYLE = {
     "lines.markersize": 3.6,
     "legend.frameon": False,
     "legend.fontsize": 8,
-    "legend.handlelength": 4.2,
+    "legend.handlelength": LENGTH,
     "figure.dpi": 200,  # that of the files, because the widths of letters depend on it
     "savefig.dpi": 200,
     "svg.hashsalt": "tcdp_sim",
@@ -66,27 +75,64 @@ class Picture(Figure):
         super().__init__(*how, **more)
         self.notes: dict[str, str] = {}
 
+    def legend(self, *entries: Any, **how: Any) -> Any:
+        """Draw a legend. If the user chose the width of the figure, the legend has the columns that fit."""
+        if _OPTIONS.get().width is not None and how.get("ncols", 1) > 1:
+            labels = [*entries[1]] if len(entries) > 1 else _labels(self.axes)
+            columns = columns_that_fit(labels, self.get_figwidth(), how["ncols"], how.get("handlelength", LENGTH))
+            more = -(-len(labels) // columns) - -(-len(labels) // how["ncols"])
+            self.set_figheight(self.get_figheight() + ROW * more)
+            how["ncols"] = columns
+        return super().legend(*entries, **how)
+
     def _repr_png_(self) -> bytes:
         image = io.BytesIO()
         self.savefig(image, format="png")
         return image.getvalue()
 
 
-def style():
+_OPTIONS = ContextVar("_OPTIONS", default=PLAIN)  # of the figures that are made
+
+
+@contextmanager
+def style(options: FigureOptions = PLAIN) -> Iterator[None]:
     """Return a context with the house style, in which to make and save figures."""
-    return mpl.rc_context(STYLE)
+    token = _OPTIONS.set(options)
+    try:
+        with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+            yield
+    finally:
+        _OPTIONS.reset(token)
+
+
+def columns_that_fit(labels: Sequence[str], width: float, most: int, length: float = LENGTH) -> int:
+    """Return how many columns of a legend fit side by side: one to `most`.
+
+    `width` is that of the figure in inches, and `length` that of a sample in ems.
+    """
+    widest = EM * (length + GAP + LETTER * max(map(len, labels), default=0))
+    return max(1, min(most, int(width / widest)))
+
+
+def _labels(panels) -> list[str]:
+    """Return the labels of the entries that a legend finds by itself."""
+    return [label for axes in panels for label in axes.get_legend_handles_labels()[1]]
 
 
 def new_figure(rows: int, columns: int, width: float, height: float, **shared):
-    """Return a figure and its axes, always as a 2-d array."""
-    figure = Picture(figsize=(width, height), layout="constrained")
+    """Return a figure and its axes, always as a 2-d array. The width that the user chose comes before `width`."""
+    figure = Picture(figsize=(_OPTIONS.get().width or width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **shared)
 
 
 def headed(figure, finding: str) -> None:
-    """Write a title above all panels, which states what the figure shows, on as many lines as it needs."""
-    letters = int(figure.get_figwidth() * 72 / (0.6 * HEAD))
-    lines = [line for part in finding.split("\n") for line in wrapped(part, letters)]
+    """Write a title above all panels: one sentence that states the finding, on as many lines as it needs.
+
+    Nothing is written if the user wants no titles.
+    """
+    if not _OPTIONS.get().title:
+        return
+    lines = wrapped(finding, int(figure.get_figwidth() * 72 / (0.6 * HEAD)))
     figure.suptitle("\n".join(lines), fontsize=HEAD)
     figure.set_figheight(figure.get_figheight() + 1.25 * HEAD * (len(lines) - 1) / 72)
 
@@ -166,6 +212,13 @@ def note(figure, subject: str, words: str) -> None:
     """Add words to the figure's caption, such as on what it leaves out. The last call for a subject counts."""
     if isinstance(figure, Picture):
         figure.notes[subject] = words
+
+
+def name_hidden(figure, lines: Lines) -> None:
+    """Let the caption name the lines of a log axis that cannot be told apart because they lie on each other."""
+    told = [f"{one} and {other} (within {share:.1%})" for one, other, share in close_pairs(lines, HIDDEN)]
+    if told:
+        note(figure, "hidden", f"on each other: {', '.join(told)}")
 
 
 def points(axes, x, estimate, lower, upper, **style):

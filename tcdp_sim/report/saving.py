@@ -16,20 +16,30 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tcdp_sim.core import safe_path
+from tcdp_sim.core.figure_options import FORMATS, PLAIN
 from tcdp_sim.core.texts import write_csv
 from tcdp_sim.report.plots import literal, style
 
 Saved = tuple[str, Figure, Any]  # name, figure and table of its numbers
-SaveAll = Callable[[Iterable[Saved], Path, Iterable[str]], list[Path]]
+SaveAll = Callable[[Iterable[Saved], Path, Iterable[str], str], list[Path]]
+DENSE = 600  # dots per inch of TIFF, which journals want for lines
+HOW: dict[str, dict[str, Any]] = {  # format -> how matplotlib saves it, without the time
+    "pdf": {"metadata": {"CreationDate": None}},
+    "svg": {"metadata": {"Date": None}},
+    "tiff": {"dpi": DENSE, "pil_kwargs": {"compression": "tiff_lzw"}},
+}
 MOST_WAITING = 2  # figures that wait for the second process; this process saves the next one itself
 
 
-def save_all(figures: Iterable[Saved], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
-    """Save each (name, figure, table) as name.png, name.pdf and name.csv; return the paths of the PNGs.
+def save_all(
+    figures: Iterable[Saved], folder: Path, chosen: Iterable[str] = (), kind: str = PLAIN.format
+) -> list[Path]:
+    """Save each (name, figure, table) as name.png, name.csv and in a second format; return the paths of the PNGs.
 
-    `chosen` holds names that the user chose, which are drawn literally wherever they stand, including `$`.
+    `chosen` holds names that the user chose, which are drawn literally wherever they stand, including `$`. `kind` is
+    one of the FORMATS of `core.figure_options`. Files in other formats are removed, because they are of older figures.
     """
-    return [_saved(figure, path) for figure, path in _prepared(figures, folder, chosen)]
+    return [_saved(figure, path, kind) for figure, path in _prepared(figures, folder, chosen)]
 
 
 class SecondProcess:
@@ -43,18 +53,20 @@ class SecondProcess:
         with safe_path.started():
             self._pool.submit(_load)  # a process starts with its first task
 
-    def save_all(self, figures: Iterable[Saved], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
+    def save_all(
+        self, figures: Iterable[Saved], folder: Path, chosen: Iterable[str] = (), kind: str = PLAIN.format
+    ) -> list[Path]:
         """Save figures as the function `save_all` does. Raises OSError."""
-        waiting, paths = _Waiting(self._pool), []
+        waiting, paths = _Waiting(self._pool, kind), []
         for figure, path in _prepared(figures, folder, chosen):
             paths.append(path)
             waiting.add(figure, path)
             if one := waiting.newest(MOST_WAITING):
-                _saved(*one)
+                _saved(*one, kind)
         while one := waiting.newest():  # there is nothing more to make meanwhile
-            _saved(*one)
+            _saved(*one, kind)
         for figure, path in waiting.lost():
-            _saved(figure, path)
+            _saved(figure, path, kind)
         return paths
 
     def __enter__(self) -> "SecondProcess":
@@ -69,8 +81,9 @@ class SecondProcess:
 class _Waiting:
     """Figures that wait to be saved. The second process takes the oldest one as soon as it is idle."""
 
-    def __init__(self, pool: ProcessPoolExecutor) -> None:
+    def __init__(self, pool: ProcessPoolExecutor, kind: str) -> None:
         self._pool = pool
+        self._kind = kind
         self._lock = threading.RLock()  # the pool calls `_send` in a thread of its own
         self._figures: deque[tuple[Figure, Path]] = deque()
         self._sent: list[tuple[Figure, Path, Future[Path]]] = []
@@ -99,7 +112,7 @@ class _Waiting:
             if not self._figures or any(not future.done() for *_, future in self._sent):
                 return
             try:
-                future = self._pool.submit(_saved, *self._figures[0])
+                future = self._pool.submit(_saved, *self._figures[0], self._kind)
             except RuntimeError:  # the process is lost, or this one ends
                 return
             self._sent.append((*self._figures.popleft(), future))
@@ -115,14 +128,23 @@ def _prepared(figures: Iterable[Saved], folder: Path, chosen: Iterable[str]) -> 
         yield figure, folder / f"{name}.png"
 
 
-def _saved(figure: Figure, path: Path) -> Path:
-    """Write a figure as PNG and PDF, and return the path of the PNG."""
+def _saved(figure: Figure, path: Path, kind: str) -> Path:
+    """Write a figure as PNG and in a second format, and return the path of the PNG."""
     with style():
         figure.draw_without_rendering()
         figure.set_layout_engine(None)  # laid out once for both files; "none" would draw everything twice for each
-        figure.savefig(path.with_name(f"{path.stem}.pdf"), metadata={"CreationDate": None})
+        if kind in HOW:
+            figure.savefig(_with_ending(path, kind), **HOW[kind])
         figure.savefig(path)
+    for other in FORMATS:
+        if other not in (kind, "png"):
+            _with_ending(path, other).unlink(missing_ok=True)
     return path
+
+
+def _with_ending(path: Path, kind: str) -> Path:
+    """Return the path of a PNG with another ending. A name may have dots."""
+    return path.with_name(f"{path.name.removesuffix('.png')}.{kind}")
 
 
 def _arrived(future: "Future[Path]") -> bool:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from tcdp_sim import results
 from tcdp_sim.core import log, registry
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.figure_options import PLAIN, FigureOptions
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.own_noises import NeedsCode
 from tcdp_sim.report import plots, saving
@@ -201,13 +202,16 @@ def contradicted(published: Published, tell: Tell) -> int:
 
 
 def draw(
-    published: Published, save_all: SaveAll | None = None, chosen: Collection[str] | None = None
+    published: Published,
+    save_all: SaveAll | None = None,
+    chosen: Collection[str] | None = None,
+    options: FigureOptions = PLAIN,
 ) -> tuple[list[Path], dict[str, Figure]]:
     """Write the figures and their numbers. Return the paths of the PNG files, and the figures by name.
 
     `save_all` saves them, by default in this process. `chosen` names the figures that are wanted, by default all of
-    them; nothing is drawn after the last one. Raises UserError if they cannot be written, or if there is no figure of a
-    chosen name.
+    them; nothing is drawn after the last one. `options` says how they are written. Raises UserError if they cannot be
+    written, or if there is no figure of a chosen name.
     """
     save_all = save_all or saving.save_all
     figures, names = {}, []
@@ -223,8 +227,8 @@ def draw(
         check_names(chosen or (), names, published.folder)
 
     try:
-        with plots.style():
-            paths = save_all(kept(), published.folder / "figures", chosen_names(published.cells))
+        with plots.style(options):
+            paths = save_all(kept(), published.folder / "figures", chosen_names(published.cells), options.format)
     except OSError as problem:
         raise drawn.not_written(published.folder, problem) from problem
     return paths, figures

@@ -19,6 +19,7 @@ from typing import Any
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.figure_options import PLAIN, FigureOptions
 from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.texts import printable
@@ -55,7 +56,7 @@ def title(folder: Path) -> str:
     return found if isinstance(found, str) else ""
 
 
-def inputs(folder: Path) -> str | None:
+def inputs(folder: Path, options: FigureOptions = PLAIN) -> str | None:
     """Return the digest of everything that the figures of a run depend on; None if they must be drawn in any case."""
     name = title(folder)
     if not name.startswith(TITLE) or name.removeprefix(TITLE) in registry.plug_ins("experiment"):
@@ -75,6 +76,7 @@ def inputs(folder: Path) -> str | None:
         "libraries": {name: version_of(name) for name in LIBRARIES} | {"python": platform.python_version()},
         "settings": [_of_file(path) for path in _settings()],
         "elementary_functions": fingerprint(),
+        "options": options.as_dict(),
     }
     return _of_bytes(json.dumps(about, sort_keys=True).encode())
 
@@ -88,14 +90,16 @@ def _settings() -> list[Path]:
     return [Path(name), given, given / name, *below, home / ".matplotlib" / name]
 
 
-def write(folder: Path, of: str, figures: Sequence[Path], report: Report | None) -> None:
+def write(
+    folder: Path, of: str, figures: Sequence[Path], report: Report | None, options: FigureOptions = PLAIN
+) -> None:
     """Write drawn.json, once all files are there. Raises OSError.
 
     `of` is the digest of the `inputs`. `figures` are the PNG files; those with other endings and equal names belong to
     them.
     """
     names = [path.relative_to(folder).as_posix() for path in figures]
-    files = {file: _of_file(folder / file) for file in _with(names)}
+    files = {file: _of_file(folder / file) for file in _with(names, options)}
     about = {"of": of, "figures": names, "files": files, "said": asdict(report) if report else None}
     digests.write_sealed(folder / NAME, about)
 
@@ -106,12 +110,13 @@ def not_written(folder: Path, problem: OSError) -> UserError:
     return UserError(f"{message}; once the cause is repaired, `tcdp-sim draw {folder}` draws them")
 
 
-def _with(figures: Sequence[str]) -> list[str]:
+def _with(figures: Sequence[str], options: FigureOptions) -> list[str]:
     """Return all files that belong to figures."""
-    return [name.removesuffix(".png") + ending for name in figures for ending in (".png", ".pdf", ".csv")] + [*FILES]
+    endings = (*options.endings(), ".csv")
+    return [name.removesuffix(".png") + ending for name in figures for ending in endings] + [*FILES]
 
 
-def read(folder: Path, of: str) -> tuple[list[Path] | None, Report | None, str]:
+def read(folder: Path, of: str, options: FigureOptions = PLAIN) -> tuple[list[Path] | None, Report | None, str]:
     """Return the current figures, what was printed of them, and a line that says what is damaged, "" for nothing.
 
     The figures are None if anything has changed.
@@ -126,23 +131,23 @@ def read(folder: Path, of: str) -> tuple[list[Path] | None, Report | None, str]:
     if known.get("of") != of:
         return None, None, ""
     try:
-        figures, report = _figures(known), _report(known["said"])
+        figures, report = _figures(known, options), _report(known["said"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None, None, f"{folder / NAME} has not the form of such a record: the figures are drawn again"
-    changed = [name for name in _with(figures) if known["files"].get(name) != _of_file(folder / name)]
+    changed = [name for name in _with(figures, options) if known["files"].get(name) != _of_file(folder / name)]
     if changed:
         return None, None, f"{folder / changed[0]} was changed or lost: the figures are drawn again"
     return [folder / name for name in figures], report, ""
 
 
-def _figures(known: Mapping[str, Any]) -> list[str]:
+def _figures(known: Mapping[str, Any], options: FigureOptions) -> list[str]:
     """Return the names of the figures in a record. Raises an exception if they have another form."""
     names = known["figures"]
     for name in names:
         folder, _, file = name.partition("/")
         if folder != "figures" or "/" in file or not file.endswith(".png") or printable(name) != name:
             raise ValueError("a figure lies in the folder of the figures")
-    if not isinstance(names, list) or set(known["files"]) != set(_with(names)):
+    if not isinstance(names, list) or set(known["files"]) != set(_with(names, options)):
         raise ValueError("each figure has a digest for each of its files")
     return names
 

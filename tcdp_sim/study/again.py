@@ -8,6 +8,7 @@ from typing import Any
 from tcdp_sim.core import registry
 from tcdp_sim.study import groups, own_noises, plain_yaml, retired, study_file
 from tcdp_sim.study.compose import OWN_TABLE, composed
+from tcdp_sim.study.settings import OF_A_PROCESS
 
 NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # keys of a command, or of the place where it ran
 SWEEP = "sweep."  # its keys need no + in front, because the mechanism declares them
@@ -37,7 +38,7 @@ def file(config: Mapping[str, Any]) -> str:
         return f"{SWEEP_AGAIN}{command(config)}\n"
     keys = own_noises.in_places(json.loads(json.dumps(config)))  # plain lists, where settings have tuples
     keys["cluster"] = _own_cluster(keys)
-    whole = {key: value for key, value in composed({}, keys).items() if key != "part"}  # which is of a process
+    whole = {key: value for key, value in composed({}, keys).items() if key not in OF_A_PROCESS}
     _take_away(keys, whole)
     note = RELATIVE if study_file.relative_paths(keys) else ""
     note += WITH_CODE.format(" ".join(code)) if (code := own_noises.places(config)) else ""

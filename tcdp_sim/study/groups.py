@@ -50,7 +50,8 @@ def study_keys() -> list[str]:
     content = _content(DEFAULTS.read_text("utf-8"))
     del content["defaults"]
     sweep = [f"sweep.{axis}" for axis in content.pop("sweep")]
-    return [*CHOSEN, *content, *sweep]
+    figures = [f"figures.{name}" for name in content.pop("figures")]
+    return [*CHOSEN, *content, *figures, *sweep]
 
 
 def _content(yaml: str) -> dict[str, Any]:

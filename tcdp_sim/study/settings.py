@@ -8,11 +8,13 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tcdp_sim.core.errors import UserError, known, only_keys, suggestion
+from tcdp_sim.core.figure_options import FigureOptions, figure_options
 from tcdp_sim.core.paths import at_home
 from tcdp_sim.study import groups, retired
 from tcdp_sim.study.parts import MOST_PARTS, PART, Part, parsed
 
 MAX_SEED = 2**128
+OF_A_PROCESS = {"part", "figures"}  # keys that no result and no plan depends on, and that a folder does not keep
 MOST_TRIALS = 10**12
 MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer
@@ -111,6 +113,7 @@ class Settings(_Part):
     on_error: Literal["raise", "continue"]
     part: Annotated[str | None, BeforeValidator(_part)] = None
     losses: bool = Field(False, description="true or false")
+    figures: Annotated[FigureOptions, BeforeValidator(figure_options)] = FigureOptions()
     share: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(description="null, or a list of axes: [noise]")
     sweep: Keys = Field(description="keys and their values, such as {k: 10}")
     also: Annotated[Keys, BeforeValidator(_section)] = Field(description="blocks by name, such as {x: {k: 30}}")
@@ -147,8 +150,8 @@ class Settings(_Part):
 
     @property
     def config(self) -> dict[str, Any]:
-        """All keys as plain data, except for `part`, which concerns one process and not the run."""
-        return self.model_dump(exclude={"part"} if self.noises else {"part", "noises"})
+        """All keys as plain data, except for those that concern one process and not the run: `part` and `figures`."""
+        return self.model_dump(exclude=OF_A_PROCESS if self.noises else OF_A_PROCESS | {"noises"})
 
     def noise(self, name: str) -> Mapping[str, Any]:
         """Return the spec of a noise by name: that of the user's own, or of conf/noise. Raises UserError."""

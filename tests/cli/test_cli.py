@@ -112,7 +112,7 @@ def test_the_composed_config_can_be_printed(command, tmp_path):
     assert (code, err) == (0, "")
     shown = yaml.safe_load(out)
     assert (shown["seed"], shown["name"], shown["data"]["name"]) == (7, "histogram", "zipf")
-    assert set(shown) == set(KEYS) - {"part", "noises"}
+    assert set(shown) == set(KEYS) - {"part", "figures", "noises"}
     assert everything(tmp_path) == []
 
 

@@ -448,12 +448,14 @@ def test_whole_configs_fit_the_schema(checker, given):
 
 GOOD = ["trials: '+500'", "sweep: {k: declared}", "mechanism: noise\nsweep: {scale: 3}", "sweep: {rho: null}"]
 GOOD += ["data: {path: x.csv, column: a}", "mechanism: {beta: 0.2}", "share: noise", "also: {real: null}", "cluster:"]
+GOOD += ["figures: {width: 3.5, title: false, format: svg}"]
 GOOD += ["experiment: per_record_policy\nsweep: {influence: [max, 3], nonnegative: true}", "name: 3", "seed: 1e6"]
 BAD = ["sed: 1", "trials: many", "sweep: {kk: 1}", "sweep: {rho: a}", "sweep: {noise: gausian}", "invalid: nope"]
 BAD += ["experiment: gap_max\nsweep: {algorithm: x}", "experiment: histogrm", "cluster: {name: slurm, wokers: 3}"]
 BAD += ["data: zpif", "data: {name: zpif}", "data: {name: zipf, m: 3}", "mechanism: {beta: a}", "sweep: {k: []}"]
 BAD += ["sweep: {k: {from: 1, to: 2}}", "also: {x: {kk: 1}}", "also: {x: 5}", "target_mcse: {lin: {relative: 1}}"]
 BAD += ["target_mcse: {linf_error: 1}", "sweep: {where: [k ~ 3]}", "mechanism: noise\nsweep: {k: 3}", "trials: 0"]
+BAD += ["figures: {width: 2}", "figures: {format: gif}", "figures: svg"]
 BAD += ["seed: -1", "seed: 1.5", "sweep: {zip: [[k, roh]]}", "sweep: {cells: [{kk: 1}]}", "sweep: 5", "share: [1]"]
 BAD += ["experiment: gap_max\nsweep: {gap: 3, data: zipf}", "{}"]
 

@@ -72,7 +72,9 @@ def test_every_method_has_its_bounds_over_its_claims_and_its_bug():
     titles = [text.get_text() for text in axes.get_yticklabels()]
     bugs = {names.METHODS[name]: method.bug for name, method in METHODS.items()}
     assert [text.get_text() for text in side.get_yticklabels()] == [bugs[title] for title in titles]
-    assert f"1 of {len(METHODS)} claims are refuted, {len(METHODS)} of {len(METHODS)} planted" in figure.get_suptitle()
+    assert (
+        f"1 of {len(METHODS)} claims are refuted, and {len(METHODS)} of {len(METHODS)} planted" in figure.get_suptitle()
+    )
     assert key(figure, "with the bug").get_marker() == "D"
     assert key(figure, "as it is").get_marker() == "o"
     assert broken(figure) == []

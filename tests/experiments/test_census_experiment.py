@@ -1,5 +1,6 @@
 """The study of released counts, from a small run, and a user's own list from the command line."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -7,6 +8,7 @@ from tcdp_sim import results
 from tcdp_sim.accounting import CountReleases
 from tcdp_sim.experiments import census
 from tcdp_sim.experiments.census import drawing
+from tcdp_sim.report import plots
 from tcdp_sim.results import published
 
 WORDS = ("experiment=census", "cluster=serial", "trials=4000", "chunk=2000")
@@ -107,3 +109,25 @@ def test_an_excess_is_drawn_over_both_ends_of_the_bracket():
     assert ends == [pytest.approx((100, 150)), (0, 0), pytest.approx((-60, -50))]
     middles = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]
     assert middles == pytest.approx([125, 0, -55])
+
+
+def test_errors_at_equal_privacy_are_drawn_over_those_of_published_variances():
+    """Errors of 20 and 40 counts: those of the best conversion are 5% and 10% smaller, and simulated 4% and 11%."""
+    rows = []
+    for level, published_error, least, simulated in (("US", 20.0, 0.95, 0.96), ("State", 40.0, 0.9, 0.89)):
+        for variances, exact, seen in (("published", 1.0, 1.01), ("best", least, simulated)):
+            row = {"list": "mine", "query": "total", "level": level, "variances": variances, "rho": 1.0}
+            row |= {"rms_error": seen * published_error, "rms_error_exact": exact * published_error}
+            rows.append(
+                row | {f"rms_error_{end}": by * row["rms_error"] for end, by in (("lower", 0.9), ("upper", 1.1))}
+            )
+    with plots.style():
+        figure = drawing._errors(pd.DataFrame(rows), "mine")
+    errors, ratios = figure.axes
+    assert [list(bars.lines[0].get_ydata()) for bars in errors.containers] == [[20.2, 40.4]]
+    (bars,) = ratios.containers
+    np.testing.assert_allclose(bars.lines[0].get_ydata(), [0.96, 0.89])
+    exact = [segment[0, 1] for segment in ratios.collections[0].get_segments()]
+    np.testing.assert_allclose(exact, [0.95, 0.9])
+    assert ratios.get_yscale() == "linear"
+    assert "smaller by 5% to 10%" in " ".join(figure.get_suptitle().split())

@@ -19,9 +19,11 @@ LAYOUT = """
     ledger.drawing.ACROSS ledger.drawing.OPEN optimal_noise.MOST_PANELS optimal_noise.BAND
     per_record_error.drawing.WIDTHS per_record_error.SHARES per_record_policy.FINE per_record_policy.drawing.LOWEST
     per_record_splitting.FINE per_record_splitting.UNITS_OF_VALUE per_record_tradeoff.LARGEST plain.MOST_SERIES
-    plain.WIDE privacy_loss.FINE quantiles.by_records.FLOOR quantiles.curves.SPAN sinh_normal.FINE
-    sinh_normal.MOST_BINS sinh_normal.COLUMNS sinh_normal.FAR smooth_sensitivity.cost.SIDE
-    smooth_sensitivity.drawing.MOST_TICKS subsampling.FINE subsampling.theory.ORDERS subsampling.theory.RELEASES
+    plain.WIDE privacy_loss.FINE quantiles.by_records.FLOOR quantiles.curves.SPAN quantiles.maps.LIGHT
+    sinh_normal.FINE sinh_normal.MOST_BINS sinh_normal.COLUMNS sinh_normal.FAR smooth_sensitivity.cost.SIDE
+    smooth_sensitivity.drawing.MOST_TICKS subsampling.FINE
+    subsampling.LEAST_SHARE subsampling.drawing.LOWEST subsampling.drawing.FLOOR
+    subsampling.theory.ORDERS subsampling.theory.RELEASES
     subsampling.theory.MOST_FRACTIONS thresholds.break_even.LEAST_SIZES tightness.FINE tightness.claims.ORDERS
     tightness.claims.PRINTED private_candidates.CELLS private_candidates.LEAST
 """
@@ -42,7 +44,8 @@ DEFINITION = """
     gap_max.exact_values.LEVELS histogram.drawing.LEVEL histogram.tables.FAILURE interior_point.series.GOAL
     per_record.exact_values.EXACT per_record.series.POWER per_record_error.QUANTILES per_record_groups.BAND
     per_record_policy.drawing.CLOSE per_record_policy.exact_values.ROOTS smooth_sensitivity.LEVEL
-    subsampling.drawing.AMPLIFIED thresholds.BAND tightness.MOVED interior_point.budget.DEPTHS
+    subsampling.drawing.AMPLIFIED thresholds.BAND tightness.MOVED
+    privacy_loss.drawing.LEVEL subsampling.drawing.SEEN interior_point.budget.DEPTHS
     pure_from_zcdp.PROMISED_ERROR subsampling.theory.MEMBERSHIP
 """
 # own: a figure or table of theory whose parameters belong to no cell; it states them itself

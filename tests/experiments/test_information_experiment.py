@@ -69,7 +69,8 @@ def test_the_figure_shows_what_is_in_the_table(table):
     assert figure.axes[0].get_ylabel() == "I(records; release) (nats)"
     assert len(figure.legends[0].get_texts()) <= 8
     most = table[(table["k"] == 30) & (table["n"] == 9)].set_index("noise")["information_exact"] / np.log(30)
-    assert f"{most['laplace']:.0%} to {most['gaussian']:.0%} of all" in " ".join(figure.get_suptitle().split())
+    ends = f"{most['laplace']:.0%} (Laplace (pure DP)) to {most['gaussian']:.0%} (Gaussian) of the entropy"
+    assert ends in " ".join(figure.get_suptitle().split())
     for axes, k in zip(figure.axes, (1, 30)):
         cells = table[(table["noise"] == "gaussian") & (table["k"] == k)].sort_values("n")
         x, y = curve(axes, key(figure, "Gaussian"), linewidth=plots.STYLE["lines.linewidth"])

@@ -168,13 +168,14 @@ def test_titles_name_the_methods_that_need_the_fewest_records():
         assert "one level" in title
         assert "recursion" not in title
     nothing = needed.assign(n95=np.nan)
-    assert drawing._needed_title(nothing).endswith("no method reaches it")
+    assert drawing._needed_title(nothing).startswith("No method reaches 95%")
 
 
 def test_recursion_pays_late():
     table = budget.depth_table(0.5, 2 / np.sqrt(0.5))
     assert budget._verdict(table) == (
-        "one level is best up to k = $2^{2^{128}}$, more are better from $2^{2^{200}}$ on at the latest"
+        "By proved bounds one level is best up to k = $2^{2^{128}}$, and more levels are better from "
+        "k = $2^{2^{200}}$ on at the latest"
     )
     assert budget.depth_figure(table).axes
 

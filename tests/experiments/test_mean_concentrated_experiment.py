@@ -64,7 +64,7 @@ def test_the_figure_shows_what_is_in_the_table(table):
     title = " ".join(figure.get_suptitle().split())
     ratio = (table["bit_tau"] / table["tau"]).max()
     assert title.startswith("Mean-concentrated DP does not survive postprocessing")
-    assert f"{ratio:.3g} times its τ (ε = 1, cut 2)" in title
+    assert f"{ratio:.3g} times the τ of its release (ε = 1, cut 2)" in title
 
 
 def test_the_title_claims_no_failure_where_there_is_none(table):

@@ -332,7 +332,7 @@ def test_sums_by_group(command, tmp_path, capsys):
     figures, texts = drawn(per_record_groups, table)
     assert set(figures) == {"groups_1"}
     best = table.loc[table[table["group_by"] == "state"]["share_within_10_percent_exact"].idxmax()]
-    assert f"state {best['share_within_10_percent_exact']:.0%} ({best['label']})" in " ".join(texts.split())
+    assert f"{best['share_within_10_percent_exact']:.0%} by state ({best['label']})" in " ".join(texts.split())
     assert "an illustration, not private" in texts
 
 
@@ -378,7 +378,7 @@ def test_the_trade_off(command, tmp_path, capsys):
     assert "5 held at the max record" in text
     figures, texts = drawn(per_record_tradeoff, table)
     assert set(figures) == {"tradeoff"}
-    assert "Least median error with" in texts
+    assert "The least median error with" in texts
     assert "an illustration, not private" in texts
 
 

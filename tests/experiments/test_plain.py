@@ -69,7 +69,7 @@ def test_each_quantity_is_drawn_against_the_axis_with_most_levels():
     assert axes.get_xlabel() == "k"
     assert axes.get_ylabel() == "error (counts)"
     assert set(keys(figure)) == {text.get_text() for text in axes.texts} == {"a", "b"}
-    assert figure.get_suptitle() == "error (counts): 1 at k = 10, a to 4 at k = 10, b"
+    assert figure.get_suptitle() == "The simulated error (counts) is 1 (k = 10, a) to 4 (k = 10, b)"
     assert "lines join the markers" in figure._supxlabel.get_text()
     (line,) = [line for line in axes.lines if line.get_linestyle() != "None" and len(line.get_xdata()) == 3]
     assert line.get_xydata().tolist() == [[10, 1], [1000, 2], [1e6, 3]]

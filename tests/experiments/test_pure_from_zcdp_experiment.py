@@ -88,8 +88,8 @@ def test_given_rhos_and_values_are_series_of_their_own(table):
 
 def test_the_title_says_when_epsilon_is_not_spent(table):
     half = table.assign(epsilon_spent=table["epsilon"] * 0.9)
-    assert "90.0% of ε or more is spent" in pure_from_zcdp._finding(half)
-    assert "all of ε is spent" in pure_from_zcdp._finding(table.assign(epsilon_spent=table["epsilon"]))
+    assert "spends 90.0% of ε or more" in pure_from_zcdp._finding(half)
+    assert "spends all of ε" in pure_from_zcdp._finding(table.assign(epsilon_spent=table["epsilon"]))
 
 
 def test_the_digest_is_short(table):

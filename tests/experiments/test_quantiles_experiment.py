@@ -72,7 +72,10 @@ def test_errors_along_budgets_name_the_best_method_at_both_ends():
     assert {*figures} == {"error_vs_rho"}
     figure, part = figures["error_vs_rho"]
     assert len(part) == 16
-    title = "Least error of 9 quantiles from ρ = 0.1 to 3: AQ to Joint in $2^{8}$; none to Joint in $2^{64}$"
+    title = (
+        "From ρ = 0.1 to 3 the method of least error for 9 quantiles is AQ, recursive, then JointExp, on domains of "
+    )
+    title += "$2^{8}$ and none, then JointExp, on domains of $2^{64}$"
     assert figure.get_suptitle().replace("\n", " ") == title
     assert len(figure.legends[0].get_texts()) == 2  # no entry for exact values, which nobody knows here
 
@@ -83,7 +86,8 @@ def test_errors_by_records_show_what_ties_do():
     rows += [row("tree_search", 3, records=shape) for shape in shapes]
     rows += [row("tree_search", 0.0, records="delays", domain="integers", n=5000, log2_k=11)]
     figure, _ = drawn(rows)["errors_by_records"]
-    title = "Value errors of 9 quantiles under 0.1-zCDP, reals with ties: deep tree 3 to Joint 900 units"
+    title = "The value errors of 9 quantiles of records with ties under 0.1-zCDP are "
+    title += "3 (search in a deep noisy tree) to 900 (JointExp) units on reals"
     assert figure.get_suptitle().replace("\n", " ") == title
     assert "delays\nn = 5,000\nin $2^{11}$" in texts(figure)
     scaled = [error for bars in figure.axes[0].containers for error in bars.lines[0].get_ydata()]
@@ -95,7 +99,15 @@ def test_maps_tell_whether_the_second_method_is_worse_beyond_chance():
     rows = [row(method, error, m=m, n=n) for method, error in errors.items() for m in (1, 9) for n in (100, 1000)]
     rows += [row("independent", 2.5, m=1, n=100)]
     figure, _ = drawn(rows)["best_method"]
-    assert figure._suptitle.get_text() == "Least mean rank error under 0.1-zCDP, of 4 cells: Joint in 3, indep. in 1"
+    title = (
+        "Under 0.1-zCDP the least mean rank error is that of JointExp in 3 and independent exponential mechanisms in 1"
+    )
+    assert " ".join(figure.get_suptitle().split()) == f"{title}, in 1 of 4 cells beyond chance"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "indep.: independent exponential mechanisms",
+        "AQ: AQ, recursive",
+        "Joint: JointExp",
+    ]
     assert "Joint\n0.05\n≈ AQ" in texts(figure)
     assert "indep.\n0.05\nJoint ×2" in texts(figure)
 
@@ -107,3 +119,19 @@ def test_the_legend_of_a_narrow_figure_stays_on_the_paper():
         figure, _ = drawn(rows)["errors_by_records"]
         figure.draw_without_rendering()
     assert broken(figure) == []
+
+
+def test_value_errors_are_drawn_over_the_least_one_of_the_records():
+    """Errors of 20 and 5 units are 4 and 1 times the least. Where one is exact, the least is the floor."""
+    rows = [row(method, value, records=shape) for shape in ("uniform", "bell") for method, value in ERRORS.items()]
+    rows += [row("joint", 0.0, records="ties"), row("recursive", 0.002, records="ties")]
+    figure, _ = drawn(rows)["errors_by_records"]
+    heights = sorted(value for bars in figure.axes[1].containers for value in bars.lines[0].get_ydata())
+    np.testing.assert_allclose(heights, [1e-3, 1, 1, 2, 4, 4])
+    assert [label.get_text() for label in figure.axes[1].get_xticklabels()][1:] == [
+        "bell\nleast: 5",
+        "ties\nleast: 0.001",
+    ]
+
+
+ERRORS = {"joint": 20.0, "recursive": 5.0}

@@ -166,7 +166,7 @@ def test_figures(table):
     assert [axes.get_yscale() for axes in found["density"].axes] == ["linear"] * 4 + ["log"] * 4
     assert all(axes.get_yscale() == "log" for axes in found["tail"].axes)
     assert len(found["tail"].legends[0].get_texts()) == 5
-    assert found["density"].get_suptitle() == "1 of 4 noises bimodal (red)"
+    assert found["density"].get_suptitle() == "1 of 4 noises is bimodal (red)"
     far = stats.norm.isf(0.5e-12) * np.sqrt(2)  # of N(0, 2), which has the heaviest tail
     assert found["tail"].get_suptitle().endswith(f" to {far:.3g} counts")
 

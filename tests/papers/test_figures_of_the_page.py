@@ -60,10 +60,11 @@ def test_every_noise_has_its_colour():
 
 def test_titles_say_what_the_tables_do():
     """The share of Corollary 18 at omega sqrt(rho) = 1/8 is 1.867 (its claim T.C18p); modes are +-arcosh(sqrt(2))."""
-    assert "sinh-normal noise 1.87, sinh-squared noise 0.962" in title(
+    assert "1.87 of its budget with sinh-normal noise and 0.962 of its budget with sinh-squared" in title(
         laid_out(corollary_18.draw, checked_in("corollary_18"))
     )
-    assert "as printed at −0.9 and 0.9; Theorem 17 at 0" in title(laid_out(figure_2.draw, checked_in("figure_2")))
+    told = title(laid_out(figure_2.draw, checked_in("figure_2")))
+    assert "as printed peaks at −0.9 and 0.9 and that of Theorem 17 peaks at 0" in told
     assert "from 0.97 to 0.56" in title(laid_out(theorem_20.draw, checked_in("theorem_20")))
 
 

@@ -1,12 +1,15 @@
 """What every figure keeps to, in a figure that has been laid out.
 
-- It has a title. A legend has at most MOST_ENTRIES entries. Each axis has a label, or ticks that are names.
+- Its title is one sentence with a verb: no semicolon, no second sentence, and no list of numbers.
+- A legend has at most MOST_ENTRIES entries. Each axis has a label, or ticks that are names.
+- x axes end where the data end: lines of more than FEW points fill at least FILLED of the width of their panels.
 - No text lies beyond the paper, over another text, or over a marker.
 - Letters have at least SMALLEST points in print. A figure is printed PORTRAIT inches wide, or LANDSCAPE inches if it is
   wider than WIDE.
 - Lines of a panel whose colours look alike to a dichromat, or in grey, differ in markers or in dashes.
 """
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -15,8 +18,19 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Annotation
 
 MOST_ENTRIES = 8
+MOST_SHARES = 4  # percentages in a title; more are a list, and no finding
+LONGEST_TITLE = 240  # letters
+VERBS = re.compile(
+    r"\b(is|are|do|does|finds|has|have|answers|beats?|contain|costs?|exceeds?|follows|gives?|loses?|lowers?|meet|needs?|peaks|"
+    r"reach(es)?|refute|releases|reveal|selects?|settle|spends|stays|takes)\b"
+)
+FEW, FILLED = 5, 1 / 3  # points of lines, and share of an axis
 SMALLEST = 6.0  # points
 PORTRAIT, WIDE, LANDSCAPE = 6.5, 8.2, 9.7  # inches; that is A4 with margins of an inch
+SENTENCES = (
+    (r";", "two statements in the title"),
+    (r"(?<!Cor)(?<!Alg)(?<!al)(?<!vs)[.!?]( |$)", "two sentences in the title, or a full stop"),
+)
 ALIKE = 12.0  # distance in CIE Lab below which two thin lines are hard to tell apart
 TOUCH = 1.0  # points by which boxes of texts may overlap, since letters do not fill their boxes
 
@@ -25,7 +39,7 @@ def broken(figure):
     """Return in words all rules that a figure breaks."""
     rules = broken_rules(figure) + [f"off the paper: {text!r}" for text in beyond_the_paper(figure)]
     rules += [f"over each other: {one!r}, {other!r}" for one, other in overlaps(figure)]
-    return rules + small_letters(figure) + lines_alike(figure)
+    return rules + small_letters(figure) + lines_alike(figure) + empty_axes(figure)
 
 
 def broken_rules(figure):
@@ -33,13 +47,25 @@ def broken_rules(figure):
     legends = [*figure.legends, *filter(None, (axes.get_legend() for axes in figure.axes))]
     found = [f"{len(legend.texts)} legend entries" for legend in legends if len(legend.texts) > MOST_ENTRIES]
     panels = _panels(figure)
-    if not figure.get_suptitle():
-        found.append("no title")
+    found += title_faults(figure.get_suptitle())
     for what in ("x", "y"):
         labelled = [axes for axes in panels if getattr(axes, f"get_{what}label")()]
         for axes in panels:
             if not (_named(axes, what) or any(_in_line(axes, other, what) for other in labelled)):
                 found.append(f"no {what} label at panel {figure.axes.index(axes)}")
+    return found
+
+
+def title_faults(title):
+    """Return in words why a title is not one sentence that states a finding."""
+    text = " ".join(title.split())
+    if not text:
+        return ["no title"]
+    found = [f"{words}: {text!r}" for pattern, words in SENTENCES if re.search(pattern, text)]
+    if not VERBS.search(text):
+        found.append(f"no verb in the title: {text!r}")
+    if text.count("%") > MOST_SHARES or len(text) > LONGEST_TITLE:
+        found.append(f"a list in place of a finding: {text!r}")
     return found
 
 
@@ -51,6 +77,32 @@ def _in_line(axes, other, what):
     """Return True if two panels stand in one column (for x) or in one row (for y), so that they can share a label."""
     one, two = (getattr(panel.get_position(), f"interval{what}") for panel in (axes, other))
     return min(one[1], two[1]) - max(one[0], two[0]) > 0.5 * min(one[1] - one[0], two[1] - two[0])
+
+
+def empty_axes(figure):
+    """Return in words the x axes of which the data fill too little, over all panels that share them."""
+    found = []
+    for axes in _panels(figure):
+        group = axes.get_shared_x_axes().get_siblings(axes)
+        seen = np.concatenate([_filled(each) for each in group])
+        if axes is group[0] and len(np.unique(seen)) > FEW and np.ptp(seen) < FILLED:
+            found.append(f"data fill {np.ptp(seen):.0%} of the x axis of panel {figure.axes.index(axes)}")
+    return found
+
+
+def _filled(axes):
+    """Return the places of all drawn points of lines in a panel, in shares of its width."""
+    points = np.concatenate([np.empty((0, 2)), *(_in_data(axes, line) for line in axes.lines if line.get_visible())])
+    with np.errstate(all="ignore"):
+        places = (axes.transData + axes.transAxes.inverted()).transform(points)
+    inside = np.isfinite(places).all(axis=1) & (places > -0.01).all(axis=1) & (places < 1.01).all(axis=1)
+    return places[inside, 0]
+
+
+def _in_data(axes, line):
+    """Return the points of a line in data; none of a line across the panel."""
+    points = np.ma.filled(np.asarray(line.get_xydata(), float), np.nan)
+    return points if line.get_transform() == axes.transData else points[:0]
 
 
 def _named(axes, what):

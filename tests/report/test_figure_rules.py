@@ -25,7 +25,7 @@ def plain(columns=2, width=6.0):
         axes.plot([0, 1, 2], [2, 2, 3], color=looks.COLOURS[3])
         axes.set(xlabel="number of bins k")
     grid[0, 0].set_ylabel("error (counts)")
-    plots.headed(figure, "A finding")
+    plots.headed(figure, "Gaussian noise has the smaller error")
     return figure, grid[0]
 
 
@@ -35,6 +35,34 @@ def nine_entries(figure, panels):
 
 def no_title(figure, panels):
     figure.suptitle("")
+
+
+def a_title_of_two_sentences(figure, panels):
+    figure.suptitle("Gaussian noise has the smaller error. Lines: exact")
+
+
+def a_title_of_two_statements(figure, panels):
+    figure.suptitle("The error is 3; the bound is 4")
+
+
+def a_title_that_names_a_subject(figure, panels):
+    figure.suptitle("Worst-case error of a private histogram")
+
+
+def a_title_that_is_a_list(figure, panels):
+    figure.suptitle("The tail is Laplace 82%, truncated 97%, Gaussian 59%, Cor. 18 52%, tight 59%")
+
+
+def an_empty_axis(figure, panels):
+    panels[0].plot(np.linspace(0, 2, 9), np.ones(9), color=looks.COLOURS[2])
+    panels[0].set_xlim(0, 14)
+
+
+def an_axis_that_is_filled_together(figure, panels):
+    """Two panels share an axis that neither fills alone."""
+    panels[0].sharex(panels[1])
+    panels[0].lines[0].set_xdata([0, 0.2, 0.4])
+    panels[0].lines[1].set_xdata([0, 0.2, 0.4])
 
 
 def no_label_in_one_panel(figure, panels):
@@ -91,6 +119,11 @@ def test_a_good_figure_breaks_no_rule():
     [
         (nine_entries, "9 legend entries"),
         (no_title, "no title"),
+        (an_empty_axis, "data fill 14% of the x axis of panel 0"),
+        (a_title_of_two_sentences, "two sentences in the title"),
+        (a_title_of_two_statements, "two statements in the title"),
+        (a_title_that_names_a_subject, "no verb in the title"),
+        (a_title_that_is_a_list, "a list in place of a finding"),
         (no_label_in_one_panel, "no x label at panel 1"),
         (a_text_over_a_text, "over each other: 'here', 'here'"),
         (a_title_over_a_panel, "over each other: 'a title"),
@@ -107,6 +140,13 @@ def test_every_rule_finds_what_breaks_it(fault, words):
     fault(figure, panels)
     figure.draw_without_rendering()
     assert [rule for rule in broken(figure) if words in rule]
+
+
+def test_panels_may_share_an_axis_that_they_fill_together():
+    figure, panels = plain()
+    an_axis_that_is_filled_together(figure, panels)
+    figure.draw_without_rendering()
+    assert broken(figure) == []
 
 
 def test_names_on_an_axis_need_no_label():

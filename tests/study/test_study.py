@@ -245,7 +245,7 @@ def test_results_copied_as_a_real_folder_are_drawn_and_replaced(done, folder):
 def test_a_file_in_place_of_a_folder_is_one_line(done, folder, monkeypatch, name):
     with monkeypatch.context() as patch:
         patch.setattr(
-            "tcdp_sim.report.saving.save_all", lambda _, folder, __: folder.mkdir(parents=True, exist_ok=True)
+            "tcdp_sim.report.saving.save_all", lambda _, folder, *__: folder.mkdir(parents=True, exist_ok=True)
         )
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).write_text("in the way")

@@ -51,7 +51,7 @@ def _loosest(table: pd.DataFrame) -> str:
     """Return in words how many bounds are close to attained, and how loose the loosest one is."""
     close = int((table["loose"] < LOOSE).sum())
     told = f"{close} of {len(table)} bounds that hold are attained, or loose by less than a tenth"
-    return f"{told}; the loosest, {table['id'].iloc[0]}, could be {table['loose'].iloc[0]:,.3g} times as small"
+    return f"{told}, and the loosest, {table['id'].iloc[0]}, could be {table['loose'].iloc[0]:,.3g} times as small"
 
 
 def asymptotics_table(results: Sequence[Result]) -> pd.DataFrame:
@@ -92,8 +92,8 @@ def _settled(table: pd.DataFrame) -> str:
     verdicts = table.drop_duplicates("id").set_index("id")["verdict"]
     others = ", ".join(verdicts.index[verdicts != Verdict.CONSISTENT])
     count = int((verdicts == Verdict.CONSISTENT).sum())
-    told = f"Exact value over its asymptotic form, relative to the last ratio: {count} of {len(verdicts)} claims"
-    return f"{told} settle, and {others} does not" if others else f"{told} settle"
+    told = f"The exact values over their asymptotic forms settle for {count} of {len(verdicts)} claims"
+    return f"{told}, and not for {others}" if others else told
 
 
 def _draw_ratio(panel: Axes, points: pd.DataFrame, name: str) -> None:

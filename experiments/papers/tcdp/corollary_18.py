@@ -9,6 +9,7 @@ import pandas as pd
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import SinhNormal, SinhSquared
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.labels import End, label_ends
 from tcdp_sim.report.looks import line_of, noise_look
 from tcdp_sim.report.plots import GREY, headed, new_figure, plain_log_axis
@@ -72,8 +73,8 @@ def _together(table: pd.DataFrame) -> str:
 def _worst(table: pd.DataFrame) -> str:
     """Return in words the largest share of its budget that each noise spends where the corollary is printed."""
     printed = table[table["omega_sqrt_rho"] >= PRINTED].groupby("noise", sort=False)["spent"].max()
-    told = ", ".join(f"{name} noise {share:.3g}" for name, share in printed.items())
-    return f"Largest share of its budget that Corollary 18 spends from ω√ρ = 1/8 on, as it is printed: {told}"
+    told = listed(f"{share:.3g} of its budget with {name} noise" for name, share in printed.items())
+    return f"From ω√ρ = 1/8 on, as it is printed, Corollary 18 spends up to {told}"
 
 
 exhibit(

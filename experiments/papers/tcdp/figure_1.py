@@ -86,7 +86,7 @@ def draw(table: pd.DataFrame) -> "Figure":
     keys = "full: the most allowed\ndashed: a noise, exact\nmarks: simulated, 95%"
     axes.legend(loc="lower left", title=keys, alignment="left")
     told = f"tCDP follows zCDP up to a loss of {RHO * (2 * OMEGA - 1):g} nats, and Rényi DP from there on"
-    headed(figure, f"Largest tails of the privacy loss: {told}")
+    headed(figure, f"The largest tail under {told}")
     return figure
 
 

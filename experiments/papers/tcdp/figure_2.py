@@ -7,6 +7,7 @@ import pandas as pd
 
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal
+from tcdp_sim.report.findings import listed
 from tcdp_sim.report.looks import noise_look
 from tcdp_sim.report.plots import headed, new_figure
 
@@ -46,8 +47,9 @@ def draw(table: pd.DataFrame) -> "Figure":
     axes[0, 0].set_ylabel("density (per count)")
     axes[0, 0].set_ylim(0, None)
     axes[1, 0].set_ylabel("log density (nats)")
-    told = (f"{str(name).partition(':')[0]} {_modes(rows)}" for name, rows in table.groupby("law", sort=False))
-    headed(figure, f"Modes of the densities: {'; '.join(told)}")
+    laws = table.groupby("law", sort=False)
+    told = listed(f"that of {str(name).partition(':')[0]} peaks {_modes(rows)}" for name, rows in laws)
+    headed(figure, f"Of the densities, {told}")
     return figure
 
 

@@ -60,7 +60,7 @@ def _finding(table: pd.DataFrame) -> str:
     success = table.loc[table["algorithm"] == "Algorithm 22", "success"]
     fall = f"from {success.iloc[0]:.2g} to {success.iloc[-1]:.2g}"
     told = "Algorithm 21 finds the winner at the gap of Theorem 20"
-    return f"{told}. The more candidates, the less often Algorithm 22 does: {fall}"
+    return f"{told}, and the more candidates, the less often Algorithm 22 does ({fall})"
 
 
 exhibit(
