@@ -24,7 +24,7 @@ def test_the_snippets_run(page, tiny):
     if "results/histogram" in "".join(snippets(page)):
         assert tiny()[0] == 0
     text = page.read_text("utf-8")
-    with reader() as names:
+    with reader(text) as names:
         for place, code in enumerate(snippets(page)):
             printed, said = output(code, f"{page.name}:{place}", names), shown(text, code)
             assert "print(" not in code or said is None or printed == said

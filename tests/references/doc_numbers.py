@@ -29,7 +29,8 @@ NUMBER = r"\*{0,2}([\d.]+)\*{0,2}"
 CELLS = (1e3, 1e6, 1e12)
 FILE = "my_file"  # pages say that a reader saves the snippets in my_file.py
 SNIPPET = re.compile(r"```python\n((?s:.*?))```")
-PRINTED = re.compile(r"```python\n((?:(?!```)(?s:.))*)```\n\n((?:    \S.*\n)+)")  # a snippet and its indented output
+OWN_FILE = re.compile(r"This is `(\w+)\.py`:\n\n```python\n((?s:.*?))```")
+PRINTED = re.compile(r"```python\n((?:(?!```)(?s:.))*)```\n\n((?:    .*\S.*\n)+)")  # a snippet and its indented output
 
 
 def epsilons() -> Iterator[float]:
@@ -141,18 +142,26 @@ def written(text: str, pattern: str, values: Iterable[float]) -> str:
 
 
 @contextlib.contextmanager
-def reader() -> Iterator[dict[str, object]]:
+def reader(page: str = "") -> Iterator[dict[str, object]]:
     """Give the names of a reader who saves the snippets of a page in `my_file.py`, one below the other.
 
     The numbers of a sweep follow from the module and the source of its function, so they are those of such a file.
+    Files that the page names are written to the present folder, where they can be imported.
     """
     module = ModuleType(FILE)
     module.__file__ = f"{FILE}.py"
     sys.modules[FILE] = module
+    own = dict(OWN_FILE.findall(page))
+    for name, code in own.items():
+        Path(f"{name}.py").write_text(code, "utf-8")
+        sys.modules.pop(name, None)  # another test's
+    sys.path.insert(0, str(Path.cwd()))
     try:
         yield vars(module)
     finally:
-        del sys.modules[FILE]
+        sys.path.remove(str(Path.cwd()))
+        for name in (FILE, *own):
+            sys.modules.pop(name, None)
 
 
 def output(code: str, name: str, names: dict[str, object]) -> str:
@@ -167,16 +176,17 @@ def output(code: str, name: str, names: dict[str, object]) -> str:
 def shown(text: str, code: str) -> str | None:
     """Return the output that the page shows for a snippet, or None if it shows none."""
     blocks = {snippet: block for snippet, block in PRINTED.findall(text)}
-    return textwrap.dedent(blocks[code]) if code in blocks else None
+    return "".join(line[4:] for line in blocks[code].splitlines(True)) if code in blocks else None
 
 
 def computed(text: str, name: str) -> str:
     """Return the text of a page with the outputs that it shows replaced by those of its snippets."""
-    with reader() as names:
+    with reader(text) as names:
         for place, code in enumerate(SNIPPET.findall(text)):
             printed, said = output(code, f"{name}:{place}", names), shown(text, code)
             if "print(" in code and said is not None:
-                text = text.replace(textwrap.indent(said, "    "), textwrap.indent(printed, "    "))
+                head = f"```python\n{code}```\n\n"
+                text = text.replace(head + textwrap.indent(said, "    "), head + textwrap.indent(printed, "    "))
     return text
 
 
