@@ -1,19 +1,22 @@
 """The exact law of privacy losses that runs draw beside their errors, for noise on coordinates that move by one.
 
-The mechanisms have the attributes `noise` and `moves`, the number of these coordinates, None if it is not known. They
-may have `step`, the distance of a move if that is not one. Other experiments use the functions of atoms, which are
-losses with positive probabilities.
+`EXACT`, `SURVIVAL` and `DELTA` are those of mechanisms with the attributes `noise` and `moves`, the number of these
+coordinates, None if it is not known. Other experiments make their own with `laws_of_moves`, or with `laws_of_atoms`
+from losses with positive probabilities.
 """
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import delta_at
 from tcdp_sim.store import columns
 
+Atoms = tuple[np.ndarray, np.ndarray, np.ndarray]
 MEAN, MEAN_ON_NEIGHBOUR = columns.mean(LOSS), columns.mean(NEIGHBOUR)
 _BELOW = 1e-9  # relative: losses on a lattice are known to their rounding
 _ZERO = 1e-200  # a loss so near to 0 is 0, and its sign says whether it counts
@@ -49,47 +52,102 @@ def mean_of_atoms(loss: np.ndarray, chances: np.ndarray) -> float:
     return float(loss[finite] @ chances[finite] / chances[finite].sum())
 
 
-def survival(mechanism: Any, losses: np.ndarray, under: str = "P") -> np.ndarray:
-    """Return the probability that the loss exceeds each of `losses`."""
-    if not mechanism.moves:
+class Moved(NamedTuple):
+    """Coordinates that move by `step`, and the noise of each."""
+
+    noise: Noise
+    moves: int
+    step: float = 1.0
+
+
+class Laws(NamedTuple):
+    """The exact means, tails and delta(epsilon) of the losses of an experiment, by the names of what they are about."""
+
+    exact: Mapping[str, Any]
+    survival: Mapping[str, Any]
+    delta: Mapping[str, Any]
+
+
+def laws_of_atoms(atoms: Callable[[Any], Atoms]) -> Laws:
+    """Return the laws of losses with finitely many values.
+
+    `atoms` returns the losses of a mechanism's outputs, and the probabilities on the data and on the neighbour. It
+    raises ValueError where the law is not known.
+    """
+
+    def mean(place: int) -> Callable[[Any], float]:
+        def value(mechanism: Any) -> float:
+            found = atoms(mechanism)
+            return mean_of_atoms(found[0], found[place])
+
+        return lambda mechanism: _known(value, mechanism)
+
+    def survival(place: int) -> Callable[[Any, np.ndarray], np.ndarray]:
+        def chances(mechanism: Any, at: np.ndarray) -> np.ndarray:
+            found = atoms(mechanism)
+            return survival_of_atoms(found[0], found[place], at)
+
+        return chances
+
+    return _laws(mean, survival, lambda mechanism, epsilons: delta_of_atoms(*atoms(mechanism)[1:], epsilons), (1, 2))
+
+
+def laws_of_moves(moved: Callable[[Any], Moved]) -> Laws:
+    """Return the laws of losses of noise on coordinates that move; `moved` raises ValueError where they are not known.
+
+    The mean on the data is the Kullback-Leibler divergence. On the neighbour it is the negative one.
+    """
+
+    def mean(under: str) -> Callable[[Any], float]:
+        sign = 1 if under == "P" else -1
+        return lambda mechanism: _known(lambda each: sign * _divergence(moved(each)), mechanism)
+
+    def survival(under: str) -> Callable[[Any, np.ndarray], np.ndarray]:
+        return lambda mechanism, at: _survival(moved(mechanism), at, under)
+
+    return _laws(mean, survival, lambda mechanism, epsilons: _delta(moved(mechanism), epsilons), ("P", "Q"))
+
+
+def _laws(mean: Any, survival: Any, delta: Any, worlds: Any) -> Laws:
+    data, neighbour = worlds
+    tails = {LOSS: survival(data), NEIGHBOUR: survival(neighbour)}
+    return Laws({MEAN: mean(data), MEAN_ON_NEIGHBOUR: mean(neighbour)}, tails, {LOSS: delta})
+
+
+def _known(value: Callable[[Any], float], mechanism: Any) -> float:
+    """Return a mean, NaN if it is not known or if the run draws no losses."""
+    try:
+        return value(mechanism) if mechanism.draws_losses else np.nan
+    except ValueError:
+        return np.nan
+
+
+def _survival(moved: Moved, losses: np.ndarray, under: str) -> np.ndarray:
+    if not moved.moves:
         return np.where(losses < 0, 1.0, 0.0)
     at = between_atoms(losses)
-    return np.asarray(exact.product_loss_sf(mechanism.noise, _step(mechanism), at, mechanism.moves, under).estimate)
+    return np.asarray(exact.product_loss_sf(moved.noise, moved.step, at, moved.moves, under).estimate)
 
 
-def survival_on_neighbour(mechanism: Any, losses: np.ndarray) -> np.ndarray:
-    """Return the same for outputs on the neighbour."""
-    return survival(mechanism, losses, "Q")
-
-
-def delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
-    """Return delta(epsilon) at each of `epsilons`."""
-    if not mechanism.moves:
+def _delta(moved: Moved, epsilons: np.ndarray) -> np.ndarray:
+    if not moved.moves:
         return np.maximum(1 - np.exp(epsilons), 0.0)
-    return np.array([_profile(mechanism, float(each)) for each in epsilons])
+    profile = (exact.product_profile(moved.noise, moved.step, float(each), moved.moves) for each in epsilons)
+    return np.array([each.estimate for each in profile])
 
 
-def _step(mechanism: Any) -> float:
-    return float(getattr(mechanism, "step", 1.0))
+def _divergence(moved: Moved) -> float:
+    if not moved.moves:
+        return 0.0
+    return moved.moves * float(exact.PrivacyLossDistribution(moved.noise, moved.step).mean().estimate)
 
 
-def _profile(mechanism: Any, epsilon: float) -> float:
-    return exact.product_profile(mechanism.noise, _step(mechanism), epsilon, mechanism.moves).estimate
+def _own(mechanism: Any) -> Moved:
+    """Return what a mechanism with the attributes `noise` and `moves` moves. Raises ValueError if `moves` is None."""
+    if mechanism.moves is None:
+        raise ValueError("the worst neighbours are not known")
+    return Moved(mechanism.noise, mechanism.moves)
 
 
-def mean(mechanism: Any) -> float:
-    """Return the mean of the loss, which is the Kullback-Leibler divergence; NaN unless a run draws losses."""
-    if not mechanism.draws_losses or mechanism.moves is None:
-        return np.nan
-    one = exact.PrivacyLossDistribution(mechanism.noise, _step(mechanism))
-    return mechanism.moves * float(one.mean().estimate) if mechanism.moves else 0.0
-
-
-def mean_on_neighbour(mechanism: Any) -> float:
-    """Return the mean of the same ratio for outputs on the neighbour."""
-    return -mean(mechanism)
-
-
-EXACT = {MEAN: mean, MEAN_ON_NEIGHBOUR: mean_on_neighbour}
-SURVIVAL = {LOSS: survival, NEIGHBOUR: survival_on_neighbour}
-DELTA, PROMISED = {LOSS: delta}, {LOSS: promised_delta}
+EXACT, SURVIVAL, DELTA = laws_of_moves(_own)
+PROMISED = {LOSS: promised_delta}

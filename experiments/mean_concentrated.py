@@ -9,8 +9,6 @@ import pandas as pd
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import MeanConcentrated
-from tcdp_sim.mechanisms.losses import LOSS as PRIVACY_LOSS
-from tcdp_sim.mechanisms.losses import NEIGHBOUR
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import level_styles, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, limit_styles, new_figure, points
@@ -77,28 +75,9 @@ def _of_ones(mechanism: MeanConcentrated) -> tuple[Any, Any, Any]:
     return mechanism.epsilon * (2.0 * np.arange(mechanism.answers + 1) - mechanism.answers), law, law[::-1]
 
 
-def _mean(under: str):
-    def mean(mechanism: MeanConcentrated) -> float:
-        loss, *laws = _of_ones(mechanism)
-        return losses.mean_of_atoms(loss, laws["PQ".index(under)]) if mechanism.draws_losses else np.nan
-
-    return mean
-
-
-def _survival(under: str):
-    def survival(mechanism: MeanConcentrated, at: Floats) -> Floats:
-        loss, *laws = _of_ones(mechanism)
-        return losses.survival_of_atoms(loss, laws["PQ".index(under)], at)
-
-    return survival
-
-
-def _delta(mechanism: MeanConcentrated, epsilons: Floats) -> Floats:
-    return losses.delta_of_atoms(*_of_ones(mechanism)[1:], epsilons)
-
-
-EXACT |= {losses.MEAN: _mean("P"), losses.MEAN_ON_NEIGHBOUR: _mean("Q")}
-SURVIVAL, DELTA = {PRIVACY_LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {PRIVACY_LOSS: _delta}
+_LAWS = losses.laws_of_atoms(_of_ones)
+EXACT |= _LAWS.exact
+SURVIVAL, DELTA = _LAWS.survival, _LAWS.delta
 BOUND = {"bit_root_two_rho": released_tau}
 UNITS = {"bit_tau": "nats", "bit_root_two_rho": "nats"}
 

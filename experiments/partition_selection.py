@@ -8,7 +8,6 @@ import pandas as pd
 
 from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import PartitionSelection
-from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
@@ -65,12 +64,14 @@ def _records(mechanism: PartitionSelection) -> float:
 EXACT = {KEYS: _keys, RECORDS: _records}
 
 
-def _of_moved(mechanism: PartitionSelection) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of all sets of the moved keys, on the data and on the neighbour. Raises ValueError."""
+def _atoms(mechanism: PartitionSelection) -> losses.Atoms:
+    """Return the law of the loss over all sets of the moved keys, as `losses.laws_of_atoms` asks for it."""
     p, q = (np.append(mechanism.curve.released(n), mechanism.curve.withheld(n)) for n in mechanism.moved)
     if len(p) > 2 * MOST_MOVED:
         raise ValueError(f"the sets of more than {MOST_MOVED} keys are too many")
-    return _of_sets(p), _of_sets(q)
+    p, q = _of_sets(p), _of_sets(q)
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN for sets that never come
+        return np.log(p) - np.log(q), p, q
 
 
 def _of_sets(chances: np.ndarray) -> np.ndarray:
@@ -80,35 +81,9 @@ def _of_sets(chances: np.ndarray) -> np.ndarray:
     return law
 
 
-def _loss(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore", invalid="ignore"):  # NaN for sets that never come
-        return np.log(p) - np.log(q)
-
-
-def _mean_loss(under: str):
-    def mean(mechanism: PartitionSelection) -> float:
-        if not mechanism.draws_losses or len(mechanism.moved[0]) > MOST_MOVED:
-            return np.nan
-        laws = _of_moved(mechanism)
-        return losses.mean_of_atoms(_loss(*laws), laws["PQ".index(under)])
-
-    return mean
-
-
-def _survival(under: str):
-    def survival(mechanism: PartitionSelection, at: np.ndarray) -> np.ndarray:
-        laws = _of_moved(mechanism)
-        return losses.survival_of_atoms(_loss(*laws), laws["PQ".index(under)], at)
-
-    return survival
-
-
-def _delta(mechanism: PartitionSelection, epsilons: np.ndarray) -> np.ndarray:
-    return losses.delta_of_atoms(*_of_moved(mechanism), epsilons)
-
-
-EXACT |= {losses.MEAN: _mean_loss("P"), losses.MEAN_ON_NEIGHBOUR: _mean_loss("Q")}
-SURVIVAL, DELTA = {LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {LOSS: _delta}
+_LAWS = losses.laws_of_atoms(_atoms)
+EXACT |= _LAWS.exact
+SURVIVAL, DELTA = _LAWS.survival, _LAWS.delta
 PROMISED = losses.PROMISED
 
 

@@ -7,7 +7,6 @@ import pandas as pd
 
 from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import PureFromZCDP
-from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import level_styles, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, limit_styles, new_figure, points, wide_log_axis
@@ -61,31 +60,15 @@ def promised_error(mechanism: PureFromZCDP) -> float:
 EXACT = {PURE: _exact_error, ZCDP: _zcdp_error, "epsilon_spent": epsilon_spent}
 
 
-def _mean(under: str):
-    def mean(mechanism: PureFromZCDP) -> float:
-        if not mechanism.draws_losses:
-            return np.nan
-        logs = mechanism.pair
-        return losses.mean_of_atoms(logs[0] - logs[1], np.exp(logs["PQ".index(under)]))
-
-    return mean
+def _atoms(mechanism: PureFromZCDP) -> losses.Atoms:
+    """Return the losses of the points of T, and their probabilities on the data and on the neighbour."""
+    p, q = mechanism.pair
+    return p - q, np.exp(p), np.exp(q)
 
 
-def _survival(under: str):
-    def survival(mechanism: PureFromZCDP, at: np.ndarray) -> np.ndarray:
-        logs = mechanism.pair
-        return losses.survival_of_atoms(logs[0] - logs[1], np.exp(logs["PQ".index(under)]), at)
-
-    return survival
-
-
-def _delta(mechanism: PureFromZCDP, epsilons: np.ndarray) -> np.ndarray:
-    p, q = np.exp(mechanism.pair)
-    return losses.delta_of_atoms(p, q, epsilons)
-
-
-EXACT |= {losses.MEAN: _mean("P"), losses.MEAN_ON_NEIGHBOUR: _mean("Q")}
-SURVIVAL, DELTA = {LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {LOSS: _delta}
+_LAWS = losses.laws_of_atoms(_atoms)
+EXACT |= _LAWS.exact
+SURVIVAL, DELTA = _LAWS.survival, _LAWS.delta
 PROMISED = losses.PROMISED
 BOUND = {PURE: promised_error, "epsilon_spent": promised_epsilon}
 UNITS = {"epsilon_spent": "nats"}

@@ -7,9 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from tcdp_sim import exact
-from tcdp_sim.experiments.losses import MEAN, MEAN_ON_NEIGHBOUR, delta_of_atoms, promised_delta, survival_of_atoms
+from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import GapMax
-from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.baselines import SparseVector, Stability
 from tcdp_sim.store import columns
@@ -81,44 +80,11 @@ def _outputs(algorithm, noise, delta, k, gap, neighbour_gap) -> tuple[np.ndarray
         return np.log(p) - np.log(q), p * pair.times, q * pair.times
 
 
-def _outputs_of(mechanism: GapMax) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _outputs_of(mechanism: GapMax) -> losses.Atoms:
+    """Return the same for a mechanism. Raises ValueError for sparse vector, whose law is not computed."""
+    if isinstance(mechanism.calibrated, SparseVector):
+        raise ValueError("the law of the loss of sparse vector is not computed")
     return _outputs(*exact_arguments(mechanism), mechanism.k, mechanism.gap, mechanism.neighbour_gap)
-
-
-def loss_survival(mechanism: GapMax, losses: np.ndarray) -> np.ndarray:
-    """Return the probability that the privacy loss exceeds each of `losses`."""
-    loss, p, _ = _outputs_of(mechanism)
-    return survival_of_atoms(loss, p, losses)
-
-
-def loss_survival_on_neighbour(mechanism: GapMax, losses: np.ndarray) -> np.ndarray:
-    """Return the same for outputs on the neighbour."""
-    loss, _, q = _outputs_of(mechanism)
-    return survival_of_atoms(loss, q, losses)
-
-
-def loss_delta(mechanism: GapMax, epsilons: np.ndarray) -> np.ndarray:
-    """Return delta(epsilon) at each of `epsilons`."""
-    _, p, q = _outputs_of(mechanism)
-    return delta_of_atoms(p, q, epsilons)
-
-
-def _has_exact_losses(mechanism: GapMax) -> bool:
-    return mechanism.draws_losses and not isinstance(mechanism.calibrated, SparseVector)
-
-
-def _mean_loss(mechanism: GapMax) -> float:
-    if not _has_exact_losses(mechanism):
-        return np.nan
-    loss, p, _ = _outputs_of(mechanism)
-    return float(np.sum(p * loss, where=p > 0))
-
-
-def _mean_loss_on_neighbour(mechanism: GapMax) -> float:
-    if not _has_exact_losses(mechanism):
-        return np.nan
-    loss, _, q = _outputs_of(mechanism)
-    return float(np.sum(q * loss, where=q > 0))
 
 
 NEEDED = columns.quantile("needed_gap")
@@ -128,9 +94,9 @@ EXACT = {
     "top_selected": _top_selected,
     **{name: _failure_at(label) for label, name in EXCEEDS.items()},
 }
-EXACT |= {MEAN: _mean_loss, MEAN_ON_NEIGHBOUR: _mean_loss_on_neighbour}
-SURVIVAL = {LOSS: loss_survival, NEIGHBOUR: loss_survival_on_neighbour}
-DELTA, PROMISED = {LOSS: loss_delta}, {LOSS: promised_delta}
+_LAWS = losses.laws_of_atoms(_outputs_of)
+EXACT |= _LAWS.exact
+SURVIVAL, DELTA, PROMISED = _LAWS.survival, _LAWS.delta, losses.PROMISED
 BOUND = {EXCEEDS["proved"]: _claimed_at_proved}
 
 

@@ -1,6 +1,5 @@
 """The exact laws of the privacy losses of quantiles: of independent selections, and of noisy counts."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ from tcdp_sim.mechanisms.losses_of_quantiles import neighbour_of
 from tcdp_sim.quantiles import Independent, Line
 
 MOST_SINGLE = 1e7  # m n, up to which exact values of independent selections are computed
-Atoms = tuple[np.ndarray, np.ndarray, np.ndarray]  # losses, and the probabilities on the data and on the neighbour
 
 
-def atoms(method: Any, line: Line, j: int) -> Atoms:
+def atoms(method: Any, line: Line, j: int) -> losses.Atoms:
     """Return the law of the loss of the j-th independent selection, on the pieces that the records of both cut."""
     lines = line, neighbour_of(line, method.relation)
     points = np.unique(np.concatenate([each.values for each in lines]))
@@ -39,44 +37,48 @@ def _is_known(mechanism: Quantiles) -> bool:
     return isinstance(method, Independent) and method.m * mechanism.line.n <= MOST_SINGLE
 
 
-def _of_counts(mechanism: Quantiles) -> SimpleNamespace:
-    """Return the noise of counts that move, as `experiments.losses` asks for it. Raises ValueError without any."""
+def _one(mechanism: Quantiles) -> losses.Atoms:
+    """Return the law of the loss of one independent selection. Raises ValueError for several."""
+    if not _is_known(mechanism) or mechanism.method.m > 1:
+        raise ValueError("the law of the loss is computed for one independent selection and for noisy counts")
+    return atoms(mechanism.method, mechanism.line, 0)
+
+
+def _counts(mechanism: Quantiles) -> losses.Moved:
+    """Return the noise of counts that move. Raises ValueError for a method without any."""
     if mechanism.moves is None:
         raise ValueError("the law of the loss is computed for one independent selection and for noisy counts")
-    about = {"moves": mechanism.moves, "step": mechanism.step, "draws_losses": mechanism.draws_losses}
-    return SimpleNamespace(noise=getattr(mechanism.method, "noise"), **about)  # noqa: B009 (a method with counts)
+    return losses.Moved(getattr(mechanism.method, "noise"), mechanism.moves, mechanism.step)  # noqa: B009 (of counts)
 
 
-def _mean(under: str):
+_ONE, _COUNTS = losses.laws_of_atoms(_one), losses.laws_of_moves(_counts)
+
+
+def _law_of(mechanism: Quantiles) -> losses.Laws:
+    return _ONE if isinstance(mechanism.method, Independent) else _COUNTS
+
+
+def _mean(name: str, world: int):
+    """Return the mean of a loss in one of the worlds, which for independent selections is the sum of theirs."""
+
     def mean(mechanism: Quantiles) -> float:
-        if not mechanism.draws_losses or not (_is_known(mechanism) or mechanism.moves):
-            return np.nan
-        if mechanism.moves:
-            return (1 if under == "P" else -1) * losses.mean(_of_counts(mechanism))
-        method, line = mechanism.method, mechanism.line
-        laws = (atoms(method, line, j) for j in range(method.m))
-        return float(sum(law[0] @ law[1 + "PQ".index(under)] for law in laws))
+        if not (mechanism.draws_losses and _is_known(mechanism)):
+            return _COUNTS.exact[name](mechanism)
+        laws = (atoms(mechanism.method, mechanism.line, j) for j in range(mechanism.method.m))
+        return sum(losses.mean_of_atoms(law[0], law[1 + world]) for law in laws)
 
     return mean
 
 
-def _survival(under: str):
-    def survival(mechanism: Quantiles, at: np.ndarray) -> np.ndarray:
-        if not _is_known(mechanism) or mechanism.method.m > 1:
-            return losses.survival(_of_counts(mechanism), at, under)
-        law = atoms(mechanism.method, mechanism.line, 0)
-        return losses.survival_of_atoms(law[0], law[1 + "PQ".index(under)], at)
-
-    return survival
+def _survival(name: str):
+    return lambda mechanism, at: _law_of(mechanism).survival[name](mechanism, at)
 
 
 def delta(mechanism: Quantiles, epsilons: np.ndarray) -> np.ndarray:
     """Return delta(epsilon) at each of `epsilons`."""
-    if not _is_known(mechanism) or mechanism.method.m > 1:
-        return losses.delta(_of_counts(mechanism), epsilons)
-    return losses.delta_of_atoms(*atoms(mechanism.method, mechanism.line, 0)[1:], epsilons)
+    return np.asarray(_law_of(mechanism).delta[LOSS](mechanism, epsilons))
 
 
-EXACT = {losses.MEAN: _mean("P"), losses.MEAN_ON_NEIGHBOUR: _mean("Q")}
-SURVIVAL, DELTA = {LOSS: _survival("P"), NEIGHBOUR: _survival("Q")}, {LOSS: delta}
+EXACT = {name: _mean(name, world) for world, name in enumerate(_COUNTS.exact)}
+SURVIVAL, DELTA = {name: _survival(name) for name in (LOSS, NEIGHBOUR)}, {LOSS: delta}
 PROMISED = losses.PROMISED

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from math import isnan
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ from scipy.optimize import brentq
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.smooth_sensitivity.cost import cost_figure, cost_table
 from tcdp_sim.experiments.smooth_sensitivity.drawing import error_figure, short_name
-from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
@@ -57,41 +55,20 @@ def error_survival(mechanism: SmoothSensitivity, errors: np.ndarray) -> np.ndarr
     return np.array([1.0 if error < 0 else 1 - chance_within(mechanism, float(error)) for error in errors])
 
 
-def _shifted(mechanism: SmoothSensitivity) -> SimpleNamespace:
-    """Return the noise and its shift, as `experiments.losses` asks for them. Raises ValueError for another scale."""
+def _shifted(mechanism: SmoothSensitivity) -> losses.Moved:
+    """Return the noise and its shift. Raises ValueError if the noise has another scale on the neighbour."""
     answer, scale = mechanism.neighbour
     if scale != mechanism.sensitivity:
         raise ValueError("the noise has another scale on the neighbour")
     step = abs(answer - mechanism.answer) / scale
-    moves = {"moves": int(step > 0), "step": step, "draws_losses": mechanism.draws_losses}
-    return SimpleNamespace(noise=mechanism.noise, **moves)
+    assert mechanism.noise is not None  # of a run that draws losses
+    return losses.Moved(mechanism.noise, int(step > 0), step)
 
 
-def _mean_loss(mechanism: SmoothSensitivity) -> float:
-    if not mechanism.draws_losses or mechanism.neighbour[1] != mechanism.sensitivity:
-        return np.nan
-    return losses.mean(_shifted(mechanism))
-
-
-def _mean_loss_on_neighbour(mechanism: SmoothSensitivity) -> float:
-    return -_mean_loss(mechanism)
-
-
-def _loss_survival(under: str):
-    def survival(mechanism: SmoothSensitivity, at: np.ndarray) -> np.ndarray:
-        return losses.survival(_shifted(mechanism), at, under)
-
-    return survival
-
-
-def _delta(mechanism: SmoothSensitivity, epsilons: np.ndarray) -> np.ndarray:
-    return losses.delta(_shifted(mechanism), epsilons)
-
-
-SURVIVAL = {"abs_error": error_survival, LOSS: _loss_survival("P"), NEIGHBOUR: _loss_survival("Q")}
-DELTA, PROMISED = {LOSS: _delta}, losses.PROMISED
-EXACT = {ERROR: at_each_level(error_quantile)}
-EXACT |= {losses.MEAN: _mean_loss, losses.MEAN_ON_NEIGHBOUR: _mean_loss_on_neighbour}
+_LAWS = losses.laws_of_moves(_shifted)
+SURVIVAL = {"abs_error": error_survival, **_LAWS.survival}
+DELTA, PROMISED = _LAWS.delta, losses.PROMISED
+EXACT = {ERROR: at_each_level(error_quantile), **_LAWS.exact}
 
 
 def rows(cell: Cell) -> Row:

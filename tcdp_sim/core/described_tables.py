@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+SCALARS = {"Timestamp", "Timedelta", "Period", "Interval", "NAType", "NaTType", "Decimal"}  # no two share a text
+SCALARS |= {"date", "datetime", "time", "timedelta"}
 _PLAIN = (bool, int, float, complex, str, bytes)
 
 
 def of_table(what: Any) -> list[Any] | None:
-    """Return a DataFrame, Series or Index as plain data, None for anything else. Raises TypeError for other objects."""
+    """Return a DataFrame, Series or Index as plain data, else None. Raises TypeError if it holds objects."""
     pandas = sys.modules.get("pandas")
     if pandas is None or type(what).__module__.split(".")[0] != "pandas":
         return None
@@ -29,7 +31,7 @@ def of_table(what: Any) -> list[Any] | None:
             [_values(what.get_level_values(place)) for place in range(what.nlevels)],
         ]
     if isinstance(what, pandas.Index):
-        return ["Index", _listed([what.name]), _values(what)]
+        return ["Index", _listed([what.name]), _values(what), getattr(what, "freqstr", None)]
     return None
 
 
@@ -58,8 +60,8 @@ def _told(value: Any) -> Any:
         return [value.dtype.str, repr(value.item())]
     if isinstance(value, tuple):  # a label of several levels
         return [_told(one) for one in value]
-    module, name = type(value).__module__, type(value).__qualname__
-    if module.split(".")[0] in ("pandas", "datetime", "decimal"):
+    name = type(value).__qualname__
+    if name in SCALARS and type(value).__module__.split(".")[0] in ("pandas", "datetime", "decimal"):
         return [name, str(value)]
     raise TypeError(f"a table holds {name}, which is no plain data")
 

@@ -18,7 +18,7 @@ from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivit
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
-from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR
+from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR, of_moves
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.quantiles import plan_quantiles
@@ -236,6 +236,8 @@ class SmoothSensitivity(Mechanism):
         assert self.noise is not None
         answer, scale = self.neighbour
         move, ratio = (self.answer - answer) / scale, self.sensitivity / scale
+        if ratio == 1 and self.noise.gives_loss:  # which keeps the digits that a difference of log densities loses
+            return of_moves(self.noise, int(move != 0), trials, rng=rng, step=move)
         z, other = (np.asarray(self.noise.sample(size=trials, rng=rng)) for _ in range(2))
         return {
             LOSS: self._log_density(z) - self._log_density(ratio * z + move) - np.log(ratio),

@@ -74,4 +74,4 @@ def test_nothing_that_moves_has_no_loss():
     still = SimpleNamespace(noise=Gaussian(1.0), moves=0)
     for law in losses.SURVIVAL.values():
         assert law(still, np.array([-1.0, -1e-300, 0.0, 1.0])).tolist() == [1, 1, 0, 0]
-    assert losses.delta(still, np.array([-np.log(2), 0.0, 1.0])).tolist() == pytest.approx([0.5, 0, 0])
+    assert losses.DELTA[LOSS](still, np.array([-np.log(2), 0.0, 1.0])).tolist() == pytest.approx([0.5, 0, 0])

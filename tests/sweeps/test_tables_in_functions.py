@@ -44,6 +44,8 @@ MAKE = {
     "a column": lambda: pd.DataFrame(TABLE)["people"],
     "another column": lambda: pd.DataFrame(TABLE)["share"],
     "its name": lambda: pd.DataFrame(TABLE)["share"].rename("part"),
+    "days in a row": lambda: pd.date_range("2026-01-01", periods=3, freq="D"),
+    "the same days": lambda: pd.DatetimeIndex(list(pd.date_range("2026-01-01", periods=3))),
     "an index": lambda: pd.Index(TABLE["state"]),
     "a range": lambda: pd.RangeIndex(3),
     "a longer range": lambda: pd.RangeIndex(4),
@@ -69,9 +71,11 @@ def test_it_is_the_same_in_another_process():
     assert json.loads(told) == {name: digest(make()) for name, make in MAKE.items()}
 
 
-def test_a_table_of_objects_has_no_identity():
-    with pytest.raises(TypeError, match="a table holds object"):
-        digest(pd.DataFrame({"a": [object()]}))
+@pytest.mark.parametrize("held", [object(), pd.Series(range(100)), pd.DataFrame({"a": [1]}), [1], {"a": 1}])
+def test_a_table_of_objects_has_no_identity(held):
+    """Nor has one of tables: pandas shortens their texts."""
+    with pytest.raises(TypeError, match=f"a table holds {type(held).__name__}"):
+        digest(pd.DataFrame({"a": pd.Series([held], dtype=object)}))
 
 
 TOLD = pd.DataFrame({"people": [1.0, 2.0]})
