@@ -196,6 +196,8 @@ def _distances(part) -> str:
     """Return a title: how far each noise is from the optimum at most."""
     most = {label: part[f"{noise}_ratio"].max() - 1 for noise, label in RIVALS.items()}
     known = sorted((above, label) for label, above in most.items() if not isnan(above))
+    if not known:
+        return "At equal privacy no other noise is compared with the best possible noise"
     told = listed(f"{above:.0%} with {label}" for above, label in known)
     return f"At equal privacy errors exceed those of the best possible noise by up to {told}"
 

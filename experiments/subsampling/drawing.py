@@ -287,6 +287,8 @@ def _rarer(part) -> str:
     It is the largest such loss of all noises.
     """
     lines = part[(part["trials"] == 0) & (part["exact"] >= SEEN)]
+    if lines.empty:
+        return f"No drawn loss is exceeded with a probability of {SEEN:.0%}, as far as it is known exactly"
     reach = lines.groupby("fraction")["at"].max()
     most, least = reach.index.max(), reach.index.min()
     told = f"at most {reach[most]:.2g} nats at s = {most:g}"

@@ -10,8 +10,8 @@ Lines = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
 def listed(words: Iterable[str]) -> str:
-    """Return words as a list in a sentence, such as "a, b and c". Equal words appear once."""
-    *first, last = dict.fromkeys(words)
+    """Return words as a list in a sentence, such as "a, b and c", "" for none. Equal words appear once."""
+    *first, last = dict.fromkeys(words) or ("",)
     return f"{', '.join(first)} and {last}" if first else last
 
 

@@ -23,6 +23,12 @@ def flat(_):
     return 50.0
 
 
+def drawn_title(rows, part):
+    with plots.style():
+        styles = {method: {"color": "#000000", "marker": "o", "label": method} for method in set(rows["method"])}
+        return break_even.figure(part, styles).get_suptitle().replace("\n", " ")
+
+
 def test_the_crossing_is_interpolated():
     rows = table(deciles=flat, tree_2=lambda bits: float(bits), square_root=lambda bits: bits / 2)
     ((name, part),) = break_even.families(rows)
@@ -33,9 +39,7 @@ def test_the_crossing_is_interpolated():
     (line,) = break_even.lines(rows)
     assert "100 records at ρ = 0.5" in line
     assert "deciles from 2^50 on (tree_2)" in line
-    with plots.style():
-        styles = {method: {"color": "#000000", "marker": "o", "label": method} for method in set(rows["method"])}
-        title = break_even.figure(part, styles).get_suptitle().replace("\n", " ")
+    title = drawn_title(rows, part)
     assert "beat the square_root from k = $2^{100}$ on" in title
     assert title.endswith("and the tree_2 from k = $2^{50}$ on")
 
@@ -43,6 +47,7 @@ def test_the_crossing_is_interpolated():
 def test_a_method_that_is_never_beaten_or_always_has_no_crossing():
     rows = table(deciles=flat, tree_2=lambda bits: 10.0, square_root=lambda bits: 60.0)
     assert break_even.crossings(rows) == {}
+    assert drawn_title(rows, rows).endswith("interior points break even with no tree on these domains")
     assert list(break_even.lines(rows)) == []
 
 

@@ -8,7 +8,8 @@ from tcdp_sim.report.findings import close_pairs, listed, lowest_first, span, wi
 
 
 @pytest.mark.parametrize(
-    ("words", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c"), (["a", "a"], "a")]
+    ("words", "text"),
+    [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c"), (["a", "a"], "a")],
 )
 def test_lists(words, text):
     assert listed(words) == text
