@@ -6,6 +6,7 @@ from losses with positive probabilities.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,6 +137,7 @@ def _delta(moved: Moved, epsilons: np.ndarray) -> np.ndarray:
     return np.array([each.estimate for each in profile])
 
 
+@lru_cache(maxsize=512)  # cells differ in k more often than in their noise, and two means use one divergence
 def _divergence(moved: Moved) -> float:
     if not moved.moves:
         return 0.0

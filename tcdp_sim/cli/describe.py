@@ -103,7 +103,7 @@ def _yields(mechanism: type[Mechanism]) -> Table:
     table = _table("What a trial yields", "name", "meaning", "unit")
     asked = asked_losses(mechanism)
     for name, observable in mechanism.observables.items():
-        meaning = f"{observable.meaning}; with losses=true" if name in asked else observable.meaning
+        meaning = f"{observable.meaning}; not with losses=false" if name in asked else observable.meaning
         table.add_row(*map(escape, (name, meaning, observable.unit)))
     for name, meaning in mechanism.events.items():
         table.add_row(*map(escape, (name, f"whether {meaning}", "yes or no")))
@@ -112,9 +112,9 @@ def _yields(mechanism: type[Mechanism]) -> Table:
 
 def _losses(mechanism: type[Mechanism]) -> list[str]:
     """Return the neighbours of the privacy losses that a run draws, and the cases without a loss."""
-    pair = [f"Privacy loss (losses=true): {mechanism.loss_pair}"] if mechanism.loss_pair else []
+    pair = [f"Privacy loss: {mechanism.loss_pair}"] if mechanism.loss_pair else []
     cases = mechanism.reasons_without_losses().items()
-    return pair + [f"No privacy loss (losses=true), {case}: {reason}" for case, reason in cases]
+    return pair + [f"No privacy loss, {case}: {reason}" for case, reason in cases]
 
 
 def _drawn(experiment: str) -> list[str]:

@@ -17,6 +17,9 @@ RHO = Axis("rho", "privacy parameter of zCDP and tCDP", "nats", POSITIVE)
 OMEGA = Axis("omega", "largest order of tCDP", "1", "above 1")
 OMEGA_SQRT_RHO = Axis("omega_sqrt_rho", "omega, given as omega times the root of rho", "1", POSITIVE)
 DELTA = Axis("delta", "privacy parameter of (epsilon, delta)-DP", "1", "between 0 and 1")
+SCALE = Axis("scale", "parameter of the noise, in place of a target", "counts", POSITIVE)
+SIGMA = Axis("sigma", "standard deviation of Gaussian noise, in place of a target", "counts", POSITIVE)
+SIZES = (SCALE, SIGMA)  # either gives a noise with one parameter
 TCDP_TARGET = (RHO, OMEGA, OMEGA_SQRT_RHO)
 COMMON = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA)  # every sweep is multiplied out in this order
 

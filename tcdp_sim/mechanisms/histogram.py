@@ -13,7 +13,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
-from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
+from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, SIZES, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
 from tcdp_sim.mechanisms.losses import BY_NOISE, LOSSES, of_moves, unknown_of_noise
 from tcdp_sim.noise import Noise
@@ -87,7 +87,7 @@ class Histogram(Mechanism):
     loss_pair = "One bin goes up by one and another one down by one; all neighbours are alike."
     unknown_losses = BY_NOISE
     version = 1
-    axes = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA)
+    axes = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA, *SIZES)
     required = ("noise", "data", "k", "rho")
     options = ("sampling", "beta")
     observables = MappingProxyType(
@@ -134,7 +134,7 @@ class Histogram(Mechanism):
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
-        return ("noise", "data", "k", *noise_axes.target_axes(noise_axes.depends_on(point["noise"])))
+        return ("noise", "data", "k", *noise_axes.axes_of(point["noise"], point))
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms import noise_axes
-from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
+from tcdp_sim.mechanisms.axes import DELTA, NOISE, SIZES, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
@@ -67,6 +67,7 @@ class Information(Mechanism):
         NOISE,
         *TCDP_TARGET,
         DELTA,
+        *SIZES,
         Axis("n", "number of records, which are equal", "records", "a whole number from 1 to 1e15"),
         replace(K, meaning="number of bins; 1: one count of a fair bit", valid=f"a whole number from 1 to {MOST_BINS}"),
     )
@@ -77,7 +78,7 @@ class Information(Mechanism):
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
-        return ("noise", "n", "k", *noise_axes.target_axes(noise_axes.depends_on(point["noise"])))
+        return ("noise", "n", "k", *noise_axes.axes_of(point["noise"], point))
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:

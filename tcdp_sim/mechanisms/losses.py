@@ -37,15 +37,14 @@ def unknown_of_noise(noise: Noise, moves: int) -> str:
 def of_moves(noise: Noise, moves: int, trials: int, *, rng: np.random.Generator, step: float = 1.0) -> Draws:
     """Return losses of `moves` coordinates that go up or down by `step`, each with its own noise, in both worlds.
 
-    The noise is symmetric, so all such neighbours have the same law of the loss, however many go up.
+    The noise is symmetric, so all such neighbours have the same law of the loss, however many go up. The loss of an
+    output on the neighbour has the law of minus the loss, and the same trials serve both.
     """
     noise.need_loss()
-    loss, neighbour = np.zeros(trials), np.zeros(trials)
-    for place in range(moves):
-        move = step if place % 2 else -step
-        loss += noise.privacy_loss(noise.sample(size=trials, rng=rng), move)
-        neighbour += noise.privacy_loss(noise.sample(size=trials, rng=rng) + move, move)
-    return {LOSS: loss, NEIGHBOUR: neighbour}
+    loss = np.zeros(trials)
+    for _ in range(moves):
+        loss += noise.privacy_loss(noise.sample(size=trials, rng=rng), step)
+    return {LOSS: loss, NEIGHBOUR: -loss}
 
 
 def of_outputs(p: np.ndarray, q: np.ndarray, drawn: np.ndarray, drawn_neighbour: np.ndarray) -> Draws:

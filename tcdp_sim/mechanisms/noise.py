@@ -10,7 +10,7 @@ import numpy as np
 from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.mechanisms import noise_axes
-from tcdp_sim.mechanisms.axes import DELTA, NOISE, POSITIVE, TCDP_TARGET
+from tcdp_sim.mechanisms.axes import DELTA, NOISE, POSITIVE, SIGMA, SIZES, TCDP_TARGET
 from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
@@ -19,7 +19,7 @@ NOISE_AXES = (
     NOISE,
     *TCDP_TARGET,
     DELTA,
-    Axis("scale", "parameter of the noise, in place of a target", "counts", POSITIVE),
+    *SIZES,
     Axis("knee", "parameter of sinh-normal noise, in place of a target", "counts", POSITIVE),
     Axis("bound", "parameter of truncated Laplace noise, in place of a target", "counts", POSITIVE),
 )
@@ -46,8 +46,9 @@ def noise_law(point: Mapping[str, Any]) -> dict[str, Any]:
     if parameters := spec.get("parameters"):
         return {"noise": noise_axes.named(spec), "parameters": dict(parameters)}
     if given := _given(point):
-        noise = noise_axes.built(spec["family"], noise_axes.target(spec["family"], given, point))
-        return {"noise": noise_axes.named(spec, "given"), "parameters": noise_axes.parameters(noise)}
+        values = noise_axes.target(spec["family"], given, point)
+        noise = noise_axes.built(spec["family"], noise_axes.own_names(spec["family"], values))
+        return {"noise": noise_axes.named(spec, noise_axes.GIVEN), "parameters": noise_axes.parameters(noise)}
     return noise_axes.noise_law(spec, point)  # a noise that is tuned to k is tuned to one query here
 
 
@@ -58,7 +59,9 @@ def built_noise(law: Mapping[str, Any]) -> tuple[Noise, Guarantee | None]:
 
 
 def _given(point: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the family's parameters if the point gives any of them, else nothing."""
+    """Return the axes of the family's parameters if the point gives any of them, else nothing."""
+    if (size := noise_axes.given_size(point["noise"], point)) == (SIGMA.name,):
+        return size
     noise_class: type[Noise] = registry.noise(point["noise"]["family"])
     given = [name for name in noise_class.parameters() if point.get(name) is not None]
     optional = [name for name in noise_class.parameters() if hasattr(noise_class, name)]  # as the step of a lattice

@@ -7,25 +7,29 @@ parameters that the noise is calibrated to.
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import lru_cache
+from math import log
 from typing import Any
 
 from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy, spec_objective
 from tcdp_sim.calibration.given_noise import need_kept
 from tcdp_sim.core import own_noises, registry
-from tcdp_sim.core.errors import scalar
-from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS
+from tcdp_sim.core.errors import real, scalar
+from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS, SCALE, SIGMA
 from tcdp_sim.mechanisms.kept_noises import kept
 from tcdp_sim.noise import Noise, Objective
+from tcdp_sim.noise.missing import defines
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Point = Mapping[str, Any]
 Spec = Mapping[str, Any]
+GIVEN = "given"  # the calibration of a noise whose parameters a point gives
 KEPT = 64  # calibrated noises kept in memory while cells are laid out
 _GUARANTEES: Mapping[str, Any] = {kind.__name__: kind for kind in (PureDP, ApproxDP, ZCDP, TCDP)}
 _NOTIONS = {  # what a user's noise whose target needs these numbers can meet
     "omega": "(rho, omega)-tCDP with finite omega and no zCDP",
     "delta": "(epsilon, delta)-DP alone",
 }
+_GAUSSIAN = ("gaussian", "rounded_gaussian", "discrete_gaussian")
 _AXES = {OMEGA.name: OMEGA_FORMS}  # the axes that give the same parameter of a target
 
 
@@ -85,11 +89,66 @@ def step(spec: Spec) -> float:
     return scalar("step", spec.get("step", 1.0), 0)
 
 
-def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -> dict[str, Any]:
-    """Return the calibrated noise of a point as plain data: noise, parameters and target.
+def given_size(spec: Spec, point: Point) -> tuple[str, ...]:
+    """Return the axis that gives the noise by its parameter in place of a target; nothing if the point has none.
 
-    Raises the errors of `target` and `calibrated`.
+    `sigma` is for Gaussian noise, also rounded or discrete, and comes first; `scale` is for noises with this parameter.
     """
+    if "parameters" in spec:
+        return ()
+    kind: type[Noise] = registry.noise(spec["family"])
+    sizes = [SIGMA.name] if spec["family"] in _GAUSSIAN else []
+    sizes += [SCALE.name] if SCALE.name in kind.parameters() else []
+    return tuple(axis for axis in sizes if point.get(axis) is not None)[:1]
+
+
+def is_given(noise: Any) -> bool:
+    """Return True for the entry of a noise in a law if its parameters were given."""
+    return isinstance(noise, Mapping) and noise.get("calibration") == GIVEN
+
+
+def axes_of(spec: Spec, point: Point) -> tuple[str, ...]:
+    """Return the axes that the noise of a point depends on: its size, or those of its target."""
+    return given_size(spec, point) or target_axes(depends_on(spec))
+
+
+def own_names(family: str, values: Mapping[str, float]) -> dict[str, float]:
+    """Return parameters by the names that a family has for them: `sigma` is the `scale` of Gaussian noise."""
+    own = registry.noise(family).parameters()
+    return {name if name in own else SCALE.name: value for name, value in values.items()}
+
+
+def of_size(spec: Spec, point: Point, coordinates: int) -> tuple[Noise, dict[str, float]]:
+    """Return the noise whose parameter the point gives, and the target that it meets by its family's theorem.
+
+    Raises ValueError for a noise with more than one parameter.
+    """
+    (axis,) = given_size(spec, point)
+    family, size = spec["family"], real(axis, point[axis], 0)
+    kind: type[Noise] = registry.noise(family)
+    if kind.depends_on != ("rho",) or not defines(kind, "by_theorem"):
+        wanted = " and ".join(kind.depends_on)
+        raise ValueError(f"{axis} alone says nothing about the guarantee of {family}; valid: {wanted}")
+    ((name, _),) = own_names(family, {axis: size}).items()
+
+    def by_theorem(rho: float) -> float:
+        return float(getattr(kind.by_theorem(kind.equal_privacy(rho), 1.0, coordinates), name))
+
+    power = log(by_theorem(1.0) / by_theorem(16.0)) / log(16.0)  # a theorem's size is a power of 1 / rho
+    rho = (by_theorem(1.0) / size) ** (1 / power)
+    step_named = {"step": step(spec)} if "step" in kind.parameters() else {}
+    return kind(**{name: size} | step_named), {"rho": rho}
+
+
+def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -> dict[str, Any]:
+    """Return the noise of a point as plain data: noise, parameters and target.
+
+    The noise is calibrated to the target, or its parameter is given and the target follows from it. Raises the errors
+    of `target` and `calibrated`.
+    """
+    if given_size(spec, point):
+        noise, wanted = of_size(spec, point, coordinates)
+        return {"noise": named(spec, GIVEN), "parameters": parameters(noise), "target": wanted}
     wanted = target_of(spec, point)
     noise_class: type[Noise] = registry.noise(spec["family"])
     if given := spec.get("parameters"):

@@ -108,10 +108,12 @@ class SinhNormal(DoublyExponentialNoise):
         ratio = np.divide(self.knee, self.scale)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             m, h = 0.5 * ((y - shift) + y) / self.knee, 0.5 * shift / self.knee
-            nearer = np.minimum(np.abs(m), np.abs(h))  # where both are large, both tanh round to one
-            rest = np.log1p(np.exp(-2 * np.abs(m + h))) - np.log1p(np.exp(-2 * np.abs(m - h)))
-            far = np.copysign(2 * nearer, m) * np.copysign(1.0, h) + rest
-            log_cosh_ratio = np.where(nearer < 1, 2 * np.arctanh(np.tanh(m) * np.tanh(h)), far)
+            nearer = np.minimum(np.abs(m), np.abs(h))
+            log_cosh_ratio = 2 * np.arctanh(np.tanh(m) * np.tanh(h))
+            if not np.all(nearer < 1):  # where both are large, both tanh round to one
+                rest = np.log1p(np.exp(-2 * np.abs(m + h))) - np.log1p(np.exp(-2 * np.abs(m - h)))
+                far = np.copysign(2 * nearer, m) * np.copysign(1.0, h) + rest
+                log_cosh_ratio = np.where(nearer < 1, log_cosh_ratio, far)
             loss = log_cosh_ratio - 0.5 * ratio * ratio * np.sinh(2 * m) * np.sinh(2 * h)
             return np.where(h == 0, 0 * m, loss)[()]  # not 0 * inf where sinh overflows
 

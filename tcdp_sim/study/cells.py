@@ -19,6 +19,7 @@ from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.core.texts import show
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.mechanisms import Mechanism, noise_axes
+from tcdp_sim.mechanisms.axes import RHO, SIZES
 from tcdp_sim.study.packed_cells import Cell, Cells, Packer
 from tcdp_sim.study.points import derived
 
@@ -236,7 +237,9 @@ def _cell(
     if share:
         law["stream"] = _stream(mechanism, label | size, share)
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
-    coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
+    target = law.get("target", {})
+    given = {"rho": target["rho"]} if target and noise_axes.is_given(law.get("noise")) else {}
+    coords = label | named | size | {"omega": target.get("omega")} | given
     texts = (data.digest if data else "", str(built.guarantee), repr(getattr(built, "noise", None)))
     return Cell(cell_id(law), law, coords, *texts, float(built.work)), unknown
 
@@ -307,5 +310,5 @@ def _check_complete(point: Mapping[str, Any], mechanism: type[Mechanism], where:
     if point.get("omega") is not None and point.get("omega_sqrt_rho") is not None:
         raise UserError(f"{where}: give omega or omega_sqrt_rho, not both; set the other to null")
     for axis in mechanism.required:
-        if point.get(axis) is None:
+        if point.get(axis) is None and not (axis == RHO.name and any(point.get(s.name) for s in SIZES)):
             raise UserError(f"{where}.{axis} is missing; give a value, a list or a range")

@@ -112,7 +112,7 @@ class Settings(_Part):
     code: Literal["same", "any"]
     on_error: Literal["raise", "continue"]
     part: Annotated[str | None, BeforeValidator(_part)] = None
-    losses: bool = Field(False, description="true or false")
+    losses: bool = Field(True, description="true or false")
     figures: Annotated[FigureOptions, BeforeValidator(figure_options)] = FigureOptions()
     share: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(description="null, or a list of axes: [noise]")
     sweep: Keys = Field(description="keys and their values, such as {k: 10}")

@@ -75,7 +75,8 @@ class Study(OfSettings):
         """A line for each deviation from the config: cells left out, records dropped, trials rounded up."""
         s = self.settings
         lines = [f"left out: {why}" for why in self.plan.skipped] + data_notes(self.data)
-        lines += [f"no privacy loss in {why}" for why in self.plan.without_losses]
+        if self.mechanism.knows_losses():
+            lines += [f"no privacy loss in {why}" for why in self.plan.without_losses]
         sweep = blocks.spelled_out(s, "sweep", s.sweep)
         asked = {key.removeprefix(LOG10) for key, value in sweep.items() if value is not None}
         lines += [
@@ -110,7 +111,8 @@ class Study(OfSettings):
 
     def _of_losses(self) -> dict[str, str]:
         """Return the neighbours of the drawn privacy losses, and why cells have none."""
-        if not self.settings.losses:
+        own = LOSS in self.mechanism.observables and not self.mechanism.knows_losses()
+        if own or not self.settings.losses:
             return {}
         unknown = f"not known in {'; '.join(self.plan.without_losses)}" if self.plan.without_losses else "drawn"
         return {LOSS: unknown, PAIR: self.mechanism.loss_pair}
@@ -142,7 +144,6 @@ def prepare(settings: Settings) -> Study:
     _check_target(settings.target_mcse, mechanism, settings.losses)
     share = blocks.spelled_out(settings, "share", settings.share)
     _check_axes(settings, mechanism, share)
-    _check_losses(settings, mechanism)
     points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
     noises = {name: settings.noise(name) for name in (*groups.options("noise"), *settings.noises)}
     load = _loader(settings)
@@ -194,7 +195,7 @@ def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism], 
     for name, wanted in (target or {}).items():
         where = f"target_mcse.{name}"
         if name in needs_losses:
-            raise UserError(f"{where} needs losses=true")
+            raise UserError(f"{where} needs losses=true, which this study does not have")
         if name not in names:
             raise UserError(f"{where} is not an observable or event of {mechanism.name}; valid: {', '.join(names)}")
         if not isinstance(wanted, Mapping) or len(wanted) != 1 or not set(wanted) <= {"absolute", "relative"}:
@@ -218,12 +219,6 @@ def _check_axes(
     for axis in share:
         if axis not in mechanism.axes:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")
-
-
-def _check_losses(settings: Settings, mechanism: type[Mechanism]) -> None:
-    if settings.losses and not mechanism.knows_losses():
-        reason = next(iter(mechanism.reasons_without_losses().values()))
-        raise UserError(f"losses = true is not valid for {mechanism.name}, which draws no privacy losses: {reason}")
 
 
 def _loader(settings: Settings) -> Callable[[str, Any], Counts]:

@@ -1,4 +1,4 @@
-"""Runs with losses=true: errors keep their bits, losses stand beside them, and all that follows a run knows them."""
+"""Privacy losses of runs: errors keep their bits, losses stand beside them, and all that follows a run knows them."""
 
 import numpy as np
 import pytest
@@ -41,8 +41,8 @@ WITH = [name for name, cls in CLASSES.items() if cls.knows_losses()]
 
 
 def test_errors_have_the_bits_of_a_run_without_losses(tiny, folder):
-    assert tiny(*HISTOGRAM)[0] == 0
-    assert tiny(*HISTOGRAM, "losses=true", "name=with")[0] == 0
+    assert tiny(*HISTOGRAM, "losses=false")[0] == 0
+    assert tiny(*HISTOGRAM, "name=with")[0] == 0
     without, found = (tcdp_sim.results.open_cells(each).load() for each in (folder, folder.parent / "with"))
     assert set(without["id"].values).isdisjoint(found["id"].values)
     assert LOSS + "_mean" in found
@@ -60,7 +60,7 @@ def test_errors_have_the_bits_of_a_run_without_losses(tiny, folder):
 )
 def test_losses_stand_beside_exact_means_and_agree(command, tmp_path, words):
     """Within 5.5 standard errors: 4e-8 each."""
-    code, _, err = command(*words, "losses=true", "name=with")
+    code, _, err = command(*words, "name=with")
     assert code == 0, err
     found = tcdp_sim.results.open_cells(tmp_path / "results" / "with").load()
     assert found.attrs[LOSS] == "drawn"
@@ -77,7 +77,7 @@ def test_losses_stand_beside_exact_means_and_agree(command, tmp_path, words):
     ids=lambda words: words[0].partition("=")[2] if isinstance(words, tuple) else "",
 )
 def test_cells_draw_in_both_worlds(command, tmp_path, words, drawn, of):
-    code, _, err = command(*words, "losses=true", "name=with")
+    code, _, err = command(*words, "name=with")
     assert code == 0, err
     found = tcdp_sim.results.open_cells(tmp_path / "results" / "with").load()
     for name in (LOSS, NEIGHBOUR):
@@ -94,7 +94,7 @@ def test_every_mechanism_with_losses_has_a_run_here():
 
 def test_distributions_have_tail_profile_and_promise(tiny, folder):
     """4,000 trials are 0.05 off with a chance of 4e-9 each, by the inequalities of Massart and Hoeffding."""
-    assert tiny(*HISTOGRAM, "losses=true", "trials=4000")[0] == 0
+    assert tiny(*HISTOGRAM, "trials=4000")[0] == 0
     found = tcdp_sim.distribution(folder, LOSS, noise="gaussian", at=[0.1, 0.5])
     assert (abs(found["sf_exact"] - found["sf"]) <= 0.05).all()
     assert (abs(found["delta_exact"] - found["delta"]) <= 0.05).all()
@@ -112,7 +112,7 @@ def test_distributions_have_tail_profile_and_promise(tiny, folder):
 )
 def test_distributions_of_other_mechanisms_agree(command, tmp_path, words):
     """2,000 trials are 0.08 off with a chance of 2e-11 each, by the inequalities of Massart and Hoeffding."""
-    code, _, err = command(*words, "losses=true", "name=with")
+    code, _, err = command(*words, "name=with")
     assert code == 0, err
     found = tcdp_sim.distribution(tmp_path / "results" / "with", LOSS, at=[0.1, 0.4])
     assert (abs(found["sf_exact"] - found["sf"]) <= 0.08).all()
@@ -124,10 +124,7 @@ def test_distributions_of_other_mechanisms_agree(command, tmp_path, words):
 
 
 def test_the_ways_to_a_run_with_losses(tiny, command):
-    code, _, err = command("experiment=census", "losses=true", "cluster=serial")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "losses = true is not valid for census, which draws no privacy losses: A trial draws a cell" in err
-    code, _, err = tiny("target_mcse={privacy_loss: {absolute: 1}}")
+    code, _, err = tiny("losses=false", "target_mcse={privacy_loss: {absolute: 1}}")
     assert (code, err.count("\n")) == (2, 1)
     assert "target_mcse.privacy_loss needs losses=true" in err
     code, _, err = tiny("losses=maybe")
@@ -143,27 +140,27 @@ def test_every_mechanism_draws_losses_or_says_why_not(command):
         for reason in (cls.loss_pair, *cls.reasons_without_losses().values()):
             assert not reason or (reason[0].isupper() and reason.endswith(".")), (name, reason)
     said = {name: " ".join(command("describe", name)[1].split()) for name in ("gap_max", "census")}
-    assert "Privacy loss (losses=true): The lead is smaller by two" in said["gap_max"]
-    assert "No privacy loss (losses=true), m above 1: The probabilities of sets" in said["gap_max"]
-    assert "No privacy loss (losses=true), every cell: A trial draws a cell" in said["census"]
+    assert "Privacy loss: The lead is smaller by two" in said["gap_max"]
+    assert "No privacy loss, m above 1: The probabilities of sets" in said["gap_max"]
+    assert "No privacy loss, every cell: A trial draws a cell" in said["census"]
     assert set(WITH) >= {"cdf", "gap_max", "gap_max_data", "histogram", "optimal_noise"}
 
 
 def test_a_cell_without_a_law_says_why_and_the_others_draw(command, tmp_path):
     words = ("experiment=gap_max", "also=null", "sweep.algorithm=exponential_mechanism", "sweep.m=[1,2]", "sweep.k=100")
     words += ("sweep.gap=9", "sweep.rho=0.1", "trials=2000", "chunk=1000", "cluster=serial")
-    code, out, err = command(*words, "losses=true")
+    code, out, err = command(*words)
     assert code == 0, err
     assert "no privacy loss in 1 of 2 cells: m above 1: The probabilities of sets" in " ".join((out + err).split())
     found = tcdp_sim.results.open_cells(tmp_path / "results" / "gap_max").load()
     assert found[LOSS + "_mean"].notnull().values.tolist() == [True, False]
     assert found.attrs[LOSS].startswith("not known in 1 of 2 cells: m above 1: ")
     assert found.attrs[LOSS + "_pair"] == CLASSES["gap_max"].loss_pair
-    assert command(*words, "name=without")[0] == 0
+    assert command(*words, "losses=false", "name=without")[0] == 0
     without = tcdp_sim.results.open_cells(tmp_path / "results" / "without").load()
     assert (without["id"] == found["id"]).values.tolist() == [False, True]  # its law is the one without losses
     assert LOSS not in without.attrs
-    assert command(*words, "sweep.m=2", "losses=true", "name=none")[0] == 0
+    assert command(*words, "sweep.m=2", "name=none")[0] == 0
     with pytest.raises(tcdp_sim.UserError, match="has no privacy_loss, which is not known in 1 of 1 cells: m above 1"):
         tcdp_sim.distribution(tmp_path / "results" / "none", LOSS)
 

@@ -15,7 +15,7 @@ from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
-from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, SAMPLING_FRACTION, SCHEME, TCDP_TARGET, K
+from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, SAMPLING_FRACTION, SCHEME, SIZES, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.losses import LOSSES, NEIGHBOUR
 from tcdp_sim.noise import Noise
@@ -83,7 +83,7 @@ class SubsampledHistogram(Mechanism):
     )
     version = 2
     axes = declared(
-        *(NOISE, DATA, K, *TCDP_TARGET, FINAL_EPSILON, DELTA, SCHEME, SAMPLING_FRACTION),
+        *(NOISE, DATA, K, *TCDP_TARGET, FINAL_EPSILON, DELTA, *SIZES, SCHEME, SAMPLING_FRACTION),
         Axis("threshold", "privacy loss whose exceedance is counted", "nats", "a number"),
     )
     required = ("noise", "data", "k", "scheme", "sampling_fraction")
@@ -113,22 +113,19 @@ class SubsampledHistogram(Mechanism):
         if point.get("noise") is None:
             raise UserError("sweep.noise is missing; base = histogram needs one, such as gaussian")
         threshold = ("threshold",) if point.get("threshold") is not None else ()
-        axes = noise_axes.target_axes(_wanted(point))
+        axes = noise_axes.given_size(point["noise"], point) or noise_axes.target_axes(_wanted(point))
         return ("base", "noise", "data", "k", "scheme", "sampling_fraction", *axes, *threshold)
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
-        noise, scheme = point["noise"], point["scheme"]
+        scheme = point["scheme"]
         choice("scheme", scheme, SCHEMES)
         s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
         s = realised_fraction(s, scheme, int(counts.counts.sum()))
-        target = noise_axes.target(noise["family"], _wanted(point), point)
         law = {
             "mechanism": cls.name,
             "version": cls.version,
-            "noise": noise_axes.named(noise),
-            "parameters": noise_axes.parameters(_calibrated(noise, target, scheme, s, point["k"])),
-            "target": target,
+            **_noise_law(point, scheme, s),
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
             "scheme": scheme,
@@ -255,6 +252,21 @@ def _wanted(point: Point) -> tuple[str, ...]:
     return ("epsilon", "delta") if point.get("epsilon") is not None else noise_axes.depends_on(point["noise"])
 
 
+def _noise_law(point: Point, scheme: str, s: float) -> dict[str, Any]:
+    """Return the noise of a point as plain data: noise, parameters and target, which is the base's or the release's."""
+    spec = point["noise"]
+    if noise_axes.given_size(spec, point):
+        return noise_axes.noise_law(spec, point, coordinates=_coordinates(scheme))
+    target = noise_axes.target(spec["family"], _wanted(point), point)
+    noise = _calibrated(spec, target, scheme, s, point["k"])
+    return {"noise": noise_axes.named(spec), "parameters": noise_axes.parameters(noise), "target": target}
+
+
+def _coordinates(scheme: str) -> int:
+    """Return the number of bins that change by one between neighbours of the base."""
+    return 2 if known_scheme(scheme).base == "substitute" else 1
+
+
 def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: str, s: float, k: float) -> Noise:
     """Return the noise for the base's target, or for the epsilon and delta of the subsampled histogram.
 
@@ -262,7 +274,7 @@ def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: st
     log(1 + s (e^eps - 1)). So the noise must meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise with several forms
     is chosen for the least variance, and lattice noise for the least error over k bins.
     """
-    family, coordinates = spec["family"], 2 if known_scheme(scheme).base == "substitute" else 1
+    family, coordinates = spec["family"], _coordinates(scheme)
     objective = spec_objective(spec, k) if registry.noise(family).is_optimized else VARIANCE
     given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": noise_axes.step(spec)}
     if "epsilon" not in target:
