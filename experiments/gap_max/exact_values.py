@@ -75,9 +75,10 @@ def _claimed_at_proved(mechanism: GapMax) -> float:
 def _outputs(algorithm, noise, delta, k, gap, neighbour_gap) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the losses of the kinds of outputs, and their probabilities on the data and on the neighbour."""
     pair = exact.output_pair(algorithm, noise, k, gap, neighbour_gap, delta=delta)
-    p, q = pair.p.estimate, pair.q.estimate
+    possible = (pair.p.estimate > 0) | (pair.q.estimate > 0)  # in floats
+    p, q, times = (each[possible] for each in np.broadcast_arrays(pair.p.estimate, pair.q.estimate, pair.times))
     with np.errstate(divide="ignore"):
-        return np.log(p) - np.log(q), p * pair.times, q * pair.times
+        return np.log(p) - np.log(q), p * times, q * times
 
 
 def _outputs_of(mechanism: GapMax) -> losses.Atoms:

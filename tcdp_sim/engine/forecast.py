@@ -22,6 +22,7 @@ MEMORY, BLOCKS, A_CELL, AN_INDEX = 2.7e8, 5e7, (1000, 1900), 8
 MERGED = 2000  # bytes for each chunk of one cell while its chunks are merged, at the most
 A_FRAME = 33  # bytes of the journal around a chunk's record
 HEADS = 1e4  # bytes of the journal's heads at its beginning and end
+OTHER_CHUNKS = 0.1  # by which the records of a cell's chunks differ in their mean size
 UNSEEN = 0.3  # share of time and memory that a pilot in one process misses: workers side by side, libraries
 
 Range = tuple[float, float]  # least and most
@@ -87,7 +88,7 @@ def _around(value: float, more: float) -> Range:
 
 def journal_bytes(chunks: int, pilot: Pilot) -> Range:
     """Return the range of the journal's bytes for this many chunks."""
-    low, high = _around(pilot.bytes, pilot.bytes_spread)
+    low, high = _around(pilot.bytes, OTHER_CHUNKS + pilot.bytes_spread)
     return chunks * (low + A_FRAME), chunks * (high * max(1.0, pilot.more_trials) + A_FRAME) + HEADS
 
 

@@ -29,7 +29,8 @@ class Pilot:
     - cells: the number of cells tried.
     - chunks, seconds, bytes: the mean chunks of a cell, and the mean seconds and bytes of a chunk.
     - errors: the number of cells that ended with an error.
-    - spread, bytes_spread: two relative standard errors of the mean seconds and bytes, 1 if one cell was tried.
+    - spread, bytes_spread: two relative standard errors of the mean seconds and bytes over all cells, 1 if one cell
+      was tried.
     - more_trials: a chunk's trials over the pilot's trials.
 
     A chunk's record has at least the bytes of the pilot's record. It has at most `more_trials` times as many, because
@@ -72,7 +73,14 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) 
         if time.perf_counter() > deadline:
             break
     averages = _average(chunks), _average(seconds), _average(sizes)
-    return Pilot(len(seconds), *averages, errors, _spread_of(seconds), _spread_of(sizes), settings.chunk / least)
+    return Pilot(
+        len(seconds),
+        *averages,
+        errors,
+        _spread_of(seconds, len(cells)),
+        _spread_of(sizes, len(cells)),
+        settings.chunk / least,
+    )
 
 
 def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> tuple[int, Done]:
@@ -103,7 +111,7 @@ def exact_pilot(cells: Sequence[Cell], counts: Mapping[str, Any], values: ExactV
         if ended > deadline:
             break
     seconds = seconds[1:] or seconds
-    return ExactPilot(len(seconds), _average(seconds), _spread_of(seconds))
+    return ExactPilot(len(seconds), _average(seconds), _spread_of(seconds, len(cells)))
 
 
 def _average(values: Sequence[float]) -> float:
@@ -111,12 +119,16 @@ def _average(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _spread_of(values: Sequence[float]) -> float:
-    """Return two relative standard errors of the mean, 1 for fewer than two values."""
+def _spread_of(values: Sequence[float], cells: int) -> float:
+    """Return two relative standard errors of the mean over all cells, 1 for fewer than two values.
+
+    The values are drawn without replacement, so their mean is that of all cells once each was tried.
+    """
     if len(values) < 2:
         return 1.0
     centre = _average(values)
-    return 2 * stdev(values) / sqrt(len(values)) / centre if centre else 0.0
+    untried = max(0.0, 1 - len(values) / cells)
+    return 2 * stdev(values) * sqrt(untried / len(values)) / centre if centre else 0.0
 
 
 def _spread(n: int) -> list[int]:

@@ -135,7 +135,8 @@ def plan(
             cells.add(cell)
             if unknown:
                 without[unknown] = without.get(unknown, 0) + 1
-            axes |= dict.fromkeys(cell.coords)
+            follows = {RHO.name} if _follows(cell, dict(label)) else set()
+            axes |= dict.fromkeys(axis for axis in cell.coords if axis not in follows)
             named |= dict.fromkeys([cell.coords["noise"]] if cell.coords.get("noise") else [])
         counts[cell.counts] = data.counts if data else NO_COUNTS
         if data and (data.own or data.left_out):
@@ -146,6 +147,11 @@ def plan(
     unused = tuple(axis for axis in given if axis not in read)
     lines = tuple(f"{number:,} of {len(packed):,} cells: {why}" for why, number in without.items())
     return Plan(packed, counts, tuple(skipped), tuple(axes), described, tuple(named), unused, lines)
+
+
+def _follows(cell: Cell, label: Mapping[str, Any]) -> bool:
+    """Return True if rho is no axis of a cell, because it follows from the parameter of the noise."""
+    return label.get(RHO.name) is None and noise_axes.is_given(cell.law.get("noise"))
 
 
 def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:
@@ -238,7 +244,7 @@ def _cell(
         law["stream"] = _stream(mechanism, label | size, share)
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
     target = law.get("target", {})
-    given = {"rho": target["rho"]} if target and noise_axes.is_given(law.get("noise")) else {}
+    given = {RHO.name: target["rho"]} if target and noise_axes.is_given(law.get("noise")) else {}
     coords = label | named | size | {"omega": target.get("omega")} | given
     texts = (data.digest if data else "", str(built.guarantee), repr(getattr(built, "noise", None)))
     return Cell(cell_id(law), law, coords, *texts, float(built.work)), unknown

@@ -98,7 +98,7 @@ def test_a_forecast_is_chunks_times_seconds_over_what_works_at_once(command, mon
     assert (code, err) == (0, "")
     out = out.replace("\n", " ")
     assert f"estimated by a pilot of 4 cells: {said}, 4 MB of journal" in out
-    assert "with 3.2 MB to 5.01 MB of journal" in out
+    assert "with 2.96 MB to 5.41 MB of journal" in out
     exact = f"then {seconds} s for the exact values of 4 cells, between {seconds / 2:g} s and {2 * seconds:g} s"
     assert f"{exact}, by a pilot of 3 of them" in out
 
