@@ -31,8 +31,21 @@ def _variance_of(mechanism: NoiseDraw) -> float:
     return float(mechanism.noise.var())
 
 
+def _mean_of(mechanism: NoiseDraw) -> float:
+    return float(mechanism.noise.mean())
+
+
+def _squared_quantile(mechanism: NoiseDraw, level: float) -> float:
+    return float(mechanism.noise.isf((1 - level) / 2)) ** 2
+
+
 NOISE, SQUARED = columns.quantile("noise"), columns.mean("squared_noise")
-EXACT = {NOISE: at_each_level(_noise_quantile), SQUARED: _variance_of}
+EXACT = {
+    NOISE: at_each_level(_noise_quantile),
+    SQUARED: _variance_of,
+    columns.mean("noise"): _mean_of,
+    columns.quantile("squared_noise"): at_each_level(_squared_quantile),
+}
 
 
 RELATION = "move the answer by one count"
