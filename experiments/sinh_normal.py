@@ -122,7 +122,8 @@ def report(table: pd.DataFrame, console) -> None:
     console.print(terminal_table("Noise (counts): variance and quantiles", headings, rows), soft_wrap=False)
     bins, others = drawn[drawn["quantity"] == "density"], drawn[drawn["quantity"].isin(["variance", "quantile"])]
     for what, part, things in (("probability", bins, "bins"), ("variance or quantile", others, "numbers")):
-        console.print(agreement(what, *(part["value" + end] for end in WITH_EXACT), things=things))
+        numbers, samples = (part["value" + end] for end in WITH_EXACT), drawn["noise_law"].nunique()
+        console.print(agreement(what, *numbers, things=things, samples=samples))
     if (drawn["shape"] == "bimodal").any():
         console.print("Bimodal, as in the paper's Figure 2: the knee is below the scale; no theorem covers that.")
 

@@ -7,6 +7,7 @@ import numpy as np
 from tcdp_sim import exact
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.exact.extreme_means import mean_of_max, mean_of_max_abs
+from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.noise import Noise
@@ -27,6 +28,19 @@ def largest_error_survival(mechanism: Histogram, errors: np.ndarray) -> np.ndarr
     """Return the probability that the largest error exceeds each of `errors`."""
     found = exact.max_abs_sf(mechanism.noise, mechanism.bins, np.maximum(errors, 0.0)).estimate
     return np.where(errors < 0, 1.0, found)
+
+
+def one_error_survival(mechanism: Histogram, errors: np.ndarray) -> np.ndarray:
+    """Return the probability that the error of the only occupied bin exceeds each of `errors`, in size."""
+    if len(mechanism.counts) != 1:
+        raise ValueError(_SEVERAL)
+    found = exact.max_abs_sf(mechanism.noise, 1, np.maximum(errors, 0.0)).estimate
+    return np.where(errors < 0, 1.0, found)
+
+
+def spurious_survival(mechanism: Histogram, counts: np.ndarray) -> np.ndarray:
+    """Return the probability that the largest noisy count of an empty bin exceeds each of `counts`."""
+    return -np.expm1(log_all_below(mechanism.noise, np.asarray(counts, dtype=float), mechanism.empty))
 
 
 def _mean_largest(mechanism: Histogram) -> float:
@@ -117,7 +131,13 @@ EXACT = {
     "spurious_wins": _ranking(exact.spurious_wins_probability),
     **losses.EXACT,
 }
-SURVIVAL = {"linf_error": largest_error_survival, **losses.SURVIVAL}
+SURVIVAL = {
+    "linf_error": largest_error_survival,
+    "mean_abs_error": one_error_survival,
+    "rms_error": one_error_survival,
+    "spurious_max": spurious_survival,
+    **losses.SURVIVAL,
+}
 DELTA, PROMISED = losses.DELTA, losses.PROMISED
 BOUND = {
     LINF: at_each_level(_quantile_bound),

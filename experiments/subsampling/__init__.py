@@ -112,6 +112,8 @@ _SUM = "sums of squares of a sampled count and noise, over several bins, have no
 _DEPENDENT = "the largest error is one of sampled counts with noise, whose law over all bins is not computed"
 _BASE = "the law of the base mechanism's error is a sum over all subsamples, which is not computed"
 _ON_NEIGHBOUR = "the law of the loss is computed for outputs on the data alone"
+SURVIVAL = {"privacy_loss": theory.loss_survival}
+DELTA = {"privacy_loss": theory.loss_delta}
 UNKNOWN = {
     columns.mean("linf_error"): _DEPENDENT,
     columns.quantile("linf_error"): _DEPENDENT,

@@ -11,6 +11,7 @@ import numpy as np
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.exact.losses.level_sets import loss_sets
+from tcdp_sim.experiments.losses import between_atoms
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.privacy import (
     SCHEMES,
@@ -235,6 +236,16 @@ def subsampled_delta(noise: Noise, s: float, epsilon: float) -> float:
     if room <= 0:
         return float(-np.expm1(epsilon))
     return s * float(exact.hockey_stick(noise, 1.0, np.log(room / s)).estimate)
+
+
+def loss_survival(mechanism: Any, losses: np.ndarray) -> np.ndarray:
+    """Return the probability that the privacy loss of an output on the data exceeds each of `losses`."""
+    return loss_tail(mechanism.noise, mechanism.fraction, between_atoms(losses))
+
+
+def loss_delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
+    """Return delta(epsilon) of the mixture against Q at each of `epsilons`."""
+    return np.array([subsampled_delta(mechanism.noise, mechanism.fraction, float(each)) for each in epsilons])
 
 
 def loss_quantiles(noise: Noise, s: float, levels: np.ndarray) -> np.ndarray:
