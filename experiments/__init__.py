@@ -6,5 +6,6 @@ No module here simulates anything. An experiment module defines these functions:
 - `report(table, console)` prints a digest.
 - `figures(table)` yields (name, figure, its numbers).
 - `known(rows, cells)`, which is optional, yields rows that are known without simulation.
+- EXACT, BOUND and UNKNOWN, which are optional, have exact values, bounds, and reasons why there are none, by quantity.
 - RELATION, which is optional, names the neighbouring relation if it differs from that of the run.
 """

@@ -9,6 +9,7 @@ import pandas as pd
 from tcdp_sim.accounting import Additive, Ledger, Sampled
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import allocation_epsilon, allocation_profile
+from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
 from tcdp_sim.mechanisms import Allocation
 from tcdp_sim.noise import Gaussian
@@ -74,6 +75,12 @@ def _poisson_epsilon(mechanism: Allocation) -> float:
 
 _VALUES = (_delta_below, _delta_above, _epsilon_below, _epsilon_above, _poisson_delta, _poisson_epsilon)
 EXACT = dict(zip((*DELTA, *EPSILON, *POISSON), _VALUES))
+BOUND = {columns.mean("hockey_stick"): _delta_above}
+UNKNOWN = {
+    columns.mean("hockey_stick"): "delta is bracketed for one participation alone",
+    columns.mean("slope"): "the brackets are of delta, and not of its derivative",
+    **{columns.quantile(name): WEIGHTS for name in ("hockey_stick", "slope")},
+}
 UNITS = {name: "nats" if "epsilon" in name else "1" for name in EXACT}
 
 

@@ -41,6 +41,13 @@ def _claim(mechanism: Cdf) -> float:
 EXACT = {SQUARE: _mean_square, **losses.EXACT}
 SURVIVAL, DELTA, PROMISED = losses.SURVIVAL, losses.DELTA, losses.PROMISED
 BOUND = {EXCEEDS: _claim}
+_DEPENDENT = "the errors of the prefix sums depend on each other, and no routine here has the law of"
+UNKNOWN = {
+    columns.mean("largest_error"): f"{_DEPENDENT} the largest one",
+    columns.quantile("largest_error"): f"{_DEPENDENT} the largest one; largest_error_bound is a radius for all of them",
+    columns.quantile("mean_square_error"): f"{_DEPENDENT} the mean of their squares",
+    **losses.UNKNOWN,
+}
 
 
 def rows(cell: Cell) -> Row:

@@ -9,7 +9,7 @@ from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.drawing import rho_figure
 from tcdp_sim.report.plots import captioned
 
-BOUND, EXACT, rows = gap_max.BOUND, gap_max.EXACT, gap_max.rows
+BOUND, EXACT, UNKNOWN, rows = gap_max.BOUND, gap_max.EXACT, gap_max.UNKNOWN, gap_max.rows
 SURVIVAL, DELTA, PROMISED = gap_max.SURVIVAL, gap_max.DELTA, gap_max.PROMISED
 
 

@@ -11,7 +11,7 @@ from tcdp_sim.experiments.gap_max.series import styles
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.results import Cell, Row
 
-BOUND, EXACT = gap_max.BOUND, gap_max.EXACT
+BOUND, EXACT, UNKNOWN = gap_max.BOUND, gap_max.EXACT, gap_max.UNKNOWN
 
 
 def rows(cell: Cell) -> Row:

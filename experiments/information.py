@@ -43,6 +43,7 @@ def _allowed_information(mechanism: Information) -> float:
 
 EXACT = {QUANTITY: _exact_information}
 BOUND = {QUANTITY: _allowed_information}
+UNKNOWN = {columns.quantile("information"): "the law of the information that a single release gives is not computed"}
 
 
 def rows(cell: Cell) -> Row:

@@ -2,7 +2,7 @@
 
 `EXACT`, `SURVIVAL` and `DELTA` are those of mechanisms with the attributes `noise` and `moves`, the number of these
 coordinates, None if it is not known. Other experiments make their own with `laws_of_moves`, or with `laws_of_atoms`
-from losses with positive probabilities.
+from losses with positive probabilities. `UNKNOWN` says why cells have no exact value.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tcdp_sim import exact
+from tcdp_sim.experiments.laws import quantiles_of_atoms
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import delta_at
@@ -19,6 +20,13 @@ from tcdp_sim.store import columns
 
 Atoms = tuple[np.ndarray, np.ndarray, np.ndarray]
 MEAN, MEAN_ON_NEIGHBOUR = columns.mean(LOSS), columns.mean(NEIGHBOUR)
+QUANTILES, QUANTILES_ON_NEIGHBOUR = columns.quantile(LOSS), columns.quantile(NEIGHBOUR)
+_LAW = "the law of the loss is not computed for every method, noise and pair of neighbours"
+_SUM = "the exact tail of a sum of several coordinates' losses (tcdp_sim.distribution has it) is not inverted"
+UNKNOWN = {
+    **dict.fromkeys((MEAN, MEAN_ON_NEIGHBOUR), _LAW),
+    **dict.fromkeys((QUANTILES, QUANTILES_ON_NEIGHBOUR), f"{_LAW}, and {_SUM}"),
+}
 _BELOW = 1e-9  # relative: losses on a lattice are known to their rounding
 _ZERO = 1e-200  # a loss so near to 0 is 0, and its sign says whether it counts
 
@@ -90,7 +98,16 @@ def laws_of_atoms(atoms: Callable[[Any], Atoms]) -> Laws:
 
         return chances
 
-    return _laws(mean, survival, lambda mechanism, epsilons: delta_of_atoms(*atoms(mechanism)[1:], epsilons), (1, 2))
+    def quantiles(place: int) -> Callable[[Any], np.ndarray]:
+        def value(mechanism: Any) -> np.ndarray:
+            found = atoms(mechanism)
+            there = found[place] > 0
+            return quantiles_of_atoms(found[0][there], found[place][there])
+
+        return lambda mechanism: _known(value, mechanism)
+
+    delta = lambda mechanism, epsilons: delta_of_atoms(*atoms(mechanism)[1:], epsilons)  # noqa: E731
+    return _laws(mean, quantiles, survival, delta, (1, 2))
 
 
 def laws_of_moves(moved: Callable[[Any], Moved]) -> Laws:
@@ -106,17 +123,22 @@ def laws_of_moves(moved: Callable[[Any], Moved]) -> Laws:
     def survival(under: str) -> Callable[[Any, np.ndarray], np.ndarray]:
         return lambda mechanism, at: _survival(moved(mechanism), at, under)
 
-    return _laws(mean, survival, lambda mechanism, epsilons: _delta(moved(mechanism), epsilons), ("P", "Q"))
+    def quantiles(under: str) -> Callable[[Any], np.ndarray]:
+        return lambda mechanism: _known(lambda each: _quantiles(moved(each), under), mechanism)
+
+    return _laws(mean, quantiles, survival, lambda mechanism, epsilons: _delta(moved(mechanism), epsilons), ("P", "Q"))
 
 
-def _laws(mean: Any, survival: Any, delta: Any, worlds: Any) -> Laws:
+def _laws(mean: Any, quantiles: Any, survival: Any, delta: Any, worlds: Any) -> Laws:
     data, neighbour = worlds
     tails = {LOSS: survival(data), NEIGHBOUR: survival(neighbour)}
-    return Laws({MEAN: mean(data), MEAN_ON_NEIGHBOUR: mean(neighbour)}, tails, {LOSS: delta})
+    means = {MEAN: mean(data), MEAN_ON_NEIGHBOUR: mean(neighbour)}
+    levels = {QUANTILES: quantiles(data), QUANTILES_ON_NEIGHBOUR: quantiles(neighbour)}
+    return Laws(means | levels, tails, {LOSS: delta})
 
 
-def _known(value: Callable[[Any], float], mechanism: Any) -> float:
-    """Return a mean, NaN if it is not known or if the run draws no losses."""
+def _known(value: Callable[[Any], Any], mechanism: Any) -> Any:
+    """Return a mean or quantiles, NaN if they are not known or if the run draws no losses."""
     try:
         return value(mechanism) if mechanism.draws_losses else np.nan
     except ValueError:
@@ -128,6 +150,16 @@ def _survival(moved: Moved, losses: np.ndarray, under: str) -> np.ndarray:
         return np.where(losses < 0, 1.0, 0.0)
     at = between_atoms(losses)
     return np.asarray(exact.product_loss_sf(moved.noise, moved.step, at, moved.moves, under).estimate)
+
+
+def _quantiles(moved: Moved, under: str) -> np.ndarray:
+    """Return the quantiles of the loss of at most one coordinate; under Q it is the negative loss with P's law."""
+    if moved.moves > 1:
+        raise ValueError("the tail of a sum of losses is not inverted")
+    if not moved.moves:
+        return np.zeros(len(columns.QUANTILES))
+    law = exact.PrivacyLossDistribution(moved.noise, moved.step)
+    return np.asarray(law.ppf(columns.QUANTILES) if under == "P" else -law.ppf(1 - columns.QUANTILES))
 
 
 def _delta(moved: Moved, epsilons: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.experiments import losses
+from tcdp_sim.experiments.laws import quantiles_of_atoms
 from tcdp_sim.mechanisms import MeanConcentrated
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import level_styles, line_of, marks_of
@@ -75,8 +76,13 @@ def _of_ones(mechanism: MeanConcentrated) -> tuple[Any, Any, Any]:
     return mechanism.epsilon * (2.0 * np.arange(mechanism.answers + 1) - mechanism.answers), law, law[::-1]
 
 
+def _loss_quantiles(mechanism: MeanConcentrated) -> Floats:
+    return quantiles_of_atoms(*_of_ones(mechanism)[:2])
+
+
 _LAWS = losses.laws_of_atoms(_of_ones)
-EXACT |= _LAWS.exact
+EXACT |= {columns.quantile("loss"): _loss_quantiles, **_LAWS.exact}
+UNKNOWN = losses.UNKNOWN
 SURVIVAL, DELTA = _LAWS.survival, _LAWS.delta
 BOUND = {"bit_root_two_rho": released_tau}
 UNITS = {"bit_tau": "nats", "bit_root_two_rho": "nats"}

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.exact.extreme_means import mean_of_max_abs
 from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import OptimalNoise
 from tcdp_sim.mechanisms.optimal_noise import LEVEL
@@ -52,6 +53,10 @@ def _exact_exceedance(mechanism: OptimalNoise) -> float:
     return float(exact.max_abs_sf(mechanism.noise, mechanism.k, mechanism.quantile).estimate)
 
 
+def _exact_mean(mechanism: OptimalNoise) -> float:
+    return float(mean_of_max_abs(mechanism.noise, mechanism.k).estimate)
+
+
 def largest_error_survival(mechanism: OptimalNoise, errors: np.ndarray) -> np.ndarray:
     """Return the probability that the largest error exceeds each of `errors`."""
     found = exact.max_abs_sf(mechanism.noise, mechanism.k, np.maximum(errors, 0.0)).estimate
@@ -93,6 +98,7 @@ SURVIVAL = {"linf_error": largest_error_survival, **losses.SURVIVAL}
 DELTA, PROMISED = losses.DELTA, losses.PROMISED
 EXACT = {
     QUANTILE: at_each_level(_exact_quantile),
+    columns.mean("linf_error"): _exact_mean,
     EXCEEDS: _exact_exceedance,
     **losses.EXACT,
     "optimum_q95": optimum_q95,
@@ -101,6 +107,7 @@ EXACT = {
     "sinh_squared_q95": sinh_squared_q95,
 }
 BOUND = {"optimum_q95": optimum_q95_at_least}
+UNKNOWN = losses.UNKNOWN
 UNITS = dict.fromkeys(("optimum_q95", "gaussian_q95", "sinh_normal_q95", "sinh_squared_q95"), "counts")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.experiments import losses
+from tcdp_sim.experiments.laws import quantiles_of_atoms, sum_of_binomials
 from tcdp_sim.mechanisms import PartitionSelection
 from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
 from tcdp_sim.report.legends import legend_below
@@ -61,7 +62,12 @@ def _records(mechanism: PartitionSelection) -> float:
     return float(_probabilities(mechanism) @ (values * times))
 
 
-EXACT = {KEYS: _keys, RECORDS: _records}
+def _key_quantiles(mechanism: PartitionSelection) -> np.ndarray:
+    chances = np.clip(_probabilities(mechanism), 0.0, 1.0)  # the dual bounds may exceed 1 by rounding
+    return quantiles_of_atoms(*sum_of_binomials(mechanism.classes[1].astype(float), chances))
+
+
+EXACT = {KEYS: _keys, RECORDS: _records, columns.quantile("keys"): _key_quantiles}
 
 
 def _atoms(mechanism: PartitionSelection) -> losses.Atoms:
@@ -85,6 +91,11 @@ _LAWS = losses.laws_of_atoms(_atoms)
 EXACT |= _LAWS.exact
 SURVIVAL, DELTA = _LAWS.survival, _LAWS.delta
 PROMISED = losses.PROMISED
+UNKNOWN = {
+    columns.quantile("records"): "the sum of the records of the released keys, each with its own weight, has no law "
+    "that is computed",
+    **losses.UNKNOWN,
+}
 
 
 def rows(cell: Cell) -> Row:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.experiments.per_record.exact_values import EXACT, TYPICAL, UNITS
+from tcdp_sim.experiments.per_record.exact_values import EXACT, TYPICAL, UNITS, UNKNOWN
 from tcdp_sim.experiments.per_record.series import (
     about_records,
     label_order,
@@ -24,7 +24,7 @@ from tcdp_sim.results import Cell, Row
 from tcdp_sim.results.cells import NORMAL, UNSEEN
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "report", "rows"]
+__all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "report", "rows"]
 
 SHARES = ("share_within_10_percent", "share_negative")
 BAND = {"q05": 0.05, "q50": 0.5, "q95": 0.95}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.experiments.per_record.exact_values import EXACT, RMSE, UNITS
+from tcdp_sim.experiments.per_record.exact_values import EXACT, RMSE, UNITS, UNKNOWN
 from tcdp_sim.experiments.per_record.series import (
     CURRENCIES,
     about_records,
@@ -24,7 +24,7 @@ from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "report", "rows"]
+__all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "report", "rows"]
 
 LARGEST = 100.0  # largest error over the sum that is drawn
 ENDS = {"high": "low", "low": "high"}  # the anchor that is swept -> the one that is held

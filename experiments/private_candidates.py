@@ -5,9 +5,17 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.special import gammaln, ndtr
 
-from tcdp_sim.candidates import LAWS, gaussian_renyi, theorem_renyi, tries_of
+from tcdp_sim.candidates import (
+    LAWS,
+    NegativeBinomialTries,
+    PoissonTries,
+    Tries,
+    gaussian_renyi,
+    theorem_renyi,
+    tries_of,
+)
 from tcdp_sim.exact import (
     best_candidate_probabilities,
     divergence_in_worst_order,
@@ -15,6 +23,8 @@ from tcdp_sim.exact import (
     permute_and_flip_probabilities,
     selection_probability,
 )
+from tcdp_sim.experiments import losses
+from tcdp_sim.experiments.laws import quantiles_of_atoms
 from tcdp_sim.mechanisms import PrivateCandidates
 from tcdp_sim.mechanisms.private_candidates import ALL_RUNS
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
@@ -72,7 +82,44 @@ def _best(mechanism: PrivateCandidates) -> float:
     return float(_chosen(mechanism)[mechanism.losses == 0].sum())
 
 
-EXACT = {LOSS: _loss, "best_selected": _best}
+def _loss_quantiles(mechanism: PrivateCandidates) -> np.ndarray:
+    return quantiles_of_atoms(mechanism.losses, _chosen(mechanism))
+
+
+def _mean_runs(mechanism: PrivateCandidates) -> float:
+    return float(len(mechanism.losses)) if mechanism.tries is None else float(mechanism.tries.mean)
+
+
+def _runs_quantiles(mechanism: PrivateCandidates) -> np.ndarray:
+    if mechanism.tries is None:
+        return np.full(len(columns.QUANTILES), float(len(mechanism.losses)))
+    return quantiles_of_atoms(*_law_of_tries(mechanism.tries))
+
+
+def _law_of_tries(tries: Tries) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of runs that occur, up to a chance of about e^-40, and what is in proportion to their chances.
+
+    Raises ValueError for other laws than the two families.
+    """
+    if isinstance(tries, PoissonTries):
+        runs = np.arange(tries.average + 12 * np.sqrt(tries.average) + 60)
+        logs = runs * np.log(tries.average) - gammaln(runs + 1)
+    elif isinstance(tries, NegativeBinomialTries):
+        runs = np.arange(1.0, 1 + (40 + 10 * tries.shape) / tries.stop)
+        logs = runs * np.log1p(-tries.stop) + gammaln(runs + tries.shape) - gammaln(runs + 1)
+    else:
+        raise ValueError(f"the law of {tries!r} is not known")
+    return runs, np.exp(logs - logs.max())
+
+
+EXACT = {
+    LOSS: _loss,
+    "best_selected": _best,
+    columns.quantile("accuracy_loss"): _loss_quantiles,
+    columns.mean("runs"): _mean_runs,
+    columns.quantile("runs"): _runs_quantiles,
+}
+UNKNOWN = losses.UNKNOWN
 
 
 def rows(cell: Cell) -> Row:

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from tcdp_sim.experiments import losses
+from tcdp_sim.experiments.laws import quantiles_of_atoms
 from tcdp_sim.mechanisms import PureFromZCDP
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import level_styles, line_of, marks_of
@@ -57,7 +59,23 @@ def promised_error(mechanism: PureFromZCDP) -> float:
     return PROMISED_ERROR * mechanism.alpha
 
 
-EXACT = {PURE: _exact_error, ZCDP: _zcdp_error, "epsilon_spent": epsilon_spent}
+def _pure_quantiles(mechanism: PureFromZCDP) -> np.ndarray:
+    worst = np.array([mechanism.worst_sum])
+    away = np.abs(mechanism.answers(worst)[0] - mechanism.net)
+    return quantiles_of_atoms(away, np.exp(mechanism.log_laws(worst)[0]))
+
+
+def _zcdp_quantiles(mechanism: PureFromZCDP) -> np.ndarray:
+    return np.asarray(mechanism.alpha * np.sqrt(np.pi / 2) * ndtri((1 + columns.QUANTILES) / 2))
+
+
+EXACT = {
+    PURE: _exact_error,
+    ZCDP: _zcdp_error,
+    "epsilon_spent": epsilon_spent,
+    columns.quantile("pure_error"): _pure_quantiles,
+    columns.quantile("zcdp_error"): _zcdp_quantiles,
+}
 
 
 def _atoms(mechanism: PureFromZCDP) -> losses.Atoms:
@@ -68,6 +86,7 @@ def _atoms(mechanism: PureFromZCDP) -> losses.Atoms:
 
 _LAWS = losses.laws_of_atoms(_atoms)
 EXACT |= _LAWS.exact
+UNKNOWN = losses.UNKNOWN
 SURVIVAL, DELTA = _LAWS.survival, _LAWS.delta
 PROMISED = losses.PROMISED
 BOUND = {PURE: promised_error, "epsilon_spent": promised_epsilon}

@@ -31,8 +31,21 @@ def _variance_of(mechanism: NoiseDraw) -> float:
     return float(mechanism.noise.var())
 
 
+def _mean_of(mechanism: NoiseDraw) -> float:
+    return float(mechanism.noise.mean())
+
+
+def _squared_quantile(mechanism: NoiseDraw, level: float) -> float:
+    return float(mechanism.noise.isf((1 - level) / 2)) ** 2
+
+
 NOISE, SQUARED = columns.quantile("noise"), columns.mean("squared_noise")
-EXACT = {NOISE: at_each_level(_noise_quantile), SQUARED: _variance_of}
+EXACT = {
+    NOISE: at_each_level(_noise_quantile),
+    SQUARED: _variance_of,
+    columns.mean("noise"): _mean_of,
+    columns.quantile("squared_noise"): at_each_level(_squared_quantile),
+}
 
 
 RELATION = "move the answer by one count"
@@ -109,7 +122,8 @@ def report(table: pd.DataFrame, console) -> None:
     console.print(terminal_table("Noise (counts): variance and quantiles", headings, rows), soft_wrap=False)
     bins, others = drawn[drawn["quantity"] == "density"], drawn[drawn["quantity"].isin(["variance", "quantile"])]
     for what, part, things in (("probability", bins, "bins"), ("variance or quantile", others, "numbers")):
-        console.print(agreement(what, *(part["value" + end] for end in WITH_EXACT), things=things))
+        numbers, samples = (part["value" + end] for end in WITH_EXACT), drawn["noise_law"].nunique()
+        console.print(agreement(what, *numbers, things=things, samples=samples))
     if (drawn["shape"] == "bimodal").any():
         console.print("Bimodal, as in the paper's Figure 2: the knee is below the scale; no theorem covers that.")
 

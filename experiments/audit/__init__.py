@@ -9,18 +9,22 @@ import pandas as pd
 from tcdp_sim.audits import claims, events, moments
 from tcdp_sim.experiments.audit.drawing import figures
 from tcdp_sim.experiments.audit.histograms import Outputs, outputs
-from tcdp_sim.mechanisms.audit import Audit
+from tcdp_sim.mechanisms.audit import SAMPLES, Audit
 from tcdp_sim.mechanisms.audited import AuditedRelease
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
+from tcdp_sim.store import columns
 
 LEVEL = 0.95
 _ALL = f"level {LEVEL} for all together"
 SHARE = 1 - LEVEL  # failure probability of a whole table, which its cells share
 LABELS = ("algorithm", "method", "rho", "omega", "delta", "shift", "guarantee", "trials")
 
-__all__ = ["figures", "report", "rows"]
+__all__ = ["UNKNOWN", "figures", "report", "rows"]
+
+_SAMPLES = "a trial is a loss, or the label of an output; an audit uses no law of them, which would beg its question"
+UNKNOWN = {part(name): _SAMPLES for name in SAMPLES for part in (columns.mean, columns.quantile)}
 
 
 def rows(cell: Cell) -> Iterator[Row]:

@@ -6,13 +6,23 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.experiments.census.drawing import figures
-from tcdp_sim.experiments.census.exact_values import EXACT, HIGH, LARGEST, LOW, SQUARE, UNITS, published, releases
+from tcdp_sim.experiments.census.exact_values import (
+    EXACT,
+    HIGH,
+    LARGEST,
+    LOW,
+    SQUARE,
+    UNITS,
+    UNKNOWN,
+    published,
+    releases,
+)
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "report", "rows"]
+__all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "report", "rows"]
 
 QUANTILE = 0.95
 

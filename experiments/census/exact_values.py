@@ -45,13 +45,23 @@ def mean_square(mechanism: Census) -> float:
 
 def largest_quantiles(mechanism: Census) -> np.ndarray:
     """Quantiles of the largest error: the least m with the product of P[|Z| <= m] at least the level."""
-    levels = columns.QUANTILES
+    below = _largest_below(mechanism)
+    return np.searchsorted(below, columns.QUANTILES * (1 - 1e-12)).astype(float)
+
+
+def mean_largest(mechanism: Census) -> float:
+    """Mean of the largest error: the sum of P[error > m] over m = 0, 1, ..."""
+    return float((1 - _largest_below(mechanism)).sum())
+
+
+def _largest_below(mechanism: Census) -> np.ndarray:
+    """Return P[largest error <= m] for m = 0, 1, ..., up to the m that is next to never exceeded."""
     most = int(np.ceil(7 + 9 * np.sqrt(max(_shown(mechanism)))))
     total = np.ones(most + 1)
     for variance in _shown(mechanism):
         mass = _masses(variance, most)
         total *= np.cumsum(mass + np.append(0.0, mass[1:]))
-    return np.searchsorted(total, levels * (1 - 1e-12)).astype(float)
+    return total
 
 
 def _shown(mechanism: Census) -> list[float]:
@@ -71,5 +81,15 @@ def _moment(variance: float) -> float:
     return float(2 * (np.arange(len(mass)) ** 2 * mass).sum())
 
 
-EXACT = {LARGEST: largest_quantiles, SQUARE: mean_square, LOW: _below, HIGH: _above}
+EXACT = {
+    LARGEST: largest_quantiles,
+    columns.mean("largest_error"): mean_largest,
+    SQUARE: mean_square,
+    LOW: _below,
+    HIGH: _above,
+}
 UNITS = {LOW: "nats", HIGH: "nats"}
+UNKNOWN = {
+    columns.quantile("mean_square_error"): "the sum of squares of discrete Gaussian errors with several scales has no "
+    "closed law"
+}

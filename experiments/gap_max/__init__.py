@@ -22,6 +22,7 @@ from tcdp_sim.experiments.gap_max.exact_values import (
     NEEDED,
     PROMISED,
     SURVIVAL,
+    UNKNOWN,
     gap_scale,
 )
 from tcdp_sim.experiments.gap_max.name_problems import problem_of
@@ -37,7 +38,8 @@ from tcdp_sim.store.columns import WITH_EXACT
 UNIT = "gaps in counts"
 COLUMNS = {"accounting", "algorithm", "noise", "rho", "m"}  # of what was simulated
 
-__all__ = ["BETA", "BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "agreement", "figures", "report", "rows"]
+__all__ = ["BETA", "BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "UNKNOWN"]
+__all__ += ["agreement", "figures", "report", "rows"]
 
 
 LABELS = ("data", "algorithm", "noise", "k", "gap", "m", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee")

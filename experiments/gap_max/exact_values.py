@@ -98,6 +98,11 @@ EXACT = {
 _LAWS = losses.laws_of_atoms(_outputs_of)
 EXACT |= _LAWS.exact
 SURVIVAL, DELTA, PROMISED = _LAWS.survival, _LAWS.delta, losses.PROMISED
+UNKNOWN = {
+    columns.mean("needed_gap"): "it is the integral of the failure probability over all gaps, which is not computed",
+    NEEDED: f"only the levels {LEVELS[0]:g} and {LEVELS[1]:g} are solved for, since each costs a search over gaps",
+    **losses.UNKNOWN,
+}
 BOUND = {EXCEEDS["proved"]: _claimed_at_proved}
 
 

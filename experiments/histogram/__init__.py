@@ -7,14 +7,14 @@ imported on first use.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.histogram.exact_values import BOUND, DELTA, EXACT, PROMISED, SURVIVAL
+from tcdp_sim.experiments.histogram.exact_values import BOUND, DELTA, EXACT, PROMISED, SURVIVAL, UNKNOWN
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tcdp_sim.results import Cell, Row
 
-__all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "figures", "report", "rows"]
+__all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "UNKNOWN", "figures", "report", "rows"]
 
 
 def rows(cell: "Cell") -> "Row":

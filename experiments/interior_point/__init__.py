@@ -1,15 +1,19 @@
 """The number of records that an interior point needs, on domains of 2^4 to 2^65536 elements, at equal privacy."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from math import isnan
 
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.texts import blank
+from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figure, depth_table, spent_table
 from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
+from tcdp_sim.experiments.laws import quantiles_of_atoms
 from tcdp_sim.interior import exact_law, methods, tcdp_least_n, zcdp_least_n
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
@@ -22,6 +26,7 @@ from tcdp_sim.store import columns
 
 EXACT_UP_TO = 8  # log2 k; the exact law of a release with one tree costs one integral for each level
 
+LISTED_UP_TO = 1024  # log2 k; the law of the level costs milliseconds for each 10,000 levels
 LABELS = ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")
 
 
@@ -57,12 +62,60 @@ def _success(mechanism: InteriorPoint) -> float:
         return exponential_success(mechanism.profile, mechanism.scale)
     if mechanism.method == "binary_search":
         return search_success(mechanism.profile, mechanism.scale)
-    if len(mechanism.recipes) == 1 and mechanism.log2_k <= EXACT_UP_TO:
-        return exact_law.success_probability(mechanism.profile, mechanism.recipes[0])
-    return np.nan
+    return _of_outcome("success")(mechanism)
 
 
-EXACT = {"success": _success}
+@lru_cache(maxsize=2)  # the four outcomes of a cell are asked for one after the other
+def _outcomes(mechanism: InteriorPoint) -> exact_law.Outcomes:
+    return exact_law.outcomes(mechanism.profile, mechanism.recipes[0])
+
+
+def _of_outcome(name: str) -> Callable[[InteriorPoint], float]:
+    """Return the probability of an outcome of a release with one tree on a small domain, else NaN."""
+
+    def chance(mechanism: InteriorPoint) -> float:
+        small = len(mechanism.recipes) == 1 and mechanism.log2_k <= EXACT_UP_TO
+        return getattr(_outcomes(mechanism), name) if small else np.nan
+
+    return chance
+
+
+@lru_cache(maxsize=2)
+def _levels(mechanism: InteriorPoint) -> Floats:
+    """Return the law of the chosen level. Raises ValueError if another tree chooses it, or with very many levels."""
+    if len(mechanism.recipes) != 1 or mechanism.log2_k > LISTED_UP_TO:
+        raise ValueError("the levels are not listed")
+    return exact_law.level_law(mechanism.profile, mechanism.recipes[0])
+
+
+def _mean_level(mechanism: InteriorPoint) -> float:
+    chances = _levels(mechanism)
+    return float(chances @ np.arange(len(chances)))
+
+
+def _level_quantiles(mechanism: InteriorPoint) -> Floats:
+    chances = _levels(mechanism)
+    return quantiles_of_atoms(np.arange(len(chances), dtype=float), chances)
+
+
+PARTS = (columns.mean, columns.quantile)
+FAILURES = {f"fails_at_{step}": f"at_{step}" for step in ("level", "node", "end")}
+EXACT = {
+    "success": _success,
+    **{event: _of_outcome(name) for event, name in FAILURES.items()},
+    columns.mean("level"): _mean_level,
+    columns.quantile("level"): _level_quantiles,
+}
+_TREES = f"with trees the law is computed for one tree over at most 2^{EXACT_UP_TO} elements"
+_RECURSION = "in the recursion a tree over the levels chooses the level, and the law of its choice is not computed"
+_DEPTH = "the law of the depth of the output is computed only as far as it is positive or not"
+UNKNOWN = {
+    "success": _TREES,
+    **dict.fromkeys(FAILURES, _TREES),
+    **{part("level"): f"{_RECURSION}; nor are more than {LISTED_UP_TO} levels listed" for part in PARTS},
+    **{part(name): _DEPTH for name in ("depth", "rank_error") for part in PARTS},
+    **losses.UNKNOWN,
+}
 
 
 def report(table: pd.DataFrame, console) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.experiments.ledger import analysts, drawing
 from tcdp_sim.experiments.ledger.analysts_drawing import filters
 from tcdp_sim.experiments.ledger.exact_values import BRACKETS, DELTA, EPSILON, UNITS, delta_bracket
@@ -17,12 +18,18 @@ from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
+__all__ = ["BOUND", "EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]
 
 FINE = 25  # points of an exact curve
 COMPARED = (*NUMBERS, "exact")
 SAME = ("list", "direction", "quantity", "at", "trials")  # equal in rows of directions that are the same
 EXACT = BRACKETS | analysts.EXACT
+BOUND = {columns.mean("hockey_stick"): BRACKETS[DELTA[1]]}
+UNKNOWN = {
+    columns.mean("slope"): "the brackets are of delta, and not of its derivative",
+    **{columns.quantile(name): WEIGHTS for name in ("hockey_stick", "slope")},
+    **analysts.UNKNOWN,
+}
 
 
 def rows(cell: Cell) -> Iterator[Row]:

@@ -125,4 +125,13 @@ def _mean_of(name: str) -> Callable[[Any], float]:
     return value
 
 
+def _split_quantiles(mechanism: Any) -> Any:
+    """Quantiles of the queries that a budget split in advance answers, whose number is fixed."""
+    answered = _mean_of("answered_split")(mechanism)
+    return np.full(len(columns.QUANTILES), answered)
+
+
 EXACT = {columns.mean(name): _mean_of(name) for name in AdaptiveAnalyst.observables}
+EXACT[columns.quantile("answered_split")] = _split_quantiles
+_PATHS = "the recursion over budgets gives means, and the law over all paths of answers is not kept"
+UNKNOWN = {columns.quantile(name): _PATHS for name in AdaptiveAnalyst.observables if name != "answered_split"}

@@ -33,8 +33,8 @@ def abs_error_quantiles(mechanism: PerRecordSum, levels: tuple[float, ...]) -> F
     """Return the quantiles of |error| of each group at the levels, shape (groups, levels)."""
     u = np.array(levels)
     shape = len(mechanism.answers), len(u)
-    if isinstance(mechanism.release, AdditiveRelease) and not _clamped(mechanism) and mechanism.truths is None:
-        return np.broadcast_to(mechanism.release.noise.isf((1 - u) / 2), shape)
+    if (noise := _plain_noise(mechanism)) is not None:
+        return np.broadcast_to(noise.isf((1 - u) / 2), shape)
     low, high = np.full(shape, LOWEST), np.full(shape, HIGHEST)
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
@@ -103,6 +103,23 @@ def share_negative(mechanism: PerRecordSum) -> float:
     return 0.0 if _clamped(mechanism) else float(np.mean(mechanism.release.prob_negative(np.array(mechanism.answers))))
 
 
+def _plain_noise(mechanism: PerRecordSum) -> Any:
+    """Return the noise that is the error itself, None if the release transforms, clips or clamps the sum."""
+    release = mechanism.release
+    plain = not _clamped(mechanism) and mechanism.truths is None
+    return release.noise if plain and isinstance(release, AdditiveRelease) else None
+
+
+def _mean_error(mechanism: PerRecordSum) -> float:
+    noise = _plain_noise(mechanism)
+    return 0.0 if noise is not None and np.isfinite(noise.var()) else np.nan  # all noise is symmetric
+
+
+def _error_quantiles(mechanism: PerRecordSum) -> Any:
+    noise = _plain_noise(mechanism)
+    return np.nan if noise is None else noise.ppf(columns.QUANTILES)
+
+
 def _of_one(value: Any) -> Any:
     """Return the function for mechanisms of one sum; it is NaN for several."""
 
@@ -126,6 +143,9 @@ EXACT = {
     columns.quantile("abs_error"): _of_one(lambda mechanism: abs_error_quantiles(mechanism, _LEVELS)[0]),
     columns.quantile("relative_error"): _of_one(lambda mechanism: relative_error_quantiles(mechanism, _LEVELS)[0]),
     columns.mean("squared_error"): _of_one(lambda mechanism: rmse(mechanism) * rmse(mechanism)),
+    columns.quantile("squared_error"): _of_one(lambda mechanism: abs_error_quantiles(mechanism, _LEVELS)[0] ** 2),
+    columns.mean("error"): _of_one(_mean_error),
+    columns.quantile("error"): _of_one(_error_quantiles),
     RMSE: rmse,
     "within_10_percent": _of_one(share_within),
     "negative": _of_one(share_negative),
@@ -134,3 +154,18 @@ EXACT = {
     TYPICAL: _of_groups(typical_error),
 }
 UNITS = {TYPICAL: "1", RMSE: "values"}
+_SIGNED = "for a release that is not the sum plus noise, the law of the error is solved for its size alone"
+_SIZE = "the tail of the error's size is inverted for quantiles, and its integral is not computed"
+_GROUPS = "the law of a median or share over many groups with unlike errors is not computed"
+UNKNOWN = {
+    columns.mean("error"): f"{_SIGNED}, and the mean of noise without a finite variance is left open",
+    columns.quantile("error"): _SIGNED,
+    columns.mean("abs_error"): _SIZE,
+    columns.mean("relative_error"): _SIZE,
+    columns.mean("squared_error"): "the mean square of a clamped release is computed for noise that is added alone",
+    **{
+        columns.quantile(name): _GROUPS
+        for name in ("median_relative_error", "share_within_10_percent", "share_negative")
+    },
+    columns.mean("median_relative_error"): f"{_GROUPS}; {TYPICAL} is the median of each group's own median",
+}

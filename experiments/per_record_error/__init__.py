@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.experiments.per_record.exact_values import EXACT, RMSE, UNITS, trials_for_rmse
+from tcdp_sim.experiments.per_record.exact_values import EXACT, RMSE, UNITS, UNKNOWN, trials_for_rmse
 from tcdp_sim.experiments.per_record.series import (
     SETTING,
     about_records,
@@ -23,7 +23,7 @@ from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
+__all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]
 
 QUANTILES = {"q05": 0.05, "median": 0.5, "q95": 0.95}
 ADDITIVE = ("gaussian", "laplace", "generalized_gaussian", "exponential_polylogarithmic")

@@ -13,6 +13,7 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
     BOUND,
     EXACT,
     UNITS,
+    UNKNOWN,
     delta,
     epsilon,
     largest_loss,
@@ -24,7 +25,7 @@ from tcdp_sim.releases import Release
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
 
-__all__ = ["BOUND", "EXACT", "UNITS", "figures", "known", "report", "rows"]
+__all__ = ["BOUND", "EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]
 
 FINE = 30  # points of the exact curves
 DELTA = 1e-6  # profiles are compared at this delta

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from tcdp_sim import exact
+from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.mechanisms import PerRecordLoss
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy import ZCDP, delta_at, loss_tail_bound
@@ -157,3 +158,9 @@ def _printed_tail(mechanism: PerRecordLoss) -> float:
 EXACT = {LOSS: _mean_loss, EXCESS: _excess, RENYI: _divergence, PROFILE: _delta, TAIL: _tail}
 BOUND = {LOSS: _printed_mean, RENYI: _printed_divergence, PROFILE: _printed_delta, TAIL: _printed_tail}
 UNITS = {RENYI: "nats"}
+UNKNOWN = {columns.quantile(name): WEIGHTS for name in ("loss_tail", "hockey_stick", "renyi_excess")}
+UNKNOWN |= {
+    columns.quantile(
+        "privacy_loss"
+    ): "the tail of a record's loss is computed at one epsilon at a time and not inverted"
+}

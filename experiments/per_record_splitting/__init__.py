@@ -17,6 +17,7 @@ from tcdp_sim.experiments.per_record_splitting.errors import (
     QUANTILES,
     SQUARED,
     UNITS,
+    UNKNOWN,
     bias,
     is_normal,
     rmse,
@@ -29,7 +30,7 @@ from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
+__all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]
 
 AXES = ("release", "rule", "threshold", "pieces", "exponent", "clip", "population", "accounting", "value_high")
 FINE = 60  # number of clips of the exact curve

@@ -18,6 +18,7 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
     SURVIVAL,
     TAIL,
     UNITS,
+    UNKNOWN,
     exact_value,
     promised,
 )
@@ -29,7 +30,7 @@ from tcdp_sim.store import columns
 FINE = 200  # points of the exact curves
 RELATION = "move one query's answer by one count"
 
-__all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "UNITS", "figures", "known", "report", "rows"]
+__all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]
 
 LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "shift", "guarantee", "noise_law")
 QUANTITIES = {  # name -> (its argument, its title on the terminal)

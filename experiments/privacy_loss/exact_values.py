@@ -5,6 +5,7 @@ from functools import cache, partial
 import numpy as np
 
 from tcdp_sim import exact
+from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group_privacy, loss_tail_bound, renyi_bound
 from tcdp_sim.store import columns
@@ -74,6 +75,12 @@ def _quantiles(mechanism: PrivacyLoss):
     return exact_value(mechanism, "quantile", columns.QUANTILES) if plain else np.nan
 
 
+def _mean(mechanism: PrivacyLoss) -> float:
+    if mechanism.epsilon is not None or mechanism.order is not None:
+        return np.nan
+    return exact.PrivacyLossDistribution(mechanism.noise, mechanism.shift).mean().estimate
+
+
 def _excess(mechanism: PrivacyLoss) -> float:
     if mechanism.order is None:
         return np.nan
@@ -100,6 +107,7 @@ def promised_delta(mechanism: PrivacyLoss, epsilons: np.ndarray) -> np.ndarray:
 SURVIVAL, DELTA, PROMISED = {"privacy_loss": survival}, {"privacy_loss": delta}, {"privacy_loss": promised_delta}
 _ARGUMENTS = {TAIL: "tail", PROFILE: "profile", RENYI: "renyi"}
 EXACT = {name: _at_the_cells(exact_value, quantity) for name, quantity in _ARGUMENTS.items()}
-EXACT |= {LOSS: _quantiles, EXCESS: _excess}
+EXACT |= {LOSS: _quantiles, EXCESS: _excess, columns.mean("privacy_loss"): _mean}
+UNKNOWN = {columns.quantile(name): WEIGHTS for name in ("loss_tail", "hockey_stick", "renyi_excess")}
 BOUND = {name: _at_the_cells(promised, quantity) for name, quantity in _ARGUMENTS.items()}
 UNITS = {RENYI: "nats"}

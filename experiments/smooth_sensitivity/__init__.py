@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
+from tcdp_sim.core.numerics import integrate
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.smooth_sensitivity.cost import cost_figure, cost_table
 from tcdp_sim.experiments.smooth_sensitivity.drawing import error_figure, short_name
@@ -19,6 +20,7 @@ from tcdp_sim.store.columns import WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
 
 LEVEL = 0.95  # level of the quantile that is shown
+TAIL, PANELS = 1e-30, 40  # panels of the integral end where the noise exceeds them with chances down to this one
 UNIT = "errors in units of the records"
 ERROR = columns.quantile("abs_error")
 AXES = ("method", "smooth_noise", "records", "n", "smoothing", "contamination", "rho", "omega")
@@ -50,6 +52,27 @@ def error_quantile(mechanism: SmoothSensitivity, level: float) -> float:
     return float(brentq(lambda r: chance_within(mechanism, r) - level, 0.0, top, xtol=1e-9 * top, rtol=1e-12))
 
 
+def mean_error(mechanism: SmoothSensitivity) -> float:
+    """The mean of the error, the integral of its tail up to the largest error; NaN for interior points."""
+    if mechanism.noise is None:
+        return np.nan
+    top, noise, scale = (
+        max(mechanism.target, mechanism.largest - mechanism.target),
+        mechanism.noise,
+        mechanism.sensitivity,
+    )
+    away = mechanism.answer - mechanism.target
+
+    def tail(error: np.ndarray) -> np.ndarray:
+        above = np.where(mechanism.target + error < mechanism.largest, noise.sf((error - away) / scale), 0.0)
+        return above + np.where(mechanism.target - error > 0, noise.sf((error + away) / scale), 0.0)
+
+    near = scale * np.append(0.0, noise.isf(np.geomspace(TAIL, 0.5, PANELS)))
+    ends = (0.0, top, mechanism.target, mechanism.largest - mechanism.target)
+    edges = np.concatenate([np.abs(away) + near, np.abs(away) - near, ends])
+    return integrate(tail, np.unique(np.clip(edges, 0.0, top))).estimate
+
+
 def error_survival(mechanism: SmoothSensitivity, errors: np.ndarray) -> np.ndarray:
     """Return the probability that the error exceeds each of `errors`; NaN for interior points."""
     return np.array([1.0 if error < 0 else 1 - chance_within(mechanism, float(error)) for error in errors])
@@ -68,7 +91,9 @@ def _shifted(mechanism: SmoothSensitivity) -> losses.Moved:
 _LAWS = losses.laws_of_moves(_shifted)
 SURVIVAL = {"abs_error": error_survival, **_LAWS.survival}
 DELTA, PROMISED = _LAWS.delta, losses.PROMISED
-EXACT = {ERROR: at_each_level(error_quantile), **_LAWS.exact}
+EXACT = {ERROR: at_each_level(error_quantile), columns.mean("abs_error"): mean_error, **_LAWS.exact}
+_INTERIOR = "the release of an interior point has a law by recursion, which gives no errors here"
+UNKNOWN = {ERROR: _INTERIOR, columns.mean("abs_error"): _INTERIOR, **losses.UNKNOWN}
 
 
 def rows(cell: Cell) -> Row:

@@ -1,16 +1,22 @@
 """Privacy amplification by subsampling: promised, proved and exact; and the best sampling fraction."""
 
 from collections.abc import Iterator
+from functools import wraps
 from math import isnan
 
 import numpy as np
 import pandas as pd
 
+from tcdp_sim import exact
 from tcdp_sim.core.texts import blank
+from tcdp_sim.experiments.laws import WEIGHTS, binomial, quantiles_of_atoms
 from tcdp_sim.experiments.subsampling import drawing, theory
 from tcdp_sim.experiments.subsampling.task_drawing import tasks
+from tcdp_sim.mechanisms.losses import NEIGHBOUR
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
+from tcdp_sim.mechanisms.subsampled.selection import SubsampledSelection
+from tcdp_sim.mechanisms.subsampled.thresholds import SubsampledThresholds
 from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.plots import NEIGHBOURS, captioned
@@ -21,6 +27,7 @@ from tcdp_sim.store import columns
 LABELS: tuple[str, ...] = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
 LABELS += ("base", "algorithm", "method", "records")
 TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of bases other than the histogram
+PARTS = (columns.mean, columns.quantile)
 FINE = 120
 LEAST_SHARE = 0.01  # of s times the largest threshold, at which a line of the tails begins
 
@@ -44,9 +51,85 @@ def _loss_tail(mechanism: Subsampled) -> float:
     return float(theory.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold))
 
 
+def _delta(mechanism: Subsampled) -> float:
+    if not isinstance(mechanism, SubsampledHistogram) or mechanism.threshold is None:
+        return np.nan
+    return theory.subsampled_delta(mechanism.noise, mechanism.fraction, mechanism.threshold)
+
+
+def _whole(value):
+    """Return a function for histograms without a threshold, NaN for other mechanisms."""
+
+    @wraps(value)
+    def of_histograms(mechanism: Subsampled):
+        return (
+            value(mechanism) if isinstance(mechanism, SubsampledHistogram) and mechanism.threshold is None else np.nan
+        )
+
+    return of_histograms
+
+
+@_whole
+def _square_noise(mechanism: SubsampledHistogram) -> float:
+    return float(mechanism.noise.var()) / mechanism.fraction**2
+
+
+@_whole
+def _mean_drawn(mechanism: SubsampledHistogram) -> float:
+    whole = mechanism.fraction * mechanism.sampling.n
+    return whole if mechanism.scheme.startswith("poisson") else float(mechanism.sampling.draws)
+
+
+@_whole
+def _drawn_quantiles(mechanism: SubsampledHistogram) -> np.ndarray:
+    if mechanism.scheme.startswith("poisson"):
+        return quantiles_of_atoms(*binomial(float(mechanism.sampling.n), mechanism.fraction))
+    return np.full(len(columns.QUANTILES), float(mechanism.sampling.draws))
+
+
+@_whole
+def _mean_loss(mechanism: SubsampledHistogram) -> float:
+    return float(exact.subsampled_renyi(mechanism.noise, 1.0, 1.0, mechanism.fraction).estimate)
+
+
+@_whole
+def _loss_quantiles(mechanism: SubsampledHistogram) -> np.ndarray:
+    return theory.loss_quantiles(mechanism.noise, mechanism.fraction, columns.QUANTILES)
+
+
 ERRORS = ("square_error", "square_sampling_error")
 EXACT = {columns.mean(name): _square_error(part) for part, name in enumerate(ERRORS)}
-EXACT |= {columns.mean("loss_tail"): _loss_tail}
+EXACT |= {
+    columns.mean("loss_tail"): _loss_tail,
+    columns.mean("hockey_stick"): _delta,
+    columns.mean("square_noise_error"): _square_noise,
+    columns.mean("records_drawn"): _mean_drawn,
+    columns.quantile("records_drawn"): _drawn_quantiles,
+    columns.mean("privacy_loss"): _mean_loss,
+    columns.quantile("privacy_loss"): _loss_quantiles,
+}
+_SUM = "sums of squares of a sampled count and noise, over several bins, have no closed law"
+_DEPENDENT = "the largest error is one of sampled counts with noise, whose law over all bins is not computed"
+_BASE = "the law of the base mechanism's error is a sum over all subsamples, which is not computed"
+_ON_NEIGHBOUR = "the law of the loss is computed for outputs on the data alone"
+SURVIVAL = {"privacy_loss": theory.loss_survival}
+DELTA = {"privacy_loss": theory.loss_delta}
+UNKNOWN = {
+    columns.mean("linf_error"): _DEPENDENT,
+    columns.quantile("linf_error"): _DEPENDENT,
+    **{columns.quantile(name): _SUM for name in (*ERRORS, "square_noise_error")},
+    **{columns.quantile(name): WEIGHTS for name in ("loss_tail", "hockey_stick")},
+    columns.quantile("privacy_loss"): "it is found for noise on the line whose loss rises with the output",
+    **{part(NEIGHBOUR): _ON_NEIGHBOUR for part in PARTS},
+    **{
+        part(name): _BASE
+        for base in (SubsampledSelection, SubsampledThresholds)
+        for name in base.observables
+        for part in PARTS
+    },
+    "top_selected": _BASE,
+    columns.exceeds("sup_error", "bound"): _BASE,
+}
 
 
 RELATION = None  # the column `relation` states it in each row

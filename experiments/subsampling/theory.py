@@ -10,6 +10,8 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.exact.losses.level_sets import loss_sets
+from tcdp_sim.experiments.losses import between_atoms
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.privacy import (
     SCHEMES,
@@ -30,6 +32,7 @@ ORDERS = 40
 LEAST_RECORDS, DENOMINATOR = 100, 10_000  # records of the profiles: a number of which the sampled ones are whole
 PROFILE_NEAR, RELEASES_NEAR = 0.1, 0.01  # of several fractions, the nearest to these has profiles and releases
 RELEASES = tuple(10**k for k in range(6))
+HALVINGS = 60  # of the search for quantiles of outputs
 DELTA = 1e-6  # of the composed releases, unless the sweep has a delta
 WOR = "without_replacement"
 RULE = "the false rule (s²ρ, same ω)"
@@ -222,6 +225,44 @@ def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
         base = np.where(room > 0, np.log(np.maximum(room, 1e-300) / s), -np.inf)
     law = exact.PrivacyLossDistribution(noise, 1.0)
     return s * law.sf(base) + (1 - s) * law.sf(base, under="Q")
+
+
+def subsampled_delta(noise: Noise, s: float, epsilon: float) -> float:
+    """Return delta(epsilon) of the mixture (1-s) Q + s P against Q: s times the base's delta where more is at stake.
+
+    Below log(1-s) every output counts. Balle, Barthe, Gaboardi (2018), Theorem 2.
+    """
+    room = np.expm1(epsilon) + s
+    if room <= 0:
+        return float(-np.expm1(epsilon))
+    return s * float(exact.hockey_stick(noise, 1.0, np.log(room / s)).estimate)
+
+
+def loss_survival(mechanism: Any, losses: np.ndarray) -> np.ndarray:
+    """Return the probability that the privacy loss of an output on the data exceeds each of `losses`."""
+    return loss_tail(mechanism.noise, mechanism.fraction, between_atoms(losses))
+
+
+def loss_delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
+    """Return delta(epsilon) of the mixture against Q at each of `epsilons`."""
+    return np.array([subsampled_delta(mechanism.noise, mechanism.fraction, float(each)) for each in epsilons])
+
+
+def loss_quantiles(noise: Noise, s: float, levels: np.ndarray) -> np.ndarray:
+    """Return the quantiles of the privacy loss of outputs of the mixture (1-s) Q + s P against Q.
+
+    The loss rises with the output, so they are the losses at the quantiles of the output, which lie between those under
+    Q and under P and are found by bisection. Raises ValueError for a loss that does not rise, and for lattices.
+    """
+    if noise.is_discrete or not loss_sets(noise, 1.0).monotone:
+        raise ValueError("the loss does not rise with the output")
+    low = np.asarray(noise.ppf(levels))
+    high = low + 1
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        below = (1 - s) * noise.cdf(middle) + s * noise.cdf(middle - 1) < levels
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray(np.logaddexp(np.log1p(-s) if s < 1 else -inf, np.log(s) - noise.privacy_loss(high, 1.0)))
 
 
 def _rows(figure, series, at, values, **labels):

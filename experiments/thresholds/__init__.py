@@ -16,9 +16,10 @@ from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "figures", "report", "rows"]
+__all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "UNKNOWN", "figures", "report", "rows"]
 
 EXACT = {**compared.EXACT, **loss_laws.EXACT}
+UNKNOWN = compared.UNKNOWN
 SURVIVAL, DELTA, PROMISED = loss_laws.SURVIVAL, loss_laws.DELTA, loss_laws.PROMISED
 
 UNIT = "errors in records; trees and searches have Gaussian noise at their exact ρ"

@@ -1,16 +1,20 @@
 """Exact values of threshold queries, and the lines of a report on the other values and on the records."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.experiments import losses
 from tcdp_sim.interior.records_needed import FAILURE
 from tcdp_sim.mechanisms import Thresholds
-from tcdp_sim.mechanisms.thresholds import LINEAR
+from tcdp_sim.mechanisms.thresholds import LEVELS, LINEAR
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import UNSEEN
 from tcdp_sim.thresholds.exact_rank_search import mean_rank_error
 
 MIDDLE = "cdf_at_q50"
+AT = {f"cdf_at_q{round(100 * level):02d}": level for level in LEVELS}
 LEFT_OUT = {
     "dropped": "records outside the declared domain were dropped, and n counts the others",
     "clipped": "records outside the declared domain were moved to its ends",
@@ -25,11 +29,15 @@ def _rank_error(mechanism: Thresholds) -> float:
     return mean_rank_error(mechanism.records, (mechanism.records.n + 1) // 2, mechanism.promise.rho)
 
 
-def _cdf_at_the_median(mechanism: Thresholds) -> float:
-    """The true CDF at the true median, which is the mean of a tree's and of the square root's; NaN for others."""
-    records = mechanism.records
-    linear = mechanism.method in LINEAR
-    return records.ranks([records.quantile(0.5)])[0] / records.n if linear else np.nan
+def _true_cdf(level: float) -> Callable[[Thresholds], float]:
+    """Return the true CDF at the true quantile, which is the mean of a tree's and of the square root's, else NaN."""
+
+    def value(mechanism: Thresholds) -> float:
+        records = mechanism.records
+        linear = mechanism.method in LINEAR
+        return records.ranks([records.quantile(level)])[0] / records.n if linear else np.nan
+
+    return value
 
 
 def _exceeds_claim(mechanism: Thresholds) -> float:
@@ -38,9 +46,18 @@ def _exceeds_claim(mechanism: Thresholds) -> float:
     return 1 - kept(mechanism.method, mechanism.beta) if proved else np.nan
 
 
+PARTS = (columns.mean, columns.quantile)
 EXCEEDS = columns.exceeds("sup_error", "bound")
-EXACT = {columns.mean("median_rank_error"): _rank_error, columns.mean(MIDDLE): _cdf_at_the_median}
+EXACT: dict[str, Callable[[Thresholds], float]] = {columns.mean("median_rank_error"): _rank_error}
+EXACT |= {columns.mean(name): _true_cdf(level) for name, level in AT.items()}
 BOUND = {EXCEEDS: _exceeds_claim}
+_ERRORS = ("sup_error", "sup_error_share", "median_rank_error", "median_value_error")
+_DEPENDENT = "the errors of one release depend on each other through its tree, windows or path, and the law of"
+UNKNOWN = {part(name): f"{_DEPENDENT} {name} is not computed" for name in _ERRORS for part in PARTS}
+UNKNOWN[columns.mean("median_rank_error")] = "only for the binary search the law of the output is computed"
+UNKNOWN |= {columns.mean(name): "the interior points of windows have no computed law, and a bias" for name in AT}
+UNKNOWN |= {columns.quantile(name): f"{_DEPENDENT} {name} is not computed" for name in AT}
+UNKNOWN |= losses.UNKNOWN
 
 
 def left_out(done) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from tcdp_sim import exact
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.experiments.tightness.claims import (
     COROLLARY,
     PRINTED,
@@ -31,7 +32,7 @@ from tcdp_sim.store import columns
 
 FINE = 100  # points of the exact curves
 
-__all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
+__all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]
 
 MOVED = {1: "move one query's answer by one count", 2: "move two bins by one count each"}  # by coordinates
 CLAIM = ("claim", "noise", "noise_law", "scale", "knee", "coordinates", "rho", "omega", "omega_sqrt_rho")
@@ -56,6 +57,9 @@ def _excess(mechanism: PrivacyLoss) -> float:
 
 EXACT = {EXCESS: _excess, RENYI: _divergence}
 UNITS = {RENYI: "nats"}
+_OTHER = "this study compares divergences alone, and the experiment privacy_loss has this value"
+UNKNOWN = {part(name): _OTHER for name in PrivacyLoss.observables for part in (columns.mean, columns.quantile)}
+UNKNOWN |= {columns.quantile("renyi_excess"): WEIGHTS}
 
 
 def rows(cell: Cell) -> Row:

@@ -6,6 +6,7 @@ It shares the profile of the data and the parameters with the simulation, and no
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -60,23 +61,53 @@ def level_laws(profile: LevelProfile, parameters: ReleaseParameters) -> Iterator
 
 def _level_log_pmf(profile: LevelProfile, parameters: ReleaseParameters) -> Floats:
     """Return the log-probability of each level from the qualities of all levels."""
+    weight = 0.5 * parameters.epsilon_level * _qualities(profile, parameters)
+    return weight - logsumexp(weight)
+
+
+def _qualities(profile: LevelProfile, parameters: ReleaseParameters) -> Floats:
+    """Return the quality of each level: how far the heaviest nodes of it and of the next are from the thresholds."""
     if profile.depth > MOST_DEPTH:
         raise UserError(f"2^{profile.depth} elements are too many for the exact law; valid: 2^{MOST_DEPTH}")
     heaviest = profile.heaviest_at(np.arange(-1, profile.depth + 1)).astype(np.float64)
-    quality = np.minimum(heaviest[1:] - parameters.lower, parameters.upper - heaviest[:-1])
-    weight = 0.5 * parameters.epsilon_level * quality
-    return weight - logsumexp(weight)
+    return np.minimum(heaviest[1:] - parameters.lower, parameters.upper - heaviest[:-1])
+
+
+class Outcomes(NamedTuple):
+    """The probabilities of an interior point, and of a failure by the step at fault, which sum to 1.
+
+    A release fails at the level if the chosen level has no positive quality, else at the node if no candidate of the
+    node is an interior point, else at the end.
+    """
+
+    success: float
+    at_level: float
+    at_node: float
+    at_end: float
 
 
 def success_probability(profile: LevelProfile, parameters: ReleaseParameters) -> float:
     """Return the probability of an interior point, within about 1e-9. The profile must know its values."""
-    probability = 0.0
+    return outcomes(profile, parameters).success
+
+
+def outcomes(profile: LevelProfile, parameters: ReleaseParameters) -> Outcomes:
+    """Return how a release ends, within about 1e-9. The profile must know its values."""
+    found, qualities = np.zeros(4), _qualities(profile, parameters)
     for law in level_laws(profile, parameters):
         depths = _depths(profile, law)
         chosen = _candidate_law(depths, parameters)
-        hits = law.occupied @ (chosen * (depths > 0)).sum(axis=1) + law.empty * _inner_share(profile, law)
-        probability += np.exp(law.log_probability) * hits
-    return min(float(probability), 1.0)
+        inner = law.empty * _inner_share(profile, law)
+        hits = law.occupied @ (chosen * (depths > 0)).sum(axis=1) + inner
+        able = law.occupied @ ((chosen > 0) & (depths > 0)).any(axis=1) + inner
+        failed = [1 - hits, 0.0, 0.0] if qualities[law.level] <= 0 else [0.0, 1 - able, able - hits]
+        found += np.exp(law.log_probability) * np.array([hits, *failed])
+    return Outcomes(*np.clip(found, 0.0, 1.0).tolist())
+
+
+def level_law(profile: LevelProfile, parameters: ReleaseParameters) -> Floats:
+    """Return the probability of every level of the tree, from the leaves on; shape (levels,)."""
+    return np.exp(_level_log_pmf(profile, parameters))
 
 
 def output_log_pmf(profile: LevelProfile, parameters: ReleaseParameters) -> Floats:

@@ -38,13 +38,15 @@ def agreement(
     exact: ArrayLike,
     *,
     things: str = "cells",
+    samples: int | None = None,
 ) -> str:
     """Return in words how often exact values lie outside the simulated 95% intervals, beside what chance explains.
 
     `what` is the quantity, such as "probability of success", and `things` names the rows. The numbers have one shape
     and unit. They are NaN for rows without a simulated or exact value, and infinite for rows whose trials are all
     infinite. Rows whose trials are all equal, up to rounding, are counted separately, because their intervals do not
-    miss by chance.
+    miss by chance. `samples` is the number of independent samples that the rows are made of, by default one for each;
+    rows of the same sample, such as quantiles of one cell, miss together, which the sentence says.
     """
     estimate, mcse, lower, upper, exact = (
         np.asarray(numbers, dtype=float) for numbers in (estimate, mcse, lower, upper, exact)
@@ -58,7 +60,7 @@ def agreement(
         alike = known & (mcse <= SAME * np.abs(estimate))
         within = np.where(alike & (np.abs(estimate - exact) <= slack), True, within)
     random = known & ~alike
-    counted = _outside(what, random & ~within, random, things)
+    counted = _outside(what, random & ~within, random, things, samples)
     parts = [counted, _distance(estimate[random], exact[random], mcse[random])]
     if alike.any():
         parts.append(f"Of {alike.sum()} whose trials are all alike, {(alike & within).sum()} agree.")
@@ -73,13 +75,15 @@ def by_chance(intervals: int) -> str:
     return f"{expected:.2g}" if expected < 10 else f"{expected:.0f}"
 
 
-def _outside(what, outside, random, things) -> str:
+def _outside(what, outside, random, things, samples) -> str:
     """Return how many exact values lie outside their intervals, in words."""
     count = int(random.sum())
     if not count:
         return ""
     place = f"in {outside.sum()} of {count} {things}"
     chance = f"by chance at most about {by_chance(count)} are expected"
+    if samples is not None and samples < count:
+        chance += f" on average, and often several together, since {count} {things} come from {samples} samples"
     return f"The exact {what} is outside the simulated 95% interval {place}; {chance}."
 
 

@@ -232,9 +232,12 @@ def _law(flat: xr.Dataset, kind: str, observable: str) -> tuple[Law | None, str]
     name = str(flat.attrs.get("title", "")).removeprefix(TITLE)
     if "function" in flat.attrs or not name:
         return None, "not known: the law of a function of one's own"
-    laws: Mapping[str, Law] = getattr(registry.experiment(name), kind, {})
+    experiment = registry.experiment(name)
+    laws: Mapping[str, Law] = getattr(experiment, kind, {})
+    undeclared = f"the experiment {name} declares no law of {observable}"
+    reason = getattr(experiment, "UNKNOWN", {}).get(columns.quantile(observable), undeclared)
     law = laws.get(observable)
-    return law, "known" if law else f"not known: the experiment {name} declares no law of {observable}"
+    return law, "known" if law else columns.NOT_KNOWN + reason
 
 
 def _of_each_cell(law: Law, flat: xr.Dataset, at: Floats) -> tuple[Floats, str]:

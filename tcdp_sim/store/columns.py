@@ -5,7 +5,8 @@ A quantity is a number that a study estimates or knows, such as `linf_error_mean
 Variables with further information add an ending.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ MCSE, LOWER, UPPER = "_mcse", "_lower", "_upper"  # Monte Carlo standard error, 
 EXACT, BOUND = "_exact", "_bound"  # the exact value, and a proved or printed bound on it
 SKEWNESS = "_skewness"  # of the trials behind a mean
 ERROR = "error"  # the attribute of an estimate with the name of the variable that is its standard error
+KNOWN = "exact"  # the attribute of an estimate with the names of its exact value and bound, or why none is known
+NOT_KNOWN = "not known: "  # before the reason in this attribute
+UNDECLARED = "none is declared"  # the reason where an experiment gives none
 PILOT = "pilot_trials"  # trials that have chosen the number of trials, where a target asks for a standard error
 COUNT = "_count"  # trials in which the event of a proportion happened
 INTERVAL = ("", MCSE, LOWER, UPPER)  # the variables of a simulated number
@@ -110,6 +114,27 @@ def quantities(names: Collection[str]) -> list[str]:
     estimated = [part(name) for name in observables(names) for part in (mean, quantile)]
     found = {name for name in estimated if name in names} | set(proportions(names)) | set(_without(EXACT, names))
     return sorted(found)
+
+
+def settle(attributes: Mapping[str, dict[str, Any]], reasons: Mapping[str, str]) -> list[str]:
+    """Let the attributes of a table's estimates name variables that the table has, and return the estimates changed.
+
+    `attributes` holds those of all variables of the table, and `reasons` why cells have no exact value, by estimate.
+    The name of a standard error that is not there is removed. KNOWN gets the names of the exact value and the bound
+    that are there, and the reason.
+    """
+    changed = []
+    for name, about in attributes.items():
+        before = dict(about)
+        if about.get(ERROR, name) not in attributes:
+            del about[ERROR]
+        if KNOWN in about:
+            beside = " and ".join(name + kind for kind in (EXACT, BOUND) if name + kind in attributes)
+            reason = reasons.get(name, "")
+            about[KNOWN] = f"{beside}; where it is NaN, {reason}" if beside and reason else beside or reason
+        if about != before:
+            changed.append(name)
+    return changed
 
 
 def _without(ending, names):

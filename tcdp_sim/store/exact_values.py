@@ -27,6 +27,7 @@ class ExactValues:
     published as NaN.
 
     - units: the units of quantities that are not simulated.
+    - reasons: by simulated quantity, why it or some cells of it have neither an exact value nor a bound.
     - experiment: the name by which workers find the functions, "" for functions of this process alone.
     """
 
@@ -34,6 +35,11 @@ class ExactValues:
     bound: Mapping[str, Value] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     experiment: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def reason(self, quantity: str) -> str:
+        """Return "not known: " and the declared reason why cells have no exact value of a quantity."""
+        return columns.NOT_KNOWN + self.reasons.get(quantity, columns.UNDECLARED)
 
     @property
     def unknown(self) -> Sequence[str]:
@@ -92,12 +98,12 @@ NO_EXACT_VALUES = ExactValues()
 
 
 def of_experiment(module: ModuleType, name: str = "") -> ExactValues:
-    """Return the exact values that a module declares as EXACT, BOUND and UNITS, each of them optional.
+    """Return the exact values that a module declares as EXACT, BOUND, UNITS and UNKNOWN, each of them optional.
 
     `name` is the name by which workers find the experiment.
     """
-    exact, bound, units = (getattr(module, part, {}) for part in ("EXACT", "BOUND", "UNITS"))
-    return ExactValues(exact, bound, units, name)
+    exact, bound, units, reasons = (getattr(module, part, {}) for part in ("EXACT", "BOUND", "UNITS", "UNKNOWN"))
+    return ExactValues(exact, bound, units, name, reasons)
 
 
 def known_exactly(experiment: str) -> ExactValues:

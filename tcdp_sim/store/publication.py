@@ -38,7 +38,7 @@ def table_digest(
         "cells": study.plan.cells.digest(),
         "attributes": dict(attributes),
         "problems": sorted([*key, count] for key, count in problems.items()),
-        "exact": [exact_digest(exact_values, study.uses), exact_values.names()],
+        "exact": [exact_digest(exact_values, study.uses), exact_values.names(), dict(exact_values.reasons)],
         "libraries": {name: version_of(name) for name in OF_TABLES} | {"python": platform.python_version()},
         **({"lacking": list(lacking)} if lacking else {}),
     }

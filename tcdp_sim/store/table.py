@@ -130,10 +130,24 @@ def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
     failed = [int((cell.id, "error") in problems) for cell in cells]
     data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
     data |= estimates_together(mechanism, summaries) if at_once else estimates(mechanism, built, summaries, False)
+    exact: dict[str, tuple] = {}
+    estimated = columns.quantities(data)
     if exact_values.width:
         exact = exact_values.tabulate([known(cell, one) for cell, one in zip(cells, built)], _declared(mechanism))
         data = _with_exact(data, exact)
+    for name in estimated:
+        data[name][2][columns.KNOWN] = exact_values.reason(name) if _lacks(data, exact, name) else ""
     return data if at_once else data | batch_means(mechanism, summaries)
+
+
+def _lacks(data, exact, name) -> bool:
+    """Return True if a cell that has a quantity has neither its exact value nor a bound on it, at all levels."""
+    lacking = ~np.isnan(data[name][1])
+    for kind in (EXACT, BOUND):
+        if name + kind in exact:
+            known = ~np.isnan(exact[name + kind][1])
+            lacking &= ~(known if known.ndim == 1 else known.all(axis=1)[:, None])
+    return bool(lacking.any())
 
 
 def _built(mechanism, cell, counts):

@@ -42,7 +42,16 @@ def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnstableSpecificationWarning)  # of bytes of fixed width
-        _consolidate(folder, _written(folder, map(_with_bytes, blocks)))
+        reasons: dict[str, str] = {}
+        order = _written(folder, (_with_bytes(_noted(block, reasons)) for block in blocks))
+        _consolidate(folder, order, reasons)
+
+
+def _noted(block: xr.Dataset, reasons: dict[str, str]) -> xr.Dataset:
+    """Return a block, and keep the reasons why its cells have no exact values, which other blocks may lack."""
+    found = {str(name): column.attrs.get(columns.KNOWN) for name, column in block.variables.items()}
+    reasons |= {name: reason for name, reason in found.items() if reason}
+    return block
 
 
 def _written(folder: Path, coming: Iterator[xr.Dataset]) -> Sequence[str]:
@@ -82,16 +91,11 @@ def _bytes(texts: np.ndarray) -> np.ndarray:
     return np.array(found, dtype=f"S{max(-(-longest // step), 1) * step}").reshape(texts.shape)
 
 
-def _consolidate(folder: Path, order: Sequence[str]) -> None:
-    """Store the metadata of all arrays in the root, in this order.
-
-    The name of an error variable is removed from an estimate if no cell has this error.
-    """
+def _consolidate(folder: Path, order: Sequence[str], reasons: dict[str, str]) -> None:
+    """Store the metadata of all arrays in the root, in this order, once their attributes name what is there."""
     arrays = {name: json.loads((folder / name / METADATA).read_bytes()) for name in order}
-    for name, about in arrays.items():
-        if about["attributes"].get(columns.ERROR, name) not in arrays:
-            del about["attributes"][columns.ERROR]
-            (folder / name / METADATA).write_text(json.dumps(about, indent=2))
+    for name in columns.settle({name: about["attributes"] for name, about in arrays.items()}, reasons):
+        (folder / name / METADATA).write_text(json.dumps(arrays[name], indent=2))
     root = json.loads((folder / METADATA).read_bytes())
     root["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": arrays}
     (folder / METADATA).write_text(json.dumps(root, indent=2))
@@ -100,13 +104,16 @@ def _consolidate(folder: Path, order: Sequence[str]) -> None:
 def watched(blocks: Iterable[xr.Dataset], seen: Seen) -> Iterator[xr.Dataset]:
     """Yield the blocks of a table. `seen` gets all its rows at the end, unless it is large or its blocks differ."""
     kept: list[xr.Dataset] = []
+    reasons: dict[str, str] = {}
     size = 0
     for block in blocks:
+        _noted(block, reasons)
         size += block.nbytes
         kept = [*kept, block] if size < SMALL else []
         yield block
     whole = _joined(kept) if kept else None
     if whole is not None:
+        columns.settle({str(name): column.attrs for name, column in whole.variables.items()}, reasons)
         seen(whole)
 
 

@@ -10,6 +10,7 @@ from tcdp_sim.cli import overrides
 from tcdp_sim.core.texts import blank
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.results import open_cells, tidy
+from tcdp_sim.store import columns
 from tcdp_sim.study import groups
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import settings
@@ -44,13 +45,30 @@ def check_dimensions(found, folder):
     assert tidy(found).equals(tidy(whole))
 
 
+def check_known(cells):
+    """Every quantity of a published cell has an exact value, a bound, or a reason why it has neither."""
+    names = set(map(str, cells.data_vars))
+    for quantity in names & set(columns.quantities(names)):
+        about, beside = (
+            cells[quantity].attrs[columns.KNOWN],
+            [quantity + kind for kind in (columns.EXACT, columns.BOUND)],
+        )
+        beside = [name for name in beside if name in names]
+        assert about.startswith(" and ".join(beside) or columns.NOT_KNOWN), (quantity, about)
+        known = any(cells[name].notnull().all() for name in beside)
+        assert known == (columns.NOT_KNOWN not in about), (quantity, about)
+        assert columns.UNDECLARED not in about, quantity
+
+
 def check(experiment, folder, command):
     sweep = first_point(experiment)
     found = tcdp_sim.run(
         experiment, sweep=sweep, also=None, trials=200, chunk=100, cluster="serial", results_dir=folder.parent
     )
     check_dimensions(found, folder)
-    assert open_cells(folder).sizes["cell"] == 1
+    cells = open_cells(folder)
+    assert cells.sizes["cell"] == 1
+    check_known(cells)
     figures = tcdp_sim.draw(folder)
     assert figures
     assert all(name.endswith("_vs_cell") for name in figures) or experiment not in PLAIN

@@ -1,6 +1,7 @@
 """Interior points as a mechanism of a sweep: laws, guarantees, what is simulated."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -58,6 +59,29 @@ def test_success_is_the_exact_one():
     exact = exact_law.success_probability(mechanism.profile, mechanism.recipes[0])
     found = mechanism.simulate(np.random.default_rng(1), trials)["success"].mean()
     assert abs(found - exact) < 5 * np.sqrt(exact * (1 - exact) / trials)  # false alarm below 6e-7
+
+
+@pytest.mark.parametrize("method", ["one_level", "stability", "surrogate_low"])
+@pytest.mark.parametrize("moved", [0, 4])
+def test_the_steps_of_failures_and_the_levels_have_their_exact_laws(method, moved):
+    """Of 40,000 trials, at five standard errors and five trials: false alarm below 1e-4 for all levels together.
+
+    Thresholds that are moved up, and a level that is hardly chosen by its quality, give levels without quality.
+    """
+    mechanism, trials = built(method=method, n=10, log2_k=8, shape="skew"), 40000
+    (recipe,) = mechanism.recipes
+    if moved:
+        recipe = replace(recipe, lower=recipe.lower + moved, upper=recipe.upper + moved, epsilon_level=0.3)
+        mechanism = replace(mechanism, recipes=(recipe,))
+    found = mechanism.simulate(np.random.default_rng(1), trials)
+    exact = exact_law.outcomes(mechanism.profile, recipe)
+    assert sum(exact) == pytest.approx(1, abs=1e-9)
+    levels = exact_law.level_law(mechanism.profile, recipe)
+    drawn = np.bincount(found["level"].astype(int), minlength=len(levels)) / trials
+    steps = [found[name].mean() for name in ("success", "fails_at_level", "fails_at_node", "fails_at_end")]
+    for simulated, chance in ((np.array(steps), np.array(exact)), (drawn, levels)):
+        assert (np.abs(simulated - chance) <= 5 * np.sqrt(chance * (1 - chance) / trials) + 5 / trials).all()
+    assert min(exact[:2] if moved else exact[::2]) > 0.001
 
 
 @pytest.mark.parametrize(

@@ -110,3 +110,17 @@ def test_trials_that_differ_by_rounding_alone_are_all_alike():
         ),
     )
     assert text == "Of 10 whose trials are all alike, 9 agree."
+
+
+def test_rows_of_one_sample_are_said_to_miss_together():
+    """The expected number of misses is the same, but it is no count of independent ones."""
+    text = agreement("radius", **numbers(exact=[0.5] * 7 + [2.5, -3.0, 2.0]), things="quantiles", samples=2)
+    assert "at most about 0.5 are expected on average, and often several together" in text
+    assert "since 10 quantiles come from 2 samples" in text
+    assert "together" not in agreement("radius", **numbers(exact=[0.5] * 10), samples=10)
+
+
+def test_a_chance_that_is_0_in_both_agrees():
+    zeros = np.zeros(3)
+    text = agreement("chance", zeros, zeros, np.full(3, np.nan), np.full(3, np.nan), zeros)
+    assert text == "Of 3 whose trials are all alike, 3 agree."

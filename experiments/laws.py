@@ -1,0 +1,48 @@
+"""What the exact values of several experiments share: laws with atoms, and reasons why a value is not known."""
+
+import numpy as np
+from scipy.special import gammaln
+
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.store import columns
+
+NEGLIGIBLE = 1e-20  # a probability at the ends of a law
+ROUNDING = 1e-12  # of cumulated probabilities, by which they may miss a level that they reach
+WEIGHTS = (
+    "a trial is a weight of the importance sampling, and the quantiles of weights depend on how they were chosen, "
+    "not on the mechanism alone"
+)
+
+
+def binomial(n: float, chance: float) -> tuple[Floats, Floats]:
+    """Return the numbers of successes that occur, up to a chance of about 1e-18, and their chances; n is whole."""
+    if not 0 < chance < 1:
+        return np.array([n if chance >= 1 else 0.0]), np.ones(1)
+    half = 10 * np.sqrt(n * chance * (1 - chance)) + 50
+    values = np.arange(max(np.floor(n * chance - half), 0), min(np.ceil(n * chance + half), n) + 1)
+    ways = gammaln(n + 1) - gammaln(values + 1) - gammaln(n - values + 1)
+    chances = np.exp(ways + values * np.log(chance) + (n - values) * np.log1p(-chance))
+    return values, chances / chances.sum()
+
+
+def sum_of_binomials(times: Floats, chances: Floats) -> tuple[Floats, Floats]:
+    """Return the values of a sum of independent binomials with these numbers and chances, and their probabilities."""
+    start, law = 0.0, np.ones(1)
+    for n, chance in zip(times.tolist(), chances.tolist()):
+        values, own = binomial(n, chance)
+        start, law = start + values[0], np.convolve(law, own)
+        kept = np.flatnonzero(law > NEGLIGIBLE)
+        start, law = start + kept[0], law[kept[0] : kept[-1] + 1]
+    return start + np.arange(len(law)), law
+
+
+def quantiles_of_atoms(values: Floats, chances: Floats) -> Floats:
+    """Return the quantiles at `columns.QUANTILES` of a law with these values, in any order, and their `chances`.
+
+    A quantile is the least value that the law exceeds with at most 1 minus the level. The chances may sum to less or
+    more than 1 by rounding.
+    """
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(chances[order])
+    place = np.searchsorted(below / below[-1], columns.QUANTILES * (1 - ROUNDING))
+    return np.asarray(values[order][np.minimum(place, len(values) - 1)], dtype=float)
