@@ -1,8 +1,8 @@
 """A pytest plugin: CPU seconds of the tests by file, compared with the table that is checked in (`make test-times`).
 
-The seconds are those of the process and of the children that it waited for. Unlike seconds of the clock they hardly depend
-on what else the machine does. A fixture counts for the test that needed it first. The row `collection` is what one process
-needs to import and collect all test files, which every worker does.
+The seconds are those of the process and of the children that it waited for. Unlike seconds of the clock they hardly
+depend on what else the machine does. A fixture counts for the test that needed it first. The row `collection` is what
+one process needs to import and collect all test files, which every worker does.
 """
 
 import csv
@@ -70,7 +70,7 @@ def write(path: Path, rows: dict[str, tuple[int, float]]) -> None:
 
 
 def compared(now: dict[str, tuple[int, float]], stored: dict[str, tuple[int, float]]) -> list[str]:
-    """Return a line for each folder, the dearest first: tests and seconds, and the growth over the same files before."""
+    """Return a line for each folder, the dearest first: tests, seconds, and the growth over the same files before."""
     before = by_folder({name: row for name, row in stored.items() if name in now})
     lines = []
     for folder, (tests, seconds) in sorted(by_folder(now).items(), key=lambda item: -item[1][1]):
