@@ -635,7 +635,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_finishes(command, tmp_pat
     assert 0 < kept < total
     assert not (folder / "results.zarr").exists()
     assert f"to simulate: {total - kept} of {total} chunks" in command("plan", *words)[1]
-    code, out, err = program(*words, cwd=tmp_path)
+    code, out, err = command(*words)
     assert (code, err) == (0, "")
     assert f"{total - kept} of {total} chunks to simulate" in out
     assert (folder / "results.zarr/zarr.json").exists()

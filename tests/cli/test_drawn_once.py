@@ -247,6 +247,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_script_without_a_main_guard_may_draw_in_two_processes(run, tmp_path):
     """A process that imported the script would draw in two processes, and so on."""
     folder, _, _ = run

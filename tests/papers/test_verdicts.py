@@ -14,21 +14,17 @@ CHECKED = set(Kind) - {Kind.DEFINITION, Kind.NOT_CHECKABLE}
 DECIDED = {Verdict.HOLDS, Verdict.FALSE}
 
 
-@by_claim()
-def test_the_verdict_is_the_recorded_one(claim, evidence):
-    judgement = judge(claim.kind, evidence(claim))
+def is_the_recorded_one(claim, whole):
+    judgement = judge(claim.kind, whole)
     assert judgement.verdict == claim.expected, judgement
 
 
-@by_claim(CHECKED)
-def test_one_who_is_blind_finds_everything_open(claim, evidence):
-    assert judge(claim.kind, blinded(evidence(claim))).verdict is Verdict.OPEN
+def is_open_to_one_who_is_blind(claim, whole):
+    assert judge(claim.kind, blinded(whole)).verdict is Verdict.OPEN
 
 
-@by_claim(ONE_SIDED)
-def test_swapping_the_sides_turns_the_verdict(claim, evidence):
+def turns_when_the_sides_are_swapped(claim, whole):
     """At every point that decides and is not a tie; at one of them at least."""
-    whole = evidence(claim)
     turned = 0
     for single in one_by_one(whole):
         before = judge(Kind.INEQUALITY, single).verdict
@@ -39,10 +35,8 @@ def test_swapping_the_sides_turns_the_verdict(claim, evidence):
     assert turned
 
 
-@by_claim({Kind.INEQUALITY, Kind.EXISTENCE})
-def test_the_tightness_is_where_the_verdict_turns(claim, evidence):
+def turns_at_the_tightness(claim, whole):
     """A right side of 0.99 times the tightness makes what holds false, one of 1.01 times makes what is false hold."""
-    whole = evidence(claim)
     judgement = judge(claim.kind, whole)
     if judgement.verdict is Verdict.HOLDS and judgement.tightness > 0:
         proof = whole.proof if claim.kind is Kind.INEQUALITY else "exhaustive"  # so that no instance is a counter-proof
@@ -60,23 +54,17 @@ def test_the_tightness_is_where_the_verdict_turns(claim, evidence):
         }
 
 
-@by_claim({Kind.IDENTITY})
-def test_an_identity_breaks_when_one_side_is_a_little_larger(claim, evidence):
-    whole = evidence(claim)
+def breaks_when_one_side_is_a_little_larger(claim, whole):
     if judge(claim.kind, whole).verdict is Verdict.HOLDS:
         assert judge(claim.kind, scaled(whole, 1 + max(1e-6, 4 * whole.tolerance))).verdict is Verdict.FALSE
 
 
-@by_claim({Kind.ASYMPTOTIC})
-def test_an_asymptote_breaks_when_its_form_grows_a_little_faster(claim, evidence):
-    whole = evidence(claim)
+def breaks_when_its_form_grows_a_little_faster(claim, whole):
     if judge(claim.kind, whole).verdict is Verdict.CONSISTENT:
         assert judge(claim.kind, bent(whole)).verdict is Verdict.INCONSISTENT
 
 
-@by_claim()
-def test_holds_for_all_has_a_proof_and_what_cannot_be_checked_a_reason(claim, evidence):
-    whole = evidence(claim)
+def has_a_proof_if_it_holds_for_all_and_a_reason_if_it_cannot_be_checked(claim, whole):
     judgement = judge(claim.kind, whole)
     if judgement.verdict is Verdict.NOT_CHECKABLE:
         assert judgement.reason
@@ -86,9 +74,7 @@ def test_holds_for_all_has_a_proof_and_what_cannot_be_checked_a_reason(claim, ev
         assert claim.kind in {Kind.ASYMPTOTIC, Kind.DEFINITION, Kind.NOT_CHECKABLE} or claim.expected is Verdict.OPEN
 
 
-@by_claim()
-def test_what_people_read_is_there(claim, evidence):
-    whole = evidence(claim)
+def has_what_people_read(claim, whole):
     assert claim.title
     assert claim.place.section
     if claim.kind in CHECKED:
@@ -97,6 +83,27 @@ def test_what_people_read_is_there(claim, evidence):
         assert len(set(places)) == len(places), "two points have one name"
     if claim.expected is Verdict.FALSE:
         assert all((claim.printed, claim.correct, claim.consequence))
+
+
+CHECKS = {  # of which kinds of claims each is true
+    is_the_recorded_one: set(Kind),
+    is_open_to_one_who_is_blind: CHECKED,
+    turns_when_the_sides_are_swapped: ONE_SIDED,
+    turns_at_the_tightness: {Kind.INEQUALITY, Kind.EXISTENCE},
+    breaks_when_one_side_is_a_little_larger: {Kind.IDENTITY},
+    breaks_when_its_form_grows_a_little_faster: {Kind.ASYMPTOTIC},
+    has_a_proof_if_it_holds_for_all_and_a_reason_if_it_cannot_be_checked: set(Kind),
+    has_what_people_read: set(Kind),
+}
+
+
+@by_claim()
+def test_the_verdict(claim, evidence):
+    """One test of each claim, so that its evidence is gathered once."""
+    whole = evidence(claim)
+    for check, kinds in CHECKS.items():
+        if claim.kind in kinds:
+            check(claim, whole)
 
 
 def test_the_simulated_sides_are_no_more_than_their_shares_allow(evidence):
