@@ -47,6 +47,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("guarantee", "bound", "orders"), CASES)
 @pytest.mark.parametrize("epsilon", [0.0, 1.5])
 def test_the_profile_of_one_black_box_is_that_of_the_best_test(guarantee, bound, orders, epsilon):

@@ -227,6 +227,7 @@ def test_the_scale_may_exceed_the_knee():
     assert objective(squared) < 0.96 * objective(normal)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("coordinates", [1, 2])
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 0.01)])
 def test_approximate_dp(epsilon, delta, coordinates):

@@ -39,6 +39,7 @@ def divergence(scale, knee, shift, order):
         return (tilted - mp.log(knee * mp.besselk(0, rate / 2)) - rate / 2) / (order - 1)
 
 
+@pytest.mark.few(6)
 @shapes
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.97])
 def test_the_divergence_is_the_integral_of_its_definition(scale, knee, share):

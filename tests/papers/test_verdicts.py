@@ -1,17 +1,26 @@
-"""Of every claim: the verdict that is recorded, and that it follows the evidence when that is changed."""
+"""Of every claim: the verdict that is recorded, that it follows the evidence when that is changed, and its row.
+
+The page that is checked in (`make papers`) says what the code says: verdicts to the letter, exact numbers to three
+digits. Simulated numbers are compared within their intervals, never by their bytes.
+"""
 
 from dataclasses import replace
 
 import pytest
 from claim_changes import CLAIMS, bent, blinded, by_claim, one_by_one, scaled, swapped
 
+from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.evidence import Kind
 from tcdp_sim.experiments.papers.judge.verdict import Scope, Verdict, judge, ratio
+from tcdp_sim.experiments.papers.page.rows import claims_table
 from tcdp_sim.statistics.intervals import MOST_SIDES, Simulated
 
 ONE_SIDED = {Kind.INEQUALITY, Kind.ORDERING, Kind.EXISTENCE}
 CHECKED = set(Kind) - {Kind.DEFINITION, Kind.NOT_CHECKABLE}
 DECIDED = {Verdict.HOLDS, Verdict.FALSE}
+TEXTS = ("claim", "verdict", "scope", "vacuous", "erratum", "figure", "command", "kind", "section", "points")
+TEXTS += ("class", "ours", "quote", "place", "hypotheses", "withdrawn")
+TIED = 1e-6  # bounds that are attained are so at several points, of which rounding chooses one
 
 
 def is_the_recorded_one(claim, whole):
@@ -97,13 +106,30 @@ CHECKS = {  # of which kinds of claims each is true
 }
 
 
+def number(text):
+    return float(text) if text else float("nan")
+
+
+def is_as_on_the_page(claim, whole, kept):
+    row = claims_table([Result(claim, whole, judge(claim.kind, whole))]).iloc[0]
+    for name in TEXTS:
+        assert str(row[name]) == str(kept[name]).removeprefix("'"), name
+    if row["simulated"] or kept["simulated"] == "True":
+        assert row["lower"] <= number(kept["upper"])
+        assert number(kept["lower"]) <= row["upper"]
+    elif claim.kind is Kind.ASYMPTOTIC or abs(row["tightness"] - 1) > TIED:
+        for name in ("value", "limit", "tightness"):
+            assert row[name] == pytest.approx(number(kept[name]), rel=1e-3, nan_ok=True), name
+
+
 @by_claim()
-def test_the_verdict(claim, evidence):
+def test_the_verdict_and_the_row(claim, evidence, reference):
     """One test of each claim, so that its evidence is gathered once."""
     whole = evidence(claim)
     for check, kinds in CHECKS.items():
         if claim.kind in kinds:
             check(claim, whole)
+    is_as_on_the_page(claim, whole, reference.loc[claim.id])
 
 
 def test_the_simulated_sides_are_no_more_than_their_shares_allow(evidence):

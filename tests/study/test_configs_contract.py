@@ -125,8 +125,12 @@ def test_every_data_set_gives_a_plan_with_every_noise(command, tmp_path, data):
         assert "left out" not in out
 
 
+SOON_PLANNED = ("gap_max", "histogram", "ledger")  # a plan of others searches for noises, for half a minute
+PLANNED = [pytest.param(name, marks=[pytest.mark.kept] * (name in SOON_PLANNED)) for name in names("experiment")]
+
+
 @pytest.mark.few(3)
-@pytest.mark.parametrize("name", names("experiment"))
+@pytest.mark.parametrize("name", PLANNED)
 def test_an_experiment_composes_plans_and_has_its_module(command, name):
     code, out, err = command("plan", f"experiment={name}", "cluster=serial")
     assert (code, err) == (0, "")
