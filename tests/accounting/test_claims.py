@@ -69,6 +69,7 @@ def test_known_values():
     assert high - low < 2e-3 * high
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rho", [1e-4, 0.05, 1.0, 20.0])
 def test_no_release_of_the_class_exceeds_its_profile(rho):
     claim = Ledger([Claimed(ZCDP(rho))])

@@ -199,6 +199,7 @@ def test_tight_noise_keeps_the_guarantee_and_a_thousandth_less_does_not(rho, ome
     assert not holds_at_all_orders(smaller, 1.0, rho / coordinates, omega)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("rho", "scaled", "count"), [(0.1, 0.75, 1e6), (0.01, 0.3, 1e12), (0.1, 2.0, 1e3)])
 def test_no_other_knee_is_better(rho, scaled, count):
     """For each knee the scale at which 2 D_omega = rho omega by the closed form, in steps of 2% of the knee."""

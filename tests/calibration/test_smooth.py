@@ -40,12 +40,14 @@ def test_students_published_costs_are_those_of_whole_degrees_or_less():
         assert 0.97 * expected < standard_deviation(calibrate_smooth("student_t", ZCDP(rho), t, "paper")) < expected
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("target", "expected"), list(zip(TARGETS, EXACT["arsinh_normal"])))
 def test_costs_over_the_whole_box(target, expected):
     found = standard_deviation(calibrate_smooth("arsinh_normal", ZCDP(target[0]), target[1], "box"))
     assert found == pytest.approx(expected, rel=4e-3)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("target", "expected"), list(zip(TARGETS, EXACT["uniform_log_normal"])))
 def test_the_uniform_costs_no_more_than_known(target, expected):
     """The known numbers are those of a coarse choice of sigma."""

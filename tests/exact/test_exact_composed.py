@@ -73,6 +73,7 @@ def test_a_thousand_subsampled_gaussians_within_2e_3():
     assert found.upper - found.lower <= 2e-3
 
 
+@pytest.mark.few(4)
 @pytest.mark.usefixtures("either_method")
 @pytest.mark.parametrize("direction", [0, 1])
 @pytest.mark.parametrize(
