@@ -204,7 +204,7 @@ def test_answers_of_random_asymmetric_lists_contain_the_truth(question, seed):
     QUESTIONS[question](ledger_of(entries, "add_remove"), laws, rng)
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("seed", range(8))
 def test_answers_of_repeated_splits_contain_the_truth(question, seed):
@@ -217,7 +217,7 @@ def test_answers_of_repeated_splits_contain_the_truth(question, seed):
     QUESTIONS[question](ledger, laws, rng)
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("question", sorted(set(QUESTIONS) - {"posterior"}))
 @pytest.mark.parametrize("seed", range(8))
 def test_answers_under_substitution_contain_the_truth_of_every_order_and_choice_of_parts(question, seed):
