@@ -48,7 +48,6 @@ def test_laws_by_other_means():
     assert analysts.chances(Screening())[1] == pytest.approx(flagged)
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("rho", [1.0, 2.7])
 @pytest.mark.parametrize("query", KINDS, ids=str)
 def test_draws_have_the_exact_means(query, rho):

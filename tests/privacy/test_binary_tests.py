@@ -261,7 +261,6 @@ def test_both_ways_agree_and_are_never_worse_than_the_papers(guarantee, delta):
     assert delta_at(guarantee, found.epsilon) <= delta * (1 + 1e-6)
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("rho", [1e-4, 0.3, 3.0])
 @pytest.mark.parametrize("delta", [1e-3, 0.03, 0.3, 0.7])
 def test_no_order_of_a_fine_grid_is_better(rho, delta):
