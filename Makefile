@@ -8,7 +8,9 @@ STATES ?= 200
 # Neighbouring tests run in one process, so a fixture that they share is made once.
 WORKERS := -n auto --dist worksteal
 
-.PHONY: run test test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers papers doc-numbers docs audit-gallery museum null-audits torture blackout clean
+unexport PYTHONDONTWRITEBYTECODE # or each process that a test starts compiles the code anew
+
+.PHONY: run test test-times test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers papers doc-numbers docs audit-gallery museum null-audits torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -17,6 +19,9 @@ test: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
+
+test-times: $(STAMP) # make test with CPU seconds by file and folder: growth is printed, tests/times.csv is written
+	PYTHONPATH=tests/references $(BIN)/python -m pytest $(WORKERS) -p cpu_times $(ARGS)
 
 test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
 	$(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)

@@ -9,14 +9,18 @@ import threading
 from math import inf
 from pathlib import Path
 
+import hydra
 import pytest
 from absl import logging as absl_logging  # comes with dp_accounting
+from composed_once import remembered
 from fast_cases import mark_slow
 from hypothesis import settings
 from shares import Share
 
 # Its handler closes the stream it has, which is pytest's own, when Hydra sets up logging: give it one it leaves alone.
 absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
+
+hydra.compose = remembered(hydra.compose)  # before any of our modules imports it
 
 # Property tests draw the same examples each time, on any machine: what is red here is red everywhere, and stays so.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
@@ -121,7 +125,7 @@ def runs_that_are_kept(tmp_path_factory):
 
 
 @pytest.fixture
-def ran_once(command, tmp_path, runs_that_are_kept):
+def ran_once(command, tmp_path, runs_that_are_kept, request):
     """A study that many tests begin with: run for the first of them, copied for the others.
 
     ran_once(*words) -> what it printed. Its folder is where `command` would have put it.
@@ -129,13 +133,15 @@ def ran_once(command, tmp_path, runs_that_are_kept):
     home, known = runs_that_are_kept
 
     def run(*words):
-        if words not in known:
-            code, out, _ = command(*words)
-            assert code == 0
-            known[words] = out, shutil.copytree(tmp_path / "results", home / str(len(known)), symlinks=True)
+        key = *words, "figures" in request.fixturenames
+        if key not in known:
+            assert not (tmp_path / "results").exists()
+            code, out, err = command(*words)
+            assert (code, err) == (0, "")
+            known[key] = out, shutil.copytree(tmp_path / "results", home / str(len(known)), symlinks=True)
         else:
-            shutil.copytree(known[words][1], tmp_path / "results", symlinks=True)
-        return known[words][0]
+            shutil.copytree(known[key][1], tmp_path / "results", symlinks=True)
+        return known[key][0]
 
     return run
 

@@ -72,6 +72,17 @@ OBJECTS: dict[str, list[Callable[[], Any]]] = {
     "Filter": [lambda: Filter(ZCDP(1.0)), lambda: Filter(PureDP(1.0)), lambda: Filter(ApproxDP(1.0, 1e-6), 10.0)],
     "Odometer": [lambda: Odometer(1e-6, 10.0)],
 }
+LONG = {  # take seconds each, and the code that they run is that of other arguments here
+    "accounting.Ledger.posterior-chance",
+    "accounting.Ledger.posterior-prior",
+    "accounting.Ledger.reconstruction-candidates",
+    "accounting.Ledger.tradeoff-alpha",
+    "exact.allocation_epsilon-sigma",
+    "exact.allocation_epsilon-steps",
+    "exact.allocation_profile-sigma",
+    "exact.composed_epsilon-releases",
+    "exact.histogram_information-k",
+}
 ORDINARY = {  # the other arguments of a method
     "alpha": 0.1,
     "candidates": 10.0,
@@ -86,6 +97,10 @@ ORDINARY = {  # the other arguments of a method
 }
 
 
+def case(*values: Any, name: str) -> Any:
+    return pytest.param(*values, id=name, marks=[pytest.mark.slow] * (name in LONG))
+
+
 def numbers() -> Iterator[Any]:
     for room in ROOMS:
         for name, thing in members(room):
@@ -93,7 +108,7 @@ def numbers() -> Iterator[Any]:
                 continue
             for argument, kind, body in numeric_parameters(thing):
                 if argument in inspect.signature(thing).parameters:
-                    yield pytest.param(thing, name, argument, kind, body, id=f"{room}.{name}-{argument}")
+                    yield case(thing, name, argument, kind, body, name=f"{room}.{name}-{argument}")
 
 
 def call(thing: Any, name: str, argument: str, value: Any) -> Any:
@@ -174,7 +189,7 @@ def methods() -> Iterator[Any]:
             for method, function in inspect.getmembers(thing, inspect.isfunction) if inspect.isclass(thing) else ():
                 for argument, _, body in numeric_parameters(function):
                     if not method.startswith("_") and name not in {*NAN_IS_VALID, "Release"}:
-                        yield pytest.param(name, method, argument, body, id=f"{room}.{name}.{method}-{argument}")
+                        yield case(name, method, argument, body, name=f"{room}.{name}.{method}-{argument}")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -194,7 +209,7 @@ def test_an_end_of_a_range_of_a_method_is_answered_or_refused(name, method, argu
 
 
 def test_every_number_has_a_stated_range():
-    without = {(case.values[1], case.values[2]) for case in numbers() if stated(case.values[4]) is None}
+    without = {(each.values[1], each.values[2]) for each in numbers() if stated(each.values[4]) is None}
     assert without == NO_RANGE
 
 

@@ -43,7 +43,7 @@ def program(folder, words, **variables):
     return subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False)
 
 
-@pytest.mark.parametrize("words", [STUDY, SWEEP], ids=["run", "sweep"])
+@pytest.mark.parametrize("words", [pytest.param(STUDY, marks=pytest.mark.slow), SWEEP], ids=["run", "sweep"])
 def test_files_named_like_the_library_are_not_run(tmp_path, words):
     """By the server, the tracker of resources, workers, the ones that replace them, and the second process of figures.
 

@@ -72,8 +72,9 @@ def windows(request, tmp_path_factory):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(home), str(FOLDERS[0].parent)])}
     environment["PYTHONWARNINGS"] = "error::EncodingWarning:tcdp_sim"
 
-    def run(*command, code=0):
-        done = subprocess.run([sys.executable, *command], cwd=place, env=environment, capture_output=True, text=True)
+    def run(*command, code=0, given=""):
+        pipes = {"input": given, "capture_output": True, "text": True}
+        done = subprocess.run([sys.executable, *command], cwd=place, env=environment, **pipes)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr
@@ -86,22 +87,46 @@ def command(windows, *words, **more):
     return windows("-m", "tcdp_sim", *words, **more)
 
 
+SEVERAL = """
+import sys
+from tcdp_sim.cli.main import main
+for line in sys.stdin.read().splitlines():
+    print("===", flush=True)
+    sys.argv = ["tcdp-sim", *line.split("\\t")]
+    try:
+        code = main()
+    except SystemExit as end:
+        code = end.code
+    assert not code, (line, code)
+"""
+
+
+def commands(windows, *lines):
+    """Run several commands in one process -> what each printed."""
+    return windows("-c", SEVERAL, given="\n".join(map("\t".join, lines))).split("===\n")[1:]
+
+
+@pytest.mark.few(1)
 def test_a_study_and_its_commands(windows):
     command(windows, "run", *TINY, "cluster=serial")
-    again = command(windows, "run", *TINY, "cluster=serial")
+    words = (["status"], ["table", "x.csv"], ["report"], ["explore"], ["verify", "sample=2"], ["draw"], ["finish"])
+    again, status, *_, more = commands(
+        windows,
+        ("run", *TINY, "cluster=serial"),
+        *((name, "results/small", *rest) for name, *rest in words),
+        ("run", *TINY, "trials=400", "cluster=serial"),
+    )
     assert "nothing to simulate" in again
     assert "damaged" not in again
     for file in (windows.place / "results" / "small").glob("*.json"):
         assert b"\r" not in file.read_bytes()  # the bytes are those of other systems
-    assert "2 of 2 cells done" in command(windows, "status", "results/small")
-    for words in (["table", "x.csv"], ["report"], ["explore"], ["verify", "sample=2"], ["draw"], ["finish"]):
-        command(windows, words[0], "results/small", *words[1:])
-    more = command(windows, "run", *TINY, "trials=400", "cluster=serial")
+    assert "2 of 2 cells done" in status
     assert "2 of 4 chunks" in more or "4 of 8 chunks" in more
     opened = "import tcdp_sim; print(tcdp_sim.open_results('results/small').attrs['seed'])"
     assert windows("-c", opened).strip()
 
 
+@pytest.mark.few(1)
 def test_sweeps_on_disk_and_in_memory(windows):
     words = ("sweep", "f.py:f", "sweep.n=[1,2]", "trials=400", "chunk=200", "name=s")
     command(windows, *words, "cluster=serial")
@@ -124,6 +149,7 @@ def test_workers_are_spawned_or_refused_in_one_line(windows):
     windows("-c", equal)
 
 
+@pytest.mark.few(1)
 def test_audits_the_ledger_and_calibration(windows):
     words = (
         "audit",

@@ -54,6 +54,7 @@ def test_two_epochs_by_quadrature(epsilon):
         holds(ends(1.0, 2, 1, 2, epsilon, 1), other, 0.02)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_two_steps_of_three_by_quadrature(epsilon):
     """The record's blocks have two steps and one step; the ends differ by what the blocks reveal."""

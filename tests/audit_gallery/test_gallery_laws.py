@@ -170,6 +170,7 @@ def test_answers_are_all_that_there_are():
     assert len(sparse_vector.answers(10, 10)) == 1024
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("positives", "redraws"), [(1, False), (2, False), (2, True), (None, False)])
 def test_searches_are_those_of_scipy(positives, redraws):
     data = vector(2, 0, 1, 0)

@@ -136,6 +136,7 @@ def test_claims_beyond_reach_are_told_with_the_size_that_would_do(claim):
     assert claims.warning(claims.measure(PureDP(50.0)), 1000, DOUBT).endswith("nor could 1e18")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("hits", [(3000, 1000), (1000, 990), (5, 4), (400, 0)])
 @pytest.mark.parametrize("claim", [PureDP(0.5), ApproxDP(0.5, 0.03), ZCDP(0.1), GaussianDP(0.5)], ids=str)
 def test_the_smallest_violation_is_just_enough(claim, hits):

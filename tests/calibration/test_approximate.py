@@ -29,7 +29,7 @@ TABLE_REACH = 40.0
 # Two coordinates at once
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [-1.0, 0.0, 0.3, 1.2])
 @pytest.mark.parametrize("noise", [Laplace(2.0), SinhNormal(3.0, 20.0), SinhNormal(3.0, 3.5), SinhNormal(2.0, 1.0)])
 def test_the_profile_of_two_coordinates_by_brute_force(noise, epsilon):
@@ -95,7 +95,7 @@ def test_more_than_two_coordinates():
 # Calibration
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("coordinates", [1, 2])
 @pytest.mark.parametrize("family", ["gaussian", "laplace", "sinh_normal"])
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)

@@ -41,6 +41,7 @@ def test_the_guarantee_holds_by_independent_quadrature(rho, omega, coordinates):
         assert spent <= rho * order * (1 + 2e-6) + 1e-12 / (order - 1)
 
 
+@pytest.mark.few(3)
 @targets
 def test_a_tenth_of_a_percent_less_noise_breaks_it(rho, omega):
     noise = calibrate("sinh_normal", TCDP(rho, omega), objective=LargestError(1e6)).noise

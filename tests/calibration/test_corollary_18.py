@@ -199,6 +199,7 @@ def test_tight_noise_keeps_the_guarantee_and_a_thousandth_less_does_not(rho, ome
     assert not holds_at_all_orders(smaller, 1.0, rho / coordinates, omega)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("rho", "scaled", "count"), [(0.1, 0.75, 1e6), (0.01, 0.3, 1e12), (0.1, 2.0, 1e3)])
 def test_no_other_knee_is_better(rho, scaled, count):
     """For each knee the scale at which 2 D_omega = rho omega by the closed form, in steps of 2% of the knee."""
@@ -227,6 +228,7 @@ def test_the_scale_may_exceed_the_knee():
     assert objective(squared) < 0.96 * objective(normal)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("coordinates", [1, 2])
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 0.01)])
 def test_approximate_dp(epsilon, delta, coordinates):

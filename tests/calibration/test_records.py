@@ -235,6 +235,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("family", "accounting", "fixed"), UNITS)
 def test_units_do_not_matter(family, accounting, fixed):
     first = parameters(calibrate_records(family, PRINTED, accounting, **fixed).release)

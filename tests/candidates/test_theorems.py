@@ -31,6 +31,7 @@ def gaussian_outputs(shift, ends):
     return masses(ends - shift), masses(ends)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("law", SHAPES)
 @pytest.mark.parametrize(("mean", "shift"), [(10.0, 0.1), (100.0, 1.0)])
 def test_the_theorems_are_those_of_dp_accounting(law, mean, shift):

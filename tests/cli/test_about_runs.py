@@ -41,8 +41,8 @@ def one_line(tiny):
 # Status
 
 
-def test_status_of_a_finished_run(tiny, folder):
-    assert tiny(*SMALL)[0] == 0
+def test_status_of_a_finished_run(tiny, tiny_once, folder):
+    tiny_once(*SMALL)
     code, out, _ = tiny(*SMALL, "status")
     assert code == 0
     assert "4 of 4 chunks, 2 of 2 cells done" in out
@@ -64,8 +64,8 @@ def test_status_of_nothing(one_line):
 # Verify and replay
 
 
-def test_an_untouched_run_is_verified(tiny):
-    assert tiny(*SMALL)[0] == 0
+def test_an_untouched_run_is_verified(tiny, tiny_once):
+    tiny_once(*SMALL)
     code, out, _ = tiny(*SMALL, "verify", "sample=3")
     assert code == 0
     assert "3 of 3 chunks are the stored bits (4 are stored)" in out
@@ -86,8 +86,8 @@ def test_a_forged_record_is_found(tiny, folder, monkeypatch):
     assert "NOT the stored bits" in tiny(*SMALL, "replay", f"cell={first_id(folder)}")[1]
 
 
-def test_replay_says_what_the_chunk_holds(tiny, folder):
-    assert tiny(*SMALL)[0] == 0
+def test_replay_says_what_the_chunk_holds(tiny, tiny_once, folder):
+    tiny_once(*SMALL)
     cells = results.open_cells(folder)
     code, out, _ = tiny(*SMALL, "replay", f"cell={first_id(folder)[:12]}", "index=1")
     assert code == 0
@@ -160,8 +160,8 @@ def test_foreign_and_contradicting_runs_are_not_merged(tiny, folder, one_line, m
 # Two drivers
 
 
-def test_a_second_driver_is_refused_and_nothing_is_lost(tiny, folder, one_line):
-    assert tiny(*SMALL)[0] == 0
+def test_a_second_driver_is_refused_and_nothing_is_lost(tiny, tiny_once, folder, one_line):
+    tiny_once(*SMALL)
     before = snapshot(folder)
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -194,9 +194,9 @@ def test_pilots_choose_numbers_of_trials_that_meet_the_target(tiny, folder):
 
 
 @pytest.mark.slow
-def test_adaptive_trials_do_not_depend_on_the_way_there(tiny, folder):
+def test_adaptive_trials_do_not_depend_on_the_way_there(tiny, tiny_once, folder):
     """At once; after a smaller run; and after a larger one: the same bytes."""
-    assert tiny(*SMALL, *TARGET)[0] == 0
+    tiny_once(*SMALL, *TARGET)
     for name, before in (("small", "trials=500"), ("large", "trials=20000")):
         assert tiny(*SMALL, f"name={name}", before)[0] == 0
         assert tiny(*SMALL, *TARGET, f"name={name}")[0] == 0
@@ -260,17 +260,17 @@ def test_equal_trials_are_no_proof_of_a_mean():
     assert stopping.after_pilot(summarise("0" * 64, 0, 9, {}, {}), 1, 5, {"x": {"absolute": 1}}, 9) == (0, 5)
 
 
-def test_status_follows_the_target(tiny, folder):
-    assert tiny(*SMALL, *TARGET)[0] == 0
+def test_status_follows_the_target(tiny, tiny_once, folder):
+    tiny_once(*SMALL, *TARGET)
     _, out, _ = tiny(*SMALL, *TARGET, "status")
     trials = results.open_cells(folder).load()["trials"].values
     assert f"the largest {trials.max():,} as far as is known" in out
     assert "2 of 2 cells done" in out
 
 
-def test_status_writes_nothing(tiny, folder):
+def test_status_writes_nothing(tiny, tiny_once, folder):
     """So that a run that may only be read can be looked at."""
-    assert tiny(*SMALL)[0] == 0
+    tiny_once(*SMALL)
     before = (folder / "lock").read_bytes(), (folder / "lock").stat().st_mtime_ns
     assert tiny(*SMALL, "status")[0] == 0
     assert before == ((folder / "lock").read_bytes(), (folder / "lock").stat().st_mtime_ns)

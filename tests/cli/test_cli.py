@@ -233,8 +233,8 @@ def test_data_of_the_package_have_nothing_to_tell(tiny, folder):
     assert "data" not in json.loads((folder / "provenance.json").read_text())
 
 
-def test_a_damaged_note_about_data_is_one_line(tiny, folder):
-    assert tiny("sweep.k=10", "sweep.noise=gaussian")[0] == 0
+def test_a_damaged_note_about_data_is_one_line(tiny, tiny_once, folder):
+    tiny_once("sweep.k=10", "sweep.noise=gaussian")
     path = folder / "results.zarr" / "zarr.json"
     for text in ("x", "[1]", '{"a": 1}'):
         path.write_text(
@@ -523,8 +523,8 @@ def test_a_mistake_about_a_table_is_one_line_and_leaves_nothing(command, tmp_pat
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("change", ["seed=7", "chunk=250"])
-def test_a_store_of_another_config_is_refused_and_left_alone(tiny, folder, change):
-    assert tiny("sweep.k=10", "sweep.noise=gaussian")[0] == 0
+def test_a_store_of_another_config_is_refused_and_left_alone(tiny, tiny_once, folder, change):
+    tiny_once("sweep.k=10", "sweep.noise=gaussian")
     before = tree_digest(folder)
     code, _, err = tiny("sweep.k=10", "sweep.noise=gaussian", change)
     assert code == 2
@@ -635,7 +635,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_finishes(command, tmp_pat
     assert 0 < kept < total
     assert not (folder / "results.zarr").exists()
     assert f"to simulate: {total - kept} of {total} chunks" in command("plan", *words)[1]
-    code, out, err = program(*words, cwd=tmp_path)
+    code, out, err = command(*words)
     assert (code, err) == (0, "")
     assert f"{total - kept} of {total} chunks to simulate" in out
     assert (folder / "results.zarr/zarr.json").exists()

@@ -14,10 +14,9 @@ pytestmark = pytest.mark.usefixtures("figures")
 
 
 @pytest.fixture
-def run(tiny, folder):
+def run(tiny, tiny_once, folder):
     """Return the folder of a run with two figures, and a function that draws a choice -> (code, stdout, stderr)."""
-    code, _, err = tiny(*TWO)
-    assert (code, err) == (0, "")
+    tiny_once(*TWO)
     return folder, lambda *words: tiny(*TWO, "draw", *words)
 
 
@@ -74,6 +73,7 @@ def test_current_figures_stay_and_only_chosen_ones_are_named(run, monkeypatch):
     assert (folder / drawn.NAME).read_bytes() == record
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("current", [True, False])
 @pytest.mark.parametrize("name", ["error_vs_k_one_bim", "", f"{FIRST},x"])
 def test_an_unknown_name_is_one_line_with_the_valid_ones(run, current, name):

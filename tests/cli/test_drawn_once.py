@@ -19,24 +19,11 @@ ONE = ("sweep.k=10", "sweep.noise=gaussian")
 pytestmark = pytest.mark.usefixtures("figures")
 
 
-@pytest.fixture(scope="module")
-def drawn_run(tmp_path_factory):
-    """A place for a copy of the run, and what it printed: it is run once."""
-    return tmp_path_factory.mktemp("drawn") / "results", []
-
-
 @pytest.fixture
-def run(tiny, folder, drawn_run):
+def run(tiny, tiny_once, folder):
     """Return the folder of a run of one cell, what it printed, and a function that draws it again -> (code, stdout)."""
-    copy, printed = drawn_run
-    if not printed:
-        code, out, err = tiny(*ONE)
-        assert (code, err) == (0, "")
-        assert "figure: " in out
-        printed.append(shutil.copytree(folder.parent, copy, symlinks=True) and out)
-    else:
-        shutil.copytree(copy, folder.parent, symlinks=True)
-    (first,) = printed
+    first = tiny_once(*ONE)
+    assert "figure: " in first
 
     def again(*words):
         code, out, err = tiny(*ONE, "draw", *words)
@@ -260,6 +247,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_script_without_a_main_guard_may_draw_in_two_processes(run, tmp_path):
     """A process that imported the script would draw in two processes, and so on."""
     folder, _, _ = run

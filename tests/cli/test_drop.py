@@ -1,6 +1,7 @@
 """`tcdp-sim drop`: the chunks of one worker leave the journal, and the same command brings the same bits back."""
 
 import json
+import shutil
 import socket
 from types import SimpleNamespace
 
@@ -12,13 +13,23 @@ from tcdp_sim.store import dropping, journal
 CELL = ("sweep.k=10", "sweep.noise=gaussian", "sweep.omega_sqrt_rho=1")
 
 
+@pytest.fixture(scope="module")
+def ran_by_two(tmp_path_factory):
+    """A place for a copy of the run `two`."""
+    return tmp_path_factory.mktemp("two") / "histogram"
+
+
 @pytest.fixture
-def two(tiny, monkeypatch, folder):
+def two(tiny, ran_by_two, monkeypatch, folder):
     """A run whose first three chunks come from this host, and three more from one that is called `elsewhere`."""
+    if ran_by_two.exists():
+        shutil.copytree(ran_by_two, folder, symlinks=True)
+        return folder
     assert tiny(*CELL, "trials=3000", "chunk=1000")[0] == 0
     with monkeypatch.context() as patch:
         patch.setattr(simulate, "socket", SimpleNamespace(gethostname=lambda: "elsewhere"))
         assert tiny(*CELL, "trials=6000", "chunk=1000")[0] == 0
+    shutil.copytree(folder, ran_by_two, symlinks=True)
     return folder
 
 

@@ -21,10 +21,9 @@ pytestmark = pytest.mark.usefixtures("figures")
 
 
 @pytest.fixture
-def run(tiny, folder):
+def run(tiny, tiny_once, folder):
     """Return the folder of a run, and a function that runs its command with more words -> (code, stdout, stderr)."""
-    code, _, err = tiny(*ONE)
-    assert (code, err) == (0, "")
+    tiny_once(*ONE)
     return folder, lambda *words: tiny(*ONE, *words)
 
 
@@ -36,6 +35,7 @@ def endings(folder):
     return {path.suffix for path in (folder / "figures").iterdir() if path.stem == NAME}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", ["run", "folder", pytest.param("draw", marks=pytest.mark.slow)])
 def test_every_command_that_draws_has_the_width_in_inches(run, command, way):
     folder, again = run

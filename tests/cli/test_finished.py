@@ -24,20 +24,10 @@ SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1
 VARIES = {"run.log", "lock", finished.NAME}
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """A place for a copy of the finished run."""
-    return tmp_path_factory.mktemp("finished") / "results"
-
-
 @pytest.fixture
-def again(tiny, folder, kept, monkeypatch):
+def again(tiny, tiny_once, monkeypatch):
     """The same command in the folder of a finished run: again(*more words) -> what it printed, and if it did work."""
-    if kept.exists():
-        shutil.copytree(kept, folder.parent, symlinks=True)
-    else:
-        assert tiny(*SMALL)[0] == 0
-        shutil.copytree(folder.parent, kept, symlinks=True)
+    tiny_once(*SMALL)
     executed, real = [], engine.execute
     monkeypatch.setattr(engine, "execute", lambda *words: [executed.append(1), real(*words)][1])
 
@@ -144,7 +134,8 @@ def files_of(folder):
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("damage", [flipped, Path.unlink], ids=["flipped", "lost"])
-def test_a_change_of_any_file_is_noticed_and_healed(again, folder, kept, damage):
+def test_a_change_of_any_file_is_noticed_and_healed(again, folder, tmp_path, damage):
+    kept = shutil.copytree(folder, tmp_path / "kept", symlinks=True)
     before = contents(folder)
     files = files_of(folder)
     names = {f"{name}.json" for name in finished.FILES} - {"calibrations.json"}  # these noises need no search
@@ -158,7 +149,7 @@ def test_a_change_of_any_file_is_noticed_and_healed(again, folder, kept, damage)
         assert ("nothing to simulate" in told) == (name.parts[0] != "journal")
         if name.parts[0] in ("journal", "exact"):  # a new file stands beside the damaged one
             shutil.rmtree(folder)
-            shutil.copytree(kept / "histogram", folder, symlinks=True)
+            shutil.copytree(kept, folder, symlinks=True)
         assert contents(folder) == before, name
 
 

@@ -33,8 +33,8 @@ def test_the_predicted_trials_are_those_the_target_takes(tiny, folder, monkeypat
     assert taken > 5000
 
 
-def test_a_finished_run_needs_no_pilot(tiny):
-    assert tiny(*SMALL)[0] == 0
+def test_a_finished_run_needs_no_pilot(tiny, tiny_once):
+    tiny_once(*SMALL)
     code, out, _ = tiny(*SMALL, "plan")
     assert code == 0
     assert "to simulate: 0 of 8 chunks" in out
@@ -117,8 +117,8 @@ def test_with_many_workers_the_driver_sets_the_pace(command, monkeypatch):
     assert f"then {4 * 0.5:g} s for the exact values of 4 cells" in out
 
 
-def test_exact_values_that_are_there_cost_nothing_more(tiny, folder):
-    assert tiny(*SMALL)[0] == 0
+def test_exact_values_that_are_there_cost_nothing_more(tiny, tiny_once, folder):
+    tiny_once(*SMALL)
     assert "exact values" not in tiny(*SMALL, "plan")[1]
     shutil.rmtree(folder / "exact")
     code, out, _ = tiny(*SMALL, "plan")

@@ -81,9 +81,9 @@ def finished(tiny_once):
     tiny_once(*SMALL)
 
 
-def test_a_run_at_work_is_read_but_not_planned(tiny, folder, status, monkeypatch):
+def test_a_run_at_work_is_read_but_not_planned(tiny_once, folder, status, monkeypatch):
     """The process was killed in the middle of its last record; its plan is there, and the kept progress is stale."""
-    tiny(*SMALL)
+    tiny_once(*SMALL)
     path, at = last_chunk(folder)
     path.write_bytes(path.read_bytes()[: at + 10])
     without_plan = status()
@@ -93,9 +93,9 @@ def test_a_run_at_work_is_read_but_not_planned(tiny, folder, status, monkeypatch
     assert status() == without_plan
 
 
-def test_a_flipped_bit_of_the_journal_is_noticed(tiny, folder, status):
+def test_a_flipped_bit_of_the_journal_is_noticed(tiny_once, folder, status):
     """Neither its size nor its name has changed."""
-    tiny(*SMALL)
+    tiny_once(*SMALL)
     path, at = last_chunk(folder)
     data = bytearray(path.read_bytes())
     data[at + 10] ^= 1
@@ -103,8 +103,8 @@ def test_a_flipped_bit_of_the_journal_is_noticed(tiny, folder, status):
     assert "3 of 4 chunks, 1 of 2 cells done" in status()
 
 
-def test_a_larger_run_that_was_killed_is_not_the_finished_one(tiny, folder, status, monkeypatch):
-    tiny(*SMALL)
+def test_a_larger_run_that_was_killed_is_not_the_finished_one(tiny, tiny_once, folder, status, monkeypatch):
+    tiny_once(*SMALL)
     with monkeypatch.context() as patch:
         patch.setattr(engine, "until_precise", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
@@ -116,8 +116,8 @@ def test_a_larger_run_that_was_killed_is_not_the_finished_one(tiny, folder, stat
 
 
 @pytest.mark.parametrize("name", ["plan.json", "status.json"])
-def test_a_damaged_or_forged_file_is_not_believed(tiny, folder, status, name):
-    tiny(*SMALL)
+def test_a_damaged_or_forged_file_is_not_believed(tiny_once, folder, status, name):
+    tiny_once(*SMALL)
     kept, path = status(), folder / name
     about = json.loads(path.read_text())
     for text in ("", "[]", path.read_text().replace("2", "3", 1), json.dumps({**about, "lines": ["all is well"]})):
@@ -126,8 +126,8 @@ def test_a_damaged_or_forged_file_is_not_believed(tiny, folder, status, name):
 
 
 @pytest.mark.parametrize(("module", "name"), [(calibrations, "code"), (source, "data")])
-def test_other_code_or_data_files_plan_anew(tiny, status, monkeypatch, module, name):
-    tiny(*SMALL)
+def test_other_code_or_data_files_plan_anew(tiny_once, status, monkeypatch, module, name):
+    tiny_once(*SMALL)
     kept = status()
     monkeypatch.setattr(module, name, lambda: "another version")
     assert status() == kept

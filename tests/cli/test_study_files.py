@@ -346,7 +346,7 @@ ROUND = [
 ]
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.usefixtures("plugged")
 @pytest.mark.parametrize("given", ROUND, ids=lambda given: " ".join(given) or "default")
 def test_the_file_that_show_writes_is_the_same_study(write, given):
@@ -391,7 +391,7 @@ def live(text):
 
 
 @pytest.mark.usefixtures("plugged")
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("experiment", [*groups.options("experiment"), "noisy_mean"])
 def test_new_writes_a_file_that_is_the_default_study(command, write, experiment):
     code, text, err = command("new", experiment)

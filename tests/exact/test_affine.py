@@ -150,6 +150,7 @@ def test_it_grows_with_the_shift_and_is_convex_in_the_log_scale(noise):
     assert (np.diff(scales, 2, axis=0) > 0).all()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "noise", [Laplace(1), StudentT(1, 4), ArsinhNormal(1, 0.5), UniformLogNormal(1, 0.5)], ids=repr
 )

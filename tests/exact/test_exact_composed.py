@@ -73,6 +73,7 @@ def test_a_thousand_subsampled_gaussians_within_2e_3():
     assert found.upper - found.lower <= 2e-3
 
 
+@pytest.mark.few(4)
 @pytest.mark.usefixtures("either_method")
 @pytest.mark.parametrize("direction", [0, 1])
 @pytest.mark.parametrize(
@@ -148,6 +149,7 @@ def test_composed_responses_are_a_binomial_sum(releases, p):
     assert found.upper - found.lower <= 1e-3 * found.upper + 1e-12
 
 
+@pytest.mark.few(4)
 @pytest.mark.usefixtures("either_method")
 @pytest.mark.parametrize("noise", [Laplace(2.0), SinhNormal(2.0, 6.0), TruncatedLaplace(2.0, 9.0)], ids=repr)
 def test_two_releases_by_quadrature_over_the_first(noise):

@@ -155,7 +155,7 @@ def test_ends_of_a_histogram():
 # No mechanism tells more than its guarantee allows
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rho", [1e-3, 0.1, 5.0])
 @pytest.mark.parametrize("family", ["laplace", "gaussian", "sinh_normal"])
 def test_no_release_says_more_than_its_guarantee_allows(rho, family):

@@ -123,6 +123,7 @@ class TestEveryNoise:
         np.testing.assert_array_equal(whole, [hockey_stick(noise, 1.0, e).estimate for e in (0.0, 0.1, 2.0)])
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("noise", [Gaussian(2.0), Laplace(2.0), SinhNormal(3.0, 9.0)])
 @pytest.mark.parametrize("order", [1.5, 2.0, 3.5])
 def test_theorem_6_moments_from_the_profile(noise, order):

@@ -191,6 +191,7 @@ def test_a_level_that_rounding_decides_is_refused():
             ask()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", [Student(1.0), TwoPeaks(1e6), Logistic(1.0)], ids=repr)
 @mp.workdps(20)
 def test_selection_of_two_and_the_top_bin(noise):

@@ -342,6 +342,7 @@ class BoundedLogistic(OwnLogistic):
         return shift / self.scale
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scale", [2.236, 0.2, 0.05])
 def test_all_orders_of_a_plug_in_are_searched_up_to_where_its_largest_loss_decides(scale):
     """By the trapezoid rule on the density written down here, on a dense grid of orders."""
@@ -384,6 +385,7 @@ def test_orders_are_searched_until_the_largest_loss_alone_keeps_the_ratio_below_
     assert omega < 2 + 1 / scale / at_one.lower
 
 
+@pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("delta", [1e-300, 1e-6, 1 - 1e-9])
 def test_epsilon_beyond_all_floats_is_infinite(delta):

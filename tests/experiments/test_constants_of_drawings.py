@@ -90,8 +90,9 @@ def test_every_fixed_number_has_one_reason():
     assert not set(known) - found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("s", [0.3, 0.02])
-def test_theory_of_subsampling_is_at_the_fraction_of_the_sweep(table_of_command, s):
+def test_theory_of_subsampling_is_at_the_fraction_of_the_sweep(table_of_command, few_rows_of_theory, s):
     """One fraction: no row, panel or title has another one."""
     words = ("experiment=subsampling", "cluster=serial", "trials=50", "chunk=50", "also=null", "sweep.noise=laplace")
     table = table_of_command(*words, "sweep.threshold=[0.5]", f"sweep.sampling_fraction={s}")

@@ -24,13 +24,9 @@ once = {}  # the small study: run by the first test that needs it
 
 
 @pytest.fixture
-def table(table_of_command, monkeypatch):
+def table(table_of_command, few_rows_of_theory):
     if not once:
-        monkeypatch.setattr(theory, "RELEASES", (1, 100, 1000))
-        monkeypatch.setattr(theory, "ORDERS", 16)
-        theory.rows.cache_clear()
         once["table"] = table_of_command(*SMALL)
-        theory.rows.cache_clear()  # other tests have all orders
     return once["table"].copy()
 
 

@@ -92,6 +92,7 @@ def test_the_law_of_the_node_by_adaptive_quadrature(noise, weights):
     assert empty == pytest.approx(each[np.array(weights) == 0].sum(), abs=1e-9)
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("floor", [None, 0.5, 1.5, 2.0, 9.0])
 @pytest.mark.parametrize(("k", "xs"), list(cases())[4:12])
 def test_the_surrogate_by_brute_force(k, xs, floor):

@@ -36,6 +36,7 @@ def multipliers_at_random(seed):
     return np.exp(rng.normal(0, 1, 4)) * [0.3, 0.3, 0.3, 0.1], rng
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("offset", [0.0, 0.5])
 @pytest.mark.parametrize("seed", range(3))

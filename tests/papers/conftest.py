@@ -1,7 +1,9 @@
 """What the tests of claims share: the evidence on each, gathered once; the studies it reads, run once."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import tcdp_sim
@@ -47,3 +49,10 @@ def evidence(runs):
         return known[claim.id]
 
     return of
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """The table of the page that is checked in, by the claims' ids."""
+    place = Path(__file__).parents[2] / "results" / "reference" / "papers"
+    return pd.read_csv(place / "claims.csv", keep_default_na=False, na_values=[]).set_index("id")

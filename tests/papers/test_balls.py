@@ -154,6 +154,7 @@ def test_what_is_left_out_is_counted(name, rest):
 EVERY_ORDER = [SinhNormal(3, 10), SinhSquared(3, 10), Gaussian(1), Laplace(1)]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("law", "order"),
     [(SinhNormal(4, 2), "1.001"), *((law, order) for law in EVERY_ORDER for order in ("1.001", "2", "4"))],

@@ -100,7 +100,7 @@ def test_random_neighbours_never_show_more_than_is_promised(method, spec, accoun
             )
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(6)
 @variant
 @pytest.mark.parametrize("k", [2, 3, 1000, 1e12])
 def test_the_worst_neighbours_never_show_more_than_is_promised(method, spec, accounting, k):

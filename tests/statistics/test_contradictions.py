@@ -231,6 +231,7 @@ def test_few_trials_without_a_skewness_contradict_by_students_law(trials, alarm,
 # Its power
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("centre", [0.0, 1e-3, 0.004, -0.004, 1.0])
 @pytest.mark.parametrize("errors", [6, -6, 8, 12])
 def test_a_wrong_mean_is_found_wherever_the_simulated_one_lies(centre, errors):

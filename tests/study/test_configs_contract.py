@@ -56,10 +56,12 @@ def test_every_file_is_in_a_known_group():
     assert found == {(group, f"{name}.yaml") for group in GROUPS for name in names(group)}
 
 
-@pytest.mark.parametrize("path", sorted(CONF.rglob("*.yaml")), ids=lambda path: path.stem)
-def test_no_file_can_run_code(path):
-    assert list(targets(OmegaConf.to_container(OmegaConf.load(path)))) == []
-    assert "${oc." not in path.read_text("utf-8")
+def test_no_file_can_run_code():
+    paths = sorted(CONF.rglob("*.yaml"))
+    assert len(paths) > 50
+    for path in paths:
+        assert list(targets(OmegaConf.to_container(OmegaConf.load(path)))) == [], path
+        assert "${oc." not in path.read_text("utf-8"), path
 
 
 @pytest.mark.parametrize("name", names("noise"))
@@ -70,7 +72,10 @@ def test_a_noise_has_a_known_family_and_calibration_and_a_label(name):
     assert spec["calibration"] in METHODS
     assert spec["label"]
     assert "objective" not in spec or spec["calibration"] == "tight"
-    assert len({read("noise", other)["label"] for other in names("noise")}) == len(names("noise"))
+
+
+def test_no_two_noises_have_one_label():
+    assert len({read("noise", name)["label"] for name in names("noise")}) == len(names("noise"))
 
 
 @pytest.mark.parametrize("name", names("mechanism"))
@@ -120,8 +125,12 @@ def test_every_data_set_gives_a_plan_with_every_noise(command, tmp_path, data):
         assert "left out" not in out
 
 
+SOON_PLANNED = ("gap_max", "histogram", "ledger")  # a plan of others searches for noises, for half a minute
+PLANNED = [pytest.param(name, marks=[pytest.mark.kept] * (name in SOON_PLANNED)) for name in names("experiment")]
+
+
 @pytest.mark.few(3)
-@pytest.mark.parametrize("name", names("experiment"))
+@pytest.mark.parametrize("name", PLANNED)
 def test_an_experiment_composes_plans_and_has_its_module(command, name):
     code, out, err = command("plan", f"experiment={name}", "cluster=serial")
     assert (code, err) == (0, "")

@@ -58,8 +58,8 @@ def test_after_a_full_disk_the_same_command_ends_as_if_nothing_had_happened(tiny
     assert snapshot(folder) == snapshot(folder.parent / "clean")
 
 
-def test_the_same_command_again_computes_nothing(tiny, folder, monkeypatch):
-    assert tiny()[0] == 0
+def test_the_same_command_again_computes_nothing(tiny, tiny_once, folder, monkeypatch):
+    tiny_once()
     before = snapshot(folder)
     monkeypatch.setattr(simulate, "run", None)
     monkeypatch.setattr("tcdp_sim.engine.schedule.run", None)
@@ -70,14 +70,14 @@ def test_the_same_command_again_computes_nothing(tiny, folder, monkeypatch):
     assert snapshot(folder) == before
 
 
-def test_more_trials_and_cells_compute_only_what_is_new(tiny):
-    assert tiny()[0] == 0
+def test_more_trials_and_cells_compute_only_what_is_new(tiny, tiny_once):
+    tiny_once()
     assert "24 of 48 chunks to simulate" in tiny("trials=2000")[1]
     assert "48 of 96 chunks to simulate" in tiny("trials=2000", "sweep.k=[10,100,1e4,1e6]")[1]
 
 
-def test_going_back_to_fewer_trials_gives_the_old_bytes(tiny, folder):
-    assert tiny()[0] == 0
+def test_going_back_to_fewer_trials_gives_the_old_bytes(tiny, tiny_once, folder):
+    tiny_once()
     before = snapshot(folder)
     assert tiny("trials=2000")[0] == 0
     assert snapshot(folder) != before
@@ -85,8 +85,8 @@ def test_going_back_to_fewer_trials_gives_the_old_bytes(tiny, folder):
     assert snapshot(folder) == before
 
 
-def test_a_damaged_journal_is_named_and_mended(tiny, folder):
-    assert tiny()[0] == 0
+def test_a_damaged_journal_is_named_and_mended(tiny, tiny_once, folder):
+    tiny_once()
     before = snapshot(folder)
     (segment,) = (folder / "journal").iterdir()
     data = bytearray(segment.read_bytes())

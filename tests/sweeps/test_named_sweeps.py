@@ -116,6 +116,7 @@ def test_nothing_is_written_without_a_name(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_workers_and_this_process_give_the_same_bits(folder):
     for name, cluster in (("one", "serial"), ("two", {"name": "local", "workers": 2})):
         tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=300, chunk=100, name=name, results_dir=folder, cluster=cluster)

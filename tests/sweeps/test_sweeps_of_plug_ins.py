@@ -137,6 +137,7 @@ def test_every_command_takes_the_name_of_a_plug_in(commands, tmp_path):
     assert (repeated[0], "nothing to simulate" in repeated[1]) == (0, True), repeated
 
 
+@pytest.mark.slow
 def test_an_object_of_a_plug_in_and_a_chunk_of_it(commands, tmp_path):
     ran, shown, table = commands(
         ("sweep", "twice", *WORDS, "exact.value=n"), ("show", "results/twice"), ("table", "results/twice", "out.csv")

@@ -44,6 +44,7 @@ def test_an_interrupt_names_its_cell(tmp_path, name):
             tcdp_sim.sweep(function, {"n": [1, 2]}, trials=100, name=name and f"{name}{cell[7]}", results_dir=tmp_path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [None, "x"])
 def test_on_a_worker_nobody_can_have_interrupted_it(tmp_path, monkeypatch, name):
     monkeypatch.setenv("DRIVER", str(os.getpid()))
@@ -51,7 +52,9 @@ def test_on_a_worker_nobody_can_have_interrupted_it(tmp_path, monkeypatch, name)
         tcdp_sim.sweep(interrupts_workers, {"n": [1, 2]}, trials=100, cluster=LOCAL, name=name, results_dir=tmp_path)
 
 
-@pytest.mark.parametrize(("name", "cluster"), [(None, "serial"), ("x", "serial"), ("x", LOCAL)])
+@pytest.mark.parametrize(
+    ("name", "cluster"), [(None, "serial"), ("x", "serial"), pytest.param("x", LOCAL, marks=pytest.mark.slow)]
+)
 def test_messages_are_printable(tmp_path, name, cluster):
     with pytest.raises(Failure) as caught:
         tcdp_sim.sweep(colours, {"n": [1, 2]}, trials=100, cluster=cluster, name=name, results_dir=tmp_path)

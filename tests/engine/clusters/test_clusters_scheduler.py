@@ -325,6 +325,7 @@ def test_versions_of_what_only_carries_messages_are_a_warning(agree, who):
     )
 
 
+@pytest.mark.slow
 def test_elementary_functions_that_differ_are_a_warning_or_refused(agree):
     changed = {("a", "fingerprint"): "other", ("b", "fingerprint"): "another"}
     (line,) = agree(changed)
