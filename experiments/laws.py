@@ -19,7 +19,8 @@ def binomial(n: float, chance: float) -> tuple[Floats, Floats]:
     if not 0 < chance < 1:
         return np.array([n if chance >= 1 else 0.0]), np.ones(1)
     half = 10 * np.sqrt(n * chance * (1 - chance)) + 50
-    values = np.arange(max(np.floor(n * chance - half), 0), min(np.ceil(n * chance + half), n) + 1)
+    low, high = max(np.floor(n * chance - half), 0.0), min(np.ceil(n * chance + half), n)
+    values: Floats = np.arange(float(low), float(high) + 1)
     ways = gammaln(n + 1) - gammaln(values + 1) - gammaln(n - values + 1)
     chances = np.exp(ways + values * np.log(chance) + (n - values) * np.log1p(-chance))
     return values, chances / chances.sum()
