@@ -34,7 +34,7 @@ def sum_of_binomials(times: Floats, chances: Floats) -> tuple[Floats, Floats]:
         start, law = start + values[0], np.convolve(law, own)
         kept = np.flatnonzero(law > NEGLIGIBLE)
         start, law = start + kept[0], law[kept[0] : kept[-1] + 1]
-    return start + np.arange(len(law)), law
+    return np.asarray(start + np.arange(len(law)), dtype=np.float64), law
 
 
 def quantiles_of_atoms(values: Floats, chances: Floats) -> Floats:
