@@ -17,9 +17,10 @@ WEIGHTS = (
 def binomial(n: float, chance: float) -> tuple[Floats, Floats]:
     """Return the numbers of successes that occur, up to a chance of about 1e-18, and their chances; n is whole."""
     if not 0 < chance < 1:
-        return np.array([n if chance >= 1 else 0.0]), np.ones(1)
+        return np.array([float(n) if chance >= 1 else 0.0], dtype=np.float64), np.ones(1)
     half = 10 * np.sqrt(n * chance * (1 - chance)) + 50
-    values = np.arange(max(np.floor(n * chance - half), 0), min(np.ceil(n * chance + half), n) + 1)
+    low, high = max(np.floor(n * chance - half), 0.0), min(np.ceil(n * chance + half), n)
+    values: Floats = np.arange(float(low), float(high) + 1)
     ways = gammaln(n + 1) - gammaln(values + 1) - gammaln(n - values + 1)
     chances = np.exp(ways + values * np.log(chance) + (n - values) * np.log1p(-chance))
     return values, chances / chances.sum()
@@ -33,7 +34,7 @@ def sum_of_binomials(times: Floats, chances: Floats) -> tuple[Floats, Floats]:
         start, law = start + values[0], np.convolve(law, own)
         kept = np.flatnonzero(law > NEGLIGIBLE)
         start, law = start + kept[0], law[kept[0] : kept[-1] + 1]
-    return start + np.arange(len(law)), law
+    return np.asarray(start + np.arange(len(law)), dtype=np.float64), law
 
 
 def quantiles_of_atoms(values: Floats, chances: Floats) -> Floats:

@@ -67,7 +67,7 @@ def released_tau(mechanism: MeanConcentrated) -> float:
     return mechanism.guarantee.tau
 
 
-EXACT = {LOSS: _mean_loss, BIT: _chance, "bit_tau": bit_tau, "bit_root_two_rho": bit_root_two_rho}
+EXACT: dict[str, Any] = {LOSS: _mean_loss, BIT: _chance, "bit_tau": bit_tau, "bit_root_two_rho": bit_root_two_rho}
 
 
 def _of_ones(mechanism: MeanConcentrated) -> tuple[Any, Any, Any]:

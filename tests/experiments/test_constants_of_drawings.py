@@ -36,7 +36,8 @@ ACCURACY = """
     per_record.exact_values.LOWEST per_record_policy.exact_values._LEAST per_record_policy.looseness._REACH
     per_record_splitting.claims.DIGITS quantiles.exact_values.MOST_JOINT quantiles.exact_values.MOST_RECURSIVE
     quantiles.exact_values.MOST_SINGLE subsampling.theory.LEAST_RECORDS quantiles.loss_laws.MOST_SINGLE
-    partition_selection.MOST_MOVED
+    partition_selection.MOST_MOVED interior_point.LISTED_UP_TO laws.NEGLIGIBLE laws.ROUNDING ledger.BOUND
+    per_record_splitting.errors.FAR smooth_sensitivity.TAIL subsampling.theory.HALVINGS
 """
 # definition: what a drawn quantity is, such as the level of a quantile; its name on the axis or in the title says so
 DEFINITION = """
@@ -46,7 +47,8 @@ DEFINITION = """
     per_record_policy.drawing.CLOSE per_record_policy.exact_values.ROOTS smooth_sensitivity.LEVEL
     subsampling.drawing.AMPLIFIED thresholds.BAND tightness.MOVED
     privacy_loss.drawing.LEVEL subsampling.drawing.SEEN interior_point.budget.DEPTHS
-    pure_from_zcdp.PROMISED_ERROR subsampling.theory.MEMBERSHIP
+    pure_from_zcdp.PROMISED_ERROR subsampling.theory.MEMBERSHIP gap_max.exact_values.UNKNOWN
+    per_record_splitting.errors.EXACT thresholds.compared.AT
 """
 # own: a figure or table of theory whose parameters belong to no cell; it states them itself
 OWN = """

@@ -14,7 +14,7 @@ from tcdp_sim.study.settings import settings
 
 EXPERIMENTS = sorted(groups.options("experiment"))
 # whose default studies are planned within a second or two
-QUICK = ("mean_concentrated", "per_record_groups", "per_record_splitting", "privacy_loss", "pure_from_zcdp")
+QUICK = ("mean_concentrated", "per_record_splitting", "privacy_loss", "pure_from_zcdp")
 QUICK += ("sinh_normal", "tightness")
 PRINTED = columns.exceeds("", "printed")  # such a claim of a paper may be false
 CELLS, TRIALS = 4, 2000  # cells of a default study, evenly chosen, and their trials
