@@ -128,7 +128,6 @@ def test_parts_store_exact_values_and_the_finish_publishes_them_without_code(com
     assert published("mine") == published("alone")
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "head", [b"h{}", b"h[1]", b"h" + b"[" * 100_000, b'h{"functions": 1, "made_with": {}, "time": ""}']
 )
