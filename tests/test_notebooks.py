@@ -88,7 +88,7 @@ def test_results_of_a_sweep_and_of_a_run_show_names_as_text():
         shown = results._repr_html_()
         assert STRANGE not in shown
         assert "<script>" not in shown
-        assert len(shown) < 200_000  # most of it is the style of xarray, which shows nothing before a click
+        assert len(shown) < 250_000  # most of it is the style of xarray, which shows nothing before a click
     assert TEXT_OF_IT in found._repr_html_()
 
 

@@ -70,6 +70,10 @@ def _mean(name: str, world: int):
     return mean
 
 
+def _levels(name: str):
+    return lambda mechanism: _law_of(mechanism).exact[name](mechanism)
+
+
 def _survival(name: str):
     return lambda mechanism, at: _law_of(mechanism).survival[name](mechanism, at)
 
@@ -79,6 +83,7 @@ def delta(mechanism: Quantiles, epsilons: np.ndarray) -> np.ndarray:
     return np.asarray(_law_of(mechanism).delta[LOSS](mechanism, epsilons))
 
 
-EXACT = {name: _mean(name, world) for world, name in enumerate(_COUNTS.exact)}
+EXACT = {name: _mean(name, world) for world, name in enumerate((losses.MEAN, losses.MEAN_ON_NEIGHBOUR))}
+EXACT |= {name: _levels(name) for name in (losses.QUANTILES, losses.QUANTILES_ON_NEIGHBOUR)}
 SURVIVAL, DELTA = {name: _survival(name) for name in (LOSS, NEIGHBOUR)}, {LOSS: delta}
 PROMISED = losses.PROMISED

@@ -34,7 +34,7 @@ def run(tiny_once, folder):
 
 def test_differences_are_those_of_the_trials(run):
     flat, table = run
-    assert len(table) == 12  # 2 bins x (4 observables + 2 events)
+    assert len(table) == 16  # 2 bins x (4 errors, 2 privacy losses and 2 events)
     for k in (10, 1e6):
         first, other = np.flatnonzero(flat["k"].values == k)
         for name in ("linf_error", "rms_error", "top_stays"):

@@ -73,7 +73,15 @@ def test_histograms_on_request_alone(run):
 def test_an_old_snapshot_has_no_exact_values_and_opens(run):
     """Without the variables and attributes of newer versions, as those before them published."""
     flat = results.open_cells(run).load()
-    new = ("_exact", "_quantile_bound", "_exceeds_bound_bound", "_exceeds_printed_bound", "_mean_lower", "_mean_upper")
+    new = (
+        "_exact",
+        "_quantile_bound",
+        "_exceeds_bound_bound",
+        "_exceeds_printed_bound",
+        "_mean_lower",
+        "_mean_upper",
+        "_mean_bound",
+    )
     old = flat.drop_vars([name for name in flat if name.endswith(new)])
     for name in ("exact_code", "noises"):
         del old.attrs[name]
