@@ -7,7 +7,7 @@ parameters that the noise is calibrated to.
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import lru_cache
-from math import log
+from math import exp, log
 from typing import Any
 
 from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy, spec_objective
@@ -17,12 +17,14 @@ from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS, SCALE, SIGMA
 from tcdp_sim.mechanisms.kept_noises import kept
 from tcdp_sim.noise import Noise, Objective
+from tcdp_sim.noise.discrete import DiscreteNoise
 from tcdp_sim.noise.missing import defines
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Point = Mapping[str, Any]
 Spec = Mapping[str, Any]
 GIVEN = "given"  # the calibration of a noise whose parameters a point gives
+LARGEST_LOG = 690.0  # of rho
 KEPT = 64  # calibrated noises kept in memory while cells are laid out
 _GUARANTEES: Mapping[str, Any] = {kind.__name__: kind for kind in (PureDP, ApproxDP, ZCDP, TCDP)}
 _NOTIONS = {  # what a user's noise whose target needs these numbers can meet
@@ -135,9 +137,17 @@ def of_size(spec: Spec, point: Point, coordinates: int) -> tuple[Noise, dict[str
         return float(getattr(kind.by_theorem(kind.equal_privacy(rho), 1.0, coordinates), name))
 
     power = log(by_theorem(1.0) / by_theorem(16.0)) / log(16.0)  # a theorem's size is a power of 1 / rho
-    rho = (by_theorem(1.0) / size) ** (1 / power)
+    log_rho = (log(by_theorem(1.0)) - log(size)) / power
+    if not abs(log_rho) < LARGEST_LOG:
+        raise ValueError(f"{axis} = {size:g} is out of range; valid: a noise whose rho is a float")
+    rho = float(f"{exp(log_rho):.14g}")
+    while by_theorem(rho) > size:  # rounding must not make the guarantee too good
+        rho *= 1 + 1e-15
     step_named = {"step": step(spec)} if "step" in kind.parameters() else {}
-    return kind(**{name: size} | step_named), {"rho": rho}
+    noise = kind(**{name: size} | step_named)
+    if isinstance(noise, DiscreteNoise):
+        noise.need_steps("sensitivity", 1.0)
+    return noise, {"rho": rho}
 
 
 def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -> dict[str, Any]:

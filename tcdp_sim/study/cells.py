@@ -316,5 +316,5 @@ def _check_complete(point: Mapping[str, Any], mechanism: type[Mechanism], where:
     if point.get("omega") is not None and point.get("omega_sqrt_rho") is not None:
         raise UserError(f"{where}: give omega or omega_sqrt_rho, not both; set the other to null")
     for axis in mechanism.required:
-        if point.get(axis) is None and not (axis == RHO.name and any(point.get(s.name) for s in SIZES)):
+        if point.get(axis) is None and not (axis == RHO.name and any(point.get(s.name) is not None for s in SIZES)):
             raise UserError(f"{where}.{axis} is missing; give a value, a list or a range")
