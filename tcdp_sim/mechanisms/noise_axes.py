@@ -7,7 +7,7 @@ parameters that the noise is calibrated to.
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import lru_cache
-from math import exp, log
+from math import log
 from typing import Any
 
 from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy, spec_objective
@@ -25,6 +25,7 @@ Point = Mapping[str, Any]
 Spec = Mapping[str, Any]
 GIVEN = "given"  # the calibration of a noise whose parameters a point gives
 LARGEST_LOG = 690.0  # of rho
+ROUNDING = 2e-15  # of rho, relative
 KEPT = 64  # calibrated noises kept in memory while cells are laid out
 _GUARANTEES: Mapping[str, Any] = {kind.__name__: kind for kind in (PureDP, ApproxDP, ZCDP, TCDP)}
 _NOTIONS = {  # what a user's noise whose target needs these numbers can meet
@@ -140,9 +141,9 @@ def of_size(spec: Spec, point: Point, coordinates: int) -> tuple[Noise, dict[str
     log_rho = (log(by_theorem(1.0)) - log(size)) / power
     if not abs(log_rho) < LARGEST_LOG:
         raise ValueError(f"{axis} = {size:g} is out of range; valid: a noise whose rho is a float")
-    rho = float(f"{exp(log_rho):.14g}")
-    while by_theorem(rho) > size:  # rounding must not make the guarantee too good
-        rho *= 1 + 1e-15
+    rho = (by_theorem(1.0) / size) ** (1 / power)
+    short = float(f"{rho:.10g}")  # such as 0.5; another rho is rounded up
+    rho = short if abs(short - rho) <= ROUNDING * rho else rho * (1 + ROUNDING)
     step_named = {"step": step(spec)} if "step" in kind.parameters() else {}
     noise = kind(**{name: size} | step_named)
     if isinstance(noise, DiscreteNoise):

@@ -1,5 +1,7 @@
 """Noise that a study asks for by its scale or by sigma: its parameter, and the guarantee that follows from it."""
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
@@ -70,6 +72,32 @@ def test_every_family_takes_a_size_or_refuses_in_one_line(family):
                 ValueError, match=f"{axis} alone says nothing about the guarantee of {family}; valid: rho"
             ):
                 law(family, 2.0, 1, axis)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+@pytest.mark.parametrize("family", ["gaussian", "laplace", "discrete_gaussian"])
+def test_a_size_whose_rho_is_no_float_is_refused(family, size):
+    with pytest.raises(ValueError, match="is out of range; valid: a noise whose rho is a float"):
+        law(family, size, 1)
+
+
+@pytest.mark.parametrize("family", ["discrete_gaussian", "discrete_laplace", "rounded_laplace"])
+def test_a_lattice_whose_step_does_not_divide_one_is_refused(family):
+    """A record moves by one, which such noise would show."""
+    spec = {"family": family, "calibration": "tight"}
+    point = {AXES.get(family, "scale"): 3.0}
+    assert noise_law(spec | {"step": 0.5}, point, coordinates=1)["parameters"]["step"] == 0.5
+    for step in (2.0, 0.3):
+        with pytest.raises(ValueError, match="valid: a multiple of its step"):
+            noise_law(spec | {"step": step}, point, coordinates=1)
+
+
+def test_rounding_makes_no_guarantee_too_good():
+    """The rho of Gaussian noise, as a fraction, is at least c / (2 sigma^2)."""
+    for sigma in np.random.default_rng(0).uniform(0.1, 10, 200):
+        rho = law("gaussian", float(sigma), 2)["target"]["rho"]
+        least = 1 / Fraction(float(sigma)) ** 2
+        assert least * (1 - Fraction(1, 2**52)) <= Fraction(rho) <= least * (1 + Fraction(1, 10**13))
 
 
 STUDIES = {
