@@ -44,7 +44,7 @@ def of_moves(noise: Noise, moves: int, trials: int, *, rng: np.random.Generator,
     loss = np.zeros(trials)
     for _ in range(moves):
         loss += noise.privacy_loss(noise.sample(size=trials, rng=rng), step)
-    return {LOSS: loss, NEIGHBOUR: -loss}
+    return {LOSS: loss, NEIGHBOUR: 0.0 - loss}  # not -0.0
 
 
 def of_outputs(p: np.ndarray, q: np.ndarray, drawn: np.ndarray, drawn_neighbour: np.ndarray) -> Draws:

@@ -67,6 +67,12 @@ def drawn_of(mechanism, drawn):
         yield name, drawn[name]
 
 
+def width_of(mechanism, name):
+    """The width of the range of an observable by the name of its mean, 0 if the range has no end."""
+    about = mechanism.observables.get(name.removesuffix(columns.mean("")), Observable("1", ""))
+    return about.most - about.least if np.isfinite(about.most - about.least) else 0.0
+
+
 def known_in(values, mechanism):
     """The exact values and the bounds of a mechanism that are complete, by kind and quantity."""
     found = {ending: {} for ending, _ in KINDS}
@@ -77,10 +83,11 @@ def known_in(values, mechanism):
     return found
 
 
-def agrees(name, numbers, value):
+def agrees(name, numbers, value, width=0.0):
     """Whether trials agree with an exact value to FAR standard errors.
 
-    A mean that a tenth of its spread owes to one trial says nothing.
+    A mean that a tenth of its spread owes to one trial says nothing. Trials of an observable with a range of this width
+    that are all equal may have missed what is as rare as RARE of them.
     """
     count = len(numbers)
     if columns.has_levels(name):
@@ -96,9 +103,11 @@ def agrees(name, numbers, value):
     if not len(numbers):
         return True
     away = (numbers - numbers.mean()) ** 2
+    unseen = RARE / count * width if not away.any() else 0.0
     if away.max() > 0.1 * away.sum():
         return True
-    return abs(numbers.mean() - value) <= FAR * np.sqrt(away.mean() / len(numbers)) + ROUNDING * max(abs(value), 1.0)
+    error = FAR * np.sqrt(away.mean() / len(numbers)) + unseen
+    return abs(numbers.mean() - value) <= error + ROUNDING * max(abs(value), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +125,8 @@ def test_cells_have_exact_values_that_trials_agree_with_or_reasons(experiment):
         for name, numbers in drawn_of(mechanism, drawn):
             assert name in exact or name in bound or name in values.reasons, (cell.law, name)
             if name in exact:
-                assert agrees(name, numbers, exact[name]), (cell.law, name, numbers.mean(), exact[name])
+                width = width_of(mechanism, name)
+                assert agrees(name, numbers, exact[name], width), (cell.law, name, numbers.mean(), exact[name])
             if name in bound and not columns.has_levels(name) and not name.endswith(PRINTED):
                 assert numbers.mean() <= bound[name] or agrees(name, numbers, bound[name]), (cell.law, name)
 
@@ -128,6 +138,9 @@ def test_the_comparison_notices_what_is_wrong():
     assert agrees("x_quantile", normal, right)
     assert not agrees("x_quantile", normal, right * 1.2)
     assert not agrees("x_quantile", normal, np.roll(right, 1))
+    assert agrees("x_mean", np.zeros(TRIALS), 1e-6, 1.0)
+    assert not agrees("x_mean", np.zeros(TRIALS), 0.01, 1.0)
+    assert not agrees("x_mean", np.zeros(TRIALS), 1e-6)
     assert agrees("x_mean", normal, 3.0)
     assert not agrees("x_mean", normal, 3.6)
     assert agrees("event", normal > 3, 0.5)
