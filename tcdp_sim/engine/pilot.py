@@ -73,14 +73,8 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) 
         if time.perf_counter() > deadline:
             break
     averages = _average(chunks), _average(seconds), _average(sizes)
-    return Pilot(
-        len(seconds),
-        *averages,
-        errors,
-        _spread_of(seconds, len(cells)),
-        _spread_of(sizes, len(cells)),
-        settings.chunk / least,
-    )
+    spreads = _spread_of(seconds, len(cells)), _spread_of(sizes, len(cells))
+    return Pilot(len(seconds), *averages, errors, *spreads, settings.chunk / least)
 
 
 def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> tuple[int, Done]:

@@ -54,6 +54,7 @@ def test_closed_forms_lie_in_the_brackets():
         (mean_of_max(Gaussian(3.0), 2), 3 / np.sqrt(np.pi)),
         (mean_of_max(Gaussian(3.0), 1), 0.0),
         (mean_of_max_abs(Laplace(2.0), 40), 2 * sum(1 / j for j in range(1, 41))),
+        (mean_of_max_abs(Laplace(2.0), 1e300), 2 * (np.log(1e300) + np.euler_gamma)),
         (mean_of_max_abs(StudentT(2.0, 3.0), 1), 2 * 2 * np.sqrt(3) / np.pi),
         (mean_of_max_abs(TruncatedLaplace(2.0, 9.0), 1e300), 9.0),
     )

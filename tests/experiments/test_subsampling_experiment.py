@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 from figure_lines import colour, curve, key, marked
 from rich.console import Console
-from scipy import stats
+from scipy import integrate, optimize, stats
 
 from tcdp_sim import results
 from tcdp_sim.exact import hockey_stick
 from tcdp_sim.experiments import subsampling
-from tcdp_sim.experiments.subsampling import theory
-from tcdp_sim.noise import Laplace
+from tcdp_sim.experiments.subsampling import EXACT, theory
+from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
+from tcdp_sim.noise import Gaussian, Laplace
+from tcdp_sim.privacy import ZCDP
 from tcdp_sim.report import plots
 from tcdp_sim.results import published
+from tcdp_sim.store import columns
 
 SMALL = ("experiment=subsampling", "cluster=serial", "trials=1000", "chunk=1000", "also.error.sampling_fraction.num=2")
 SMALL += ("also.selection.sampling_fraction.num=2", "also.selection.epsilon=[0.1]")
@@ -318,3 +321,32 @@ def test_curves_and_releases_are_the_rows_of_their_names(table):
         a = 1 + np.geomspace(1e-2, 1e3, 200_000)
         best = (0.1 * t * a + np.log1p(-1 / a) + (np.log(1e6) - np.log(a)) / (a - 1)).min()
         assert epsilon == pytest.approx(best, rel=1e-6)
+
+
+def whole(scheme, s, sigma=2.0, records=50):
+    counts = np.array([records])
+    return SubsampledHistogram(Gaussian(sigma), ZCDP(0.125), counts, 1.0, scheme, s)
+
+
+def test_records_drawn_have_a_binomial_law_or_a_fixed_number():
+    poisson, fixed = whole("poisson", 0.2), whole("without_replacement", 0.2)
+    law = stats.binom(50, 0.2)
+    assert EXACT["records_drawn_mean"](poisson) == pytest.approx(law.mean(), rel=1e-12)
+    np.testing.assert_array_equal(EXACT["records_drawn_quantile"](poisson), law.ppf(columns.QUANTILES))
+    assert EXACT["records_drawn_mean"](fixed) == 10
+    np.testing.assert_array_equal(EXACT["records_drawn_quantile"](fixed), 10)
+    for one in (poisson, fixed):
+        assert EXACT["square_noise_error_mean"](one) == pytest.approx(4.0 / 0.2**2, rel=1e-12)
+
+
+def test_the_law_of_a_subsampled_loss_by_quadrature():
+    """The output is N(0, 2^2), or N(1, 2^2) with probability 0.2: quantiles and mean of its loss by scipy."""
+    normal, moved, s = stats.norm(0, 2), stats.norm(1, 2), 0.2
+    ratio = lambda y: np.log1p(s * np.expm1((2 * y - 1) / 8))  # noqa: E731
+    tail = lambda y: s * moved.sf(y) + (1 - s) * normal.sf(y)  # noqa: E731
+    density = lambda y: s * moved.pdf(y) + (1 - s) * normal.pdf(y)  # noqa: E731
+    poisson = whole("poisson", s)
+    mean = integrate.quad(lambda y: density(y) * ratio(y), -30, 30, epsabs=1e-13, limit=200)[0]
+    assert EXACT["privacy_loss_mean"](poisson) == pytest.approx(mean, rel=1e-7)
+    outputs = [optimize.brentq(lambda y, level=level: tail(y) - (1 - level), -30, 30) for level in columns.QUANTILES]
+    np.testing.assert_allclose(EXACT["privacy_loss_quantile"](poisson), ratio(np.array(outputs)), rtol=1e-7)
