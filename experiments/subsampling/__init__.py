@@ -71,7 +71,7 @@ def _whole(value):
 
 @_whole
 def _square_noise(mechanism: SubsampledHistogram) -> float:
-    return float(mechanism.noise.var()) / mechanism.fraction**2
+    return theory.square_noise(mechanism)
 
 
 @_whole

@@ -215,7 +215,13 @@ def square_error(mechanism) -> tuple[float, float]:
         sampling = n * share * (1 - share) / s
         if mechanism.scheme == WOR:
             sampling = sampling * (1 - s) * n / max(n - 1, 1)
-    return float(sampling.mean() + mechanism.noise.var() / s**2), float(sampling.mean())
+    return float(sampling.mean() + square_noise(mechanism)), float(sampling.mean())
+
+
+def square_noise(mechanism) -> float:
+    """Return the expected mean square error due to the noise; inf where it is no float."""
+    with np.errstate(over="ignore"):
+        return float(np.float64(mechanism.noise.var()) / mechanism.fraction / mechanism.fraction)  # s^2 may be 0
 
 
 def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:

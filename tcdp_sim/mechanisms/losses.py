@@ -50,5 +50,5 @@ def of_moves(noise: Noise, moves: int, trials: int, *, rng: np.random.Generator,
 def of_outputs(p: np.ndarray, q: np.ndarray, drawn: np.ndarray, drawn_neighbour: np.ndarray) -> Draws:
     """Return losses of the outputs that were drawn in both worlds, given as places in their probabilities p and q."""
     with np.errstate(divide="ignore"):
-        loss = np.log(p) - np.log(q)
-    return {LOSS: loss[drawn], NEIGHBOUR: loss[drawn_neighbour]}
+        log_p, log_q = np.log(p), np.log(q)  # both may be -inf, of outputs that nobody draws
+    return {LOSS: log_p[drawn] - log_q[drawn], NEIGHBOUR: log_p[drawn_neighbour] - log_q[drawn_neighbour]}

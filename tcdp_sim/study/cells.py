@@ -151,7 +151,7 @@ def plan(
 
 def _follows(cell: Cell, label: Mapping[str, Any]) -> bool:
     """Return True if rho is no axis of a cell, because it follows from the parameter of the noise."""
-    return label.get(RHO.name) is None and noise_axes.is_given(cell.law.get("noise"))
+    return label.get(RHO.name) is None and cell.coords.get(RHO.name) is not None
 
 
 def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:
