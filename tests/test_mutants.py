@@ -6,8 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from mutants import machine
 from mutants.__main__ import copied, noticed
 from mutants.faults import ROOT, Fault, faults
+from mutants.nearest import nearest_tests
 
 FAULTS = faults()
 ROOMS = {"noise", "privacy", "samplers", "exact", "bounds", "calibration", "optimal", "selection", "interior"}
@@ -68,3 +70,66 @@ def test_what_pytest_says_is_a_verdict(code, said, verdict):
 def test_a_run_that_was_no_run_is_no_verdict():
     with pytest.raises(RuntimeError, match="no such file"):
         noticed(4, "ERROR: no such file")
+
+
+CODE = '''"""A text of 3 words: not changed."""
+LIMIT = 2
+
+
+def value(x: "int | None", y=0.5):
+    """Not changed: 1 + 1."""
+    if x < 1 and not y:
+        raise ValueError(f"{x + 1} is out of range" + "!")
+    print(max(x, y))
+    return "text " + str(x) if x is None else -abs(x) * (y + 1)
+'''
+MADE = {  # line -> what stands there with each fault
+    2: ["LIMIT = 3"],
+    5: ['def value(x: "int | None", y=1.0):'],
+    7: ["if x <= 1 and not y:", "if x < 1 or not y:", "if x < 2 and not y:", "if x < 1 and (y):"],
+    9: ["pass", "print(max(y, x))", "(max(x, y))"],
+    10: [
+        'return "text " + str(x) if x is not None else -abs(x) * (y + 1)',
+        'return "text " + str(x) if (not (x is None)) else -abs(x) * (y + 1)',
+        'return "text " + str(x) if x is None else (abs(x)) * (y + 1)',
+        'return "text " + str(x) if x is None else -(x) * (y + 1)',
+        'return "text " + str(x) if x is None else -abs(x) / (y + 1)',
+        'return "text " + str(x) if x is None else -abs(x) * (y - 1)',
+        'return "text " + str(x) if x is None else -abs(x) * (y + 2)',
+    ],
+}
+
+
+def test_faults_made_by_machine(tmp_path, monkeypatch):
+    """All of them, written down by hand; texts, types and messages stay."""
+    monkeypatch.setattr(machine, "ROOT", tmp_path)
+    (tmp_path / "x.py").write_text(CODE)
+    found = {}
+    for fault in machine.faults_of("x.py"):
+        fault.put_into(tmp_path)
+        lines = (tmp_path / "x.py").read_text().splitlines()
+        (changed,) = [n for n, (one, other) in enumerate(zip(CODE.splitlines(), lines), 1) if one != other]
+        found.setdefault(changed, set()).add(lines[changed - 1].strip())
+        assert fault.name.startswith(f"x.py:{changed}: ")
+        (tmp_path / "x.py").write_text(CODE)
+    turned = found[7] & {"if (not (x < 1 and not y)):"}
+    assert {line: texts - turned for line, texts in found.items()} == {line: set(texts) for line, texts in MADE.items()}
+    assert turned
+
+
+def test_samples_repeat_and_know_their_tests():
+    files = ["tcdp_sim/exact/extreme_means.py", "experiments/papers/judge/verdict.py"]
+    found = machine.sample(files, 9, "seed")
+    assert found == machine.sample(files, 9, "seed") != machine.sample(files, 9, "other seed")
+    assert len(set(found)) == 9
+    assert nearest_tests(files[0])[0] == "tests/exact/test_extreme_means.py"
+    assert all((ROOT / test).exists() for file in files for test in nearest_tests(file))
+
+
+def test_a_fault_of_a_changed_file_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "ROOT", tmp_path)
+    (tmp_path / "x.py").write_text(CODE)
+    fault = machine.faults_of("x.py")[0]
+    (tmp_path / "x.py").write_text("\n" + CODE)
+    with pytest.raises(ValueError, match="the file has changed"):
+        fault.put_into(tmp_path)
