@@ -20,8 +20,8 @@ test: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 
-test-times: $(STAMP) # make test with CPU seconds by file and folder: growth is printed, tests/times.csv is written
-	PYTHONPATH=tests/references $(BIN)/python -m pytest $(WORKERS) -p cpu_times $(ARGS)
+test-times: $(STAMP) # make test with CPU seconds by folder: growth is printed, tests/times.csv is written
+	$(BIN)/python -m pytest $(WORKERS) --times=write $(ARGS)
 
 test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
 	$(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)

@@ -9,18 +9,10 @@ import threading
 from math import inf
 from pathlib import Path
 
-import hydra
+import chosen_cases
+import cpu_times
 import pytest
-from absl import logging as absl_logging  # comes with dp_accounting
-from composed_once import remembered
-from fast_cases import mark_slow
 from hypothesis import settings
-from shares import Share
-
-# Its handler closes the stream it has, which is pytest's own, when Hydra sets up logging: give it one it leaves alone.
-absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
-
-hydra.compose = remembered(hydra.compose)  # before any of our modules imports it
 
 # Property tests draw the same examples each time, on any machine: what is red here is red everywhere, and stays so.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
@@ -40,25 +32,23 @@ def pytest_collection_finish():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--share", metavar="K/N", help="run the K-th of N shares: tests/references/shares.py")
-    parser.addoption("--whole", metavar="FILE", action="append", default=[], help="a test file that is in every share")
+    parser.addoption("--seconds", type=float, metavar="S", help="of each test, as many cases as S CPU seconds allow")
+    parser.addoption("--times", choices=["write", "limit"], help="CPU seconds by folder; write them, or fail if many")
 
 
 def pytest_configure(config):
-    try:
-        Share.parse(config.option.share or "1/1")
-    except ValueError as wrong:
-        raise pytest.UsageError(str(wrong)) from None
+    if config.option.times:
+        config.pluginmanager.register(cpu_times.Measuring(config.option.times == "limit"), "cpu_times")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
 def pytest_collection_modifyitems(config, items):
-    mark_slow(items)
-    if config.option.share:
-        share = Share.parse(config.option.share)
-        kept = {item for item in items if share.has(item.nodeid, config.option.whole)}
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
+    seconds = {test: row.each for test, row in cpu_times.read().items()}
+    if config.option.seconds:
+        kept = chosen_cases.affordable(items, seconds, config.option.seconds)
+        config.hook.pytest_deselected(items=[*{*items} - {*kept}])
+        items[:] = kept
+    chosen_cases.mark_slow(items, seconds)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -69,12 +59,22 @@ def pytest_runtest_protocol(item):
     child would inherit them.
     """
     found = dict(os.environ)
+    leave_streams_open()
     try:
         return (yield)
     finally:
         for name in os.environ.keys() - found.keys():
             del os.environ[name]
         os.environ.update(found)
+
+
+def leave_streams_open():
+    """Give absl's handler, which comes with dp_accounting, a stream that it leaves alone.
+
+    It closes the stream that it has, which is pytest's own, when Hydra sets up logging.
+    """
+    if absl := sys.modules.get("absl.logging"):
+        absl.get_absl_handler().python_handler.stream = sys.__stderr__
 
 
 @pytest.fixture
@@ -88,8 +88,13 @@ def command(monkeypatch, tmp_path, capsys, request):
 
     Without figures, unless the test asks for the fixture `figures`.
     """
+    import composed_once
+
     from tcdp_sim.cli.main import main
     from tcdp_sim.engine import interrupts
+
+    composed_once.install()
+    leave_streams_open()
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tcdp_sim.engine.pilot.SECONDS", 0.05)

@@ -495,7 +495,6 @@ def test_a_worker_computes_exact_values_of_the_default_study_without_tables_and_
     assert not found & {"matplotlib", "zarr", "xarray", "pandas", "pyarrow", "hydra", "rich"}
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", config.options("noise"))
 def test_a_worker_simulates_without_exact_figures_and_storage(noise):
     data = Counts("two", np.array([7, 3]), 9.0, "")

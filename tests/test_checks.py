@@ -86,7 +86,6 @@ def test_right_things_are_right():
     assert tcdp_sim.check(Gaussian) == []
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["noise", "privacy_loss", "information"])
 def test_mechanisms_of_the_package_are_right(name):
     assert tcdp_sim.check(name) == []

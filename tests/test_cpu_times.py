@@ -4,65 +4,93 @@ from types import SimpleNamespace
 
 import cpu_times
 import pytest
-from cpu_times import Measuring, Times, by_folder, compared, read, write
+from cpu_times import COLLECTION, Measuring, Row, Times, by_folder, compared, expected, read, table_of, too_long, write
 
-ROWS = {"tests/a/test_x.py": (3, 1.5), "tests/a/b/test_y.py": (2, 4.0), "tests/test_z.py": (1, 0.5)}
+
+def times(seconds, ran=None, cases=None):
+    found = Times()
+    found.add(seconds, ran or dict.fromkeys(seconds.keys() - {COLLECTION}, 1), cases or ran or seconds)
+    return found
 
 
 def test_folders_are_sums_of_their_files_and_subfolders():
-    assert by_folder(ROWS) == {"tests/a": (5, 5.5), "tests": (1, 0.5)}
+    seconds = {"tests/a/x.py::f": 1.5, "tests/a/b/y.py::g": 4.0, "tests/z.py::h": 0.5, COLLECTION: 7}
+    assert by_folder(seconds) == {"tests/a": 5.5, "tests": 0.5, COLLECTION: 7}
 
 
 def test_what_is_written_is_read_again(tmp_path):
+    rows = {"tests/a/x.py::f": Row(3, 0.5), COLLECTION: Row(1, 20.25)}
     assert read(tmp_path / "times.csv") == {}
-    write(tmp_path / "times.csv", ROWS)
-    assert read(tmp_path / "times.csv") == ROWS
+    write(tmp_path / "times.csv", rows)
+    assert read(tmp_path / "times.csv") == rows
 
 
-def test_growth_is_that_of_the_files_that_ran():
-    """A file that did not run this time is no saving."""
-    stored = {**ROWS, "tests/a/test_x.py": (3, 0.25), "tests/c/test_w.py": (9, 90.0)}
-    assert compared(ROWS, stored) == [
-        "     5.5 s      5 tests  tests/a  +1.2",
-        "     0.5 s      1 tests  tests",
-        "     6.0 s in total, +1.2",
+def test_dear_tests_have_rows_the_others_of_a_file_one_and_what_did_not_run_stays():
+    """Two of ten cases ran: each took half a second."""
+    seconds = {"f.py::dear": 1.0, "f.py::cheap": 0.01, "f.py::cheaper": 0.03, COLLECTION: 9.0}
+    ran = {"f.py::dear": 2, "f.py::cheap": 1, "f.py::cheaper": 3}
+    cases = ran | {"f.py::dear": 10, "g.py::slow": 4}
+    stored = {"f.py::dear": Row(7, 3.0), "g.py::slow": Row(4, 2.5), "g.py::gone": Row(1, 8.0), "f.py": Row(1, 0.9)}
+    assert table_of(times(seconds, ran, cases), stored) == {
+        "f.py::dear": Row(10, 0.5),
+        "g.py::slow": Row(4, 2.5),
+        "f.py": Row(4, pytest.approx(0.01)),
+        COLLECTION: Row(1, 9.0),
+    }
+
+
+def test_growth_is_that_of_the_cases_that_ran_and_no_slower_machine():
+    now = times(
+        {"tests/a/x.py::f": 3.0, "tests/b/y.py::g": 6.0, COLLECTION: 20.0}, {"tests/a/x.py::f": 2, "tests/b/y.py::g": 5}
+    )
+    stored = {"tests/a/x.py::f": Row(9, 0.5), "tests/b/y.py": Row(5, 0.6), COLLECTION: Row(1, 10.0)}
+    assert expected(now, stored) == {"tests/a/x.py::f": 1.0, "tests/b/y.py::g": 3.0, COLLECTION: 10.0}
+    assert compared(now, stored) == [
+        "this machine is 2.00 times as slow as that of the table",
+        "    20.0 s      0 cases  collection",
+        "     6.0 s      5 cases  tests/b",
+        "     3.0 s      2 cases  tests/a  +1.0",
+        "    29.0 s in total, +1.0",
     ]
+
+
+def test_too_long_is_too_long_on_the_machine_of_the_table():
+    stored = {COLLECTION: Row(1, 10.0)}
+    assert not too_long(times({"x.py::f": 1400.0, COLLECTION: 20.0}), stored)
+    assert too_long(times({"x.py::f": 1440.0, COLLECTION: 20.0}), stored) == (
+        "730 CPU s on the machine of tests/times.csv are more than 720"
+    )
+    assert not too_long(times({"x.py::f": 700.0, COLLECTION: 10.0}), {})
 
 
 def test_workers_add_up_and_the_longest_collection_counts():
     both = Times()
-    both.add({"collection": 7.0, "tests/a/test_x.py": 1.0}, {"tests/a/test_x.py": 2})
-    both.add({"collection": 5.0, "tests/a/test_x.py": 0.5}, {"tests/a/test_x.py": 1})
-    assert both.rows() == {"collection": (0, 7.0), "tests/a/test_x.py": (3, 1.5)}
+    both.add({COLLECTION: 7.0, "x.py::f": 1.0}, {"x.py::f": 2}, {"x.py::f": 4})
+    both.add({COLLECTION: 5.0, "x.py::f": 0.5}, {"x.py::f": 1}, {"x.py::f": 4})
+    assert (both.seconds, both.ran, both.cases) == ({COLLECTION: 7.0, "x.py::f": 1.5}, {"x.py::f": 3}, {"x.py::f": 4})
 
 
-def test_a_test_is_measured_with_its_fixtures_and_goes_from_the_worker_to_the_table(monkeypatch, tmp_path):
-    seconds = iter([0.0, 2.0, 2.5, 4.0])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_test_is_measured_with_its_fixtures_and_goes_from_the_worker_to_the_table(monkeypatch, tmp_path, fails):
+    seconds = iter([0.0, 2.0, 2.5, 1004.0])
     monkeypatch.setattr(cpu_times, "cpu_seconds", lambda: next(seconds))
-    monkeypatch.setattr(cpu_times, "TABLE", tmp_path / "tests" / "times.csv")
-    worker = Measuring()
+    monkeypatch.setattr(cpu_times, "TABLE", tmp_path / "times.csv")
+    worker = Measuring(fails)
+    worker.pytest_itemcollected(SimpleNamespace(nodeid="tests/x.py::test[1]"))
     worker.pytest_collection_finish()
-    protocol = worker.pytest_runtest_protocol(SimpleNamespace(nodeid="tests/a/test_x.py::test[1]"))
+    protocol = worker.pytest_runtest_protocol(SimpleNamespace(nodeid="tests/x.py::test[1]"))
     next(protocol)
     with pytest.raises(StopIteration):
         protocol.send(True)
     config = SimpleNamespace(workeroutput={})
     worker.pytest_sessionfinish(SimpleNamespace(config=config))
     monkeypatch.setattr(cpu_times, "cpu_seconds", lambda: 0.0)
-    first = Measuring()
+    first, session = Measuring(fails), SimpleNamespace(config=SimpleNamespace(), exitstatus=0)
     first.pytest_testnodedown(SimpleNamespace(workeroutput=config.workeroutput))
+    first.pytest_sessionfinish(session)
     said = []
-    (tmp_path / "tests" / "a").mkdir(parents=True)
-    (tmp_path / "tests" / "a" / "test_y.py").touch()
-    write(cpu_times.TABLE, {"tests/a/test_y.py": (1, 3.0), "tests/a/test_gone.py": (1, 5.0)})
     first.pytest_terminal_summary(SimpleNamespace(section=said.append, write_line=said.append))
-    assert read(cpu_times.TABLE) == {
-        "collection": (0, 2.0),
-        "tests/a/test_x.py": (1, 1.5),
-        "tests/a/test_y.py": (1, 3.0),
-    }
-    assert said[1:] == [
-        "     2.0 s      0 tests  collection  +2.0",
-        "     1.5 s      1 tests  tests/a  +1.5",
-        "     3.5 s in total, +3.5",
-    ]
+    assert said[-2 - fails] == "     2.0 s      0 cases  collection  +2.0"
+    assert session.exitstatus == (1 if fails else 0)
+    assert read(cpu_times.TABLE) == ({} if fails else {"tests/x.py::test": Row(1, 1001.5), COLLECTION: Row(1, 2.0)})
+    assert ("1004 CPU s on the machine of tests/times.csv are more than 720" in said) == fails

@@ -84,7 +84,6 @@ def test_every_experiment_has_an_example():
         assert "](../" in example["sees"], f"{name}: the text leads to no page about the theory"
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("name", gallery().examples())
 def test_the_command_and_the_python_of_an_example_are_one_study(name, command):
     code, out, err = command("show", *gallery().words(name))

@@ -106,7 +106,6 @@ def commands(windows, *lines):
     return windows("-c", SEVERAL, given="\n".join(map("\t".join, lines))).split("===\n")[1:]
 
 
-@pytest.mark.few(1)
 def test_a_study_and_its_commands(windows):
     command(windows, "run", *TINY, "cluster=serial")
     words = (["status"], ["table", "x.csv"], ["report"], ["explore"], ["verify", "sample=2"], ["draw"], ["finish"])
@@ -126,7 +125,6 @@ def test_a_study_and_its_commands(windows):
     assert windows("-c", opened).strip()
 
 
-@pytest.mark.few(1)
 def test_sweeps_on_disk_and_in_memory(windows):
     words = ("sweep", "f.py:f", "sweep.n=[1,2]", "trials=400", "chunk=200", "name=s")
     command(windows, *words, "cluster=serial")
@@ -149,7 +147,6 @@ def test_workers_are_spawned_or_refused_in_one_line(windows):
     windows("-c", equal)
 
 
-@pytest.mark.few(1)
 def test_audits_the_ledger_and_calibration(windows):
     words = (
         "audit",

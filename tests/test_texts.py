@@ -63,7 +63,6 @@ def test_nothing_raw_reaches_the_log(tmp_path):
 # Figures
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["$", "a$b$c", "$x", "\\$", "a_b^{c}", "{", "\\alpha", "$$", "a$\x1b$", "%", "#"])
 def test_a_name_is_drawn_as_it_is(tmp_path, name):
     """Whatever is drawn has the outline of the name, letter by letter, as drawn without any mathematics."""
@@ -154,7 +153,6 @@ def test_problems_are_written_without_formulas(tmp_path):
 # All the way
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["a$b$c", "=1+1", "x\u202e$y\x1b$"])
 @pytest.mark.usefixtures("figures")
 def test_a_run_with_an_odd_name_of_its_data(command, folder, name):

@@ -38,7 +38,6 @@ def holds(found, truth, width):
     assert high - low <= width * truth
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("sigma", "steps", "epsilon"), [(1.0, 2, 2.0), (1.0, 3, 0.7), (4.0, 2, 0.2)])
 def test_one_epoch_by_quadrature(sigma, steps, epsilon):
     holds(ends(sigma, steps, 1, 1, epsilon, 0), adding(sigma, steps, epsilon), 0.02)
@@ -54,7 +53,6 @@ def test_two_epochs_by_quadrature(epsilon):
         holds(ends(1.0, 2, 1, 2, epsilon, 1), other, 0.02)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_two_steps_of_three_by_quadrature(epsilon):
     """The record's blocks have two steps and one step; the ends differ by what the blocks reveal."""
@@ -64,7 +62,6 @@ def test_two_steps_of_three_by_quadrature(epsilon):
         holds(ends(1.0, 3, 2, 1, epsilon, 1), other, 0.6)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("steps", "k", "epsilon", "width"), [(1000, 10, 1.95, 0.3), (100, 2, 1.53, 0.5)])
 @pytest.mark.parametrize("way", [0, 1])
 def test_several_participations_against_simulation(steps, k, epsilon, width, way):

@@ -47,7 +47,6 @@ CASES = [
 ]
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(("guarantee", "bound", "orders"), CASES)
 @pytest.mark.parametrize("epsilon", [0.0, 1.5])
 def test_the_profile_of_one_black_box_is_that_of_the_best_test(guarantee, bound, orders, epsilon):
@@ -69,7 +68,6 @@ def test_known_values():
     assert high - low < 2e-3 * high
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("rho", [1e-4, 0.05, 1.0, 20.0])
 def test_no_release_of_the_class_exceeds_its_profile(rho):
     claim = Ledger([Claimed(ZCDP(rho))])

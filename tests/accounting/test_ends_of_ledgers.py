@@ -40,7 +40,6 @@ def sampled_delta(sigma, rate, epsilon):
     return max(gaussian_tails(sigma, rate, epsilon, forward) for forward in (True, False))
 
 
-@pytest.mark.few(10)
 @pytest.mark.parametrize("share", [1.2, 1.001, 0.999, 0.5, 1e-3, 1e-7])
 @pytest.mark.parametrize(("sigma", "rate"), [(1.0, 105e-5), (0.5, 1e-5), (4.9, 1.3e-5), (0.7, 0.01), (3.0, 0.9)])
 def test_epsilon_near_0_of_one_sampled_release(sigma, rate, share):
@@ -53,7 +52,6 @@ def test_epsilon_near_0_of_one_sampled_release(sigma, rate, share):
     assert (high == 0) == (share > 1)
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(12))
 def test_epsilon_near_0_of_sampled_lists_is_finite_and_narrow(seed):
     """Lists of rare and large losses. The oracle is delta at both ends, which is another question to the engine."""

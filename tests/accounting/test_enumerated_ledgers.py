@@ -194,7 +194,6 @@ def test_every_question_is_asked():
     assert answers == set(QUESTIONS)
 
 
-@pytest.mark.few(40)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_answers_of_random_asymmetric_lists_contain_the_truth(question, seed):
@@ -204,7 +203,6 @@ def test_answers_of_random_asymmetric_lists_contain_the_truth(question, seed):
     QUESTIONS[question](ledger_of(entries, "add_remove"), laws, rng)
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("seed", range(8))
 def test_answers_of_repeated_splits_contain_the_truth(question, seed):
@@ -217,7 +215,6 @@ def test_answers_of_repeated_splits_contain_the_truth(question, seed):
     QUESTIONS[question](ledger, laws, rng)
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize("question", sorted(set(QUESTIONS) - {"posterior"}))
 @pytest.mark.parametrize("seed", range(8))
 def test_answers_under_substitution_contain_the_truth_of_every_order_and_choice_of_parts(question, seed):

@@ -74,7 +74,6 @@ def delta_of(epsilon):
     return lambda p, q: max(p - math.exp(epsilon) * q, 0.0)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("delta", "order", "least"), [(0.1, 4.0, 0.5), (0.1, [3.0, 5.0], 0.3), (0.2, [2.5, 4.0, 8.0], 0.2)]
 )

@@ -239,7 +239,6 @@ def best_second(first, second, epsilon):
     return ((1 - up) * after(t) + up * after(t - first)).max()
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("sizes", [(0.1, 0.3), (4.0, 1.0), (0.8, 0.8), (2.0, 1.9)])
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
 def test_two_bounded_range_releases_against_the_best_adversary(sizes, share):

@@ -202,7 +202,6 @@ def test_the_least_ratio_on_lattices_is_that_of_all_pairs_of_errors():
     assert mixed.rho == pytest.approx(budget, rel=0.1)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("noise", "budget"), [("gaussian", ZCDP(1e-3)), ("laplace", ZCDP(2e-4)), ("laplace", ApproxDP(0.08, 1e-6))]
 )

@@ -16,7 +16,6 @@ SCHEMES = [
 ]
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize(("scheme", "relation", "records"), SCHEMES)
 @pytest.mark.parametrize("noise", [Gaussian(1.2), Laplace(1.5), SinhNormal(1.0, 3.0), TruncatedLaplace(1.0, 12.0)])
 def test_both_engines_agree(scheme, relation, records, noise, monkeypatch):

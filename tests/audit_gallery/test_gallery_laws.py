@@ -170,7 +170,6 @@ def test_answers_are_all_that_there_are():
     assert len(sparse_vector.answers(10, 10)) == 1024
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("positives", "redraws"), [(1, False), (2, False), (2, True), (None, False)])
 def test_searches_are_those_of_scipy(positives, redraws):
     data = vector(2, 0, 1, 0)
@@ -203,7 +202,6 @@ def test_a_search_without_query_noise_asks_in_which_interval_the_threshold_lies(
         assert found == pytest.approx(stats.laplace.cdf(high, 0, 20) - stats.laplace.cdf(low, 0, 20), rel=1e-12)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("data", [(1.0,) * 10, (2.0, 0, 0, 0, 0, 0, 0, 0, 0, 0)])
 def test_first_values_are_those_of_mpmath(data):
     law, scale = first_value.FirstValue(np.array(data), 1.0, 20.0), mpmath.mpf(20)

@@ -53,7 +53,6 @@ def test_two_point_laws_by_enumeration(claim, p, q):
         assert swapped == events.bound(one, event(True, split), (20, 3), n, DOUBT)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("p", "q"), [(0.75, 0.25), (0.3, 0.1), (0.5, 0.45), (0.97, 0.6), (0.05, 0.01)])
 def test_both_counts_together_err_seldom_by_enumeration(p, q):
     """The chance of a bound above the true ratio, summed over all pairs of counts: at most the doubt."""
@@ -136,7 +135,6 @@ def test_claims_beyond_reach_are_told_with_the_size_that_would_do(claim):
     assert claims.warning(claims.measure(PureDP(50.0)), 1000, DOUBT).endswith("nor could 1e18")
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("hits", [(3000, 1000), (1000, 990), (5, 4), (400, 0)])
 @pytest.mark.parametrize("claim", [PureDP(0.5), ApproxDP(0.5, 0.03), ZCDP(0.1), GaussianDP(0.5)], ids=str)
 def test_the_smallest_violation_is_just_enough(claim, hits):

@@ -28,7 +28,6 @@ def released(method, k=8):
     return quantiles
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("levels", [(0.5,), (0.25, 0.5, 0.75)], ids=len)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("kind", [Independent, Joint, Recursive, AboveThreshold])

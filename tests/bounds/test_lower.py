@@ -203,7 +203,6 @@ def test_packing_under_zcdp_is_the_best_order_of_two_coins(k, beta):
     assert ours >= best * (0.98 if k >= 1e12 else 0.92)
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize("beta", [0.05, 0.5])
 @pytest.mark.parametrize("k", [10.0, 1e6, 1e100])
 @pytest.mark.parametrize(("rho", "omega"), [(0.1, 5.0), (0.1, 1.5), (1e-3, 30.0), (1.0, 3.0), (5.0, 8.0)])

@@ -29,7 +29,6 @@ TABLE_REACH = 40.0
 # Two coordinates at once
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [-1.0, 0.0, 0.3, 1.2])
 @pytest.mark.parametrize("noise", [Laplace(2.0), SinhNormal(3.0, 20.0), SinhNormal(3.0, 3.5), SinhNormal(2.0, 1.0)])
 def test_the_profile_of_two_coordinates_by_brute_force(noise, epsilon):
@@ -71,7 +70,6 @@ class PlainGaussian(Noise):
     logpdf = sf = logsf = isf = var = sample = privacy_loss = None
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 6.0])
 def test_two_gaussian_coordinates_are_one_with_a_larger_shift(epsilon):
     truth = hockey_stick(Gaussian(2.0), np.sqrt(2), epsilon).estimate
@@ -95,7 +93,6 @@ def test_more_than_two_coordinates():
 # Calibration
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("coordinates", [1, 2])
 @pytest.mark.parametrize("family", ["gaussian", "laplace", "sinh_normal"])
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)
@@ -156,7 +153,6 @@ def test_the_papers_noise_meets_it_and_is_larger(family):
     assert product_profile(paper, 1.0, 0.5).upper <= 1e-6
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize(("scale", "knee"), [(3.0, 20.0), (10.0, 1e4), (1.0, 1.0)])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize("coordinates", [1, 2])

@@ -30,7 +30,6 @@ def divergence(noise, order):
     return np.log(mean) / (order - 1)
 
 
-@pytest.mark.few(4)
 @targets
 @pytest.mark.parametrize("coordinates", [1, 2])
 def test_the_guarantee_holds_by_independent_quadrature(rho, omega, coordinates):
@@ -41,7 +40,6 @@ def test_the_guarantee_holds_by_independent_quadrature(rho, omega, coordinates):
         assert spent <= rho * order * (1 + 2e-6) + 1e-12 / (order - 1)
 
 
-@pytest.mark.few(3)
 @targets
 def test_a_tenth_of_a_percent_less_noise_breaks_it(rho, omega):
     noise = calibrate("sinh_normal", TCDP(rho, omega), objective=LargestError(1e6)).noise
@@ -84,7 +82,6 @@ def test_for_the_variance_nothing_beats_the_gaussian():
     assert VARIANCE(noise) == pytest.approx(1 / 0.2, rel=2e-3)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("omega_sqrt_rho", [5, 15, 37, 100, 300])
 @pytest.mark.parametrize("rho", [1e-6, 0.1])
 def test_for_large_omega_it_ends_at_the_gaussian(rho, omega_sqrt_rho):

@@ -199,7 +199,6 @@ def test_tight_noise_keeps_the_guarantee_and_a_thousandth_less_does_not(rho, ome
     assert not holds_at_all_orders(smaller, 1.0, rho / coordinates, omega)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("rho", "scaled", "count"), [(0.1, 0.75, 1e6), (0.01, 0.3, 1e12), (0.1, 2.0, 1e3)])
 def test_no_other_knee_is_better(rho, scaled, count):
     """For each knee the scale at which 2 D_omega = rho omega by the closed form, in steps of 2% of the knee."""
@@ -228,7 +227,6 @@ def test_the_scale_may_exceed_the_knee():
     assert objective(squared) < 0.96 * objective(normal)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("coordinates", [1, 2])
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 0.01)])
 def test_approximate_dp(epsilon, delta, coordinates):
@@ -242,7 +240,6 @@ ROW = r"^\| (0\.\d+) \| (\S+) \| 10\^(\d+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \
 ROWS = re.findall(ROW, PAGE, re.MULTILINE)
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(("rho", "scaled", "exponent", "optimum", "printed"), [(*row[:4], row[4:]) for row in ROWS])
 def test_the_pages_table_says_what_is_computed(rho, scaled, exponent, optimum, printed):
     """The same numbers as those of experiment=optimal_noise; the least of the three noises is bold."""

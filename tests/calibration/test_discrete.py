@@ -32,7 +32,6 @@ def narrowed(noise, factor):
     return type(noise)(getattr(noise, name) * factor, step=noise.step)
 
 
-@pytest.mark.few(12)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=str)
 @pytest.mark.parametrize(("sensitivity", "step"), [(1.0, 1.0), (3.0, 1.0), (1.0, 0.25)])

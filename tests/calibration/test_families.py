@@ -231,7 +231,6 @@ def test_sinh_normal_noise_is_refused_below_the_precondition(omega_sqrt_rho):
         calibrate("sinh_normal", guarantee, method="paper", coordinates=2)
 
 
-@pytest.mark.few(40)
 @pytest.mark.parametrize("rho", np.geomspace(1e-8, 0.49, 50))
 @pytest.mark.parametrize("coordinates", [1, 2, 3])
 def test_the_boundary_of_the_precondition_is_accepted_and_nothing_below(rho, coordinates):

@@ -163,7 +163,6 @@ ONE_ANCHOR = [
 BOUNDED = ("laplace", "generalized_gaussian", "exponential_polylogarithmic")
 
 
-@pytest.mark.few(10)
 @pytest.mark.parametrize("accounting", ["printed", "pure", "zcdp", "approx_dp"])
 @pytest.mark.parametrize(("family", "fixed"), ONE_ANCHOR)
 def test_one_anchor_and_a_given_shape(family, fixed, accounting):
@@ -235,7 +234,6 @@ UNITS = [
 ]
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("family", "accounting", "fixed"), UNITS)
 def test_units_do_not_matter(family, accounting, fixed):
     first = parameters(calibrate_records(family, PRINTED, accounting, **fixed).release)

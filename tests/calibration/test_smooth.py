@@ -40,14 +40,12 @@ def test_students_published_costs_are_those_of_whole_degrees_or_less():
         assert 0.97 * expected < standard_deviation(calibrate_smooth("student_t", ZCDP(rho), t, "paper")) < expected
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("target", "expected"), list(zip(TARGETS, EXACT["arsinh_normal"])))
 def test_costs_over_the_whole_box(target, expected):
     found = standard_deviation(calibrate_smooth("arsinh_normal", ZCDP(target[0]), target[1], "box"))
     assert found == pytest.approx(expected, rel=4e-3)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("target", "expected"), list(zip(TARGETS, EXACT["uniform_log_normal"])))
 def test_the_uniform_costs_no_more_than_known(target, expected):
     """The known numbers are those of a coarse choice of sigma."""
@@ -55,7 +53,6 @@ def test_the_uniform_costs_no_more_than_known(target, expected):
     assert 0.96 * expected < found < expected
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_laplace_log_normal_lies_between_the_uniform_and_what_is_published(target):
     """Its best sigma is next to the least that any zCDP allows, smoothing / sqrt(2 rho)."""
@@ -93,7 +90,6 @@ def largest_ratio(noise, t, orders):
 ORDERS = (1.05, 1.5, 2.0, 3.0, 6.0, 15.0, 40.0)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("family", ["arsinh_normal", "uniform_log_normal", "student_t"])
 def test_zcdp_holds_by_an_independent_sum_and_is_nearly_used_up(family):
     noise = calibrate_smooth(family, ZCDP(0.1), 0.05).noise
@@ -120,7 +116,6 @@ def test_approximate_dp_holds_by_an_independent_sum(family):
     assert 0.85 * delta < worst <= delta
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("family", "guarantee", "t"),
     [

@@ -31,7 +31,6 @@ def gaussian_outputs(shift, ends):
     return masses(ends - shift), masses(ends)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("law", SHAPES)
 @pytest.mark.parametrize(("mean", "shift"), [(10.0, 0.1), (100.0, 1.0)])
 def test_the_theorems_are_those_of_dp_accounting(law, mean, shift):
@@ -65,7 +64,6 @@ def test_theorem_6_by_hand():
     assert found == pytest.approx(min(larger), rel=1e-5)
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("law", SHAPES)
 @pytest.mark.parametrize("accounting", ["paper", "tight"])
 @pytest.mark.parametrize(("rho", "omega"), [(0.01, 7.5), (1.0, 1.3)])

@@ -108,7 +108,6 @@ def test_a_figure_has_at_most_eight_lines_of_releases_and_says_so(tmp_path):
     assert "60.0%" in panels[0, 1].get_title()
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("count", [1, 4, 8, 11])
 @pytest.mark.parametrize("name", ["release {}", "a name that is too long for the legend of a panel, number {}"])
 def test_the_figure_keeps_to_the_rules_of_figures(count, name):

@@ -176,7 +176,6 @@ def test_a_run_from_nothing_to_figures(tiny, folder):
     assert "to simulate: 0 of" in out
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["visits.csv", "visits.parquet"])
 @pytest.mark.usefixtures("figures")
 def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, monkeypatch, name):
@@ -248,7 +247,6 @@ def test_a_damaged_note_about_data_is_one_line(tiny, tiny_once, folder):
         assert "is damaged" in err
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -319,7 +317,6 @@ def test_several_runs_that_cannot_be_told_apart_are_refused(command, tmp_path, w
     assert everything(tmp_path) == []
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "word", ["name=(", "name='a", "name=é", "name=x=y", "sweep.where=k < 3", "sweep.where=k > 1 #", "name=a;b"]
 )
@@ -478,7 +475,6 @@ def is_one_line(err):
     return err.startswith("tcdp-sim: ") and err.endswith("\n") and err.count("\n") == 1 and "Traceback" not in err
 
 
-@pytest.mark.few(20)
 @pytest.mark.parametrize("words", BAD)
 def test_a_mistake_is_one_line_and_leaves_nothing(command, tmp_path, words):
     code, out, err = command(*TINY, *split(words))
@@ -490,7 +486,6 @@ def test_a_mistake_is_one_line_and_leaves_nothing(command, tmp_path, words):
     assert not os.path.exists("/proc/nope")
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -521,7 +516,6 @@ def test_a_mistake_about_a_table_is_one_line_and_leaves_nothing(command, tmp_pat
     assert everything(tmp_path) == ["visits.csv"]
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("change", ["seed=7", "chunk=250"])
 def test_a_store_of_another_config_is_refused_and_left_alone(tiny, tiny_once, folder, change):
     tiny_once("sweep.k=10", "sweep.noise=gaussian")
@@ -578,7 +572,6 @@ FUZZ = {
 }
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_words_succeed_or_are_one_line(command, tmp_path, seed):
     rng = random.Random(seed)
@@ -681,7 +674,6 @@ def wait_until(running, done):
         time.sleep(0.005)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_signal_to_the_whole_group_at_any_moment(command, tmp_path, moment, number):

@@ -119,7 +119,6 @@ def test_an_unfinished_run_and_a_finished_one_are_listed(command, ran, tmp_path,
     assert "holds no run" in command("list", "results/mine")[1]
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("name", groups.options("experiment"))
 def test_every_experiment_is_described(command, name):
     code, out, err = command("describe", name)
@@ -171,7 +170,6 @@ def test_a_mistake_is_one_line(command, ran, words, said):
     assert re.search(said, err)
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("name", commands.COMMANDS)
 def test_each_has_a_line_of_help(command, name):
     code, out, _ = command(name, "--help")

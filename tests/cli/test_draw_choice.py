@@ -73,7 +73,6 @@ def test_current_figures_stay_and_only_chosen_ones_are_named(run, monkeypatch):
     assert (folder / drawn.NAME).read_bytes() == record
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("current", [True, False])
 @pytest.mark.parametrize("name", ["error_vs_k_one_bim", "", f"{FIRST},x"])
 def test_an_unknown_name_is_one_line_with_the_valid_ones(run, current, name):

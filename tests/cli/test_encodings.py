@@ -83,7 +83,6 @@ def test_every_command_writes_to_every_output(command, tiny_once, tiny, pipe, tm
             pipe("utf-8")
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "variables",
     [{"PYTHONIOENCODING": "latin-1"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],

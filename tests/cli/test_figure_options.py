@@ -35,7 +35,6 @@ def endings(folder):
     return {path.suffix for path in (folder / "figures").iterdir() if path.stem == NAME}
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("way", ["run", "folder", pytest.param("draw", marks=pytest.mark.slow)])
 def test_every_command_that_draws_has_the_width_in_inches(run, command, way):
     folder, again = run

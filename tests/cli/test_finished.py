@@ -132,7 +132,6 @@ def files_of(folder):
     return [path for path in found if path.name != "drawn.json"]  # tests/cli/test_drawn_once.py
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("damage", [flipped, Path.unlink], ids=["flipped", "lost"])
 def test_a_change_of_any_file_is_noticed_and_healed(again, folder, tmp_path, damage):
     kept = shutil.copytree(folder, tmp_path / "kept", symlinks=True)
@@ -190,7 +189,6 @@ def noises(folder):
 CHANGES = (noises, half_file, problems, half_snapshot, other_record, copied_snapshot, link_elsewhere)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_a_run_would_see_or_remove_is_noticed(again, folder, change):
     change(folder)
@@ -237,14 +235,12 @@ def plug_in(monkeypatch):
     monkeypatch.setattr(registry, "distributions", lambda: {"a-plug-in": "1.0"})
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("change", [other_code, other_data, other_library, other_processor, plug_in])
 def test_other_inputs_than_the_folder_are_looked_at(again, monkeypatch, change):
     change(monkeypatch)
     assert again()[1]
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("word", ["seed=3", "numerics=strict", "on_error=continue"])
 def test_another_config_does_work(again, word):
     words = (word, "name=other") if word == "seed=3" else (word,)

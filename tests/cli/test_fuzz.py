@@ -129,7 +129,6 @@ def asked(rng, number):
     return given, out | small | {"name": f"n{number}", "cluster": {"name": "serial"}}
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_overrides_run_or_are_one_line(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

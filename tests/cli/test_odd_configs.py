@@ -144,7 +144,6 @@ ODD = [
 ]
 
 
-@pytest.mark.few(40)
 @pytest.mark.parametrize(("path", "value", "words"), ODD, ids=lambda part: str(part)[:40])
 def test_an_odd_value_is_a_study_or_one_line(path, value, words):
     raw = changed(path, value)

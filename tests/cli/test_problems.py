@@ -144,7 +144,6 @@ def test_trials_are_added_to_what_is_there(tiny, folder, tmp_path):
     assert snapshot(folder) == snapshot(tmp_path / "direct" / "histogram")
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("words", "said"), [("+500", "has none; give the number"), ("+1e99", "is not valid")])
 def test_nothing_to_add_to(tiny, words, said):
     if "e99" in words:

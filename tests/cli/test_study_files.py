@@ -112,7 +112,6 @@ SAME = [
 ]
 
 
-@pytest.mark.few(7)
 @pytest.mark.parametrize(("text", "words"), SAME, ids=lambda part: part[:20] if isinstance(part, str) else "")
 def test_a_file_is_the_config_of_its_words_and_of_python(write, text, words):
     path = write(text)
@@ -141,7 +140,6 @@ OVERRIDDEN = [  # a file, words after it, and the words of the same study
 ]
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize(("text", "more", "words"), OVERRIDDEN, ids=lambda part: "".join(part)[:30])
 def test_words_override_the_file(write, text, more, words):
     path = write(text)
@@ -265,7 +263,6 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.few(14)
 @pytest.mark.parametrize(("text", "words", "message"), MISTAKES, ids=lambda part: repr(part)[:30])
 def test_a_mistake_is_one_line_that_names_the_line_of_the_file(command, write, tmp_path, text, words, message):
     path = write(text)
@@ -346,7 +343,6 @@ ROUND = [
 ]
 
 
-@pytest.mark.few(4)
 @pytest.mark.usefixtures("plugged")
 @pytest.mark.parametrize("given", ROUND, ids=lambda given: " ".join(given) or "default")
 def test_the_file_that_show_writes_is_the_same_study(write, given):
@@ -391,7 +387,6 @@ def live(text):
 
 
 @pytest.mark.usefixtures("plugged")
-@pytest.mark.few(2)
 @pytest.mark.parametrize("experiment", [*groups.options("experiment"), "noisy_mean"])
 def test_new_writes_a_file_that_is_the_default_study(command, write, experiment):
     code, text, err = command("new", experiment)
@@ -440,7 +435,6 @@ def test_the_examples_fit_the_schema(checker, path):
     assert list(checker.iter_errors(plain_yaml.read(path)[0])) == []
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("given", ROUND[:-1], ids=lambda given: " ".join(given) or "default")
 def test_whole_configs_fit_the_schema(checker, given):
     assert list(checker.iter_errors(json.loads(json.dumps(composed(given))))) == []

@@ -79,7 +79,6 @@ def test_another_plan_is_told(ran):
     assert "4 of 4 chunks are the stored bits" in out
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("key", ["seed", "trials", "records", "snapshot", "bit_stream", "config"])
 def test_an_altered_certificate(ran, folder, key):
     found = certificate.read(folder) | {key: "0"}

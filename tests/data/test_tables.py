@@ -441,7 +441,6 @@ def binned(values, low, high, width):
     return sorted((n for n in found if n), reverse=True)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("low", "high", "width"), [(0, 1, 0.1), (-1.5, 2.1, 0.3), (0.7, 0.8, 0.025), (0, 10, 10), (-3, 3, 0.001)]
 )

@@ -63,7 +63,6 @@ def interrupted(monkeypatch, after):
     return left
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_published_bytes_are_the_same(published, monkeypatch, way):
     if not REFERENCE:

@@ -84,7 +84,6 @@ def test_order_changes_nothing():
     assert records(schedule.SerialExecutor(), prepared, todo) == reference()
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_worker_processes_change_nothing(workers):
     prepared, todo = plan()

@@ -76,7 +76,6 @@ def test_the_bytes_of_records_are_costs_of_chunks():
     assert costs.of_driver(2) == pytest.approx(2.0)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("workers", [1, 10, 100, 300, 1000])
 def test_the_length_of_tasks_keeps_overhead_under_5_percent(workers):
     """Some minutes of chunks of a second for each worker."""

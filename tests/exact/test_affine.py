@@ -69,7 +69,6 @@ CASES = [(0.05, 0.9, 1), (-0.1, 0.3, 2), (0.3, 0.02, 4.5)]  # log-scale, shift, 
 CHECKED = [(noise, *CASES[i]) for nth, noise in enumerate(NOISES) for i in range(3) if nth < 2 or i in (nth % 3, 2)]
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(("noise", "log_scale", "shift", "order"), CHECKED, ids=repr)
 def test_against_mpmath(noise, log_scale, shift, order):
     with mp.workdps(20):
@@ -150,7 +149,6 @@ def test_it_grows_with_the_shift_and_is_convex_in_the_log_scale(noise):
     assert (np.diff(scales, 2, axis=0) > 0).all()
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "noise", [Laplace(1), StudentT(1, 4), ArsinhNormal(1, 0.5), UniformLogNormal(1, 0.5)], ids=repr
 )

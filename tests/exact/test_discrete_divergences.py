@@ -52,7 +52,6 @@ def reach(noise):
     return int(min(float(noise.isf_log(-700.0)) / noise.step + 60, 1500 if noise.family == "discrete_laplace" else 330))
 
 
-@pytest.mark.few(30)
 @every
 @moved
 @pytest.mark.parametrize("order", [1.0, 1.0 + 1e-7, 1.5, 2.0, 3.25])

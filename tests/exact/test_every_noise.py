@@ -296,7 +296,6 @@ def answered(ask, noise):
     return None
 
 
-@pytest.mark.few(120)
 @pytest.mark.parametrize("family", NOISES)
 @pytest.mark.parametrize("name", AGREES)
 def test_it_agrees_with_brute_force_or_refuses(name, family):

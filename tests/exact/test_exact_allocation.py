@@ -30,7 +30,6 @@ def test_two_and_three_steps_by_quadrature(sigma, steps, epsilon):
         assert found.upper - found.lower <= tolerance * found.upper + 1e-11
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(("sigma", "steps", "epsilon"), [*CASES, (1.0, 2, 0.01), (0.3, 2, 24.3), (0.3, 2, 20.0)])
 def test_one_large_ratio_is_a_lower_end_and_close_for_little_noise(sigma, steps, epsilon):
     """For sigma = .3 the truth is the closed form of one step at the strike that remains after the other's mean."""

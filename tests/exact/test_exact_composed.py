@@ -73,7 +73,6 @@ def test_a_thousand_subsampled_gaussians_within_2e_3():
     assert found.upper - found.lower <= 2e-3
 
 
-@pytest.mark.few(4)
 @pytest.mark.usefixtures("either_method")
 @pytest.mark.parametrize("direction", [0, 1])
 @pytest.mark.parametrize(
@@ -120,7 +119,6 @@ def test_tiny_deltas(delta):
 
 
 @pytest.mark.usefixtures("either_method")
-@pytest.mark.few(3)
 @pytest.mark.parametrize("releases", [1, 50])
 @pytest.mark.parametrize("delta", [0.02, 0.2, 0.38, 0.6, 0.95])
 def test_large_deltas(delta, releases):
@@ -149,7 +147,6 @@ def test_composed_responses_are_a_binomial_sum(releases, p):
     assert found.upper - found.lower <= 1e-3 * found.upper + 1e-12
 
 
-@pytest.mark.few(4)
 @pytest.mark.usefixtures("either_method")
 @pytest.mark.parametrize("noise", [Laplace(2.0), SinhNormal(2.0, 6.0), TruncatedLaplace(2.0, 9.0)], ids=repr)
 def test_two_releases_by_quadrature_over_the_first(noise):
@@ -164,7 +161,6 @@ def test_two_releases_by_quadrature_over_the_first(noise):
 NOISES = (Gaussian(1.5), Laplace(1.5), SinhNormal(1.5, 3.0), TruncatedLaplace(1.5, 15.0))
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 @pytest.mark.parametrize("s", [0.05, 0.5])
 def test_one_release_is_the_amplified_profile(noise, s):
@@ -278,7 +274,6 @@ def test_infinite_losses_leave_less_of_delta_to_the_finite_ones(epsilon):
     assert found.upper - found.lower <= 1e-3
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("releases", [1, 40, 10**5])
 @pytest.mark.parametrize("s", [0.3, 1e-3, 1e-12])
 def test_noise_so_short_that_a_drawn_record_is_always_seen(s, releases):
@@ -301,7 +296,6 @@ def test_all_is_told_for_certain():
 
 
 @pytest.mark.usefixtures("either_method")
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("records", "s", "epsilon"), [(1000, 0.05, 7.0), (1000, 0.05, 40.0), (10**6, 1e-6, 0.5)])
 @mp.workdps(50)
 def test_labels_so_rare_that_they_alone_decide(records, s, epsilon):
@@ -350,7 +344,6 @@ def test_infinite_losses_add_up_to_what_no_epsilon_hides():
 
 
 @pytest.mark.usefixtures("either_method")
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("s", "sigma", "releases", "delta"),
     [(0.01, 1.0, 1000, 1e-6), (0.01, 1.0, 10_000, 1e-3), (0.2, 3.0, 60, 1e-30), (0.5, 2.0, 20, 1e-100)],
@@ -396,7 +389,6 @@ def spots(law):
     return Mixture(TruncatedLaplace(0.7, 0.9), tuple(4.0 * np.arange(len(law))), tuple(law))
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("epsilon", [0.0, 0.4])
 @pytest.mark.parametrize("releases", [1, 2, 9])
 @pytest.mark.parametrize("scheme", ["poisson", "without_replacement", "with_replacement"])
@@ -465,7 +457,6 @@ def cell_laws(noise, scheme, s, width):
     return np.concatenate([*p, rest]), np.concatenate([*q, rest])
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [Laplace(1.5), SinhNormal(1.5, 3.0), Gaussian(1.5)], ids=repr)
 @pytest.mark.parametrize("scheme", sorted(set(SCHEMES) - {"hybrid"}))  # whose pairs have no mirror images
 def test_brute_force_convolutions(noise, scheme):
@@ -490,7 +481,6 @@ def test_brute_force_convolutions(noise, scheme):
 
 
 @pytest.mark.usefixtures("either_method")
-@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 def test_poisson_under_substitution(noise):
     """No two moves of the record within the sensitivity are worse than the opposite ones; the profile is a bound."""
@@ -531,7 +521,6 @@ def test_a_million_responses_are_a_binomial_sum():
     assert found.upper - found.lower <= 0.01 * found.upper
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("s", "releases"), [(1e-3, 10**5), (1e-4, 10**7)])
 def test_very_many_sampled_releases(s, releases):
     """Around an inverse transform, and below Lemma 15's Renyi bound; a few CPU seconds each."""

@@ -31,7 +31,6 @@ def sinh_normal_mp(scale, knee, shift, order):
     return float(mp.log(total) / (order - 1))
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("scale", "knee", "shift", "order"),
     [
@@ -225,7 +224,6 @@ FAR = [
 ]
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(("scale", "knee", "shift", "order"), FAR)
 def test_orders_that_peak_far_outside_of_the_noise(scale, knee, shift, order):
     """The peak lies about (order - 1) shifts away, hundreds of standard deviations."""
@@ -265,7 +263,6 @@ def test_an_integrand_that_is_cut_off_has_no_upper_bound(monkeypatch):
     assert found.upper == np.inf
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("below", [1e-2, 1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize(("scale", "knee"), [(4.0, 20.0), (1.0, 1.2)])
 @mp.workdps(60)
@@ -322,7 +319,6 @@ def test_next_to_order_one_far_losses_keep_their_digits():
     assert found.estimate == pytest.approx(one.estimate, rel=1e-13)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("power", "shift", "order"), [(0.1, 1e-6, 20), (0.25, 1e-3, 5), (0.5, 0.01, 3), (0.5, 1.0, 2)])
 def test_a_cusp_that_a_noise_does_not_speak_of(power, shift, order):
     """The grid of smooth noises said 1.95e-15 for the first, with an error of 1e-18; the truth is 6.42e-15."""
@@ -339,7 +335,6 @@ def test_the_largest_order_of_a_cusped_noise():
     assert found.lower <= 1.0 <= found.upper
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("shift", [130.0, 150.0, 200.0, 1000.0])
 def test_order_one_is_finite_where_the_largest_order_rounds_to_one(shift):
     """Sinh-normal noise far away from itself: by mpmath's quadrature, in 30 digits."""

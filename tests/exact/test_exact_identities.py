@@ -77,7 +77,6 @@ def test_theorem_6_for_two_modes():
     assert found.estimate == pytest.approx(renyi_divergence(noise, 0.02, 3.0).estimate, rel=1e-10)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [1, -1])
 def test_theorem_6_in_either_direction(step):
     p, q = subsampled(Gaussian(2.0), 1.0, 0.2)[::step]

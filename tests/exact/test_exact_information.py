@@ -47,7 +47,6 @@ def by_mpmath(noise, answers, weights):
     return float(mp.quad(integrand, edges.tolist(), maxdegree=5))
 
 
-@pytest.mark.few(1)
 @each
 @pytest.mark.parametrize("answers", [(0, 1), (0, 6), (0, 2, 3)])
 def test_one_count_against_mpmath(noise, answers):
@@ -98,7 +97,6 @@ def test_many_answers_are_integrated_in_time():
 # Histograms
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", [Gaussian(2.0), Laplace(1.5)], ids=repr)
 @pytest.mark.parametrize("n", [1, 5])
 def test_two_bins_against_a_double_integral(noise, n):
@@ -131,7 +129,6 @@ def test_gaussian_histograms_at_four_nats():
     assert shares[2] == pytest.approx(0.499, abs=0.026)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", [Gaussian(3.0), Laplace(4.0), SinhNormal(4, 20)], ids=repr)
 def test_of_many_bins_it_is_the_divergence_of_one(noise):
     """For k to infinity the others average out: I becomes D_1 of the noise moved by n; and it never exceeds it."""
@@ -155,7 +152,6 @@ def test_ends_of_a_histogram():
 # No mechanism tells more than its guarantee allows
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("rho", [1e-3, 0.1, 5.0])
 @pytest.mark.parametrize("family", ["laplace", "gaussian", "sinh_normal"])
 def test_no_release_says_more_than_its_guarantee_allows(rho, family):

@@ -75,7 +75,6 @@ def test_a_new_noise_with_heavy_tails(shift):
     np.testing.assert_allclose(losses.sf(losses.isf(p)), p, rtol=1e-9)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("shift", [0.1, 1.0, 5.0])
 @mp.workdps(40)
 def test_heavy_tails_from_the_six_methods_alone(shift):
@@ -169,7 +168,6 @@ def sf_mp(noise, shift, level, centre, reach):
     return total
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(("noise", "reach"), [(SinhNormal(3.0, 20.0), 40), (SinhNormal(4.0, 1.0), 7)])
 @pytest.mark.parametrize("level", [-0.4, 0.05, 1.0, 6.0])
 @mp.workdps(40)
@@ -182,7 +180,6 @@ def test_sinh_normal_with_one_mode_and_two(noise, reach, level):
     assert losses._sets.monotone == (noise.knee >= noise.scale)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [noise for noise in NOISES if not isinstance(noise, TruncatedLaplace)], ids=repr)
 @mp.workdps(30)
 def test_moments_against_mpmath(noise):

@@ -39,7 +39,6 @@ def cdf_mp(mixture, x):
     return sum(mp.mpf(w) * sf(mixture.noise, mp.mpf(m) - x) for m, w in zip(mixture.shifts, mixture.weights))
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", SMOOTH, ids=repr)
 @pytest.mark.parametrize("order", [1, 1.3, 6.0])
 @mp.workdps(30)
@@ -59,7 +58,6 @@ def test_renyi_against_mpmath(noise, order):
     assert found.estimate == pytest.approx(float(truth), rel=1e-10)
 
 
-@pytest.mark.few(2)
 @every
 @pytest.mark.parametrize("epsilon", [-0.3, 0.0, 0.02, 0.3])
 @mp.workdps(30)

@@ -123,7 +123,6 @@ class TestEveryNoise:
         np.testing.assert_array_equal(whole, [hockey_stick(noise, 1.0, e).estimate for e in (0.0, 0.1, 2.0)])
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("noise", [Gaussian(2.0), Laplace(2.0), SinhNormal(3.0, 9.0)])
 @pytest.mark.parametrize("order", [1.5, 2.0, 3.5])
 def test_theorem_6_moments_from_the_profile(noise, order):
@@ -166,7 +165,6 @@ def truncated_mp(scale, bound, shift, epsilon):
     return cdf(cut) - mp.exp(e) * (cdf(cut - shift) - cdf(start - shift))
 
 
-@pytest.mark.few(30)
 @pytest.mark.parametrize("scale", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize("bound", [0.5, 11.0, 300.0, 1e4, 1e12])
 @pytest.mark.parametrize("shift", [1e-12, 1e-8, 0.1, 1.0, 10.999999, 15.0, 1e4])

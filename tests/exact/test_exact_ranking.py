@@ -75,7 +75,6 @@ def reference(law, noise, counts, bins):
     return value
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(
     "noise", [Gaussian(7.3), Laplace(2.0), TruncatedLaplace(2.0, 11.0), SinhNormal(6.0, 20.0)], ids=repr
@@ -135,7 +134,6 @@ def test_one_laplace_bin_in_a_huge_domain(count, bins):
     contains(spurious_wins_probability(noise, [count], bins), 1 - stays)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", [Gaussian(1.0), SinhNormal(1.0, 8.0)], ids=repr)
 @pytest.mark.parametrize("bins", [1e12, 1e100])
 def test_one_bin_in_a_huge_domain(noise, bins):
@@ -194,7 +192,6 @@ def test_every_occupied_bin_wins_with_its_own_probability(noise):
     assert top_stays_probability(noise, counts, 3).estimate == pytest.approx(1 - others, abs=1e-10)
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("noise", "law"),
     [(Gaussian(2.5), stats.norm(scale=2.5)), (Laplace(2.5), stats.laplace(scale=2.5))],
@@ -223,7 +220,6 @@ def test_scipy_distributions_and_quadrature(noise, law, name):
         assert mine(noise, counts, bins).estimate == pytest.approx(value, abs=1e-10)
 
 
-@pytest.mark.few(12)
 @noises
 @pytest.mark.parametrize("name", ["two bins", "ties at the top", "only ties", "no empty bins", "more bins"])
 def test_plain_simulation(noise, name):
@@ -295,7 +291,6 @@ def test_what_the_quadrature_leaves_out_is_in_the_upper_end():
 LATTICES = [LatticeNoise(0.0, (0.0, -0.4, -1.1, -2.5), 1.3), LatticeNoise(0.5, (0.0, -0.3, -1.7), 0.9)]
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("noise", [*LATTICES, DiscreteGaussian(4.0, step=2.0)], ids=str)
 @pytest.mark.parametrize(("counts", "empty"), [([3, 1], 0), ([3, 3, 0], 0), ([3], 2), ([2, 2], 1)])
 def test_on_a_lattice_all_outcomes_are_enumerated(noise, counts, empty):

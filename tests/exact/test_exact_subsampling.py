@@ -92,7 +92,6 @@ def test_table_d2(rho, s, forward, reverse, triple):
     assert max(found) == pytest.approx(triple, abs=4e-3)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("sigma", "s", "order", "pair", "triangle", "profile"),
     [

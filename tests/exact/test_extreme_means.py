@@ -28,7 +28,6 @@ CONTINUOUS = [name for name, noise in NOISES.items() if not noise.is_discrete]
 LATTICES = [name for name, noise in NOISES.items() if noise.is_discrete]
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize("k", K)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_means_are_integrals_of_quantiles(name, k):
@@ -52,7 +51,6 @@ def test_means_are_integrals_of_quantiles(name, k):
         assert found.estimate == pytest.approx(brute, rel=1e-4, abs=1e-4 * scale)
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize("k", K)
 @pytest.mark.parametrize("name", LATTICES)
 def test_means_on_lattices_are_sums_over_points(name, k):

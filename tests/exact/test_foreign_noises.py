@@ -57,7 +57,6 @@ def mp_profile(noise, shift, epsilon):
     )
 
 
-@pytest.mark.few(2)
 @smooth
 @pytest.mark.parametrize(("shift", "epsilon"), [(1.0, 0.2), (1.0, 0.0), (0.03, 0.001), (2.5, 0.4)])
 @mp.workdps(30)
@@ -80,7 +79,6 @@ def test_the_logistic_profile_in_closed_form():
     assert hockey_stick(Logistic(2.236), 1.0, 0.2).estimate == pytest.approx(0.0375, rel=1e-3)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [Logistic(2.236), Student(1.0), TwoPeaks(3.0)], ids=repr)
 @pytest.mark.parametrize(("shift", "order"), [(1.0, 1), (1.0, 1 + 1e-9), (0.03, 1.5), (2.5, 8.0)])
 @mp.workdps(30)
@@ -169,7 +167,6 @@ def test_one_release_composed_is_the_profile(noise):
     assert 0 < epsilon.lower <= epsilon.upper < 30 / 2.236 + 1e-6
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [Logistic(2.236), Student(1.0), TwoPeaks(3.0)], ids=repr)
 @mp.workdps(30)
 def test_loss_distributions_are_right_or_refused(noise):
@@ -191,7 +188,6 @@ def test_a_level_that_rounding_decides_is_refused():
             ask()
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", [Student(1.0), TwoPeaks(1e6), Logistic(1.0)], ids=repr)
 @mp.workdps(20)
 def test_selection_of_two_and_the_top_bin(noise):
@@ -248,7 +244,6 @@ def test_nothing_is_said_that_was_not_stated():
     assert OwnLogistic(1.0).gives_loss
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("shift", [1e-3, 1e-6, 1e-8, 1e-10])
 def test_shifts_at_which_the_log_densities_cancel(shift):
     """At epsilon = 0 the total variation of logistic noise is tanh(shift / 4); D_1 is shift^2 / 6, to second order."""

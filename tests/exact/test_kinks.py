@@ -75,7 +75,6 @@ def excess_of(noise, shift, epsilon):
     return mp.quad(lambda x: noise.mp_pdf(x) * max(-mp.expm1(epsilon - loss(x)), mp.mpf(0)), sorted(cuts))
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("share", [0.2, 1, 2, 2.9])
 @pytest.mark.parametrize("shift", [1e-6, 1e-4, 0.03])
 def test_the_profile_beyond_a_kink(shift, share):

@@ -29,7 +29,6 @@ def largest(noise, shift):
     return mp.mpf(noise.rate) * (mp.log(offset + t / mp.mpf(noise.scale)) ** power - mp.log(offset) ** power)
 
 
-@pytest.mark.few(10)
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize(
     "noise",

@@ -89,7 +89,6 @@ def mp_moment(reference, shift, s):
     )
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("noise", "shift"), [(QUARTER, 1e-4), (HALF, 2.0), (LINEAR, 0.01), (SQUARE, 30.0), (CUBIC, 1.0)]
 )
@@ -100,7 +99,6 @@ def test_renyi_divergences_contain_those_of_mpmath(noise, shift, order):
     contains(record_renyi(AdditiveRelease(noise), shift, order), truth, 1e-9)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [QUARTER, LINEAR, SQUARE])
 @pytest.mark.parametrize("shift", [1e-12, 0.3, 1e6])
 @pytest.mark.parametrize("share", [0.02, 0.97])
@@ -342,7 +340,6 @@ class BoundedLogistic(OwnLogistic):
         return shift / self.scale
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("scale", [2.236, 0.2, 0.05])
 def test_all_orders_of_a_plug_in_are_searched_up_to_where_its_largest_loss_decides(scale):
     """By the trapezoid rule on the density written down here, on a dense grid of orders."""
@@ -385,7 +382,6 @@ def test_orders_are_searched_until_the_largest_loss_alone_keeps_the_ratio_below_
     assert omega < 2 + 1 / scale / at_one.lower
 
 
-@pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("delta", [1e-300, 1e-6, 1 - 1e-9])
 def test_epsilon_beyond_all_floats_is_infinite(delta):

@@ -149,7 +149,6 @@ def cases() -> Iterator[Any]:
                     yield pytest.param(ask, noise, arguments, id=about, marks=marks)
 
 
-@pytest.mark.few(45)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(("ask", "noise", "arguments"), list(cases()))
 def test_a_call_ends_within_its_limit(ask, noise, arguments, monkeypatch):

@@ -92,7 +92,6 @@ def test_every_fixed_number_has_one_reason():
     assert not set(known) - found
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("s", [0.3, 0.02])
 def test_theory_of_subsampling_is_at_the_fraction_of_the_sweep(table_of_command, few_rows_of_theory, s):
     """One fraction: no row, panel or title has another one."""

@@ -38,7 +38,6 @@ def test_a_histogram_with_rounded_noise_has_its_exact_values(command):
     assert "none contradicts" in out
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["generalized_histogram", "obvious_answer"])
 def test_a_selection_breaks_ties(command, tmp_path, algorithm):
     few = ("sweep.k=1000", "sweep.rho=0.5", "sweep.gap=[4,20]", "sweep.accounting=tight")

@@ -47,7 +47,6 @@ def is_answered_or_refused(command, name, words):
 
 
 @pytest.mark.parametrize(("name", "words"), list(questions(["1e-300", "1e300"])))
-@pytest.mark.few(12)
 def test_the_ends_of_floats(command, name, words):
     is_answered_or_refused(command, name, words)
 

@@ -217,7 +217,6 @@ def panel(figure, title):
     return axes
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("label", NAMES)
 def test_a_required_gap_is_that_of_the_method_it_is_called(table, label):
     figure, _ = figures_of(table)["required_gap"]

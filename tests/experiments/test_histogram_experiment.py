@@ -180,7 +180,6 @@ SHAPES = {
 }
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("shape", "many"), [*((s, False) for s in SHAPES), ("one panel", True), ("one k", True)])
 def test_nothing_is_clipped_or_squeezed(table, shape, many):
     given = widened(table, **SHAPES[shape])

@@ -34,7 +34,6 @@ def test_a_subsampled_histogram_has_its_losses(command):
     assert "none contradicts" in out
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["generalized_histogram", "obvious_answer"])
 def test_a_selection_breaks_ties(command, tmp_path, algorithm):
     few = ("sweep.k=1000", "sweep.rho=0.1", "sweep.gap=[20,40]", "sweep.accounting=tight")

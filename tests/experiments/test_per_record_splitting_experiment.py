@@ -262,7 +262,6 @@ def test_a_scale_may_be_given_in_place_of_an_anchor(command, folder):
     assert "illustration" not in out
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -147,7 +147,6 @@ def test_errors_of_the_total(name, accounting, low, high, rmse, median):
     assert exact_values.abs_error_quantiles(total, (0.5,))[0, 0] == pytest.approx(median, rel=1e-3)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("name", "accounting", "state", "year", "entity_type"),
     [

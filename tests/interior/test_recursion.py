@@ -121,7 +121,6 @@ def test_the_ledger_adds_up_to_the_target(depth, variant):
     assert len(plan.ledger()) == 2 * depth + 1
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("variant", ["default", "paper"])
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("shape", ["solo", "pair", "half", "cluster"])

@@ -92,7 +92,6 @@ def test_the_law_of_the_node_by_adaptive_quadrature(noise, weights):
     assert empty == pytest.approx(each[np.array(weights) == 0].sum(), abs=1e-9)
 
 
-@pytest.mark.few(12)
 @pytest.mark.parametrize("floor", [None, 0.5, 1.5, 2.0, 9.0])
 @pytest.mark.parametrize(("k", "xs"), list(cases())[4:12])
 def test_the_surrogate_by_brute_force(k, xs, floor):
@@ -104,7 +103,6 @@ def test_the_surrogate_by_brute_force(k, xs, floor):
     assert chi_square(np.array(released_points(profile, sample(profile, told, 10000, rng=rng), rng=rng)), law) > LEAST_P
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("shape", ["solo", "pair", "half", "cluster", "quad"])
 @pytest.mark.parametrize("log2_k", [16, 1024])
 def test_the_low_surrogate_succeeds_with_the_n_that_is_proved(shape, log2_k):

@@ -53,7 +53,6 @@ def renyi_max(p, q, order):
     return np.log((p**order * q ** (1 - order)).sum(axis=1)).max() / (order - 1)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("k", "n", "parameters"),
     [
@@ -69,7 +68,6 @@ def test_one_tree_on_all_neighbours(k, n, parameters):
     assert 0.02 < ratio < 1
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("depth", "floor"), [(1, None), (2, None), (2, 1.13)])
 def test_the_recursion_on_neighbours(depth, floor):
     """k = 6, n = 4: tree 0 in records, tree 1, of weight 1.3, in units of its nodes' sensitivity."""
@@ -88,7 +86,6 @@ def node_laws(f, k, floor, noise):
     return [winner([max(value / 2 - floor, 0) for *_, value in nodes], noise) for nodes in tree_levels(f, k)]
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("share", "room", "keeps"), [(2, 1, True), (3, 1, True), (4, 1, True), (3, 0, False)])
 def test_few_excesses_change_above_a_general_floor(share, room, keeps):
     """Functions of sensitivity one to {0, ..., 8}: above H / p + 1 fewer than p excesses move, by one unit at most.

@@ -91,7 +91,6 @@ def test_the_ledger_adds_up():
     assert sum(getattr(step.guarantee, "delta", 0) for step in lines) == promise.delta
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("shape", ["point", "solo", "pair", "oct", "half"])
 @pytest.mark.parametrize("log2_k", [16, 1024])
 def test_the_required_n_suffices(shape, log2_k):

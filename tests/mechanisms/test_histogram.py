@@ -83,7 +83,6 @@ def test_order_statistics_and_dense_draws_have_the_same_law(noise, counts, bins)
     check_same_law(sparse, dense)
 
 
-@pytest.mark.few(20)
 @noises
 @data
 @pytest.mark.parametrize("sampling", histogram.SAMPLINGS)

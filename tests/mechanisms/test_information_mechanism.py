@@ -48,7 +48,6 @@ def test_one_count_is_a_query_and_a_histogram_moves_two_bins():
     assert many == Gaussian(np.sqrt(10.0))
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("k", [1, 2, 40, 3000])
 @pytest.mark.parametrize("noise", [Gaussian(3.0), Laplace(2.0), SinhNormal(3, 10), TruncatedLaplace(2, 10)], ids=repr)
 def test_its_mean_is_the_mutual_information(noise, k):

@@ -91,7 +91,6 @@ ARGUMENTS |= {"noisy_max_laplace": Laplace(4.0), "noisy_max_gaussian": Gaussian(
 ARGUMENTS |= {"dithered": ALGORITHMS["dithered"].noise}
 
 
-@pytest.mark.few(40)
 @pytest.mark.parametrize("k", [2.0, 7.0, 1e4, 1e30])
 @pytest.mark.parametrize("gap", [0.0, 0.5, 2.0, 9.0, 200.0])
 @pytest.mark.parametrize("name", ALGORITHMS)

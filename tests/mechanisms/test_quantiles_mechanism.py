@@ -42,7 +42,6 @@ def test_law_and_build_are_inverse_and_plain(method):
     assert mechanism.work > 0
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("given", "guarantee"),
     [

@@ -90,7 +90,6 @@ def test_n_records_are_taken_at_evenly_spaced_ranks(options):
         built(options, "median", n=11)
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("method", ["median", "trimmed_mean", "mean_global", "median_global"])
 @pytest.mark.parametrize("contamination", [None, 0.2])
 def test_simulated_errors_have_their_exact_quantiles(options, method, contamination):

@@ -95,7 +95,6 @@ def test_moments_of_a_wide_rounded_noise_are_sums(noise):
     assert noise.kurtosis() == pytest.approx(fourth / second**2, rel=1e-11)
 
 
-@pytest.mark.few(21)
 @every
 @pytest.mark.parametrize("steps", [1, 3])
 def test_losses_keep_their_digits(noise, steps):

@@ -113,7 +113,6 @@ def test_the_law_of_the_loss_is_that_of_the_lattice(table):
         exact.PrivacyLossDistribution(lattice, 0.5)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("table", TABLES)
 def test_ties_fall_by_a_fair_coin(table):
     """Three whole scores: against all outcomes on the lattice, ties shared evenly. Alarm at 5 standard errors."""

@@ -30,7 +30,6 @@ def test_every_family_has_a_reference():
     assert set(REFERENCES) == set(EXAMPLES)
 
 
-@pytest.mark.few(40)
 @every
 def test_tails(noise):
     exact, x = reference(noise), points(noise)
@@ -39,7 +38,6 @@ def test_tails(noise):
             assert tail < SMALLEST or error(value, tail) < TOLERANCE, here
 
 
-@pytest.mark.few(40)
 @every
 def test_log_tails(noise):
     exact, x = reference(noise), points(noise)
@@ -49,7 +47,6 @@ def test_log_tails(noise):
             assert small or error(value, tail) < TOLERANCE, here
 
 
-@pytest.mark.few(40)
 @every
 def test_density(noise):
     exact, x = reference(noise), points(noise)
@@ -62,7 +59,6 @@ def test_density(noise):
         assert crossing or error(logpdf, log_density) < TOLERANCE, here
 
 
-@pytest.mark.few(40)
 @every
 def test_quantiles(noise):
     """x is as near as that to the exact quantile iff the exact tail passes p between x's neighbours."""
@@ -74,7 +70,6 @@ def test_quantiles(noise):
     np.testing.assert_array_equal(noise.ppf(PROBABILITIES), -noise.isf(PROBABILITIES))
 
 
-@pytest.mark.few(24)
 @every
 def test_variance(noise):
     assert error(noise.var(), reference(noise).var()) < TOLERANCE

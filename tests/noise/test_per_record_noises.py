@@ -266,7 +266,6 @@ def test_brackets_of_divergences_see_the_cusp(noise, shift, order):
 # Draws
 
 
-@pytest.mark.few(2)
 @drawn
 def test_draws_follow_the_distribution(noise):
     draws = noise.sample(DRAWS, rng=rng())

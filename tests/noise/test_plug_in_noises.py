@@ -78,7 +78,6 @@ def test_deep_quantiles_are_refused_by_the_fallback_alone():
 
 
 @pytest.mark.slow
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("family", "guarantee"), [("sure", TCDP(0.3, 4.0)), ("own", TCDP(2.0, 30.0))])
 def test_a_search_finds_the_least_scale_for_tcdp(known, family, guarantee):
     noise = calibrate(family, guarantee, 2.0, coordinates=2).noise

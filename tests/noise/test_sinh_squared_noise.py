@@ -39,7 +39,6 @@ def divergence(scale, knee, shift, order):
         return (tilted - mp.log(knee * mp.besselk(0, rate / 2)) - rate / 2) / (order - 1)
 
 
-@pytest.mark.few(6)
 @shapes
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.97])
 def test_the_divergence_is_the_integral_of_its_definition(scale, knee, share):
@@ -135,7 +134,6 @@ def test_divergence_over_order_rises_with_the_order(scale, knee):
     assert (np.diff(ratio) > 0).all()
 
 
-@pytest.mark.few(6)
 @shapes
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
 def test_the_hockey_stick_is_the_integral_of_its_definition(scale, knee, epsilon):
@@ -151,7 +149,6 @@ def test_the_hockey_stick_is_the_integral_of_its_definition(scale, knee, epsilon
     assert error(middle, both) < 1e-9
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("noise", [SinhSquared(6.0, 100.0), SinhSquared(5.0, 6.0), SinhSquared(8.0, 2.0)], ids=repr)
 @pytest.mark.parametrize(("epsilon", "coordinates"), [(0.1, 1), (1.0, 1), (0.1, 2), (1.0, 2)])
 def test_the_fast_profile_is_close_enough_to_search_with(noise, epsilon, coordinates):

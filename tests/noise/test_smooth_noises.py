@@ -71,7 +71,6 @@ def relative(value, exact):
     return float(abs(mp.mpf(float(value)) / exact - 1))
 
 
-@pytest.mark.few(2)
 @every
 def test_tails_quantiles_and_their_logs(noise):
     for p, x in zip(P, noise.isf(P)):
@@ -82,7 +81,6 @@ def test_tails_quantiles_and_their_logs(noise):
         assert relative(noise.cdf(x), 1 - exact) < TOLERANCE
 
 
-@pytest.mark.few(2)
 @every
 def test_density(noise):
     for x in noise.isf(np.array([1e-290, 1e-100, 1e-9, 0.02, 0.3, 0.45])):

@@ -74,7 +74,6 @@ def test_the_sums_of_this_file_are_right():
         assert float(divergence(LatticeNoise(0.0, table, c), mp.mpf(a))) == pytest.approx(truth, rel=1e-12)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("k", [1e50, 1e100, 1e248])
 def test_very_many_errors(k):
     """Gaussian noise keeps the promise, and the tail of the noise is summed by mpmath."""
@@ -93,7 +92,6 @@ def test_very_many_errors(k):
     assert 15 < quantile.upper < norm.isf(1e-50 / 4, scale=sqrt(10))
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("rho", [0.1, 2.0])
 def test_zcdp_of_very_many_errors_is_just_below_gaussian_noise(rho):
     quantile = optimal_noise(ZCDP(rho), LargestError(1e100, 0.95), coordinates=2).bounds

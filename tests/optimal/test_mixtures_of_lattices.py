@@ -61,7 +61,6 @@ def test_the_bound_is_reached_on_the_lattices_of_the_best_noise():
     assert fine_linear_program(np.square, 2, 0.0, 0.3, 6) == pytest.approx(0.9, rel=1e-8)
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("cosets", [2, 3, 5, 8])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.1), (0.07, 0.08), (1.0, 0.2), (0.5, 0.01), (0.0, 0.13)])
 def test_one_lattice_is_best_for_tails_and_mean_absolute_errors(epsilon, delta, cosets):
@@ -143,7 +142,6 @@ def test_under_concentrated_dp_the_bound_is_that_for_all_lattices():
     assert noise.offset == 0
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("guarantee", [ZCDP(0.01), ZCDP(0.5), ZCDP(1.5), ZCDP(15.0), TCDP(0.3, 1.2), TCDP(0.05, 2.4)])
 def test_under_concentrated_dp_the_ends_are_near(guarantee):
     bounds = optimal_noise(guarantee, MeanSquaredError()).bounds

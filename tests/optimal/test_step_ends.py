@@ -64,7 +64,6 @@ def test_zcdp_is_where_omega_does_not_matter(promise):
         assert least.lower <= expected <= least.upper
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("level", [1e-12, 0.5, 0.95, 1 - 1e-15])
 @pytest.mark.parametrize("promise", [TCDP(0.1, 5.0), TCDP(0.1, 1 + 1e-9), TCDP(50.0, 1.5)])
 def test_the_ends_are_those_of_the_tail_with_rounding(promise, level):

@@ -36,7 +36,6 @@ def multipliers_at_random(seed):
     return np.exp(rng.normal(0, 1, 4)) * [0.3, 0.3, 0.3, 0.1], rng
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("offset", [0.0, 0.5])
 @pytest.mark.parametrize("seed", range(3))
@@ -110,7 +109,6 @@ BEST = [
 ]
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(("rho", "omega", "objective", "offset"), BEST)
 def test_another_optimiser_finds_a_cost_between_the_bounds(rho, omega, objective, offset):
     best = best_on_lattice(rho, omega, objective, offset, getattr(objective, "beyond", 0.0))

@@ -106,7 +106,6 @@ def test_a_law_has_its_density_and_its_tail(name):
     assert abs(2 * MP.quad(density, list(cuts)) - 1) < MP.mpf("1e-12")
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("name", NAMED)
 def test_divergences_against_mpmath(name):
     law, density, ends = NAMED[name]
@@ -154,7 +153,6 @@ def test_what_is_left_out_is_counted(name, rest):
 EVERY_ORDER = [SinhNormal(3, 10), SinhSquared(3, 10), Gaussian(1), Laplace(1)]
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("law", "order"),
     [(SinhNormal(4, 2), "1.001"), *((law, order) for law in EVERY_ORDER for order in ("1.001", "2", "4"))],

@@ -94,7 +94,6 @@ def integral_of_step_3(rho, s, alpha, omega):
     return MP.quad(integrand, [0, width, 2 * width, 4 * width, 8 * width, 16 * width, 40 * width])
 
 
-@pytest.mark.few(3)
 @points
 def test_the_bound_at_a_point_against_mpmath(rho, s, alpha):
     """The sum over panels is above the integral, by no more than 15%."""
@@ -132,7 +131,6 @@ def test_the_bound_of_a_cell_is_above_all_its_points(rho, s, alpha):
                 assert spent(base, *place[1:]) <= most, (cell, place)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("alpha", "s"), [((12.0, 12.0), (0.01, 0.3)), ((1.05, 1.05), (1e-3, 1.0)), ((1.5, 9.0), (0.1, 0.1))]
 )
@@ -193,7 +191,6 @@ def corners(cell):
     return [(rho, s, max(alpha, 1.0001)) for rho in cell[0] for s in cell[1] for alpha in cell[2]]
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize(("rho", "s"), [(0.1, 0.1), (0.1, 1e-4), (0.02, 0.01), (0.01, 0.12), (1e-3, 1e-3)])
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.99])
 def test_the_bound_of_a_cell_under_condition_5(rho, s, share):

@@ -91,7 +91,6 @@ def test_the_step_of_the_proof_fails_where_a_record_is_removed():
     assert (lefts(step_of_the_proof)[0], rights(step_of_the_proof)[0]) == pytest.approx((3.16227766, 1.30985829))
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 7, None])
 def test_moments_by_another_quadrature(degree):
     """Gauss-Hermite with 60 points in 30 digits: exact for polynomials of degree below 120."""

@@ -83,7 +83,6 @@ def point_of(name, where):
     return next(point for point in points if point.where.startswith(where))
 
 
-@pytest.mark.few(20)
 @pytest.mark.parametrize(("name", "where", "value", "relative"), KNOWN)
 def test_the_left_side_is_what_was_computed_elsewhere(name, where, value, relative):
     assert point_of(name, where).left.estimate == pytest.approx(value, rel=relative)

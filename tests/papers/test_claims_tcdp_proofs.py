@@ -33,7 +33,6 @@ def within(bounds, truth):
     return bounds.lower <= truth <= bounds.upper
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("rho", "s", "order"), [(0.1, 0.1, 5), (3.0, 1e-12, 2), (20.0, 1e-40, 2)])
 def test_lemma_15_is_the_integral_also_where_the_sampled_law_hardly_differs(rho, s, order):
     with mp.workdps(100):

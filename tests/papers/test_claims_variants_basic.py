@@ -31,7 +31,6 @@ def test_the_classical_variance_fails_first_between_points_of_the_claim(delta, f
     assert min(abs(epsilon - root) for epsilon in at) < 0.05
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("k", "epsilon", "total"), [(1000, 0.5, 151.7), (5000, 0.3, 0.0), (7, 1.3, 2.0), (1, 35.0, 1.0)]
 )

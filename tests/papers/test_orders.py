@@ -38,7 +38,6 @@ def test_a_supremum_inside_is_found():
     assert high - low <= 2e-6 * low
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("noise", "omega"), [(SinhNormal(40.0, 10.0), 1.25), (SinhNormal(4.0, 60.0), 7.5), (Laplace(1.0), 9.0)]
 )

@@ -182,7 +182,6 @@ def test_an_inline_figure_is_told_in_words_and_takes_the_pages_colours(folder):
 # In a browser
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [380, 1400])
 def test_a_browser_shows_it_without_complaint_and_overflow(folder, width, scheme):

@@ -49,7 +49,6 @@ def test_the_page_has_no_number_that_is_in_no_table():
     assert not stray_numbers(PLACE)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("width", "scheme"), [(380, "light"), (1400, "dark")])
 def test_a_browser_shows_the_page_without_complaint_and_overflow(width, scheme):
     with opened(PLACE / "index.html", width, scheme) as (shown, messages, addresses):

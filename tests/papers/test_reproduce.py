@@ -382,7 +382,6 @@ def test_the_date_is_that_of_the_youngest_record(tmp_path):
     assert provenance._date(tmp_path / "nothing", []) == "no date"
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["claims.csv", "index.html", "errata.md"])
 def test_verify_finds_a_changed_file(command, made_up, tmp_path, monkeypatch, name):
     monkeypatch.setattr(verification, "claims", lambda: made_up)

@@ -69,7 +69,6 @@ def test_cells_are_found_by_their_coordinates_and_read(small, tmp_path):
         read.cell(noise="gaussian", k=11)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_has_settings(name, tmp_path):
     for full in (False, True):

@@ -365,7 +365,6 @@ def test_at_order_inf_a_renyi_bound_is_that_of_pure_dp(method):
     assert amplify(renyi_bound(ZCDP(0.1)), 0.2, WOR, method)(inf) == inf
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("rho", [0.1, 0.01, 1e-4])
 @pytest.mark.parametrize("s", [0.1, 1e-3, 1e-9])
 def test_erratum_e3(rho, s):

@@ -152,7 +152,6 @@ CORNERS = [  # order, bound on its divergence, epsilon
 ]
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize(("order", "most", "epsilon"), CORNERS)
 def test_the_delta_of_one_order_holds_in_every_corner(order, most, epsilon):
     """The least over all tangents of the largest p - e^epsilon q, by golden section in as many digits as it takes."""

@@ -111,7 +111,6 @@ def sinh_normal_renyi(shift, order, ratio=1.0):
     return (top + math.log(np.exp(exponent - top).sum() * (y[1] - y[0]))) / (order - 1)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [2, 3, 5, 8])
 def test_groups_cover_sinh_normal_noise(size):
     """Whose divergence is infinite from order 1/(1 - e^(-2 shift)) on: the case for which the proposition is made."""

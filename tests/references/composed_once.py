@@ -8,15 +8,24 @@ Nor are errors.
 from collections.abc import Callable
 from typing import Any
 
-from hydra.core.config_store import ConfigStore
-from omegaconf import DictConfig, OmegaConf
+
+def install() -> None:
+    """Let our modules compose so, from now on."""
+    from tcdp_sim.cli import overrides
+    from tcdp_sim.study import compose
+
+    if compose.compose.__name__ != "composed":
+        compose.compose = overrides.compose = remembered(compose.compose)
 
 
-def remembered(compose: Callable[..., DictConfig]) -> Callable[..., DictConfig]:
+def remembered(compose: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that composes as `compose` does, once for the same config name, words and keys of a file."""
-    known: dict[Any, DictConfig] = {}
+    from hydra.core.config_store import ConfigStore
+    from omegaconf import OmegaConf
 
-    def composed(name: str, overrides: list[str]) -> DictConfig:
+    known: dict[Any, Any] = {}
+
+    def composed(name: str, overrides: list[str]) -> Any:
         from tcdp_sim.core import registry
 
         if registry.config_folders() or any("$" in word for word in overrides):

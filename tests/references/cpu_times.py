@@ -1,20 +1,37 @@
-"""A pytest plugin: CPU seconds of the tests by file, compared with the table that is checked in (`make test-times`).
+"""CPU seconds of the tests, and their table tests/times.csv: `make test-times`, `pytest --times=write` or `limit`.
 
 The seconds are those of the process and of the children that it waited for. Unlike seconds of the clock they hardly
-depend on what else the machine does. A fixture counts for the test that needed it first. The row `collection` is what
-one process needs to import and collect all test files, which every worker does.
+depend on what else the machine does. A fixture counts for the test that needed it first. The table has
+
+- a row `collection`: what one process needs to import and collect all test files, which every worker does;
+- a row for each test whose cases take more than LEAST together: its cases, and the seconds of a case;
+- a row for the other tests of each file.
+
+The choice of cases (chosen_cases.py) reads it. On another machine all seconds are longer or shorter; the row
+`collection` tells by how much.
 """
 
 import csv
 import resource
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 TABLE = Path(__file__).parents[1] / "times.csv"
 COLLECTION = "collection"
+LEAST = 0.2  # seconds
 GROWN = 0.5  # seconds: rounding, and what two runs of one folder differ by
+LIMIT = 720  # seconds of `make test` on the machine of the table, above which `--times=limit` fails
+
+
+class Row(NamedTuple):
+    """The number of cases, and the seconds of one."""
+
+    cases: int
+    each: float
 
 
 def cpu_seconds() -> float:
@@ -23,71 +40,118 @@ def cpu_seconds() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
+def test_of(nodeid: str) -> str:
+    """Return the name of a test without its case."""
+    return nodeid.split("[")[0]
+
+
+test_of.__test__ = False  # pytest finds it in files that import it
+
+
 class Times:
-    """Seconds and numbers of tests by file, over all processes."""
+    """What was measured: seconds and numbers of cases that ran, by test; and the numbers of all cases."""
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
-        self.tests: Counter[str] = Counter()
+        self.ran: Counter[str] = Counter()
+        self.cases: Counter[str] = Counter()
 
-    def add(self, seconds: dict[str, float], tests: dict[str, int]) -> None:
-        """Add what one process measured. Of the collections the longest counts."""
+    def add(self, seconds: Mapping[str, float], ran: Mapping[str, int], cases: Mapping[str, int]) -> None:
+        """Add what one process measured. Every process collects all cases; of the collections the longest counts."""
         longest = max(self.seconds[COLLECTION], seconds.get(COLLECTION, 0))
         self.seconds.update(seconds)
-        self.tests.update(tests)
+        self.ran.update(ran)
         self.seconds[COLLECTION] = longest
-
-    def rows(self) -> dict[str, tuple[int, float]]:
-        """Return (number of tests, rounded seconds) by file."""
-        return {name: (self.tests[name], round(self.seconds[name], 1)) for name in self.seconds}
+        self.cases |= Counter(cases)
 
 
-def by_folder(rows: dict[str, tuple[int, float]]) -> dict[str, tuple[int, float]]:
-    """Return the sums of the rows by the first folder below tests."""
-    sums: dict[str, tuple[int, float]] = {}
-    for name, (tests, seconds) in rows.items():
-        parts = name.split("/")
-        folder = "/".join(parts[:2]) if len(parts) > 2 else parts[0]
-        before = sums.get(folder, (0, 0.0))
-        sums[folder] = before[0] + tests, before[1] + seconds
+def table_of(times: Times, stored: Mapping[str, Row]) -> dict[str, Row]:
+    """Return the new table: what was measured, and the stored rows of tests that exist and did not run."""
+    measured = {test: Row(times.cases[test], times.seconds[test] / n) for test, n in times.ran.items()}
+    kept = {test: row for test, row in stored.items() if test in times.cases and test not in measured}
+    rows = {test: row for test, row in (kept | measured).items() if row.cases * row.each > LEAST}
+    others: dict[str, list[Row]] = {}
+    for test, row in measured.items():
+        if test not in rows:
+            others.setdefault(test.split("::")[0], []).append(row)
+    for file, few in others.items():
+        cases = sum(row.cases for row in few)
+        rows[file] = Row(cases, sum(row.cases * row.each for row in few) / cases)
+    return rows | {COLLECTION: Row(1, times.seconds[COLLECTION])}
+
+
+def by_folder(seconds: Mapping[str, float]) -> Counter[str]:
+    """Return the sums by the first folder below tests."""
+    sums: Counter[str] = Counter()
+    for test, spent in seconds.items():
+        parts = test.split("::")[0].split("/")
+        sums["/".join(parts[:2]) if len(parts) > 2 else parts[0]] += spent
     return sums
 
 
-def read(path: Path) -> dict[str, tuple[int, float]]:
+def expected(times: Times, stored: Mapping[str, Row]) -> dict[str, float]:
+    """Return the seconds that the tests which ran would take by the stored table."""
+    rows = {test: stored.get(test, stored.get(test.split("::")[0])) for test in times.ran}
+    found = {test: times.ran[test] * row.each for test, row in rows.items() if row}
+    return found | {COLLECTION: stored[COLLECTION].each} if COLLECTION in stored else found
+
+
+def compared(times: Times, stored: Mapping[str, Row]) -> list[str]:
+    """Return a line for each folder, the dearest first: cases, seconds, and the growth over the table.
+
+    The table's seconds are multiplied by the ratio of the collections, so that a slower machine is no growth.
+    """
+    slower = slowness(times, stored)
+    now, before = by_folder(times.seconds), by_folder(expected(times, stored))
+    ran = by_folder(times.ran)
+    lines = [f"this machine is {slower:.2f} times as slow as that of the table"]
+    for folder, seconds in now.most_common():
+        growth = seconds - slower * before[folder]
+        said = f"  {growth:+.1f}" if abs(growth) > GROWN else ""
+        lines.append(f"{seconds:8.1f} s {ran[folder]:6} cases  {folder}{said}")
+    total = sum(now.values())
+    return [*lines, f"{total:8.1f} s in total, {total - slower * sum(before.values()):+.1f}"]
+
+
+def slowness(times: Times, stored: Mapping[str, Row]) -> float:
+    """Return the ratio of the collections of now and of the table; 1 without a table."""
+    return times.seconds[COLLECTION] / stored[COLLECTION].each if COLLECTION in stored else 1.0
+
+
+def too_long(times: Times, stored: Mapping[str, Row]) -> str:
+    """Return why the tests take too long, by the seconds of the machine of the table; "" if they do not."""
+    seconds = sum(times.seconds.values()) / slowness(times, stored)
+    return f"{seconds:.0f} CPU s on the machine of tests/times.csv are more than {LIMIT}" if seconds > LIMIT else ""
+
+
+def read(path: Path = TABLE) -> dict[str, Row]:
     """Return the stored table; an empty one if there is none."""
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
-        return {row["file"]: (int(row["tests"]), float(row["seconds"])) for row in csv.DictReader(file)}
+        return {row["test"]: Row(int(row["cases"]), float(row["seconds_each"])) for row in csv.DictReader(file)}
 
 
-def write(path: Path, rows: dict[str, tuple[int, float]]) -> None:
-    """Store a table, the files in alphabetical order."""
+def write(path: Path, rows: Mapping[str, Row]) -> None:
+    """Store a table, the tests in alphabetical order."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(("file", "tests", "seconds"))
-        table.writerows((name, tests, f"{seconds:.1f}") for name, (tests, seconds) in sorted(rows.items()))
-
-
-def compared(now: dict[str, tuple[int, float]], stored: dict[str, tuple[int, float]]) -> list[str]:
-    """Return a line for each folder, the dearest first: tests, seconds, and the growth over the same files before."""
-    before = by_folder({name: row for name, row in stored.items() if name in now})
-    lines = []
-    for folder, (tests, seconds) in sorted(by_folder(now).items(), key=lambda item: -item[1][1]):
-        growth = seconds - before.get(folder, (0, 0.0))[1]
-        said = f"  {growth:+.1f}" if abs(growth) > GROWN else ""
-        lines.append(f"{seconds:8.1f} s {tests:6} tests  {folder}{said}")
-    total = sum(seconds for _, seconds in now.values())
-    return [*lines, f"{total:8.1f} s in total, {total - sum(s for _, s in before.values()):+.1f}"]
+        table.writerow(("test", "cases", "seconds_each"))
+        table.writerows((test, row.cases, f"{row.each:.4f}") for test, row in sorted(rows.items()))
 
 
 class Measuring:
     """The plugin of one process. The process that starts workers collects what they measured."""
 
-    def __init__(self) -> None:
+    def __init__(self, fails: bool) -> None:
         self.own = Times()
         self.all = Times()
         self.started = cpu_seconds()
+        self.fails = fails
+        self.problem = ""
+
+    def pytest_itemcollected(self, item):
+        self.own.cases[test_of(item.nodeid)] += 1
 
     def pytest_collection_finish(self) -> None:
         self.own.seconds[COLLECTION] = cpu_seconds() - self.started
@@ -98,30 +162,30 @@ class Measuring:
         try:
             return (yield)
         finally:
-            name = item.nodeid.split("::")[0]
-            self.own.seconds[name] += cpu_seconds() - before
-            self.own.tests[name] += 1
+            test = test_of(item.nodeid)
+            self.own.seconds[test] += cpu_seconds() - before
+            self.own.ran[test] += 1
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
-        measured = getattr(node, "workeroutput", {}).get("cpu_times")
-        if measured:
+        if measured := getattr(node, "workeroutput", {}).get("cpu_times"):
             self.all.add(*measured)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
+        own = self.own
         if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput["cpu_times"] = dict(self.own.seconds), dict(self.own.tests)
+            session.config.workeroutput["cpu_times"] = dict(own.seconds), dict(own.ran), dict(own.cases)
+            return
+        self.all.add(own.seconds, own.ran, own.cases)
+        self.problem = too_long(self.all, read(TABLE)) if self.fails else ""
+        if self.problem:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
-        self.all.add(self.own.seconds, self.own.tests)
-        now, stored = self.all.rows(), read(TABLE)
+        stored = read(TABLE)
         terminalreporter.section("CPU seconds by folder, and growth")
-        for line in compared(now, stored):
+        for line in [*compared(self.all, stored), *filter(None, [self.problem])]:
             terminalreporter.write_line(line)
-        here = {name: row for name, row in stored.items() if (TABLE.parents[1] / name).exists()}
-        write(TABLE, here | now)
-
-
-def pytest_configure(config):
-    config.pluginmanager.register(Measuring(), "cpu_times_measuring")
+        if not self.fails:
+            write(TABLE, table_of(self.all, stored))

@@ -114,7 +114,6 @@ RELEASED = {  # name -> (release, what is released for v + scale z)
 MARKS = dict.fromkeys(["wide log", "least mse"], pytest.mark.kept)  # by moments of a lognormal variable, as no others
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in RELEASED])
 def test_transformed_releases_by_quadrature(name, nonnegative):

@@ -75,7 +75,6 @@ CASES = [
 ]
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("release", CASES, ids=str)
 @pytest.mark.parametrize("q", [0.0, 7.0])
 def test_moments_are_the_integrals_of_the_definition(release, q):

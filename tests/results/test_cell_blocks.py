@@ -59,7 +59,6 @@ def test_blocks_hold_what_the_table_holds(folder, rows):
     assert sizes["linf_error"] == whole.sizes["linf_error_entry"]
 
 
-@pytest.mark.few(1)
 def test_what_is_made_of_blocks_is_made_of_the_table(folder, rows):
     whole = results.open_cells(folder).load()
     module = registry.experiment("histogram")

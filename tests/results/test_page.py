@@ -170,7 +170,6 @@ def test_errors_and_contradictions_are_listed(page, folder):
     assert '<b class="false">1</b> errors and warnings' in text
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("width", "scheme"), [(380, "dark"), (1400, "light")])
 def test_a_browser_shows_it_without_complaint(page, folder, width, scheme):
     with opened(folder / "report.html", width, scheme) as (shown, messages, addresses):

@@ -30,7 +30,6 @@ def alike(one, other):
     return stats.ks_2samp(one, other, method="asymp").pvalue > ALPHA
 
 
-@pytest.mark.few(12)
 @every
 @pytest.mark.parametrize("count", [1, 2, 10, 100, 10_000])
 def test_extremes_are_those_of_brute_force(noise, count):
@@ -46,7 +45,6 @@ def test_extremes_are_those_of_brute_force(noise, count):
     assert alike(maximum + minimum, high + low)
 
 
-@pytest.mark.few(12)
 @every
 @pytest.mark.parametrize("count", [1, 1.5, 2, 2.5, 30, 1e4])
 def test_the_cdf_of_the_maximum_is_a_power(noise, count):
@@ -179,7 +177,6 @@ def test_minimum_never_exceeds_maximum(noise):
         assert (minimum <= maximum).all(), count
 
 
-@pytest.mark.few(6)
 @every
 @pytest.mark.parametrize("count", [1, 1e16, 1e300])
 def test_a_million_draws_are_finite(noise, count):

@@ -87,7 +87,6 @@ def test_gaussian_in_closed_form(epsilon):
     agree(hockey_stick_draws(Gaussian(scale), 1.0, epsilon), float(delta))
 
 
-@pytest.mark.few(16)
 @every
 @pytest.mark.parametrize("threshold", [-0.7, 0.0, 0.1, 0.45, 2.5])
 def test_the_tail_is_the_probability_of_the_outputs_in_it(noise, threshold):
@@ -120,7 +119,6 @@ def test_plain_simulation_agrees(noise):
             assert abs(plain.mean() - drawn.mean()) <= 5.5 * error
 
 
-@pytest.mark.few(16)
 @pytest.mark.parametrize("noise", [n for n in NOISES if not isinstance(n, TruncatedLaplace)], ids=repr)
 @pytest.mark.parametrize("order", [1 + 1e-6, 1.05, 1.15, 2.0, 3.5, 12.0, 19.0])
 def test_renyi_divergence_is_the_exact_one(noise, order):

@@ -60,7 +60,6 @@ def excess(noise, shift, order):
         return Density(noise).mean(lambda loss: mp.expm1(s * loss), shift)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("noise", "shift", "order"),
     [
@@ -113,7 +112,6 @@ def test_delta_of_polylogarithmic_noise_of_power_one_is_a_closed_form(shift, sha
     agree(draws, delta, 1e-3 if share > 0.9 else 2.5e-4)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("noise", "shift", "epsilon"),
     [(GG(1.0, 0.5), 1e-8, 9e-5), (GG(1.0, 0.25), 16.0, 1.2), (EPL(3.0, 2.0, e, 0.3), 1e-8, 3e-10)],

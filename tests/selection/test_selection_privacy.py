@@ -83,7 +83,6 @@ def random_neighbours(generator):
     return scores, scores + change
 
 
-@pytest.mark.few(6)
 @variant
 @targets
 def test_random_neighbours_never_show_more_than_is_promised(method, spec, accounting, target):
@@ -100,7 +99,6 @@ def test_random_neighbours_never_show_more_than_is_promised(method, spec, accoun
             )
 
 
-@pytest.mark.few(6)
 @variant
 @pytest.mark.parametrize("k", [2, 3, 1000, 1e12])
 def test_the_worst_neighbours_never_show_more_than_is_promised(method, spec, accounting, k):
@@ -187,7 +185,6 @@ def test_divergences_of_log_concave_noise_are_convex_in_the_shift(noise, order):
     assert all(d[i] + d[j] <= d[i + j] * (1 + 1e-9) for i in range(9) for j in range(9 - i))
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("target", [*TARGETS, {"rho": 0.1, "omega": np.inf}], ids=("small", "large", "zcdp"))
 @pytest.mark.parametrize("m", [1, 3])
 def test_dithered_noise_pays_for_the_worst_moves_of_the_sparse_scores(m, target):

@@ -52,7 +52,6 @@ def _row(rng, trials, scale, factor):
     return row
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("here", "there"), [(1000, 1000), (300, 20_000)])
 def test_equal_runs_raise_no_alarm(here, there):
     """At 1%, of 60 pairs without any difference 0.6 raise an alarm; 5 or more would once in 2800 times."""

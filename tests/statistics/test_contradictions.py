@@ -122,7 +122,6 @@ def test_of_two_cells_that_share_their_axes_the_one_at_that_place_is_named(tmp_p
         assert f"tail of {named}: 1 simulated, 9 exact" in capsys.readouterr().out
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("expected", [0.3, 3, 9, 15, 40])
 @pytest.mark.parametrize("scale", [1, 20])
 def test_honest_counts_of_few_raise_no_alarm(expected, scale):
@@ -170,7 +169,6 @@ def means(rng, law, trials, rows, errors=0.0, parts=1):
     return table.assign(x_skewness=skewness, x_exact=truth + errors * sd / np.sqrt(trials))
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(("trials", "tables"), [(100, 100), (1000, 15)])
 def test_means_of_few_skewed_trials_raise_no_alarm(law, trials, tables):
@@ -186,7 +184,6 @@ def test_means_of_few_skewed_trials_raise_no_alarm(law, trials, tables):
         assert sum(len(contradictions.find(table)) > 0 for table in plain) >= 3
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("law", LAWS)
 def test_a_hundred_thousand_trials_raise_none_and_see_five_standard_errors(law):
     """One table of 300 true means; and, of 100 exact values 5 standard errors off on either side, how many are found.
@@ -231,7 +228,6 @@ def test_few_trials_without_a_skewness_contradict_by_students_law(trials, alarm,
 # Its power
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("centre", [0.0, 1e-3, 0.004, -0.004, 1.0])
 @pytest.mark.parametrize("errors", [6, -6, 8, 12])
 def test_a_wrong_mean_is_found_wherever_the_simulated_one_lies(centre, errors):

@@ -108,7 +108,6 @@ def test_rounding_many_losses_gives_a_65536th_away_at_most(monkeypatch, delta):
 # Coverage
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("delta", [1e-1, 1e-2])
 @pytest.mark.parametrize("noise", [Gaussian(0.7), Laplace(0.5), SinhNormal(1.0, 2.0)], ids=repr)
 def test_bounds_from_losses_are_seldom_too_large(noise, delta):
@@ -128,7 +127,6 @@ def test_coverage_where_a_loss_is_infinite_with_probability_delta():
     assert np.inf in found
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("noise", "delta"), [(Gaussian(0.7), 1e-2), (Laplace(0.5), 1e-2), (Laplace(0.5), 0)])
 def test_bounds_from_outputs_are_seldom_too_large(noise, delta):
     truth, generator = true_epsilon(noise, delta) if delta else 1 / noise.scale, rng(12)

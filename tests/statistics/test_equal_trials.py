@@ -154,7 +154,6 @@ def alarms_of(function, exact, seeds=40, **more):
     return sum(raised(seed) for seed in range(seeds))
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(("usual", "rare", "chance"), [(0.0, 50.0, 0.02), (3.0, -1e6, 0.01), (-0.5, 80.0, 0.05)])
 @pytest.mark.parametrize("bound", [{}, {"bound": {"value": -1e9}}])
 def test_a_right_mean_is_not_contradicted_by_trials_that_miss_a_rare_value(usual, rare, chance, bound):

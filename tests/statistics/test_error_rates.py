@@ -36,7 +36,6 @@ def agrees(share, other):
     return stats.fisher_exact([[hits, FEW - hits], [others, TABLES - others]]).pvalue > 1e-4
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("law", LAWS)
 def test_the_rates_of_a_thousand_trials(law):
     """With other tables; a rate that is denied wrongly has probability 1e-4."""

@@ -77,7 +77,6 @@ LAWS = {
 }
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(("n", "m"), [(2, 3), (100, 100), (50, 3000)])
 def test_equal_means_alarm_no_more_often_than_promised(law, n, m):

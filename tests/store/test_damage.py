@@ -122,7 +122,6 @@ def whole_files(folder, pattern):
     return sorted(path for path in folder.glob(pattern) if path.is_file())
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", FILES)
 def test_any_change_of_any_file_is_noticed_and_costs_one_record_at_most(original, copied, kind):
     pattern, name, says, tries = FILES[kind]
@@ -157,7 +156,6 @@ def test_every_file_is_of_a_kind_that_was_tried(original):
     }
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", [*PATTERNS, "everything"])
 def test_the_same_command_puts_it_right_and_computes_only_what_was_damaged(original, copied, command, kind):
     """A bit of one file of each kind, or of each at once."""

@@ -102,7 +102,6 @@ def test_a_disk_that_may_only_be_read_can_be_read(command, disk, tmp_path):
     assert snapshot(folder) == before
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("how", ["renamed", "removed"])
 def test_a_folder_that_vanishes_ends_the_run_at_once_in_one_line(command, folder, clean, tmp_path, monkeypatch, how):
     """What is there again is gone on with; what somebody has removed is computed again."""

@@ -56,7 +56,6 @@ def outcome(folder: Path) -> dict:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files if "created" not in path.name}
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_changed_file_is_not_believed_to_be_finished(command, tmp_path, kind):
     before, after, words = KINDS[kind]

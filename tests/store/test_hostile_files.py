@@ -88,7 +88,6 @@ def opened(tree):
 CODECS = ["pickle", "numcodecs.pickle", "json2", "msgpack2", "vlen-array", "python", "os.mkdir"]
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("data_type", ["object", "O", "|O", None])
 def test_an_array_with_a_pickle_codec_runs_nothing(published, codec, data_type):
@@ -133,7 +132,6 @@ def test_a_tree_of_zarr_2_with_object_arrays_runs_nothing(published, keep):
     opened(root)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("where", ["run.json", "provenance.json", "lock", "journal/*.seg"])
 def test_a_run_folder_of_pickles_runs_nothing(command, run, where):
     for path in run.glob(where):
@@ -143,7 +141,6 @@ def test_a_run_folder_of_pickles_runs_nothing(command, run, where):
     opened(run)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["lock", "run.log"])
 def test_a_planted_link_is_not_followed(command, run, tmp_path, name):
     mine = tmp_path / "mine.txt"

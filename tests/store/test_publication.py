@@ -99,7 +99,6 @@ def test_the_journal_is_on_the_disk_even_if_nothing_is_published(again, folder, 
     assert {path.stat().st_ino for path in [*segments, folder / "journal"]} <= synced
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("keys", [{"trials": 500}, {"sweep": {"noise": ["laplace", "gaussian"]}}])
 def test_another_study_in_the_folder_is_published_and_so_is_this_one_after_it(again, folder, original, keys):
     """One with fewer trials, and one with the same cells in another order."""
@@ -221,7 +220,6 @@ DAMAGE = {
 }
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_what_is_damaged_is_published_again(again, folder, original, kind):
     DAMAGE[kind](folder)

@@ -74,7 +74,6 @@ CASES = {
 }
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(("rows", "small"), [(4, 0), (100, 0), (4, zarr_tree.SMALL)])
 def test_block_by_block_is_as_in_one_go(tmp_path, monkeypatch, case, rows, small):

@@ -23,7 +23,6 @@ GIVEN = [
 ]
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("given", GIVEN, ids=lambda given: next(iter(given)))
 def test_the_command_composes_to_the_same_config(given, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)

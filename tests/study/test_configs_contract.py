@@ -129,7 +129,6 @@ SOON_PLANNED = ("gap_max", "histogram", "ledger")  # a plan of others searches f
 PLANNED = [pytest.param(name, marks=[pytest.mark.kept] * (name in SOON_PLANNED)) for name in names("experiment")]
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("name", PLANNED)
 def test_an_experiment_composes_plans_and_has_its_module(command, name):
     code, out, err = command("plan", f"experiment={name}", "cluster=serial")

@@ -53,7 +53,6 @@ def test_errors_have_the_bits_of_a_run_without_losses(tiny, folder):
         np.testing.assert_array_equal(found[name], without[name], err_msg=name)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "words",
     [SELECTION, PREFIXES, QUANTILES, KEYS, BITS, CENTRES, PURE, pytest.param(TREES, marks=pytest.mark.slow)],
@@ -72,7 +71,6 @@ def test_losses_stand_beside_exact_means_and_agree(command, tmp_path, words):
     assert command("verify", tmp_path / "results" / "with", "sample=4")[0] == 0
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("words", "drawn", "of"),
     [(MODELS, 2, 3), (SAMPLES, 1, 1), (VALUES, 1, 2), (BEST, 1, 1), (POINTS, 1, 2)],
@@ -107,7 +105,6 @@ def test_distributions_have_tail_profile_and_promise(tiny, folder):
         tcdp_sim.distribution(folder, NEIGHBOUR, at=0.5)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "words",
     [(*QUANTILES, "sweep.m=1"), KEYS, BITS, PURE, CENTRES, pytest.param(TREES, marks=pytest.mark.slow)],

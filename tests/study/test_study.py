@@ -215,7 +215,6 @@ def done(tiny, tiny_once):
     return lambda *more: tiny(*ONE, *more)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("damage", PUBLISHED)
 def test_damaged_results_are_told_and_published_again(done, folder, damage):
     before = snapshot(folder)
@@ -240,7 +239,6 @@ def test_results_copied_as_a_real_folder_are_drawn_and_replaced(done, folder):
     assert snapshot(folder) == before
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["figures", "journal", "snapshots"])
 def test_a_file_in_place_of_a_folder_is_one_line(done, folder, monkeypatch, name):
     with monkeypatch.context() as patch:
@@ -269,7 +267,6 @@ def test_figures_that_cannot_be_written_are_one_line(done, folder, monkeypatch):
     assert "cannot be written (figures: Read-only file system)" in err
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EIO])
 def test_only_a_full_disk_asks_for_room(done, folder, monkeypatch, number):
     def refuse(*_, **__):

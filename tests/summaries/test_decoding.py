@@ -151,7 +151,6 @@ def bomb(bins, size):
     return len(text).to_bytes(4, "little") + text + zlib.compress(bytes(size), 9)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("bins", [1, 100, 1 << 25, 1 << 70])
 def test_a_small_record_never_unpacks_to_a_large_one(bins):
     data = bomb(bins, 1 << 29)

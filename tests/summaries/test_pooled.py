@@ -28,7 +28,6 @@ def records(kind, count, shared=True):
         yield to_bytes(summarise(CELL, chunk, 40, draws, THRESHOLDS, shared=shared))
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count", [2, 255, 256, 600])
 def test_it_has_the_bits_of_merging(kind, count):

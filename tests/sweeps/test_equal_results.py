@@ -94,7 +94,6 @@ def test_in_memory(functions, name, kind, value, wrong):
     assert [each.category for each in told] == [tcdp_sim.Contradiction] * wrong
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize(("name", "kind", "value", "wrong"), CASES[::2])
 def test_from_the_shell(command, functions, name, kind, value, wrong):
     words = (f"my_file.py:{name}", "sweep.n=[1,2]", "trials=1000", "cluster=serial", f"{kind}.value={value}")

@@ -89,7 +89,6 @@ for call in pickle.load(sys.stdin.buffer):
 """
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("name", EDITS)
 def test_a_worker_runs_each_source_that_it_is_sent(project, monkeypatch, name):
     """A worker of an older source gets a newer one, and then the older one again."""

@@ -221,6 +221,8 @@ def test_merge_of_sweeps_in_parts_with_different_cells_has_the_cells_of_both(com
             part(command, *EXACT, *own, f"part={i}/2")
     Path("my_file.py").rename("elsewhere.py")
     assert command("merge", "results/one", "results/two")[0] == 0
+    kept = part_values.stored(Path("results/one"))  # for a later finish, without the other folder
+    assert sorted(row[kept.columns.index("value_mean_exact")] for row in kept.rows.values()) == [0.5, 0.8, 0.9]
     Path("elsewhere.py").rename("my_file.py")
     assert command("sweep", *EXACT, "name=alone")[0] == 0
     assert published("one") == published("alone")

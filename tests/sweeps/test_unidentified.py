@@ -59,7 +59,6 @@ def test_code_of_exec_has_no_identity_although_a_text_has_its_file_name(monkeypa
         assert identity(FUNCTIONS[kind][0]) is None
 
 
-@pytest.mark.few(5)
 @pytest.mark.filterwarnings("ignore:elsewhere does not draw all")
 @pytest.mark.parametrize("kind", FUNCTIONS)
 @pytest.mark.parametrize("cells", [([1, 2], [2, 3]), ([1], [2]), ([1, 2], [1, 2])], ids=["some", "other", "the same"])

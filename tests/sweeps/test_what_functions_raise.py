@@ -44,7 +44,6 @@ def test_an_interrupt_names_its_cell(tmp_path, name):
             tcdp_sim.sweep(function, {"n": [1, 2]}, trials=100, name=name and f"{name}{cell[7]}", results_dir=tmp_path)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [None, "x"])
 def test_on_a_worker_nobody_can_have_interrupted_it(tmp_path, monkeypatch, name):
     monkeypatch.setenv("DRIVER", str(os.getpid()))

@@ -215,7 +215,6 @@ def test_real_points_of_three_windows():
 NOISES = (("sinh_normal", "tight"), ("sinh_normal", "paper"), ("gaussian", "tight"), ("laplace", "paper"))
 
 
-@pytest.mark.few(10)
 @pytest.mark.parametrize(("family", "calibration"), NOISES)
 @pytest.mark.parametrize("scaled", [7, 20, 100])
 @pytest.mark.parametrize("rho", [0.05, 0.5, 5.0])
@@ -239,7 +238,6 @@ def test_every_line_is_kept_and_all_add_up(family, calibration, scaled, rho):
     assert 2 * np.exp(log_risk) / (1 - np.exp(log_risk)) / (omega * (omega - 1)) <= 1e-4 * rho * (1 + 1e-6)
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize(("family", "calibration"), NOISES)
 @pytest.mark.parametrize("scaled", [7, 100])
 @pytest.mark.parametrize("n", [1, 40, 3000])

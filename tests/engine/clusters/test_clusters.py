@@ -101,7 +101,6 @@ def test_a_walltime_is_so_many_seconds(written, seconds):
     assert checks.seconds({"walltime": written}, "walltime") == seconds
 
 
-@pytest.mark.few(90)
 @pytest.mark.parametrize(("name", "key", "value"), BAD)
 def test_what_is_not_valid_is_one_line_with_key_and_value(name, key, value):
     with pytest.raises(UserError) as refused:

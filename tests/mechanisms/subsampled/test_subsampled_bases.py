@@ -166,7 +166,6 @@ def test_medians_of_subsamples_without_noise_are_their_order_statistics():
     agree(found, (chance * records.rank_error(records.values, (records.n + 1) // 2)).sum())
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("scheme", ["without_replacement", "with_replacement", "hybrid"])
 def test_the_cdf_of_a_subsample_has_its_mean_and_variance(scheme):
     """A noisy tree with hardly any noise: (hyper)geometric moments of the CDF at the true quantiles."""
