@@ -64,13 +64,13 @@ def test_one_refutation_is_not_enough(monkeypatch):
         return report
 
     monkeypatch.setattr("tcdp_sim.audits.asserted.run.run", first_errs)
-    assert_private(audited.laplace, PureDP(1.0), neighbours=audited.ONE, seconds=0.1, seed=5)
+    assert_private(audited.laplace, PureDP(1.0), neighbours=audited.ONE, seconds=1, seed=5)
     assert seen == [5, 5 + 2**64]
 
 
 def test_a_broken_claim_fails_twice():
     with pytest.raises(AssertionError, match="two independent audits refute the claim") as told:
-        assert_private(audited.half_laplace, PureDP(1.0), neighbours=audited.ONE, seconds=0.3)
+        assert_private(audited.half_laplace, PureDP(1.0), neighbours=audited.ONE, seconds=1)
     assert "from audited import half_laplace" in str(told.value)
 
 

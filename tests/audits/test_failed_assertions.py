@@ -204,12 +204,12 @@ def test_a_function_inside(assert_private, scale):
     def noisy(numbers, rng, trials):
         return shift(numbers) + rng.laplace(0, scale, trials)
 
-    assert_private(noisy, ApproxDP(1.0, 1e-6), neighbours=records([1, 2]), seconds=0.3)
+    assert_private(noisy, ApproxDP(1.0, 1e-6), neighbours=records([1, 2]), seconds=1)
 
 
 def test_a_lambda(assert_private):
     pairs = records([1, 2])
-    assert_private(lambda data, rng, n: len(data) + rng.laplace(0, 0.1, n), PureDP(1.0), neighbours=pairs, seconds=0.3)
+    assert_private(lambda data, rng, n: len(data) + rng.laplace(0, 0.1, n), PureDP(1.0), neighbours=pairs, seconds=1)
 
 
 def test_a_mistake(assert_private):

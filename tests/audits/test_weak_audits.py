@@ -129,10 +129,10 @@ def size(data, rng, trials):
     return len(data) + rng.laplace(0, 200, trials)
 
 def test_nothing(assert_private):
-    assert_private(size, PureDP(0.1), neighbours=[([1.0], [0.0])], seconds=0.1)
+    assert_private(size, PureDP(0.1), neighbours=[([1.0], [0.0])], seconds=1)
 
 def test_little(assert_private):
-    assert_private(size, PureDP(0.00001), neighbours=[([1.0], [])], seconds=0.1)
+    assert_private(size, PureDP(0.00001), neighbours=[([1.0], [])], seconds=1)
 """
 
 
