@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from chosen_cases import LONGEST, affordable, mark_slow, picked
-from cpu_times import read, test_of
+from chosen_cases import affordable, mark_slow, picked
+from cpu_times import test_of
 
 AXES = {"k": (10, 1e6, 1e12), "noise": ("a", "b", "c", "d"), "rho": (0.1, 0.2, 0.3, 0.4, 0.5)}
 ROOT = Path(__file__).parent.parent
@@ -87,12 +87,18 @@ def test_as_many_cases_run_as_the_seconds_allow_and_one_at_least():
 
 
 def test_of_a_test_whose_case_takes_long_what_is_kept_runs():
-    seconds = {"file::a": 7.0}
-    plain, kept = items_of("a", 5), items_of("a", 5, kept={3})
-    mark_slow(plain, seconds)
-    mark_slow(kept, seconds)
+    seconds = {"file::a": 7.0, "file::b": 7.0, "file::c": 0.1}
+    plain, kept, quick = items_of("a", 5), items_of("b", 5, kept={3}), items_of("c", 1)
+    mark_slow([*plain, *kept, *quick], seconds)
     assert slow(plain) == plain
     assert slow(kept) == kept[:3] + kept[4:]
+
+
+def test_of_a_file_whose_tests_all_take_long_the_quickest_runs():
+    seconds = {"file::a": 7.0, "file::b": 5.0}
+    slower, quicker = items_of("a", 5), items_of("b", 5)
+    mark_slow([*slower, *quicker], seconds)
+    assert (len(slow(slower)), len(slow(quicker))) == (5, 4)
 
 
 def test_at_least_one_case_of_each_test_is_affordable():
@@ -133,23 +139,16 @@ def is_slow(node):
     return any("mark.slow" in ast.unparse(each) for each in node.decorator_list)
 
 
-def is_kept(node):
-    return any("mark.kept" in ast.unparse(each) for each in node.decorator_list)
-
-
-def is_wholly_slow(path, seconds):
-    """Whether all of its tests are slow: marked one by one or together, or by what a case takes."""
+def is_wholly_slow(path):
+    """Whether all of its tests are marked slow, one by one or together."""
     body = ast.parse(path.read_text("utf-8")).body
     together = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"]
     if any("mark.slow" in ast.unparse(node.value) for node in together):
         return True
-    name = path.relative_to(ROOT).as_posix()
     tests = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and "test" in node.name.lower()]
-    dear = {node for node in tests if seconds.get(f"{name}::{node.name}", 0.0) > LONGEST and not is_kept(node)}
-    return all(is_slow(node) or node in dear for node in tests)
+    return all(is_slow(node) for node in tests)
 
 
 def test_every_file_has_a_test_that_make_test_runs():
-    seconds = {test: row.each for test, row in read().items()}
-    found = {path.name for path in Path(__file__).parent.rglob("test_*.py") if is_wholly_slow(path, seconds)}
+    found = {path.name for path in Path(__file__).parent.rglob("test_*.py") if is_wholly_slow(path)}
     assert found == WHOLLY_SLOW

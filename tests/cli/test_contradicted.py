@@ -29,7 +29,6 @@ def told(text):
 
 
 @pytest.mark.usefixtures("figures")
-@pytest.mark.kept  # the only test of exit code 3 in `make test`
 def test_a_contradicted_run_is_published_and_ends_with_3(tiny, folder, wrong):
     code, out, err = tiny(*SMALL)
     assert (code, err) == (3, "")

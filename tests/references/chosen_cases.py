@@ -1,9 +1,9 @@
 """The choice of cases: a test with many runs as many of them as its seconds allow.
 
 `tests/times.csv` (cpu_times.py) has the CPU seconds of a case. `make test` gives SECONDS to each test, and at least one
-case runs unless it takes longer than LONGEST; the others are marked slow and left to `make test-rest`. `pytest
---seconds S` gives S seconds to each test, slow cases included and at least one, and leaves out the rest. The table is
-checked in, so that the choice is the same everywhere.
+case runs unless it takes longer than LONGEST; the others are marked slow and left to `make test-rest`. Of a file whose
+cases all take longer, one case of the quickest test runs. `pytest --seconds S` gives S seconds to each test, slow cases
+included and at least one, and leaves out the rest. The table is checked in, so that the choice is the same everywhere.
 
 The cases that run show as many different values of every parameter as so many cases can: the next case is always one
 that shows the most new values. The digest of the name decides between equal cases. A case that no other case can
@@ -12,6 +12,7 @@ replace is marked `kept` and always runs: `pytest.param(..., marks=pytest.mark.k
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
+from math import inf
 
 import pytest
 from cpu_times import test_of
@@ -23,9 +24,15 @@ Case = tuple[str, Mapping[str, object]]  # name, values of its parameters
 
 def mark_slow(items: Iterable[pytest.Item], seconds: Mapping[str, float], given: float = SECONDS) -> None:
     """Mark as slow the cases for which the given seconds do not suffice; `seconds`: those of a case, by test."""
-    for test, cases in _by_test(items).items():
+    tests = _by_test(items)
+    quickest: dict[str, float] = {}
+    for test in tests:
+        file = test.split("::")[0]
+        quickest[file] = min(quickest.get(file, inf), seconds.get(test, 0.0))
+    for test, cases in tests.items():
         each = seconds.get(test, 0.0)
-        for item in _beyond(cases, each, given, least=each <= LONGEST):
+        least = each <= max(LONGEST, quickest[test.split("::")[0]])
+        for item in _beyond(cases, each, given, least):
             item.add_marker(pytest.mark.slow)
 
 
