@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.statistics.one_sample import quantile_p_values
 from tcdp_sim.store import columns
@@ -123,7 +122,6 @@ def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarra
     return lower[own], upper[own], counts[own]
 
 
-@renamed_arguments(q="level")
 def cell_p_values(flat: xr.Dataset, i: int, observable: str, level, exact) -> np.ndarray:
     """Return p-values for the hypothesis that quantiles of row i of `open_cells` are `exact`.
 
@@ -154,7 +152,6 @@ def cell_p_values(flat: xr.Dataset, i: int, observable: str, level, exact) -> np
     return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), level, exact)
 
 
-@renamed_arguments(q="level")
 def table_p_values(flat: xr.Dataset, observable: str, level: float, exact) -> np.ndarray:
     """Return, for each row of `open_cells`, the p-value that a quantile of it is the row's entry of `exact`.
 
