@@ -62,8 +62,6 @@ class _ByNoise(dict):
 def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
     """Return the labels of every noise of a run: `noise_label`, `noise_family` and `noise_calibration`.
 
-    Results of old versions have no labels. Then the label is the name of the noise.
-
     Parameters
     ----------
     flat : xarray.Dataset
@@ -76,10 +74,11 @@ def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
 
     Examples
     --------
-    >>> noise_labels(xr.Dataset(coords={"noise": ["laplace"]}))["laplace"]
-    {'noise_label': 'laplace', 'noise_family': '', 'noise_calibration': ''}
+    >>> flat = xr.Dataset(coords={"noise": ["laplace"]}, attrs={"noises": '{"laplace": {"label": "Laplace"}}'})
+    >>> noise_labels(flat)["laplace"]
+    {'noise_label': 'Laplace', 'noise_family': '', 'noise_calibration': ''}
     """
-    stored = json.loads(flat.attrs.get("noises", "{}"))
+    stored = json.loads(flat.attrs["noises"])
     names = map(str, np.unique(flat["noise"].values)) if "noise" in flat else ()
     about = {name: {"label": name, "family": "", "calibration": ""} | stored.get(name, {}) for name in ["", *names]}
     return _ByNoise({name: {f"noise_{key}": text for key, text in one.items()} for name, one in about.items()})
