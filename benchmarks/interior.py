@@ -17,7 +17,7 @@ def interior():
         bought, k = split_budget(TCDP(0.5, 2.83), log2_k), 2**log2_k
         n = int(0.8 * required_records(bought, log2_k))
         prepared.append((LevelProfile.of(hard_data("solo", n, k), k), release_parameters(bought, log2_k, n)))
-    spent = seconds(*(lambda case=case: sample(*case, rng, TRIALS) for case in prepared))
+    spent = seconds(*(lambda case=case: sample(*case, TRIALS, rng=rng) for case in prepared))
     values = hard_data("cluster", 10_000, 2**64)
     (built,) = seconds(lambda: LevelProfile.of(values, 2**64), rounds=5)
     each = [1e6 * time / TRIALS for time in spent]

@@ -143,13 +143,6 @@ def test_an_experiment_is_a_module_with_three_functions(installed):
     assert registry.experiment("whole").__name__ == "beta_pkg"
 
 
-def test_an_experiment_of_the_older_form_works_with_a_warning(installed):
-    source = "def reference(flat): ...\ndef report(table, console): ...\ndef figures(table): ...\n"
-    installed("alpha", [("experiment", "older = alpha_pkg")], source)
-    with pytest.warns(DeprecationWarning, match=r"experiment older of distribution alpha 2.1 has `reference`.*`rows`"):
-        assert registry.experiment("older").__name__ == "alpha_pkg"
-
-
 @pytest.mark.parametrize("name", ["os.path", "gap_max.series", "../plain", "tcdp_sim", "antigravity"])
 def test_no_name_is_a_path_to_code(name):
     """A name that is neither built in nor an entry point imports nothing: such an experiment is a yaml file alone."""

@@ -13,7 +13,6 @@ from tcdp_sim.bounds.lower import (
     packing_divergence,
     selection_gap,
 )
-from tcdp_sim.core.renamed import renamed
 
 __all__ = [
     "fano",
@@ -29,5 +28,3 @@ __all__ = [
     "selection_gap",
     "zcdp_printed_radius",
 ]
-
-__getattr__ = renamed(__name__, {"told_apart": "tcdp_sim.bounds.packing_divergence"})

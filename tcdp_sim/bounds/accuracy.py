@@ -7,11 +7,9 @@ data sets differ in one record ("substitute").
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Reals
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import Gaussian, Noise
 
 
-@renamed_arguments(bins="k", beta="failure")
 def histogram_error_bound(noise: Noise, k: ArrayLike, failure: ArrayLike) -> Reals:
     """Return the radius that is proved for a noise in each of `k` bins.
 
@@ -58,7 +56,6 @@ def histogram_error_bound(noise: Noise, k: ArrayLike, failure: ArrayLike) -> Rea
     return noise.accuracy_radius(k, failure)
 
 
-@renamed_arguments(bins="k", beta="failure")
 def zcdp_printed_radius(rho: float, k: ArrayLike, failure: ArrayLike) -> Reals:
     """Return the WRONG radius that Section 6.1 of Bun-Steinke 2016 prints: sqrt(log(k / failure) / rho).
 

@@ -6,9 +6,6 @@ substitute one record. A mechanism "works" if it is accurate on every data set. 
 that is accurate on some data sets only.
 """
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -16,7 +13,6 @@ from tcdp_sim.bounds.information import information, least_records
 from tcdp_sim.bounds.packing import entropy, fano, packing_divergence, packing_records
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import numbers_as_guarantee, renamed, renamed_arguments
 from tcdp_sim.privacy import TCDP, Guarantee
 
 __all__ = [
@@ -34,7 +30,6 @@ __all__ = [
 ]
 
 
-@renamed_arguments(beta="failure")
 def histogram_records(guarantee: Guarantee, k: ArrayLike, failure: float = 0.5) -> Reals:
     """Return the number of records below which no histogram with the guarantee works.
 
@@ -75,7 +70,6 @@ def histogram_records(guarantee: Guarantee, k: ArrayLike, failure: float = 0.5) 
     return packing_records(guarantee, _log("k", k), failure)
 
 
-@renamed_arguments(beta="failure")
 def histogram_error(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -> Reals:
     """Return a lower bound on the largest error of a private histogram: its 1 - failure quantile on the worst data set.
 
@@ -116,7 +110,6 @@ def histogram_error(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -
     return 0.5 * np.maximum(np.ceil(records * (1 - 1e-12)) - 1, 0.0)[()]
 
 
-@renamed_arguments(beta="failure")
 def selection_gap(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -> Reals:
     """Return the gap below which no private selection is right with probability at least 1 - failure.
 
@@ -155,7 +148,6 @@ def selection_gap(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -> 
     return packing_records(guarantee, _log("k", k), failure)
 
 
-@renamed_arguments(beta="failure")
 def interior_records(guarantee: Guarantee, log2_k: ArrayLike, failure: float = 0.05) -> Reals:
     """Return the number of records below which no private mechanism finds an interior point of every data set.
 
@@ -235,16 +227,6 @@ def marginals_records(guarantee: Guarantee, d: ArrayLike, share: float) -> Reals
     return least_records(guarantee, bits * (np.log(2) - entropy(real("share", share, 0, 0.5))))
 
 
-def _tcdp(rho: Any, omega: Any) -> Any:
-    """Return the guarantee of old arguments, which could be arrays."""
-    return TCDP(rho, omega) if np.ndim(rho) == np.ndim(omega) == 0 else SimpleNamespace(rho=rho, omega=omega)
-
-
-_tcdp.__qualname__ = "TCDP"  # for the warning
-
-
-@renamed_arguments(bins="k")
-@numbers_as_guarantee(_tcdp, "rho", "omega")
 def least_sample_size(guarantee: TCDP, k: ArrayLike) -> Reals:
     """Return the number of records below which no (rho, omega)-tCDP histogram works, by Corollary 27 of the tCDP paper.
 
@@ -273,7 +255,7 @@ def least_sample_size(guarantee: TCDP, k: ArrayLike) -> Reals:
     >>> round(float(least_sample_size(TCDP(0.001, 10.0), 1e6)), 2)
     37.17
     """
-    if isinstance(guarantee, Guarantee) and not isinstance(guarantee, TCDP):
+    if not isinstance(guarantee, TCDP):
         raise ValueError(f"Corollary 27 does not apply to guarantee = {guarantee!r}; valid: TCDP")
     rho, omega = guarantee.rho, guarantee.omega
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -283,6 +265,3 @@ def least_sample_size(guarantee: TCDP, k: ArrayLike) -> Reals:
 
 def _log(name: str, value: ArrayLike) -> Reals:
     return np.log(real(name, value, 1, closed=True))
-
-
-__getattr__ = renamed(__name__, {"told_apart": "tcdp_sim.bounds.packing_divergence"})

@@ -14,12 +14,10 @@ from numpy.typing import ArrayLike
 from tcdp_sim.bounds.information import harmonic_cost, least_records, log_growth, smallest
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.definitions import simplest
 
 
-@renamed_arguments(beta="failure")
 def fano(k: ArrayLike, failure: float, printed: bool = False) -> Reals:
     """Return the mutual information I(U; V) that is needed if V = U with probability at least 1 - failure.
 
@@ -68,7 +66,6 @@ def entropy(p: float) -> float:
     return float(-p * np.log(p) - (1 - p) * np.log1p(-p))
 
 
-@renamed_arguments(beta="failure")
 def packing_divergence(k: ArrayLike, failure: float) -> Reals:
     """Return the KL divergence that some pair of k data sets must have if a mechanism tells all of them apart.
 

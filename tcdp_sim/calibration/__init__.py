@@ -6,7 +6,6 @@ from tcdp_sim.calibration.families import METHODS, calibrate, equal_privacy
 from tcdp_sim.calibration.records import calibrate_records
 from tcdp_sim.calibration.smooth import calibrate_smooth, standard_deviation
 from tcdp_sim.calibration.unequal_moves import calibrate_unequal
-from tcdp_sim.core.renamed import renamed
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE, LargestError, spec_objective
 
@@ -25,11 +24,3 @@ __all__ = [
     "spec_objective",
     "standard_deviation",
 ]
-
-__getattr__ = renamed(
-    __name__,
-    {
-        "SmoothNoise": "tcdp_sim.noise.calibrated.Calibrated",
-        "variance": "tcdp_sim.noise.objectives.VARIANCE",
-    },
-)

@@ -46,7 +46,7 @@ def main(experiment: str, console: Console) -> None:
     console.print(_yields(mechanism), soft_wrap=False)
     for line in (*_losses(mechanism), *_drawn(experiment)):
         say(console, line)
-    say(console, f"Clusters (cluster=...): {', '.join(groups.marked('cluster'))}")
+    say(console, f"Clusters (cluster=...): {', '.join(groups.options('cluster'))}")
     say(console, f"Run it: tcdp-sim experiment={experiment}   What it would run: tcdp-sim plan experiment={experiment}")
 
 

@@ -26,7 +26,7 @@ def overview(commands: Mapping[str, "Command"]) -> str:
     from tcdp_sim.study import groups
 
     table = [_line(command.usage(name), command.about) for name, command in commands.items()]
-    choices = [_choices(group, groups.marked(group)) for group in sorted({*groups.CHOSEN, *groups.PLUGGED})]
+    choices = [_choices(group, groups.options(group)) for group in sorted({*groups.CHOSEN, *groups.PLUGGED})]
     keys = groups.DEFAULTS.read_text("utf-8").partition("\n\n")[2].rstrip()
     parts = [
         ABOUT,

@@ -17,7 +17,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.core.user_files import follows_sweep
-from tcdp_sim.study import groups, retired
+from tcdp_sim.study import groups
 from tcdp_sim.study.compose import CONFIG, NO_KEYS, our_configs, split
 
 LONGEST_NAME = 200  # bytes; file systems allow 255
@@ -33,7 +33,6 @@ def configs(words: Sequence[str], several: bool = False, file: Mapping[str, Any]
     Raises UserError.
     """
     for word in words:
-        _refuse_former(word)
         _refuse_code(word)
     chosen, keys = split(file)
     given = [f"trials='{added[1]}'" if (added := ADDED.fullmatch(word)) else word for word in words]
@@ -124,13 +123,6 @@ def with_distinct_names(raws: Sequence[dict[str, Any]], words: Sequence[Sequence
     if repeated or max(len(os.fsencode(str(name))) for name in names) > LONGEST_NAME:
         raise UserError("these runs would share a folder; give a name that tells them apart, such as 'name=s${seed}'")
     return [{**raw, "name": name} for raw, name in zip(raws, names)]
-
-
-def _refuse_former(word: str) -> None:
-    """Raise UserError for a key that has become a command."""
-    key, equals, value = word.lstrip("+").partition("=")
-    if equals and key in retired.FORMER:
-        raise UserError(retired.advice(key, value))
 
 
 def _refuse_code(word: str) -> None:

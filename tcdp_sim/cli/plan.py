@@ -12,7 +12,7 @@ from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.blocks import absent_blocks
 from tcdp_sim.study.settings import Settings
 
-QUEUED = ("slurm", "pbs", "kubernetes")  # clusters that queue their workers
+QUEUED = ("slurm", "pbs")  # clusters that queue their workers
 
 
 def main(settings: Settings, console: Console) -> None:

@@ -71,8 +71,6 @@ def read(words: Sequence[str]) -> Request:
         if not equals:
             raise UserError(f"reproduce: {word!r} is not KEY=VALUE; valid: {', '.join(KEYS)}")
         head, _, rest = key.partition(".")
-        if head == "mode":
-            raise UserError(f"reproduce: {word} is no key now; write plan=true to see what would be computed")
         only_keys("reproduce", [head], KEYS)
         if head == "cluster":
             cluster[rest or "name"] = _plain(value) if rest else value

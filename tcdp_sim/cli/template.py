@@ -59,7 +59,7 @@ def _lines(study: Settings) -> Iterator[str]:
         options = ", ".join(groups.options("data"))
         yield from ("", *_wrapped("#", f"The data set, by its name or by its keys; valid: {options}"), PATHS)
         yield from _section("data", study.data["name"])
-    yield from ("", f"# The place where the study runs; valid: {', '.join(groups.marked('cluster'))}")
+    yield from ("", f"# The place where the study runs; valid: {', '.join(groups.options('cluster'))}")
     yield from (*_section("cluster", study.cluster["name"]), "", *_general(study))
 
 

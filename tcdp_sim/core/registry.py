@@ -9,7 +9,6 @@ code in, while an installed package can.
 import importlib
 import pkgutil
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +22,6 @@ from tcdp_sim.core.errors import UserError, known
 
 KINDS = ("noise", "mechanism", "experiment", "sweep")
 FIGURES = ("rows", "report", "figures")  # the functions that make a module an experiment
-OLDER = {"rows": "reference"}  # what may stand in place of one for this release
 
 
 @dataclass(frozen=True)
@@ -100,16 +98,9 @@ def experiment(name: str) -> Any:
         return importlib.import_module("tcdp_sim.experiments.plain")
     plug_in = plug_ins("experiment")[name]
     module = plug_in.load()
-    if missing := [name for name in FIGURES if not _has(module, name)]:
+    if missing := [name for name in FIGURES if not callable(getattr(module, name, None))]:
         raise plug_in.refused(f"is not an experiment: it has no {missing[0]}; valid: {', '.join(FIGURES)}")
-    for function in (function for function in OLDER if not hasattr(module, function)):
-        text = f"has `{OLDER[function]}`, which goes with the next release; valid: `{function}` (docs/howto/plugins.md)"
-        warnings.warn(str(plug_in.refused(text)), DeprecationWarning, stacklevel=2)
     return module
-
-
-def _has(module: Any, function: str) -> bool:
-    return any(callable(getattr(module, name, None)) for name in (function, OLDER.get(function, function)))
 
 
 def names(kind: str) -> tuple[str, ...]:

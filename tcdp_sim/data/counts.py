@@ -8,11 +8,9 @@ from hashlib import blake2b
 import numpy as np
 
 from tcdp_sim.core.arrays import Ints
-from tcdp_sim.core.renamed import renamed_arguments, renamed_attribute
 from tcdp_sim.data.checks import LARGEST_DOMAIN
 
 
-@renamed_arguments(bins="k")
 @dataclass(frozen=True, eq=False)
 class Counts:
     """The number of records in each occupied bin of a declared public domain, without labels.
@@ -50,8 +48,6 @@ class Counts:
     source: str
     left_out: Mapping[str, int] = field(default_factory=dict)
     own: bool = False
-
-    bins = renamed_attribute("bins", "k")
 
     def __post_init__(self) -> None:
         counts = np.asarray(self.counts)

@@ -6,8 +6,6 @@ A name is imported when it is used, so that a part of the package does not load 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tcdp_sim.core.renamed import renamed
-
 if TYPE_CHECKING:
     from tcdp_sim.core.numerics import Bounds
     from tcdp_sim.exact.allocation.profile import allocation_epsilon, allocation_profile
@@ -133,14 +131,8 @@ _HOMES = {  # module -> its public names
 }
 
 
-_OLD = renamed(
-    __name__,
-    {"spent_delta": "tcdp_sim.exact.worst_delta", "spent_renyi": "tcdp_sim.exact.worst_renyi"},
-)
-
-
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names.split():
             return getattr(import_module(home), name)
-    return _OLD(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

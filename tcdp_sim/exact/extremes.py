@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats, Real, Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.base import Noise
 
 MAX_COUNT = 1e300
@@ -18,7 +17,6 @@ TINY = 1e-310
 _ROUNDING = 2.0**-48  # relative error of a tail probability computed here
 
 
-@renamed_arguments(count="k", q="level")
 def max_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
     """Return the `level`-quantile of the maximum of `k` independent draws.
 
@@ -62,7 +60,6 @@ def max_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
     return _quantile(at_tail, tail)
 
 
-@renamed_arguments(count="k", q="level")
 def max_abs_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
     """Return the `level`-quantile of the largest absolute value of `k` independent draws.
 
@@ -98,7 +95,6 @@ def max_abs_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any
     return _quantile(lambda tail: noise.isf(0.5 * tail), -np.expm1(-_log_below(k, level)))
 
 
-@renamed_arguments(count="k")
 def max_abs_sf(noise: Noise, k: ArrayLike, threshold: ArrayLike) -> Bounds[Any]:
     """Return P[the largest absolute value of `k` independent draws exceeds the threshold].
 

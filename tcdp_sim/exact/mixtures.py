@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, RealFunction, Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import Noise
 
 
@@ -127,7 +126,6 @@ def log_mean(weights: Floats, logs: Floats) -> Floats:
     return np.where(np.isfinite(top), top + np.log(weights[weights > 0] @ np.exp(logs - top)), top)
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def subsampled(noise: Noise, shift: float, sampling_probability: float) -> tuple[Mixture, Mixture]:
     """Return the pair of laws that dominates Poisson subsampling of additive noise.
 

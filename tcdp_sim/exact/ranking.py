@@ -7,7 +7,6 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, integrate
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.noise.base import Noise
@@ -22,7 +21,6 @@ _MOST_POINTS = 2**22  # of a lattice that are summed
 _KINKS = 64  # number of bins next below the top whose kinks are edges
 
 
-@renamed_arguments(bins="k")
 def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) -> Bounds:
     """Return P[a bin that is truly largest is largest in the release], with independent noise in every bin.
 
@@ -70,7 +68,6 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) 
     return _expectation(noise, winner, ties, counts, gaps)
 
 
-@renamed_arguments(bins="k")
 def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) -> Bounds:
     """Return P[some empty bin overtakes every bin that is truly largest in the release].
 

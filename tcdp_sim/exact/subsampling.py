@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.renyi.kernels import divergence_of_mean, excess_over_q
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
@@ -32,7 +31,6 @@ DIRECTIONS = ("forward", "reverse")
 _WIDEST = 60.0  # half the side of the square that the quadrature in the plane covers, in scales
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 @within(MOST_POINTS, "valid: fewer orders, or a smaller shift")
 def subsampled_renyi(
     noise: Noise, shift: float, order: ArrayLike, sampling_probability: float, direction: str = "forward"
@@ -79,7 +77,6 @@ def subsampled_renyi(
     return renyi_divergence_between(*_directed(noise, shift, sampling_probability, direction), order)
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 @within(MOST_POINTS, "valid: fewer epsilons, or a smaller shift")
 def subsampled_hockey_stick(
     noise: Noise, shift: float, epsilon: ArrayLike, sampling_probability: float, direction: str = "forward"
@@ -126,7 +123,6 @@ def subsampled_hockey_stick(
     return hockey_stick_between(*_directed(noise, shift, sampling_probability, direction), epsilon)
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_probability: float) -> Bounds:
     """Return D_order of (s P + (1-s) R, s Q + (1-s) R) for Gaussians with three centres `shift` apart.
 
@@ -256,7 +252,6 @@ class DominatingPair:
         return DominatingPair(tuple(parts[gone:]), self.symmetric, rest)
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def dominating_pairs(
     noise: Noise, shift: float, sampling_probability: float, scheme: str, records: int | None = None
 ) -> tuple[DominatingPair, ...]:

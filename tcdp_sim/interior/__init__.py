@@ -4,7 +4,6 @@ Source: Bun-Dwork-Rothblum-Steinke 2018, Section 5.3 (Problem 24, Theorem 25). T
 proofs. Neighbours substitute one record; the number of records n is public. Weights and depths are in records.
 """
 
-from tcdp_sim.core.renamed import renamed
 from tcdp_sim.interior.budget import best_split, ledger, recommended_split, release_parameters, split_budget
 from tcdp_sim.interior.level_profile import LevelProfile
 from tcdp_sim.interior.lower_bounds import tcdp_least_n, zcdp_least_n
@@ -28,14 +27,3 @@ __all__ = [
     "thresholds",
     "zcdp_least_n",
 ]
-
-__getattr__ = renamed(
-    __name__,
-    {
-        "Recipe": "tcdp_sim.interior.ReleaseParameters",
-        "outputs": "tcdp_sim.interior.released_points",
-        "parts": "tcdp_sim.interior.split_budget",
-        "recipe": "tcdp_sim.interior.release_parameters",
-        "required_n": "tcdp_sim.interior.required_records",
-    },
-)

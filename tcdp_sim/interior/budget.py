@@ -9,7 +9,6 @@ import numpy as np
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, choice
-from tcdp_sim.core.renamed import numbers_as_guarantee, renamed_arguments
 from tcdp_sim.interior.ledger import (
     ACCOUNTINGS,
     Step,
@@ -91,7 +90,6 @@ def recommended_split(log2_k: float) -> tuple[float, float, float]:
     return next(split for most, split in SPLITS if log2_k <= most)
 
 
-@numbers_as_guarantee(TCDP, "rho", "omega")
 def split_budget(
     guarantee: Guarantee,
     log2_k: float,
@@ -158,7 +156,6 @@ def split_budget(
     return BudgetSplit(exponential_epsilon(level * rho, accounting), noise, epsilon_end)
 
 
-@renamed_arguments(bought="budget_split", beta="failure")
 def release_parameters(
     budget_split: BudgetSplit,
     log2_k: float,
@@ -212,8 +209,6 @@ def release_parameters(
     return ReleaseParameters(*levels, lower, upper, selection, candidates, floor)
 
 
-@renamed_arguments(bought="budget_split")
-@numbers_as_guarantee(TCDP, "rho", "omega")
 def ledger(
     budget_split: BudgetSplit,
     guarantee: Guarantee,
@@ -283,7 +278,6 @@ def default_split(
     return best_split(guarantee, log2_k, family, accounting, calibration)
 
 
-@numbers_as_guarantee(TCDP, "rho", "omega")
 @lru_cache(maxsize=1024)
 def best_split(
     guarantee: Guarantee,

@@ -1,6 +1,5 @@
 """The dyadic tree over a domain of any size for a data set. The cost to build it does not depend on the domain."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -134,11 +133,6 @@ class LevelProfile:
     def total(self) -> float:
         """The weight of all points: n for records."""
         return self.before[-1]
-
-    def fhat(self, levels: Ints | range) -> Weights:
-        """Return `heaviest_at` under its old name."""
-        warnings.warn("LevelProfile.fhat is now LevelProfile.heaviest_at", DeprecationWarning, stacklevel=2)
-        return self.heaviest_at(levels)
 
     def heaviest_at(self, levels: Ints | range) -> Weights:
         """Return the weight of the heaviest node at each of these levels; 0 at level -1."""

@@ -3,13 +3,11 @@
 from math import inf, log, log1p, sqrt
 
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import numbers_as_guarantee, renamed_arguments
 from tcdp_sim.interior.ledger import rho_and_omega
 from tcdp_sim.interior.records_needed import FAILURE
-from tcdp_sim.privacy import TCDP, Guarantee
+from tcdp_sim.privacy import Guarantee
 
 
-@renamed_arguments(beta="failure")
 def zcdp_least_n(rho: float, log2_k: float, failure: float = FAILURE) -> float:
     """Return the n below which no rho-zCDP algorithm finds interior points with probability 1 - failure.
 
@@ -46,8 +44,6 @@ def zcdp_least_n(rho: float, log2_k: float, failure: float = FAILURE) -> float:
     return sqrt(_information(log2_k, failure) / real("rho", rho, 0))
 
 
-@renamed_arguments(beta="failure")
-@numbers_as_guarantee(TCDP, "rho", "omega")
 def tcdp_least_n(guarantee: Guarantee, log2_k: float, failure: float = FAILURE) -> float:
     """Return the n below which no algorithm with a tCDP guarantee finds interior points with probability 1 - failure.
 
@@ -78,6 +74,7 @@ def tcdp_least_n(guarantee: Guarantee, log2_k: float, failure: float = FAILURE) 
 
     Examples
     --------
+    >>> from tcdp_sim.privacy import TCDP
     >>> round(tcdp_least_n(TCDP(0.5, 20.0), 1000), 1)
     29.2
     """

@@ -17,7 +17,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from tcdp_sim.core.errors import choice, real
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers.log_extremes import isf_log
 
@@ -117,7 +116,6 @@ def needs(
     return Needs(margins.gap, margins.heaviest + beyond, 2 * margins.depth)
 
 
-@renamed_arguments(parts="budget_split", beta="failure")
 def required_records(
     budget_split: BudgetSplit, log2_k: float, failure: float = FAILURE, variant: str = "default"
 ) -> int:
@@ -168,7 +166,6 @@ def smallest(least: Callable[[int], float]) -> int:
     return n
 
 
-@renamed_arguments(parts="budget_split", beta="failure")
 def thresholds(
     budget_split: BudgetSplit, log2_k: float, n: float, failure: float = FAILURE, variant: str = "default"
 ) -> tuple[float, float]:

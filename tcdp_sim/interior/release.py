@@ -6,7 +6,6 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Bools, Ints, Weights
 from tcdp_sim.core.errors import choice, real
-from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.interior.choose_leaf import choose, empty_nodes, occupied_depths
 from tcdp_sim.interior.choose_level import level_cells, sample_levels
 from tcdp_sim.interior.choose_node import NOBODY, SELECTIONS
@@ -113,8 +112,6 @@ class Draws:
         return self.depth > 0
 
 
-@renamed_arguments(recipe="parameters")
-@generator_moved
 def sample(profile: LevelProfile, parameters: ReleaseParameters, trials: int, *, rng: np.random.Generator) -> Draws:
     """Return independent trials of the release. The cost does not depend on the size of the domain.
 
@@ -194,7 +191,6 @@ def _finish_run(
     out.best[trials] = depths[:, allowed].max(axis=1)
 
 
-@generator_moved
 def released_points(profile: LevelProfile, draws: Draws, *, rng: np.random.Generator) -> list[int | None]:
     """Return the released elements of the domain, as integers of any size; None for a trial without a release.
 

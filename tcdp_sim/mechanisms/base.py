@@ -1,8 +1,7 @@
 """The interface of a mechanism: its law as plain data, its simulation and its guarantee."""
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
@@ -11,9 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms.axes import COMMON
 from tcdp_sim.privacy import Guarantee
 
 Point = Mapping[str, Any]  # the value of each axis; a noise is given by its spec
@@ -112,9 +110,9 @@ class Mechanism(ABC):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        names = vars(cls).get("axes", {})
-        if not isinstance(names, Mapping):
-            cls.axes = _of_names(cls.__name__, names) if names else declared()
+        if not isinstance(vars(cls).get("axes", {}), Mapping):
+            advice = "axes = declared(NOISE, Axis('mean', 'mean of the records', '1', '0 to 1'))"
+            raise TypeError(f"the axes of {cls.__name__} are not declared; write {advice}")
 
     @classmethod  # noqa: B027 (a mechanism may have nothing to check)
     def check_options(cls, options: Options) -> None:
@@ -250,10 +248,3 @@ class Mechanism(ABC):
         dict of str to ndarray
             The values of each observable (float64) and event (bool), shape (trials,).
         """
-
-
-def _of_names(mechanism: str, names: Iterable[str]) -> Mapping[str, Axis]:
-    """Return the axes of a plug-in's mechanism that lists their names only, as mechanisms once did."""
-    advice = "declare them: axes = declared(NOISE, Axis('mean', 'mean of the records', '1', '0 to 1'))"
-    warnings.warn(f"the axes of {mechanism} are names; {advice}", DeprecationWarning, stacklevel=4)
-    return declared(*(COMMON.get(name, Axis(name, "")) for name in names))

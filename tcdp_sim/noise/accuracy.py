@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Reals
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.distribution import Distribution
 
 
@@ -13,7 +12,6 @@ class HasErrorRadius(Distribution):
 
     _gives_fallbacks = True
 
-    @renamed_arguments(bins="k", beta="failure")
     def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
         """Return the radius that with probability >= 1 - failure none of `k` draws exceeds in absolute value.
 
@@ -31,7 +29,6 @@ class HasErrorRadius(Distribution):
         """
         return self.isf(0.5 * np.exp(-self._log_ratio(k, failure)))
 
-    @renamed_arguments(bins="k", beta="failure")
     def printed_radius(self, rho: float, k: ArrayLike, failure: ArrayLike) -> Reals | None:
         """Return a radius that a paper prints for the noise at `rho` and that is wrong, kept to show so.
 

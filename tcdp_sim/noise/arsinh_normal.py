@@ -9,7 +9,6 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
@@ -82,7 +81,6 @@ class ArsinhNormal(StretchableNoise):
     def var(self) -> float:
         return float(self.scale**2 * np.expm1(2 * self.sigma**2) / (2 * self.sigma**2))
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         return self._x(rng.standard_normal(size))
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Bools, Floats, Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.dithered import Dithered
 from tcdp_sim.noise.strips import Strips, strips
@@ -148,7 +147,6 @@ class DiscreteNoise(Noise):
 
     # Draws
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         """Return independent draws.
 
@@ -159,7 +157,6 @@ class DiscreteNoise(Noise):
         self.fill(out=out, rng=rng)
         return out[()]
 
-    @generator_moved
     def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         self._strips.fill(out=out, rng=rng)
         self._round(out)

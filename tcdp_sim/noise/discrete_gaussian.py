@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.discrete import SmoothTail
 from tcdp_sim.noise.gaussian import Gaussian
 from tcdp_sim.noise.theta import Theta
@@ -97,7 +96,6 @@ class DiscreteGaussian(SmoothTail):
     def exact_rho(self, shift: float) -> Fraction:
         return (Fraction(float(shift)) / Fraction(self.sigma)) ** 2 / 2
 
-    @renamed_arguments(orders="order")
     def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         """Return D_order for finite orders; infinite at no whole number of steps.
 
@@ -114,7 +112,6 @@ class DiscreteGaussian(SmoothTail):
         value = order * square + np.divide(lost, excess, out=np.zeros_like(order), where=excess > 0)
         return closed_form(np.maximum(value, 0.0), 1e-13)
 
-    @renamed_arguments(epsilons="epsilon")
     def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds | None:
         """Return delta(epsilon) as a sum over the points whose loss exceeds epsilon; 1 at no whole number of steps."""
         steps = self.steps_of(shift)

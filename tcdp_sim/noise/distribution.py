@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Reals
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.guard import is_foreign
 from tcdp_sim.noise.missing import cannot
 from tcdp_sim.noise.moments import kurtosis_by_quadrature
@@ -111,7 +110,6 @@ class Distribution(Parametric, ABC):
         """
         return kurtosis_by_quadrature(self.logsf, float(self.isf(0.25)))
 
-    @generator_moved
     def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         """Fill `out` with independent draws in C order, the stream of `sample` for its shape."""
         out[...] = self.sample(size=out.shape, rng=rng)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Reals
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import Guarantee
 
@@ -121,7 +120,6 @@ class Dithered(DitheredNoise):
         """The noise on the lattice, in steps."""
         return self.noise if self.scale == 1 else self.noise.scaled(1 / self.scale)
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         whole = self.noise.sample(size=size, rng=rng)
         return whole + self.scale * (rng.random(size) - 0.5)

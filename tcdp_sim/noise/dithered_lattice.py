@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.dithered import FAINTEST, MOST_STEPS, DitheredNoise
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy.definitions import Guarantee
@@ -76,7 +75,6 @@ class DitheredLattice(DitheredNoise):
         """The noise Z on the lattice, in steps."""
         return LatticeNoise(self.offset, self.log_mass, self.fall)
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         whole = self.lattice.sample(size=size, rng=rng)
         return self.scale * (whole + rng.random(size) - 0.5)

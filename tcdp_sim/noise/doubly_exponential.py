@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Reals
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.gaussian import Gaussian
 from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
@@ -51,7 +50,6 @@ class DoublyExponentialNoise(Noise):
     def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
         return "stretched ever so little, its doubly exponential tails have infinite divergences at all orders above 1"
 
-    @renamed_arguments(bins="k", beta="failure")
     def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
         # Bun-Dwork-Rothblum-Steinke 2018, Corollary 18: P[|Z| > x] <= exp(-z(x)^2 / 2).
         return self.knee * np.arcsinh(self.scale / self.knee * np.sqrt(2 * self._log_ratio(k, failure)))

@@ -11,7 +11,6 @@ from scipy.special import log_ndtr, ndtri_exp
 
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
 from tcdp_sim.privacy.definitions import Guarantee
@@ -151,7 +150,6 @@ class ExponentialPolylogarithmic(Noise):
         rest = _log_integral(lambda w, step: self._climb(w, step, k + 1.0), np.array(mode), 0.0, np.inf, moment=k)
         return float(self._climb(0.0, mode, k + 1.0) + rest - self._log_mass)
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         shape = np.empty(() if size is None else size).shape
         count = int(np.prod(shape))

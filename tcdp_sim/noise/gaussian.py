@@ -11,7 +11,6 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
-from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee, concentrated
@@ -80,11 +79,9 @@ class Gaussian(Noise):
     def kurtosis(self) -> float:
         return 3.0
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         return self.scale * rng.standard_normal(self.shape if size is None else size)
 
-    @generator_moved
     def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         rng.standard_normal(out=out)
         out *= self.scale
@@ -104,11 +101,9 @@ class Gaussian(Noise):
     def exact_rho(self, shift: float) -> Fraction:
         return (Fraction(float(shift)) / Fraction(float(self.scale))) ** 2 / 2
 
-    @renamed_arguments(orders="order")
     def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         return closed_form(order * np.square(np.divide(shift, self.scale)) / 2, 1e-14)
 
-    @renamed_arguments(epsilons="epsilon")
     def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds:
         # Balle-Barthe-Gaboardi 2018, Theorem 4. Mills' ratio is used where the difference of two tails would cancel.
         theta = shift / self.scale
@@ -129,7 +124,6 @@ class Gaussian(Noise):
     def affine_max_order(self, log_scale: float, shift: float) -> float:
         return -1 / np.expm1(2 * log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
 
-    @renamed_arguments(orders="order")
     def closed_affine_renyi(self, log_scale: float, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         # Gil-Alajaji-Linder 2013, Table 2. `tilted` is the variance of P over that of the tilted law.
         s, drop = order - 1, -np.expm1(-2 * log_scale)  # `drop` is 1 - 1 / v with v = e^(2 log_scale)
@@ -150,12 +144,10 @@ class Gaussian(Noise):
         room = guarantee.rho - 4 * smoothing**2
         return self.scale * np.sqrt(room) if room > 0 and guarantee.omega <= 0.25 / smoothing else 0.0
 
-    @renamed_arguments(bins="k", beta="failure")
     def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
         # Bun-Steinke 2016, Section 6.1, corrected: P[|Z| > x] <= exp(-x^2 / (2 scale^2)).
         return self.scale * np.sqrt(2 * self._log_ratio(k, failure))
 
-    @renamed_arguments(bins="k", beta="failure")
     def printed_radius(self, rho: float, k: ArrayLike, failure: ArrayLike) -> Reals:
         return np.sqrt(self._log_ratio(k, failure) / rho)  # Bun-Steinke 2016, Section 6.1, without its factor 2
 

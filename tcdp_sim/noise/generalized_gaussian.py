@@ -9,7 +9,6 @@ from scipy.special import gamma, gammaincc, gammainccinv, gammaincinv, gammaln
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
@@ -108,7 +107,6 @@ class GeneralizedGaussian(Noise):
         five, three, one = (float(gammaln(k / self.power)) for k in (5, 3, 1))
         return float(np.exp(five - 2 * three + one))
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         # Gamma draws have exact tails, and |Z / scale|^power has the law Gamma(1 / power).
         size = self.shape if size is None else size

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, closed_form, rounded
-from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
@@ -77,7 +76,6 @@ class Laplace(Noise):
     def kurtosis(self) -> float:
         return 6.0
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         # Exponential draws have exact tails; inverting a 53-bit uniform has none beyond 1e-16.
         size = self.shape if size is None else size
@@ -94,12 +92,10 @@ class Laplace(Noise):
     def largest_loss(self, shift: float) -> float:
         return shift / self.scale
 
-    @renamed_arguments(orders="order")
     def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         theta = shift / self.scale
         return closed_form(np.array([_renyi(theta, each) for each in order]), 1e-12)
 
-    @renamed_arguments(epsilons="epsilon")
     def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds:
         # Balle-Barthe-Gaboardi 2018, Theorem 3.
         return closed_form(np.maximum(-np.expm1(-room(self.scale, shift, epsilon) / 2), 0.0), 1e-14)
@@ -107,7 +103,6 @@ class Laplace(Noise):
     def affine_max_order(self, log_scale: float, shift: float) -> float:
         return -1 / np.expm1(log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
 
-    @renamed_arguments(orders="order")
     def closed_affine_renyi(self, log_scale: float, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         # Derived here. Below the least order, D lies between its values at order 1 and there, because it does not fall.
         m, b = abs(shift) / self.scale, np.exp(log_scale)
@@ -126,7 +121,6 @@ class Laplace(Noise):
     def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
         return too_many_orders(guarantee, cls(1.0).affine_max_order(-smoothing, 0.0))
 
-    @renamed_arguments(bins="k", beta="failure")
     def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
         return self.scale * self._log_ratio(k, failure)
 

@@ -10,7 +10,6 @@ from scipy.special import wrightomega
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.inversion import rising_root
 from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
@@ -90,7 +89,6 @@ class LaplaceLogNormal(StretchableNoise):
     def var(self) -> float:
         return float(2 * self.scale**2 * np.exp(2 * self.sigma**2))
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         magnitude = rng.standard_exponential(size) * np.exp(self.sigma * rng.standard_normal(size))
         return self.scale * np.copysign(magnitude, rng.random(size) - 0.5)

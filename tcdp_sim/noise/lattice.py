@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import choice, scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.discrete import CLOSE, FAINTEST, DiscreteNoise, LossAtoms
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee
@@ -99,7 +98,6 @@ class LatticeNoise(DiscreteNoise):
         beyond = self._mass[-1] * (x * ratio / rest + ratio / rest**2)
         return float(2 * (self._mass * self._points).sum() + 2 * beyond)
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         shape = np.empty(() if size is None else size).shape
         depth = rng.standard_exponential(shape)  # the draw is the last point with -log P[|Z| >= point] <= depth
@@ -108,7 +106,6 @@ class LatticeNoise(DiscreteNoise):
         further = np.maximum(depth + self._log_two_sided[-1], 0.0) // self.fall
         return np.copysign(self.offset + i + np.where(i == self._last, further, 0.0), sign)[()]
 
-    @generator_moved
     def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         out[...] = self.sample(size=out.shape, rng=rng)
 

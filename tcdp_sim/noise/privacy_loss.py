@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.numerics import ArrayBounds
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.distribution import Distribution
 from tcdp_sim.noise.missing import cannot, defines
 
@@ -111,12 +110,10 @@ class HasPrivacyLoss(Distribution):
         """Return the least rho of zCDP for this shift if it is rational and known exactly, else None."""
         return None
 
-    @renamed_arguments(orders="order")
     def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds | None:
         """Return D_order(P || Q) in nats for shift > 0 and n finite orders >= 1, or None for no closed form."""
         return None
 
-    @renamed_arguments(epsilons="epsilon")
     def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds | None:
         """Return delta(epsilon) of (P, Q) for shift > 0 and n values epsilon >= 0, or None for no closed form."""
         return None

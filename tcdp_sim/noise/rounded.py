@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from tcdp_sim.core.arrays import Bools, Floats, Reals
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import gauss_panels
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.discrete import FAINTEST, SmoothTail
 from tcdp_sim.privacy.definitions import Guarantee
@@ -114,7 +113,6 @@ class Rounded(SmoothTail):
         x = np.arange(1.0, end + 2)
         return float(2 * (x**n * np.exp(self._log_mass(x))).sum())
 
-    @generator_moved
     def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         self.continuous.fill(out=out, rng=rng)
         self._round(out)

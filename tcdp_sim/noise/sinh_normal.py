@@ -9,7 +9,6 @@ from scipy.special import log_ndtr, logsumexp, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.privacy.definitions import TCDP, Guarantee
@@ -88,13 +87,11 @@ class SinhNormal(DoublyExponentialNoise):
             terms = np.where(weight > 0, u * u * weight * np.cosh(u), 0.0)
         return (2 * np.square(self.knee) * (step / c)[..., 0] * terms.sum(axis=-1))[()]
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         out = np.empty(self.shape if size is None else size)
         self.fill(out=out, rng=rng)
         return out[()]
 
-    @generator_moved
     def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         rng.standard_normal(out=out)
         out *= self.scale / self.knee

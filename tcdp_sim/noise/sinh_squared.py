@@ -11,7 +11,6 @@ from scipy.special import ndtri, ndtri_exp
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds
-from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise import sinh_squared_law as law
 from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.sinh_squared_renyi import scaled_divergence
@@ -95,13 +94,11 @@ class SinhSquared(DoublyExponentialNoise):
             moment = (u * u * np.exp(-0.5 * z * z)).sum(axis=-1)
         return (2 * np.square(self.knee) * step[..., 0] * moment / law.mass(self._c))[()]
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         out = np.empty(self.shape if size is None else size)
         self.fill(out=out, rng=rng)
         return out[()]
 
-    @generator_moved
     def fill(self, out: NDArray[np.float64], *, rng: np.random.Generator) -> None:
         if self.shape == ():
             _strips(self).fill(out=out, rng=rng)
@@ -118,7 +115,6 @@ class SinhSquared(DoublyExponentialNoise):
             loss = -0.5 * (ratio * np.sinh(twice)) * (ratio * np.sinh(shift / self.knee))
             return np.where(shift == 0, 0 * twice, loss)[()]  # not 0 * inf where sinh overflows
 
-    @renamed_arguments(orders="order")
     def closed_renyi(self, shift: float, order: NDArray[np.float64]) -> ArrayBounds:
         return scaled_divergence(self.scale, self.knee, shift, order)
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.numerics import ArrayBounds
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.noise.distribution import Distribution
 from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.privacy.definitions import TCDP, Guarantee, PureDP, concentrated
@@ -42,7 +41,6 @@ class HasStretchedLoss(Distribution):
         """Return the order from which on D(P || Q) is infinite (inf: none); NaN where it is not known."""
         return np.nan
 
-    @renamed_arguments(orders="order")
     def closed_affine_renyi(self, log_scale: float, shift: float, order: NDArray[np.float64]) -> ArrayBounds | None:
         """Return D_order(P || Q) in nats, shape (n,), for finite orders >= 1 below the largest.
 

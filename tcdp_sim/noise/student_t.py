@@ -9,7 +9,6 @@ from scipy.special import betainc, betaincinv, betaln, hyp2f1
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, PureDP, concentrated
@@ -88,7 +87,6 @@ class StudentT(StretchableNoise):
     def var(self) -> float:
         return self.scale**2 * self.degrees / (self.degrees - 2) if self.degrees > 2 else np.inf
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         return self.scale * rng.standard_t(self.degrees, size)
 

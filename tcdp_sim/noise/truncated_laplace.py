@@ -10,7 +10,6 @@ from scipy.special import gammainc
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds
-from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes, room
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
@@ -88,7 +87,6 @@ class TruncatedLaplace(Noise):
         ratio = self.bound / self.scale
         return 2 * np.square(self.scale) * gammainc(3, ratio) / self._mass()
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         # An exponential law has no memory, so a draw modulo the bound is a draw truncated there, and fmod is exact.
         # Inverting a 53-bit uniform draw would have no tail beyond 37 scales.
@@ -107,7 +105,6 @@ class TruncatedLaplace(Noise):
     def largest_loss(self, shift: float) -> float:
         return np.inf
 
-    @renamed_arguments(epsilons="epsilon")
     def closed_hockey_stick(self, shift: float, epsilon: NDArray[np.float64]) -> ArrayBounds:
         """Return delta(epsilon) of (P, Q): the mass outside the other support, plus the integrals over two stretches.
 
@@ -132,7 +129,6 @@ class TruncatedLaplace(Noise):
         delta = outside + inner
         return Bounds(delta - lost, delta, delta + lost)
 
-    @renamed_arguments(bins="k", beta="failure")
     def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
         return np.minimum(self.bound, self.scale * self._log_ratio(k, failure))
 

@@ -9,7 +9,6 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.inversion import rising_root
 from tcdp_sim.noise.stretchable import StretchableNoise
@@ -85,7 +84,6 @@ class UniformLogNormal(StretchableNoise):
     def var(self) -> float:
         return float(self.scale**2 * np.exp(2 * self.sigma**2) / 3)
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         uniform = 2 * rng.random(size) - 1
         return self.scale * uniform * np.exp(self.sigma * rng.standard_normal(size))

@@ -1,6 +1,5 @@
 """The best of all additive noises for data that change by whole numbers, with bounds on the least cost of any noise."""
 
-from tcdp_sim.core.renamed import renamed
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import LargestError, MeanAbsoluteError, MeanSquaredError, Tail
 from tcdp_sim.optimal.best_noise import best_lattice_noise, optimal_noise
@@ -19,5 +18,3 @@ __all__ = [
     "optimal_noise",
     "step_ends",
 ]
-
-__getattr__ = renamed(__name__, {"LargestErrorQuantile": "tcdp_sim.noise.objectives.LargestError"})

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import ArrayBounds, Bounds
-from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import Guarantee
 
@@ -112,7 +111,6 @@ class LatticeMixture(Noise):
         """Return E |Z|, in counts."""
         return float(self._mass @ self._sizes)
 
-    @generator_moved
     def sample(self, size: Any = None, *, rng: np.random.Generator) -> Reals:
         shape = np.empty(() if size is None else size).shape
         depth = rng.standard_exponential(shape)  # the draw is the largest size whose -log P[|Z| >= size] is below it
@@ -134,7 +132,6 @@ class LatticeMixture(Noise):
         """Return infinity, because the last point of a run has no neighbour."""
         return np.inf
 
-    @renamed_arguments(epsilons="epsilon")
     def closed_hockey_stick(self, shift: float, epsilon: Floats) -> ArrayBounds:
         """Return delta(epsilon), the mean over the runs and their mirror images. It is 1 unless the shift is whole."""
         if shift != round(shift):

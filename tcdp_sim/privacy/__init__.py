@@ -1,6 +1,5 @@
 """Privacy guarantees: definitions, conversions, composition, subsampling and group privacy."""
 
-from tcdp_sim.core.renamed import renamed
 from tcdp_sim.privacy.amplification.amplify import amplify
 from tcdp_sim.privacy.amplification.profiles import amplified_profile, group_delta
 from tcdp_sim.privacy.amplification.schemes import (
@@ -87,16 +86,3 @@ __all__ = [
     "zcdp_budget",
     "zcdp_from_family",
 ]
-
-__getattr__ = renamed(
-    __name__,
-    {
-        "chance_drawn": "tcdp_sim.privacy.inclusion_probability",
-        "drawn_again": "tcdp_sim.privacy.draw_count_probabilities",
-        "drawn_more_often": "tcdp_sim.privacy.draw_count_tail",
-        "draws": "tcdp_sim.privacy.draw_sizes",
-        "group": "tcdp_sim.privacy.group_privacy",
-        "lemma_38_delta": "tcdp_sim.privacy.approx_zcdp_delta",
-        "lemma_8": "tcdp_sim.privacy.renyi_to_approx_dp",
-    },
-)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import ceil, exp, expm1, fsum, lgamma, log, log1p, sqrt
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import numbers_as_guarantee, renamed_arguments
 from tcdp_sim.privacy.composition import compose_advanced
 from tcdp_sim.privacy.conversions import to_approx_dp
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, whole
@@ -57,8 +56,6 @@ class CheatSheetRow:
     guarantee: Guarantee | None = None
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
-@numbers_as_guarantee(TCDP, "rho", "omega")
 def cheat_sheet(
     guarantee: TCDP,
     delta: float,

@@ -11,7 +11,6 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -94,7 +93,6 @@ class AdditiveRelease(Release):
     def median_abs_error(self, q: Any) -> Reals:
         return np.full(np.shape(q), self.noise.isf(0.25))[()]
 
-    @generator_moved
     def sample(self, q: Any, size: Any = None, *, rng: np.random.Generator) -> Reals:
         return q + self.noise.sample(size=np.shape(q) if size is None else size, rng=rng)
 

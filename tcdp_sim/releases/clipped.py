@@ -10,7 +10,6 @@ from scipy.special import ndtr, ndtri
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import real, scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence
@@ -71,7 +70,6 @@ class ContributionRelease(Release):
     def worst_shift(self, influence: float) -> tuple[Noise, float]:
         return Gaussian(self.scale), float(self.contribution(one_influence(influence)))
 
-    @generator_moved
     def sample(self, q: Any, size: Any = None, *, rng: np.random.Generator) -> Reals:
         return q + self.scale * rng.standard_normal(np.shape(q) if size is None else size)
 

@@ -9,7 +9,6 @@ import numpy as np
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import choice, real, scalar
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence
@@ -121,7 +120,6 @@ class TransformedRelease(Release):
         """Return P[release < 0], which is 0 if negative releases become 0."""
         return np.zeros(np.shape(q))[()] if self.nonnegative else self.cdf(q, 0.0)
 
-    @generator_moved
     def sample(self, q: Any, size: Any = None, *, rng: np.random.Generator) -> Reals:
         centre = self._centre(q)
         noisy = centre + self.scale * rng.standard_normal(np.shape(q) if size is None else size)

@@ -1,6 +1,5 @@
 """Published results of a run: functions that open them, read single cells and make tidy tables."""
 
-from tcdp_sim.core.renamed import renamed
 from tcdp_sim.results.cells import (
     cell_histogram,
     cell_mechanism,
@@ -41,11 +40,3 @@ __all__ = [
     "tidy",
     "tidy_blocks",
 ]
-
-__getattr__ = renamed(
-    __name__,
-    {
-        "chance_of_quantiles": "tcdp_sim.results.cell_p_values",
-        "chances_of_quantile": "tcdp_sim.results.table_p_values",
-    },
-)

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.statistics.one_sample import quantile_p_values
 from tcdp_sim.store import columns
@@ -63,8 +62,6 @@ class _ByNoise(dict):
 def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
     """Return the labels of every noise of a run: `noise_label`, `noise_family` and `noise_calibration`.
 
-    Results of old versions have no labels. Then the label is the name of the noise.
-
     Parameters
     ----------
     flat : xarray.Dataset
@@ -77,10 +74,11 @@ def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
 
     Examples
     --------
-    >>> noise_labels(xr.Dataset(coords={"noise": ["laplace"]}))["laplace"]
-    {'noise_label': 'laplace', 'noise_family': '', 'noise_calibration': ''}
+    >>> flat = xr.Dataset(coords={"noise": ["laplace"]}, attrs={"noises": '{"laplace": {"label": "Laplace"}}'})
+    >>> noise_labels(flat)["laplace"]
+    {'noise_label': 'Laplace', 'noise_family': '', 'noise_calibration': ''}
     """
-    stored = json.loads(flat.attrs.get("noises", "{}"))
+    stored = json.loads(flat.attrs["noises"])
     names = map(str, np.unique(flat["noise"].values)) if "noise" in flat else ()
     about = {name: {"label": name, "family": "", "calibration": ""} | stored.get(name, {}) for name in ["", *names]}
     return _ByNoise({name: {f"noise_{key}": text for key, text in one.items()} for name, one in about.items()})
@@ -123,7 +121,6 @@ def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarra
     return lower[own], upper[own], counts[own]
 
 
-@renamed_arguments(q="level")
 def cell_p_values(flat: xr.Dataset, i: int, observable: str, level, exact) -> np.ndarray:
     """Return p-values for the hypothesis that quantiles of row i of `open_cells` are `exact`.
 
@@ -154,7 +151,6 @@ def cell_p_values(flat: xr.Dataset, i: int, observable: str, level, exact) -> np
     return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), level, exact)
 
 
-@renamed_arguments(q="level")
 def table_p_values(flat: xr.Dataset, observable: str, level: float, exact) -> np.ndarray:
     """Return, for each row of `open_cells`, the p-value that a quantile of it is the row's entry of `exact`.
 

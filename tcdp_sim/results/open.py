@@ -206,7 +206,7 @@ def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
         about = json.loads((tree / "zarr.json").read_bytes())["attributes"]
         if not {"axes", "seed"} <= set(about):
             raise ValueError("it is not a table of cells")
-        _check_layout(path, about.get("layout", 1))
+        _check_layout(path, about.get("layout"))
         flat = xr.open_zarr(TreeStore(tree, read_only=True), consolidated=True, chunks={} if compute_later else None)
         if "cell" not in flat.sizes:
             raise ValueError("it is not a table of cells")

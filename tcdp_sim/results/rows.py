@@ -178,11 +178,8 @@ def table(experiment: ModuleType, flat: xr.Dataset, first: int = 0, total: int |
     """Return the table that an experiment makes of cells: its rows, then the rows that need no simulation.
 
     The last column is `neighbours`, unless the rows have one. It holds the experiment's RELATION, else the relation of
-    the run. If RELATION is None there is no such column. A module with the older function `reference` instead of `rows`
-    makes its table by that function.
+    the run. If RELATION is None there is no such column.
     """
-    if _uses_reference(experiment):
-        return pd.DataFrame(experiment.reference(flat))
     known = getattr(experiment, "known", None)
     asked: Iterable[Cell] = cells(flat, first, total)
     asked = list(asked) if known else asked
@@ -198,11 +195,4 @@ def _several(rows: Row | Iterable[Row]) -> Iterable[Row]:
 
 def by_cell(experiment: ModuleType) -> bool:
     """Return True if an experiment makes the rows of a cell from that cell alone: its table can be made in parts."""
-    if _uses_reference(experiment):
-        return bool(getattr(experiment, "BY_CELL", False))
     return not hasattr(experiment, "known")
-
-
-def _uses_reference(experiment: ModuleType) -> bool:
-    """Return True for a plug-in's experiment in the older form. The registry has warned of it."""
-    return not hasattr(experiment, "rows") and hasattr(experiment, "reference")

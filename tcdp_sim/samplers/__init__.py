@@ -1,6 +1,5 @@
 """Exact sampling of order statistics, and importance sampling of rare events."""
 
-from tcdp_sim.core.renamed import renamed
 from tcdp_sim.samplers.extremes import first_above, sample_abs_max, sample_extremes, sample_max, sample_top
 from tcdp_sim.samplers.importance_sampling import ImportanceSampler, fit_importance_sampler
 from tcdp_sim.samplers.losses import hockey_stick_draws, loss_tail_draws, renyi_excess_draws
@@ -17,11 +16,3 @@ __all__ = [
     "sample_max",
     "sample_top",
 ]
-
-__getattr__ = renamed(
-    __name__,
-    {
-        "Importance": "tcdp_sim.samplers.ImportanceSampler",
-        "importance": "tcdp_sim.samplers.fit_importance_sampler",
-    },
-)

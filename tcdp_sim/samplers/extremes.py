@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Real, Reals, Shape
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import generator_moved, renamed_arguments
 from tcdp_sim.noise.distribution import Distribution
 
 MOST_K = 1e300
@@ -36,8 +35,6 @@ class Drawable(Protocol):
         """Fill `out` with independent draws."""
 
 
-@renamed_arguments(count="k")
-@generator_moved
 def sample_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng: np.random.Generator) -> Reals:
     """Return draws of the maximum of `k` independent draws of the noise.
 
@@ -78,8 +75,6 @@ def sample_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng:
     return _upper(noise, _exponential(rng, shape) / draws)
 
 
-@renamed_arguments(count="k")
-@generator_moved
 def sample_abs_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng: np.random.Generator) -> Reals:
     """Return draws of the maximum of the absolute values of `k` independent draws of the noise.
 
@@ -121,8 +116,6 @@ def sample_abs_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, 
     return noise.isf(0.5 * tail)
 
 
-@renamed_arguments(count="k")
-@generator_moved
 def sample_extremes(
     noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng: np.random.Generator
 ) -> tuple[Reals, Reals]:
@@ -174,8 +167,6 @@ def sample_extremes(
     return minimum[()], maximum
 
 
-@renamed_arguments(count="k")
-@generator_moved
 def sample_top(noise: Drawable, k: float, m: int, size: Shape = (), *, rng: np.random.Generator) -> Floats:
     """Return joint draws of the m largest of `k` independent draws of the noise, in descending order.
 
@@ -228,7 +219,6 @@ def sample_top(noise: Drawable, k: float, m: int, size: Shape = (), *, rng: np.r
     return _upper(noise, np.cumsum(steps, axis=-1))
 
 
-@generator_moved
 def first_above(noise: Distribution, threshold: float, size: Shape, *, rng: np.random.Generator) -> Floats:
     """Return the number of independent draws of the noise before the first one above the threshold.
 

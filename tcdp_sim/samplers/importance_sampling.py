@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, RealFunction
-from tcdp_sim.core.renamed import generator_moved
 
 SPREAD = 0.05  # (area between steps and integrand) / integral, about the relative standard deviation of a draw
 MOST_STEPS = 2**13
@@ -51,7 +50,6 @@ class ImportanceSampler:
     heights: Floats
     area: float
 
-    @generator_moved
     def sample(self, size: int, *, rng: np.random.Generator) -> Floats:
         """Return independent non-negative numbers whose mean is the integral.
 

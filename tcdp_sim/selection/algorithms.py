@@ -12,7 +12,6 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers import sample_max, sample_top
 from tcdp_sim.samplers.extremes import Drawable
@@ -147,14 +146,12 @@ class NoisyMax(Selection):
     noise: Drawable
     top_m = True
 
-    @generator_moved
     def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
         scores.top(m)
         unit = scores.unit
         return noisy_top(self.noise, scores.listed / unit, scores.others, scores.level / unit, trials, m, rng)
 
-    @generator_moved
     def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, m = self._checked(k, m)
         leaders = np.empty((trials, m))
@@ -193,7 +190,6 @@ class GeneralizedHistogram(NoisyMax):
     [[0]]
     """
 
-    @generator_moved
     def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
         return noisy_top(self.noise, scores.leads(m), scores.others, 0.0, trials, m, rng)
@@ -236,14 +232,12 @@ class ObviousAnswer(Selection):
         """Return the lead g of the best candidate at this gap, in counts."""
         return max(gap / 2 - 1, 0.0)
 
-    @generator_moved
     def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
         best = scores.top()[0]
         obvious = self.lead(scores.gap()) + self.noise.sample(size=trials, rng=rng) > self.threshold(scores.k)
         return np.where(obvious, best, self._otherwise(best, scores, trials, rng))[:, None]
 
-    @generator_moved
     def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, _ = self._checked(k, m)
         missing = self.threshold(k) - self.noise.sample(size=trials, rng=rng)

@@ -10,7 +10,6 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import generator_moved
 from tcdp_sim.noise import Laplace
 from tcdp_sim.noise.one_sided import Exponential, Gumbel
 from tcdp_sim.samplers import sample_max
@@ -199,7 +198,6 @@ class SparseVector(Selection):
         """
         return 0.5 * (gap + self.score_noise.scale * np.log(k))
 
-    @generator_moved
     def select(self, scores: Scores, trials: int, m: int = 1, *, rng: np.random.Generator) -> Ints:
         self._allowed(m, scores.k)
         if self.at is None:
@@ -213,7 +211,6 @@ class SparseVector(Selection):
             chosen = np.where(highest > bar[:, 0], n, chosen)
         return chosen[:, None]
 
-    @generator_moved
     def needed_gap(self, k: float, trials: int, m: int = 1, *, rng: np.random.Generator) -> Floats:
         k, _ = self._checked(k, m)
         typical = self.score_noise.scale * np.log(k)

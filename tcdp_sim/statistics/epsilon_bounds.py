@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import betaincinv
 
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.renamed import renamed_arguments
 
 CELLS = 2**16  # losses are rounded down to this many levels, which costs at most 1/65536 of the largest
 BETS = 2.0 ** np.arange(-1, 4)
@@ -19,7 +18,6 @@ BISECTIONS = 30
 CHOOSING = 4  # every fourth output chooses the event; measured to be better than every second or eighth
 
 
-@renamed_arguments(confidence="level")
 def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     """Return a lower confidence bound on the epsilon of a mechanism's (epsilon, delta)-DP, from its privacy losses.
 
@@ -80,7 +78,6 @@ def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     return _largest(refuted, values[:-1].max(initial=0.0))
 
 
-@renamed_arguments(confidence="level")
 def epsilon_from_outputs(first, second, delta: float, level: float = 0.95) -> float:
     """Return a lower confidence bound on the epsilon of a mechanism's (epsilon, delta)-DP, from its outputs alone.
 

@@ -12,7 +12,7 @@ from tcdp_sim.core.user_files import follows_sweep
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.journal import HEAD
-from tcdp_sim.study import parts, retired
+from tcdp_sim.study import parts
 
 if TYPE_CHECKING:
     from tcdp_sim.study.settings import Settings
@@ -58,14 +58,11 @@ def settings_of(folder: Path) -> "Settings":
 
 
 def config_of(folder: Path) -> Mapping[str, Any]:
-    """Return the resolved config that the run in `folder` was last started with.
-
-    Keys that have become commands are left out. Raises UserError if it cannot be read.
-    """
+    """Return the resolved config that the run in `folder` was last started with. Raises UserError."""
     heads = sorted([*_provenance(folder), *_newest_part(folder)], key=provenance.age) or _heads(folder)
     for head in reversed(heads):
         with suppress(ValueError, TypeError, KeyError, RecursionError):
-            return retired.without(dict(json.loads(head.get("config_in_order") or json.dumps(head["config"]))))
+            return dict(json.loads(head["config_in_order"]))
     raise UserError(f"the settings of the run in {folder} cannot be read; start it again with its own command")
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tcdp_sim.core import registry
-from tcdp_sim.study import groups, own_noises, plain_yaml, retired, study_file
+from tcdp_sim.study import groups, own_noises, plain_yaml, study_file
 from tcdp_sim.study.compose import OWN_TABLE, composed
 from tcdp_sim.study.settings import OF_A_PROCESS
 
-NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # keys of a command, or of the place where it ran
+NOT_ITS_OWN = ("cluster", "results_dir")  # keys of the place where it ran
 SWEEP = "sweep."  # its keys need no + in front, because the mechanism declares them
 RUNS_AGAIN = "# `tcdp-sim run FILE.yaml` runs this study again.\n"
 SWEEP_AGAIN = "# This command simulates the function again. Exact values and bounds are code: name them again.\n"
@@ -90,7 +90,6 @@ def words(config: Mapping[str, Any]) -> list[str]:
         base = composed({**chosen, "data": dict(config["data"]) if own_table else option})
         base |= {"data": groups.named("data", option)}
     own = {key: value for key, value in config.items() if key not in NOT_ITS_OWN}
-    own["sweep"], base["sweep"] = _sweep(config), _sweep(base)
     return [f"{key}={value}" for key, value in chosen.items()] + list(_different("", own, base))
 
 
@@ -103,13 +102,6 @@ def _option(data: Mapping[str, Any]) -> str:
         return equal, option == data.get("name")
 
     return max(groups.options("data"), key=alike)
-
-
-def _sweep(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sweep without the chosen data set, which older runs name in it though it is the default."""
-    return {
-        key: value for key, value in config["sweep"].items() if (key, value) != ("data", config["data"].get("name"))
-    }
 
 
 def _different(place: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from tcdp_sim.core.errors import UserError, known
 GROUPS = resources.files("tcdp_sim.conf")
 DEFAULTS = GROUPS / "config.yaml"  # every key of a study, with its default
 CHOSEN = ("experiment", "mechanism", "data", "cluster")  # a study has one option of each of these groups
-EXPERIMENTAL = {"kubernetes": "it has never run on a real Kubernetes"}  # option -> reason
 KEPT = {"experiment": "sweep", "mechanism": "function"}  # what a sweep over a user's function has; no words choose it
 PLUGGED = ("noise", "mechanism", "experiment", "data")  # groups to which plug-ins may add
 
@@ -20,11 +19,6 @@ PLUGGED = ("noise", "mechanism", "experiment", "data")  # groups to which plug-i
 def options(group: str) -> list[str]:
     """Return the names of a group, sorted. Raises UserError if a plug-in brings a name that is taken."""
     return sorted(_files(group))
-
-
-def marked(group: str) -> list[str]:
-    """Return the names of a group, with a mark on those that are experimental."""
-    return [f"{name} (experimental)" if name in EXPERIMENTAL else name for name in options(group)]
 
 
 @cache

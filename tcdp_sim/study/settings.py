@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from tcdp_sim.core.errors import UserError, known, only_keys, suggestion
 from tcdp_sim.core.figure_options import FigureOptions, figure_options
 from tcdp_sim.core.paths import at_home
-from tcdp_sim.study import groups, retired
+from tcdp_sim.study import groups
 from tcdp_sim.study.parts import MOST_PARTS, PART, Part, parsed
 
 MAX_SEED = 2**128
@@ -208,8 +208,6 @@ def _complaint(mistake: Mapping[str, Any], config: Mapping[str, Any]) -> UserErr
     part = Experiment if where[:1] == ["experiment"] and where[1:] else Settings
     fields = part.model_fields
     if mistake["type"] == "extra_forbidden":
-        if part is Settings and where[-1] in retired.FORMER:
-            return UserError(retired.advice(where[-1], value))
         near = suggestion(where[-1], (*fields, *axis_keys(config)))
         name = "config" if part is Settings else "experiment"
         return UserError(f"{name}: {where[-1]!r} is not a key; valid: {', '.join(fields)}{near}")

@@ -12,8 +12,8 @@ RESOLUTION = 2.0**-BITS
 _SHIFT = 52 - BITS
 WITHIN = (1 << _SHIFT) - 1  # the bits of a number that tell its place within its bin
 _FIRST = (1023 - 64) << BITS  # the place of the bin of 2^-64 among those of all positive doubles
-# Keys 1 to _USUAL are the bins from 2^-64 to 2^64. The next key is unused, because old records have all larger numbers
-# in it. Then come the bins above 2^64 and those below 2^-64. This order keeps the old keys of usual numbers.
+# Keys 1 to _USUAL are the bins from 2^-64 to 2^64. The next key is unused. The bins above 2^64 follow, then those below
+# 2^-64. Stored records hold these keys, so they never change.
 _USUAL = 128 << BITS
 LARGE_KEY = _USUAL + 2
 SMALL_KEY = LARGE_KEY + (2047 << BITS) - (_FIRST + _USUAL)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcdp_sim.core.errors import UserError
 from tcdp_sim.summaries.bins import MIXED
 from tcdp_sim.summaries.summary import Distribution, Summary, merged
 
@@ -65,12 +64,10 @@ class Parts(NamedTuple):
 def parts_of(data: bytes) -> Parts:
     """Return the parts of an encoded summary. Raises ValueError, KeyError or zlib.error for other bytes.
 
-    Raises UserError for a record of a version that kept no atoms.
     An encoding that would unpack to more bytes than its header says, or more than MOST_BYTES, is refused before that.
     """
     size = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(str(data[4:size], "utf-8"))
-    _need_this_version(header)
     rows = len(header["chunks"])
     bins = {name: _whole(fields["bins"]) for name, fields in header["observables"].items()}
     atoms = {name: bins[name] if _yes(fields["atoms"]) else 0 for name, fields in header["observables"].items()}
@@ -191,14 +188,6 @@ def _distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     found = np.zeros(span, bool)
     found[keys - least] = True
     return np.flatnonzero(found) + least, (np.cumsum(found) - 1)[keys - least]
-
-
-def _need_this_version(header: Mapping[str, Any]) -> None:
-    """Raise UserError for a record of an older version, which kept no atoms."""
-    if any("atoms" not in fields for fields in header["observables"].values()):
-        what = f"a record of cell {str(header['cell'])[:16]}"
-        older = "of an older version, which did not keep single values"
-        raise UserError(f"{what} is {older}; simulate it again: choose another name, or remove the run's journal")
 
 
 def _yes(value) -> bool:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core.errors import choice
-from tcdp_sim.core.renamed import generator_moved, numbers_as_guarantee, renamed_arguments
 from tcdp_sim.interior.ledger import Step, total
 from tcdp_sim.interior.records_needed import FAILURE
-from tcdp_sim.privacy import TCDP, Guarantee
+from tcdp_sim.privacy import Guarantee
 from tcdp_sim.thresholds.finder import Finder
 from tcdp_sim.thresholds.medians import Medians, plan_medians
 from tcdp_sim.thresholds.quantiles import plan_quantiles
@@ -54,9 +53,6 @@ class Answer:
         return as_ledger(self.ledger)
 
 
-@renamed_arguments(beta="failure")
-@generator_moved
-@numbers_as_guarantee(TCDP, "rho", "omega")
 def private_interior_point(
     values: Sequence[int], k: int, guarantee: Guarantee, failure: float = FAILURE, *, rng: np.random.Generator
 ) -> Answer:
@@ -96,6 +92,7 @@ def private_interior_point(
 
     Examples
     --------
+    >>> from tcdp_sim.privacy import TCDP
     >>> rng = np.random.default_rng(1)
     >>> answer = private_interior_point([3] * 3000, 16, TCDP(0.5, 20.0), rng=rng)
     >>> answer.value, str(answer.guarantee)
@@ -108,9 +105,6 @@ def private_interior_point(
     return Answer(finder.find(data.sorted.tolist(), rng=rng), finder.ledger)
 
 
-@renamed_arguments(beta="failure", levels="level")
-@generator_moved
-@numbers_as_guarantee(TCDP, "rho", "omega")
 def private_quantiles(
     values: Sequence[int],
     k: int,
@@ -158,6 +152,7 @@ def private_quantiles(
 
     Examples
     --------
+    >>> from tcdp_sim.privacy import TCDP
     >>> rng = np.random.default_rng(1)
     >>> answer = private_quantiles(list(range(16)) * 400, 16, TCDP(0.5, 20.0), level=(0.25, 0.75), rng=rng)
     >>> 2 <= answer.value[0] <= 5, 10 <= answer.value[1] <= 13
@@ -169,9 +164,6 @@ def private_quantiles(
     return Answer(plan.run(data, rng=rng).breakpoints, plan.ledger)
 
 
-@renamed_arguments(beta="failure", levels="rounds")
-@generator_moved
-@numbers_as_guarantee(TCDP, "rho", "omega")
 def private_cdf(
     values: Sequence[int],
     k: int,
@@ -222,6 +214,7 @@ def private_cdf(
 
     Examples
     --------
+    >>> from tcdp_sim.privacy import TCDP
     >>> rng = np.random.default_rng(1)
     >>> answer = private_cdf(list(range(16)) * 1000, 16, TCDP(0.5, 20.0), rng=rng)
     >>> abs(answer.value(7) - 8000) < 2000
@@ -240,5 +233,5 @@ def _warn(n: int, needed: int) -> None:
     if n < needed:
         warnings.warn(
             f"n = {n} records: success is proved from n = {needed} at this budget and domain; privacy holds anyway",
-            stacklevel=6,  # the caller: three decorators for old arguments stand between
+            stacklevel=3,  # the caller
         )

@@ -7,7 +7,6 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints, Objects
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.interior.domain_points import domain_size, short, whole_numbers
 from tcdp_sim.thresholds.step_cdf import StepCdf
 
@@ -81,7 +80,6 @@ class Records:
         """Return F, the number of records up to j, at these elements j."""
         return self.below[np.searchsorted(self.values, np.array(places, dtype=self.kind), side="right")]
 
-    @renamed_arguments(p="level")
     def quantile(self, level: float) -> int:
         """Return the order statistic of rank ceil(level n)."""
         return int(self.values[np.searchsorted(self.below, np.ceil(level * self.n), side="left") - 1])

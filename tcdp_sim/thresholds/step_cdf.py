@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from tcdp_sim.core.arrays import Ints, Objects
 from tcdp_sim.core.errors import UserError, real
-from tcdp_sim.core.renamed import renamed_arguments
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,6 @@ class StepCdf:
         """Return the estimate of F(j), in records."""
         return self.estimates[bisect_right(self.breakpoints, j)]
 
-    @renamed_arguments(p="level")
     def quantile(self, level: float) -> int:
         """Return the first breakpoint at which the estimate reaches level n, else the last one; 0 < level < 1."""
         wanted = real("level", level, 0, 1) * self.n

@@ -10,7 +10,7 @@ from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.exact import max_abs_quantile, max_abs_sf
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.missing import defines
-from tcdp_sim.privacy import TCDP
+from tcdp_sim.privacy import TCDP, ZCDP
 
 BINS = np.array([1, 2, 10, 1e3, 1e6, 1e12, 1e100, 1e300])
 BETAS = (1e-6, 0.05, 0.5, 0.99)
@@ -130,10 +130,13 @@ def test_a_vacuous_least_sample_size_is_nan(rho, omega, bins):
     assert np.isnan(least_sample_size(TCDP(rho, omega), bins))
 
 
+def test_a_least_sample_size_needs_its_own_notion():
+    for other in (ZCDP(0.1), 0.1):
+        with pytest.raises(ValueError, match=r"^Corollary 27 does not apply to guarantee = .*; valid: TCDP$"):
+            least_sample_size(other, 10)
+
+
 def test_the_least_sample_size_broadcasts():
-    with pytest.warns(DeprecationWarning, match=r"takes guarantee=TCDP\(...\) in place of rho, omega"):
-        n = least_sample_size(np.array([1e-6, 1.0]), 5.0, np.array([[1.0], [1e9]]))
-    assert np.isnan(n).tolist() == [[True, True], [False, True]]
     assert np.isnan(least_sample_size(TCDP(1e-6, 5.0), np.array([1.0, 1e9]))).tolist() == [True, False]
 
 

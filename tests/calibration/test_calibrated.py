@@ -111,19 +111,6 @@ def test_one_objective_for_noise_with_a_density_and_on_a_lattice():
     assert VARIANCE(Laplace(3.0)) == 18.0
 
 
-@pytest.mark.parametrize(
-    ("module", "old", "new"),
-    [
-        (calibration, "variance", VARIANCE),
-        (calibration, "SmoothNoise", Calibrated),
-        (optimal, "LargestErrorQuantile", LargestError),
-    ],
-)
-def test_old_names_warn(module, old, new):
-    with pytest.warns(DeprecationWarning, match=old):
-        assert getattr(module, old) is new
-
-
 def test_no_family_is_lost():
     """The files beside the noises that hold objectives and answers define no family."""
     assert not {"calibrated", "objectives"} & set(FAMILIES)

@@ -252,7 +252,6 @@ MISTAKES = [
     ("target_mcse: {linf: {relative: 1}}\n", [], "study.yaml:1: target_mcse.linf is not an observable"),
     ("share: [nose]\n", [], "study.yaml:1: share: 'nose' is not an axis"),
     ("name: a/b\n", [], "study.yaml:1: name = 'a/b' is not valid"),
-    ("mode: plan\n", [], "study.yaml:1: mode=plan is a command now|mode=plan is a command now"),
     ("defaults: [x]\n", [], "study.yaml:1: defaults is not read: a file is data"),
     ("seed: 1\nhydra: {x: 1}\n", [], "study.yaml:2: hydra is not read: a file is data"),
     ("sweep.k: 3\n", [], "study.yaml:1: 'sweep.k' is not a key; write k in its own line under sweep:"),

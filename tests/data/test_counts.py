@@ -61,13 +61,6 @@ def test_impossible_counts_are_refused(counts, bins, message):
         Counts("a", counts, bins, "here")
 
 
-def test_the_size_of_the_domain_has_an_old_name():
-    with pytest.warns(DeprecationWarning, match=r"^the argument bins= of Counts\(\) is now k=$"):
-        counts = Counts("a", [1], bins=7, source="here")
-    with pytest.warns(DeprecationWarning, match=r"^Counts\.bins is now Counts\.k$"):
-        assert counts.bins == counts.k == 7
-
-
 def test_a_shape_carries_its_name_bins_and_parameters():
     counts = load_counts({**SHAPE, "axes": {"k": [1, 2]}}, 1e300)
     assert (counts.name, counts.k) == ("mine", 1e300)

@@ -49,6 +49,11 @@ def cases():
         yield k, [k - 1]
 
 
+def test_a_guarantee_of_another_kind_is_refused():
+    with pytest.raises(ValueError, match=r"guarantee = .* is not valid; valid: TCDP\(rho, omega\) or ZCDP\(rho\)"):
+        split_budget(Gaussian(1.0), 10)
+
+
 def test_golden_success():
     profile = LevelProfile.of([3, 3, 7, 9, 12], 16)
     assert success_probability(profile, GOLDEN) == pytest.approx(0.756658, abs=5e-7)

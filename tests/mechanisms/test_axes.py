@@ -6,7 +6,7 @@ import pytest
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms import MECHANISMS, Axis, Mechanism, NoiseDraw, declared
-from tcdp_sim.mechanisms.axes import COMMON, DELTA, NOISE, RHO, K, scaled_omega
+from tcdp_sim.mechanisms.axes import COMMON, DELTA, RHO, K, scaled_omega
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import settings
@@ -71,25 +71,20 @@ def test_an_axis_of_one_name_may_mean_different_things():
     assert loss.meaning != size.meaning
 
 
-def test_names_alone_still_declare_the_axes_of_a_plug_in():
-    with pytest.warns(DeprecationWarning, match=r"the axes of Old are names; declare them: axes = declared\("):
+def test_names_alone_declare_no_axes():
+    with pytest.raises(TypeError, match=r"^the axes of Named are not declared; write axes = declared\(NOISE, Axis\("):
 
-        class Old(NoiseDraw):
-            """A mechanism as they were written before axes were declared."""
+        class Named(NoiseDraw):
+            """A mechanism that lists names."""
 
             axes = (*NoiseDraw.axes, "mean")
-
-    assert list(Old.axes) == [*NoiseDraw.axes, "mean"]
-    assert Old.axes["noise"] is NOISE
-    assert Old.axes["mean"].has_exponent
-    assert list(points({"mean": [1, 2], "log10_rho": -1}, Old.axes)) == [{"mean": m, "rho": 0.1} for m in (1.0, 2.0)]
 
 
 def test_a_mechanism_without_axes_has_none():
     class Bare(Mechanism):
         """A mechanism that no sweep can ask for."""
 
-        axes = ()
+        axes = declared()
 
     assert dict(Bare.axes) == {}
 

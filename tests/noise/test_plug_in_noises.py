@@ -14,7 +14,6 @@ from tcdp_sim.calibration import LargestError, approximate, calibrate
 from tcdp_sim.calibration.candidates import need_monotone_loss
 from tcdp_sim.core import registry
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.mechanisms import NoiseDraw
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
@@ -55,20 +54,6 @@ def test_any_noise_is_compared_at_zcdp_and_depends_on_rho_alone():
     assert Student.equal_privacy(0.3, 5.0, 1e-6) == ZCDP(0.3)
     assert Student.depends_on == ("rho",)
     assert Student.parameters() == ("scale",)
-
-
-def test_a_noise_that_takes_its_generator_first_still_works():
-    """The package gives both arguments of `sample` by name."""
-
-    class Older(Logistic):
-        def sample(self, rng, size=None):
-            return super().sample(size, rng=rng)
-
-    new, old = (NoiseDraw(noise, None).simulate(np.random.default_rng(1), 10) for noise in (Logistic(2.0), Older(2.0)))
-    np.testing.assert_array_equal(new["noise"], old["noise"])
-    out = np.empty((2, 5))
-    Older(2.0).fill(out, rng=np.random.default_rng(1))
-    np.testing.assert_array_equal(out.ravel(), old["noise"])
 
 
 def test_deep_quantiles_are_refused_by_the_fallback_alone():

@@ -481,7 +481,7 @@ def test_rdp_stays_at_its_order():
         (lambda: amplify(PureDP(1.0), 0.1, "hybrid"), "records = None"),
         (lambda: amplify(PureDP(1.0), 0.15, "with_replacement", records=10), "1.5 draws"),
         (lambda: amplify(TCDP(0.2, 50), 0.1, WOR, "theorem11"), "rho = 0.2 is not valid; Theorem 11 needs rho <= 0.1"),
-        (lambda: amplify(TCDP(0.1, 50), 0.2, WOR, "theorem11"), "Theorem 11 needs sampling_fraction <= 0.1"),
+        (lambda: amplify(TCDP(0.1, 50), 0.2, WOR, "theorem11"), "Theorem 11 needs sampling_probability <= 0.1"),
         (lambda: amplify(TCDP(0.1, 5), 0.1, WOR, "theorem11"), "Theorem 11 needs omega >= log"),
         (lambda: amplify(TCDP(0.1, 1.5), 0.1, WOR, "theorem12"), "Theorem 12 needs omega > 2"),
         (lambda: amplify(TCDP(1e-3, 2.01), 0.1, WOR, "theorem12"), "condition \\(5\\)"),

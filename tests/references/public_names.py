@@ -27,9 +27,9 @@ PACKAGES = (  # in the order in which a reader meets them; other packages have n
 )
 HEAD = """# Public names
 
-The names below are public: a change of one of them is announced in the [changelog](../../CHANGELOG.md), and the old
-name works for one release with a warning. `help(name)` in Python shows units, ranges, errors and an example. Packages
-and modules that are not listed are internal.
+The names below are public: a change of one of them is announced in the [changelog](../../CHANGELOG.md), and from 0.1.0
+on the old name works for one minor release with a warning. `help(name)` in Python shows units, ranges, errors and an
+example. Packages and modules that are not listed are internal.
 """
 
 

@@ -153,20 +153,6 @@ def test_what_is_known_comes_behind_the_rows_and_sees_all_cells(folder):
     assert "neighbours" not in published.table(module, flat)
 
 
-@pytest.mark.parametrize(("more", "blocks"), [({}, 1), ({"BY_CELL": True}, 3)])
-def test_an_experiment_of_the_older_form_makes_its_own_table(folder, monkeypatch, more, blocks):
-    monkeypatch.setattr("tcdp_sim.results.open.ROWS", 5)
-    sizes = []
-
-    def reference(flat):
-        sizes.append(flat.sizes["cell"])
-        return pd.DataFrame({"k": flat["k"].values})
-
-    monkeypatch.setattr(registry, "experiment", lambda name: SimpleNamespace(reference=reference, **more))
-    assert published.read(folder).table["k"].tolist() == results.open_cells(folder)["k"].values.tolist()
-    assert (len(sizes), sum(sizes)) == (blocks, CELLS)
-
-
 def test_an_experiment_that_needs_all_cells_is_not_given_some(folder, monkeypatch):
     monkeypatch.setattr("tcdp_sim.results.open.ROWS", 5)
     module = SimpleNamespace(rows=own, known=lambda rows, cells: [{"place": -len(cells)}])

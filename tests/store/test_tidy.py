@@ -70,28 +70,6 @@ def test_histograms_on_request_alone(run):
         results.tidy(results.open_results(run), histograms=True)
 
 
-def test_an_old_snapshot_has_no_exact_values_and_opens(run):
-    """Without the variables and attributes of newer versions, as those before them published."""
-    flat = results.open_cells(run).load()
-    new = (
-        "_exact",
-        "_quantile_bound",
-        "_exceeds_bound_bound",
-        "_exceeds_printed_bound",
-        "_mean_lower",
-        "_mean_upper",
-        "_mean_bound",
-    )
-    old = flat.drop_vars([name for name in flat if name.endswith(new)])
-    for name in ("exact_code", "noises"):
-        del old.attrs[name]
-    frame = results.tidy(old)
-    assert frame["exact"].isna().all()
-    assert frame["bound"].isna().all()
-    pd.testing.assert_frame_equal(frame[["quantity", "value"]], results.tidy(flat)[["quantity", "value"]])
-    assert results.noise_labels(old)["laplace"]["noise_label"] == "laplace"
-
-
 def test_export_by_the_ending(run, tmp_path):
     path = results.export(run, tmp_path / "numbers.csv")
     again = pd.read_csv(path)

@@ -56,17 +56,3 @@ def test_a_data_set_that_was_renamed_or_changed_is_asked_for_again(words):
     first, option = config(*words), "data=zipf" if "data=zipf" in words else "data=one_bin"
     assert option in again.words(first)
     assert config(*again.words(first)) == first
-
-
-LISTED = ("noise", "data", "k", "log10_k", "rho", "log10_rho", "omega", "omega_sqrt_rho", "zip", "where", "cells")
-
-
-@pytest.mark.parametrize(
-    ("experiment", "data"), [("histogram", "one_bin"), ("information", None), ("subsampling", "one_bin")]
-)
-def test_older_configs_list_axes_without_values_and_no_word_does(experiment, data):
-    config = composed({"experiment": experiment})
-    config["sweep"] = dict.fromkeys(LISTED) | config["sweep"] | {"data": data}
-    assert again.words(config) == [f"experiment={experiment}"]
-    config["sweep"] |= {"k": [10, 20], "data": "zipf"}
-    assert again.words(config) == [f"experiment={experiment}", "sweep.data=zipf", "sweep.k=[10,20]"]

@@ -205,14 +205,13 @@ def test_records_that_are_checked_together_are_judged_one_by_one(together, most,
 
 
 def test_a_record_without_a_word_on_atoms_is_refused_beside_others():
-    """As versions that kept no single values wrote them."""
     header, *arrays = taken_apart(record())
     del header["observables"]["x"]["atoms"]
-    old = put_together(header, *arrays)
-    found = entries(enumerate([record(), old, record(1)]), TRIALS)
+    without = put_together(header, *arrays)
+    found = entries(enumerate([record(), without, record(1)]), TRIALS)
     assert [entry is None for _, entry in found] == [False, True, False]
-    with pytest.raises(UserError, match="older version"):
-        decoding.parts_of(old)
+    with pytest.raises(ValueError, match="no summary: KeyError: 'atoms'"):
+        decoding.decoded(without)
 
 
 def dice(change):

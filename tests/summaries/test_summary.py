@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from tcdp_sim.core.errors import UserError
 from tcdp_sim.summaries import estimates
 from tcdp_sim.summaries.bins import FEW, LARGEST_KEY, MIXED, RESOLUTION, bin_edges, histogram, in_order, values_at
 from tcdp_sim.summaries.encoding import from_bytes, peek, to_bytes
@@ -682,16 +681,6 @@ def test_a_header_that_does_not_match_the_arrays_is_refused():
         text = json.dumps(header).encode()
         with pytest.raises(ValueError, match=r"bytes of arrays|buffer"):
             from_bytes(len(text).to_bytes(4, "little") + text + data[size:])
-
-
-def test_old_records_without_atoms_are_refused_in_one_line():
-    data = to_bytes(one([1.0, 2.0]))
-    size = 4 + int.from_bytes(data[:4], "little")
-    header = json.loads(data[4:size])
-    del header["observables"]["x"]["atoms"]
-    text = json.dumps(header, sort_keys=True).encode()
-    with pytest.raises(UserError, match="older version, which did not keep single values; simulate it again"):
-        from_bytes(len(text).to_bytes(4, "little") + text + data[size:])
 
 
 def test_records_are_written_to_the_byte():

@@ -83,7 +83,7 @@ ARGUMENTS = [
     (right, {"n": 1}, {"cluster": None}, "cluster = None is not valid; valid: a name, or a name and its keys"),
     (right, {"n": 1}, {"cluster": {"workers": 2}}, "cluster = {'workers': 2} is not valid; valid: a name"),
     (right, {"n": 1}, {"cluster": {"name": "local", "workerz": 2}}, "cluster: 'workerz' is not a key"),
-    (right, {"n": 1}, {"cluster": "slrm"}, "cluster = 'slrm' is not known; valid: kubernetes, local"),
+    (right, {"n": 1}, {"cluster": "slrm"}, "cluster = 'slrm' is not known; valid: local"),
     (
         right,
         {"n": 1},

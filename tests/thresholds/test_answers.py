@@ -39,8 +39,9 @@ def test_quantiles_and_cdf():
 
 @pytest.mark.parametrize("call", [private_interior_point, private_quantiles])
 def test_too_few_records_draw_a_warning_that_names_how_many(call):
-    with pytest.warns(UserWarning, match=r"n = 5 records: success is proved from n = \d+"):
+    with pytest.warns(UserWarning, match=r"n = 5 records: success is proved from n = \d+") as told:
         answer = call([3] * 5, 16, BUDGET, rng=np.random.default_rng(1))
+    assert [each.filename for each in told] == [__file__]
     assert near(answer.guarantee)
 
 

@@ -14,7 +14,7 @@ from tcdp_sim.core import system
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
-from tcdp_sim.engine.clusters import agreement, batch, kubernetes, local, logs, scheduler, tuning, watch
+from tcdp_sim.engine.clusters import agreement, batch, local, logs, scheduler, tuning, watch
 from tcdp_sim.engine.schedule import DaskExecutor, Executor, SerialExecutor
 from tcdp_sim.study import groups
 
@@ -24,7 +24,6 @@ CLUSTERS: dict[str, Any] = {
     "scheduler": scheduler,
     "slurm": batch,
     "pbs": batch,
-    "kubernetes": kubernetes,
 }
 LOST = "the connection to the workers was lost; finished chunks are kept: the same command goes on from there"
 AGAIN = ", once scheduler and workers are started again (Dask's workers end with their scheduler)"
@@ -61,8 +60,6 @@ def forecast(spec: Mapping[str, Any], tell: Tell) -> tuple[int, int]:
     workers = worker_count(spec)
     if spec["name"] == "local":
         return workers, min(workers, system.cores())
-    if spec["name"] == "kubernetes":
-        tell(kubernetes.EXPERIMENTAL)
     if spec["name"] != "scheduler":
         return workers, workers
     with interrupts.held():

@@ -11,23 +11,15 @@ SHORTEST, LONGEST = 60, 366 * 86400  # limits of a walltime
 MEMORY = r"\d+(\.\d+)?\s?[kMGT]i?B"
 
 
-def text(
-    spec: Mapping[str, Any],
-    key: str,
-    pattern: str,
-    valid: str,
-    *,
-    needed: bool = False,
-    numbers: tuple[type, ...] = (int,),
-) -> str | None:
+def text(spec: Mapping[str, Any], key: str, pattern: str, valid: str, *, needed: bool = False) -> str | None:
     """Return the text of a key, which must match the pattern; None if it is null and not needed.
 
-    `numbers` are the types that may be written without quotes.
+    A whole number may be written without quotes.
     """
     value = spec[key]
     if value is None and not needed:
         return None
-    written = str(value) if type(value) in numbers else value
+    written = str(value) if type(value) is int else value
     if not isinstance(written, str) or not re.fullmatch(pattern, written):
         raise UserError(f"cluster.{key} = {value!r} is not valid; valid: {valid}")
     return written

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Bools, Floats, RealFunction, Reals
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.losses.level_sets import LevelSets, log_mass, loss_sets
 from tcdp_sim.exact.resolution import loss_error
 from tcdp_sim.noise import Noise
@@ -102,7 +101,6 @@ class PrivacyLossDistribution:
             return self._by_bisection(lambda loss: self.sf(loss) <= tails, tails, 0)
         return self._loss_at(self.noise.ppf(tails))
 
-    @renamed_arguments(q="level")
     def ppf(self, level: ArrayLike) -> Reals:
         """Return the smallest loss with P[L <= loss] >= level, under P. At level 1 it is the largest loss."""
         self.noise.need_loss()

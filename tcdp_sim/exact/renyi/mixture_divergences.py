@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, Bounds, integrate
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.exact.losses.level_sets import LevelSets, landmarks, panels, refined
 from tcdp_sim.exact.mixtures import Mixture, SharedShifts
 from tcdp_sim.exact.renyi.kernels import (
@@ -41,7 +40,6 @@ _RULES = 2  # of a round of `integrate`: each asks once for its points on all pa
 _Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q there
 
 
-@renamed_arguments(orders="order")
 @within(MOST_POINTS, "valid: fewer orders, or shifts that are less far apart")
 def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds[Any]:
     """Return the Renyi divergence D_order(p || q) between two mixtures of the same noise.
@@ -86,7 +84,6 @@ def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds
     return _shaped(rows, order).clipped(0.0)
 
 
-@renamed_arguments(epsilons="epsilon")
 @within(MOST_POINTS, "valid: fewer epsilons, or shifts that are less far apart")
 def hockey_stick_between(p: Mixture, q: Mixture, epsilon: ArrayLike) -> Bounds[Any]:
     """Return H_eps(p || q), the supremum over events of p - e^epsilon q, for two mixtures of the same noise.

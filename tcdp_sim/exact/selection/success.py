@@ -16,7 +16,6 @@ from scipy.special import expit
 from tcdp_sim.core.arrays import Floats, RealFunction
 from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.core.search import brentq
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
@@ -136,7 +135,6 @@ def selection_failure(
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), False)
 
 
-@renamed_arguments(beta="failure")
 @within(MOST_POINTS, "valid: `selection_failure` at the gaps of interest")
 def required_gap(
     algorithm: str, noise: Noise | float, k: float, failure: float, m: int = 1, *, delta: float | None = None

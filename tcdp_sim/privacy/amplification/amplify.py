@@ -4,7 +4,6 @@ from math import floor, inf
 from typing import TypeGuard
 
 from tcdp_sim.core.errors import choice, scalar
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.privacy.amplification.approximate import amplified_dp
 from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, theorem_11, theorem_12
 from tcdp_sim.privacy.amplification.profiles import GroupProfile, Profile, amplified_profile
@@ -27,7 +26,6 @@ _FOR = {  # method -> the schemes for which it is proved
 METHODS = tuple(_FOR)
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def amplify(
     guarantee: Guarantee | RenyiBound | Profile,
     sampling_probability: float,

@@ -24,7 +24,7 @@ def theorem_11(base: TCDP, s: float) -> TCDP:
     """
     rho = base.rho
     require(rho <= 0.1, "rho", rho, "Theorem 11 needs rho <= 0.1")
-    require(s <= 0.1, "sampling_fraction", s, "Theorem 11 needs sampling_fraction <= 0.1")
+    require(s <= 0.1, "sampling_probability", s, "Theorem 11 needs sampling_probability <= 0.1")
     least = -log(s) / (2 * rho)
     require(base.omega >= least, "omega", base.omega, f"Theorem 11 needs omega >= log(1/s)/(2 rho) = {least:.6g}")
     return TCDP(13 * s * s * rho, least / 2)

@@ -10,7 +10,6 @@ from math import exp, expm1
 from typing import TypeVar, cast
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.privacy.amplification.schemes import (
     draw_count_probabilities,
     inclusion_probability,
@@ -24,7 +23,6 @@ GroupProfile = Callable[[int, float], float]  # (number of records that change, 
 F = TypeVar("F", Profile, GroupProfile)
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def amplified_profile(
     profile: Profile,
     sampling_probability: float,

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from math import exp, expm1, fsum, inf, log, log1p
 
 from tcdp_sim.core.errors import choice, scalar
-from tcdp_sim.core.renamed import renamed_arguments
 from tcdp_sim.privacy.definitions import whole
 from tcdp_sim.privacy.relation import known_relation
 
@@ -55,7 +54,6 @@ def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
     return named
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def draw_sizes(sampling_probability: float, records: int | None) -> tuple[int, int]:
     """Return the number of records and the number of draws of a scheme with replacement.
 
@@ -94,12 +92,11 @@ def draw_sizes(sampling_probability: float, records: int | None) -> tuple[int, i
     n = whole("records", records)
     m = round(s * n)
     if m < 1 or abs(s * n - m) > 1e-9 * max(m, 1):
-        message = f"sampling_fraction = {s:g} of records = {n} is {s * n:g} draws"
+        message = f"sampling_probability = {s:g} of records = {n} is {s * n:g} draws"
         raise ValueError(f"{message}; valid: a whole number of draws, at least 1")
     return n, m
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def draw_count_probabilities(sampling_probability: float, records: int | None) -> list[float]:
     """Return the probabilities that a given record is drawn 1, 2, ... times with replacement.
 
@@ -140,7 +137,6 @@ def draw_count_probabilities(sampling_probability: float, records: int | None) -
     return chances
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def draw_count_tail(sampling_probability: float, records: int | None, times: int) -> float:
     """Return the probability that a given record is drawn more than `times` times, with replacement.
 
@@ -186,7 +182,6 @@ def _once_more(chance: float, n: int, m: int, k: int) -> float:
     return chance * ((m - k) / ((k + 1) * (n - 1)))
 
 
-@renamed_arguments(sampling_fraction="sampling_probability")
 def inclusion_probability(sampling_probability: float, scheme: str, records: int | None = None) -> float:
     """Return the probability that a given record is drawn at all.
 

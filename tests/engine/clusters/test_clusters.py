@@ -10,15 +10,14 @@ from contextlib import suppress
 import pytest
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.engine import clusters, schedule
-from tcdp_sim.engine.clusters import checks, jobs, kubernetes, queues, scheduler, tuning
+from tcdp_sim.engine import clusters
+from tcdp_sim.engine.clusters import checks, jobs, queues, scheduler, tuning
 from tcdp_sim.study.groups import named, options
 
 NEEDED = {
     "scheduler": {"address": "tcp://localhost:8786"},
     "slurm": {"folder": "results/x/jobs"},
     "pbs": {"folder": "results/x/jobs"},
-    "kubernetes": {"image": "registry.example:5000/team/tcdp-sim@sha256:00ff"},
 }
 
 
@@ -45,8 +44,6 @@ GOOD = [
     ("slurm", "cores", 64),
     ("slurm", "tls", False),
     *[("scheduler", "address", value) for value in ("host:1", "tcp://10.0.0.1:8786", "tcp://[::1]:8786")],
-    ("kubernetes", "namespace", "team-a"),
-    *[("kubernetes", "cpu", value) for value in (2, 0.5, "500m")],
 ]
 HOSTILE = ["x\nrm -rf ~", "x; rm -rf ~", "$(id)", "`id`", "x y", "x&y", "", {"a": 1}, [1], True, 1.5]
 BAD = [
@@ -76,10 +73,7 @@ BAD = [
         for v in ("host", "http://host:1", "host:port", "inproc://1:2", "host:1/x", "", 5, ["a:1"])
     ],
     *[("scheduler", "wait", value) for value in (0, -1, None, "long", 1.5, True)],
-    *[("kubernetes", "image", value) for value in ("Upper", "a b", "", "x;y", 1.5, {"a": 1})],
-    *[("kubernetes", "namespace", value) for value in ("Upper", "a_b", "-a", "a" * 64, "")],
-    *[("kubernetes", "cpu", value) for value in (None, "two", -1, True, "1;2", float("nan"), 1e-7)],
-    *[(name, "workers", v) for name in ("slurm", "pbs", "kubernetes") for v in (None, 0, -1, True, 1.5, "two", 10**6)],
+    *[(name, "workers", v) for name in ("slurm", "pbs") for v in (None, 0, -1, True, 1.5, "two", 10**6)],
     *[("scheduler", "workers", value) for value in (0, True, "two")],
 ]
 
@@ -110,11 +104,9 @@ def test_what_is_not_valid_is_one_line_with_key_and_value(name, key, value):
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("key", ["address", "image"])
-def test_what_is_needed_and_not_given_is_one_line(key):
-    name = "scheduler" if key == "address" else "kubernetes"
-    with pytest.raises(UserError, match=rf"^cluster\.{key} is not given; give "):
-        clusters.worker_count(spec(name, **{key: None}))
+def test_what_is_needed_and_not_given_is_one_line():
+    with pytest.raises(UserError, match=r"^cluster\.address is not given; give "):
+        clusters.worker_count(spec("scheduler", address=None))
 
 
 def test_tls_files_go_with_a_tls_address_and_exist(tmp_path):
@@ -236,77 +228,6 @@ def test_workers_of_a_queue_are_told_what_those_here_are():
         "MALLOC_TRIM_THRESHOLD_": 2**28,
         "MALLOC_MMAP_THRESHOLD_": 2**28,
     }
-
-
-@pytest.mark.parametrize(
-    ("memory", "quantity"), [("2GB", "2G"), ("512 MiB", "512Mi"), ("1.5TB", "1.5T"), ("64kB", "64k")]
-)
-def test_kubernetes_is_asked_in_its_own_words(memory, quantity):
-    found = kubernetes.options(spec("kubernetes", memory=memory, cpu=0.5, workers=3, namespace="team"))
-    amounts = {"cpu": "0.5", "memory": quantity}
-    assert found["resources"] == {"requests": amounts, "limits": amounts}
-    assert (found["n_workers"], found["namespace"], found["image"]) == (3, "team", NEEDED["kubernetes"]["image"])
-    assert found["name"] != kubernetes.options(spec("kubernetes"))["name"]
-
-
-def test_a_missing_dask_kubernetes_is_one_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "dask_kubernetes", None)
-    told = (
-        r"^cluster=kubernetes needs the package dask-kubernetes; install it with: pip install 'tcdp_sim\[kubernetes\]'$"
-    )
-    with pytest.raises(UserError, match=told), clusters.connect(spec("kubernetes")):
-        pass
-
-
-@pytest.fixture
-def operator(monkeypatch):
-    """Stands in for the Dask operator: pods are processes of this machine. What it was asked for."""
-    from distributed import LocalCluster
-
-    asked = {}
-
-    def cluster(*, name, namespace, image, n_workers, resources, env, worker_command, quiet):
-        asked.update(locals())
-        if image == "missing":
-            raise RuntimeError("ImagePullBackOff\n missing")
-        return LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-        )
-
-    module = types.ModuleType("dask_kubernetes.operator")
-    module.KubeCluster = cluster
-    monkeypatch.setitem(sys.modules, "dask_kubernetes", types.ModuleType("dask_kubernetes"))
-    monkeypatch.setitem(sys.modules, "dask_kubernetes.operator", module)
-    return asked
-
-
-def test_pods_are_asked_for_compared_and_used(operator, monkeypatch):
-    monkeypatch.setattr(schedule, "run", abs)
-    told = []
-    with clusters.connect(spec("kubernetes", workers=2), "strict", told.append) as executor:
-        assert sorted(executor.results(iter([-1, -2, -3]))) == [1, 2, 3]
-        assert executor.workers == 2
-        assert executor.dashboard.startswith("http")
-    told = [line for line in told if line.startswith("warning: ")]  # a slow machine also waits for the first pod
-    assert len(told) == 2
-    assert told[0].startswith("warning: cluster=kubernetes is experimental: it has never run on a real Kubernetes;")
-    assert told[1].startswith("warning: the Dask operator's pods talk in plain text")
-    assert operator["env"].keys() == {"DASK_INTERNAL_INHERIT_CONFIG"}
-
-
-def test_kubernetes_is_called_experimental_everywhere(command):
-    small = ("sweep.k=10", "sweep.rho=0.1", "sweep.noise=gaussian", "also=null", "cluster.image=x")
-    code, out, err = command("plan", "cluster=kubernetes", *small)
-    assert (code, err, out.count("cluster=kubernetes is experimental")) == (0, "", 1)
-    for words in (["--help"], ["describe", "histogram"], ["new", "histogram"]):
-        assert "kubernetes (experimental)" in command(*words)[1].replace("\n", " ")
-    assert "experimental" not in command("plan", "cluster=local", *small[:-1])[1]
-
-
-def test_pods_that_do_not_start_are_one_line(operator):
-    told = r"^cluster=kubernetes: the pods did not start \(ImagePullBackOff missing\)$"
-    with pytest.raises(UserError, match=told), clusters.connect(spec("kubernetes", image="missing")):
-        pass
 
 
 @pytest.mark.parametrize(
