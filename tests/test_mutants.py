@@ -61,6 +61,8 @@ def test_the_copy_is_what_is_imported_from_it(tmp_path):
         (1, "x\nFAILED tests/a.py::test_b - assert 0\n1 failed", "caught by tests/a.py::test_b"),
         (2, "ERROR tests/a.py\n1 error", "caught: 1 error"),
         (-1, "not over after 1800 s", "caught: not over after 1800 s"),
+        (1, "Traceback\nNameError: no plugin", "caught: NameError: no plugin"),
+        (4, "ImportError while loading conftest", "caught: ImportError while loading conftest"),
     ],
 )
 def test_what_pytest_says_is_a_verdict(code, said, verdict):
