@@ -410,6 +410,3 @@ def test_a_plan_says_what_would_be_computed_and_does_nothing(command, made_up, t
     assert not (tmp_path / "here").exists()
     command("reproduce", "folder=here")
     assert "claims and figures to compute: 0 of 9" in command("reproduce", "folder=here", "plan=true")[1]
-    code, _, err = command("reproduce", "mode=sometimes")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "mode=sometimes is no key now; write plan=true" in err
