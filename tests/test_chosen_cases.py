@@ -101,10 +101,11 @@ def test_of_a_file_whose_tests_all_take_long_the_quickest_runs():
     assert (len(slow(slower)), len(slow(quicker))) == (5, 4)
 
 
-def test_at_least_one_case_of_each_test_is_affordable():
+def test_at_least_one_case_is_affordable_unless_it_takes_very_long():
     seconds = {"file::b": 7.0}
     assert len(affordable(items_of("b", 5), seconds, 22.0)) == 3
     assert len(affordable(items_of("b", 5), seconds, 1.0)) == 1
+    assert affordable(items_of("b", 5), seconds, 0.1) == []
 
 
 def test_more_seconds_run_the_same_cases_and_more():
@@ -130,7 +131,7 @@ def test_pytest_runs_what_the_seconds_allow():
     every = collected("-m", "")
     assert set(collected()) <= set(every)
     assert set(collected("-m", "", "--seconds=1000")) == set(every)
-    few = collected("-m", "", "--seconds=1e-9")
+    few = collected("-m", "", "--seconds=0.1")
     assert set(map(test_of, few)) == set(map(test_of, every))
     assert few == [name for name in every if name in few]
 

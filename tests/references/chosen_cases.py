@@ -3,7 +3,8 @@
 `tests/times.csv` (cpu_times.py) has the CPU seconds of a case. `make test` gives SECONDS to each test, and at least one
 case runs unless it takes longer than LONGEST; the others are marked slow and left to `make test-rest`. Of a file whose
 cases all take longer, one case of the quickest test runs. `pytest --seconds S` gives S seconds to each test, slow cases
-included and at least one, and leaves out the rest. The table is checked in, so that the choice is the same everywhere.
+included; at least one case runs unless it takes longer than PATIENCE times that. The table is checked in, so that the
+choice is the same everywhere.
 
 The cases that run show as many different values of every parameter as so many cases can: the next case is always one
 that shows the most new values. The digest of the name decides between equal cases. A case that no other case can
@@ -19,6 +20,7 @@ from cpu_times import test_of
 
 SECONDS = 0.3  # of a test in `make test`
 LONGEST = 2.0  # seconds of a case in `make test`
+PATIENCE = 30  # a case that takes more than so many times the given seconds is left out
 Case = tuple[str, Mapping[str, object]]  # name, values of its parameters
 
 
@@ -37,9 +39,11 @@ def mark_slow(items: Iterable[pytest.Item], seconds: Mapping[str, float], given:
 
 
 def affordable(items: list[pytest.Item], seconds: Mapping[str, float], given: float) -> list[pytest.Item]:
-    """Return the cases for which the given seconds suffice, at least one of each test, in their order."""
-    tests = _by_test(items).items()
-    left_out = {item for test, cases in tests for item in _beyond(cases, seconds.get(test, 0.0), given, least=1)}
+    """Return the cases for which the given seconds suffice, at least one unless it takes very long, in their order."""
+    left_out = set()
+    for test, cases in _by_test(items).items():
+        each = seconds.get(test, 0.0)
+        left_out |= {*_beyond(cases, each, given, least=each <= PATIENCE * given)}
     return [item for item in items if item not in left_out]
 
 
