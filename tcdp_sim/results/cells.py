@@ -78,7 +78,7 @@ def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
     >>> noise_labels(flat)["laplace"]
     {'noise_label': 'Laplace', 'noise_family': '', 'noise_calibration': ''}
     """
-    stored = json.loads(flat.attrs["noises"])
+    stored = json.loads(flat.attrs.get("noises", "{}"))  # a dataset of one's own has none
     names = map(str, np.unique(flat["noise"].values)) if "noise" in flat else ()
     about = {name: {"label": name, "family": "", "calibration": ""} | stored.get(name, {}) for name in ["", *names]}
     return _ByNoise({name: {f"noise_{key}": text for key, text in one.items()} for name, one in about.items()})
