@@ -7,6 +7,15 @@ import pytest
 from cpu_times import COLLECTION, Measuring, Row, Times, by_folder, compared, expected, read, table_of, too_long, write
 
 
+@pytest.fixture(autouse=True)
+def there(monkeypatch, tmp_path):
+    """A folder with the test files of these tables."""
+    monkeypatch.setattr(cpu_times, "TABLE", tmp_path / "tests" / "times.csv")
+    for name in ("f.py", "g.py", "h.py", "x.py", "tests/a/x.py", "tests/b/y.py", "tests/x.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+
 def times(seconds, ran=None, cases=None):
     found = Times()
     found.add(seconds, ran or dict.fromkeys(seconds.keys() - {COLLECTION}, 1), cases or ran or seconds)
@@ -37,6 +46,20 @@ def test_dear_tests_have_rows_the_others_of_a_file_one_and_what_did_not_run_stay
         "f.py": Row(4, pytest.approx(0.01)),
         COLLECTION: Row(1, 9.0),
     }
+
+
+def test_a_run_of_some_files_leaves_the_rows_of_the_others():
+    """The collection of one file says nothing of the machine. Rows of files that are gone go, others of a file stay."""
+    stored = {"f.py::f": Row(1, 3.0), "h.py::dear": Row(2, 4.0), "h.py": Row(9, 0.01), COLLECTION: Row(1, 20.0)}
+    now = times({"f.py::f": 1.0, COLLECTION: 2.0})
+    assert table_of(now, stored | {"gone.py::g": Row(1, 5.0)}) == stored | {"f.py::f": Row(1, 1.0)}
+    assert compared(now, stored) == [
+        "     2.0 s      0 cases  collection",
+        "     1.0 s      1 cases  f.py  -2.0",
+        "     3.0 s in total, -2.0",
+    ]
+    slow = times({"h.py::dear": 6.0, COLLECTION: 2.0}, {"h.py::dear": 1}, {"h.py::dear": 2})
+    assert table_of(slow, stored) == stored | {"h.py::dear": Row(2, 6.0)}
 
 
 def test_growth_is_that_of_the_cases_that_ran_and_no_slower_machine():
@@ -72,7 +95,6 @@ def test_workers_add_up_and_the_longest_collection_counts():
 def test_a_test_is_measured_with_its_fixtures_and_goes_from_the_worker_to_the_table(monkeypatch, tmp_path, fails):
     seconds = iter([0.0, 2.0, 2.5, 1004.0])
     monkeypatch.setattr(cpu_times, "cpu_seconds", lambda: next(seconds))
-    monkeypatch.setattr(cpu_times, "TABLE", tmp_path / "times.csv")
     worker = Measuring(fails)
     worker.pytest_itemcollected(SimpleNamespace(nodeid="tests/x.py::test[1]"))
     worker.pytest_collection_finish()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from mutants import __main__ as mutants
 from mutants import machine
 from mutants.__main__ import copied, noticed
 from mutants.faults import ROOT, Fault, faults
@@ -135,3 +136,24 @@ def test_a_fault_of_a_changed_file_is_refused(tmp_path, monkeypatch):
     (tmp_path / "x.py").write_text("\n" + CODE)
     with pytest.raises(ValueError, match="the file has changed"):
         fault.put_into(tmp_path)
+
+
+def test_in_a_clone_without_the_commit_all_packages_count_as_changed():
+    found = machine.changed_files("0" * 40)
+    assert {"tcdp_sim/api.py", "tcdp_sim/exact/extremes.py", "experiments/papers/judge/verdict.py"} <= set(found)
+    assert set(machine.changed_files("HEAD")) < set(found)
+
+
+def test_of_a_fault_made_by_machine_the_reader_decides_if_its_tests_do_not_end(tmp_path, monkeypatch, capsys):
+    """One that hangs is no survivor, one with long tests may be."""
+    monkeypatch.setattr(mutants, "run", lambda *given: (mutants.HANGS, f"not over after {given[-1]} s", 300.0))
+    fault = machine.faults_of("tcdp_sim/exact/extreme_means.py")[0]
+    (tmp_path / fault.file).parent.mkdir(parents=True)
+    shutil.copy(ROOT / fault.file, tmp_path / fault.file)
+    assert not mutants.is_caught(tmp_path, fault, False)
+    assert capsys.readouterr().out == f"{fault.name}: NOT OVER (300 s)\n"
+    written = FAULTS[0]
+    (tmp_path / written.file).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / written.file, tmp_path / written.file)
+    assert mutants.is_caught(tmp_path, written, False)
+    assert "caught: not over after 1800 s" in capsys.readouterr().out

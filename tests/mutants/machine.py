@@ -23,6 +23,7 @@ JOINED = {"and": "or", "or": "and"}
 OPERATOR = re.compile(r"(?<![\w])(not in|is not|in|is|and|or|[<>=!]=|//|\*\*|[-+*/%&|<>])(?![\w=])")
 SAME = ("float", "int", "bool", "str", "tuple", "list", "asarray", "iter", "cast", "closed_form")  # hardly a change
 UNMEANT = (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)  # messages, and what fails at once
+CODE = ("tcdp_sim/**.py", "experiments/**.py")
 Change = tuple[int, int, str]  # start, end, new text
 
 
@@ -186,10 +187,14 @@ CHANGES: dict[type, Callable[..., Iterator[Change]]] = {
 
 
 def changed_files(since: str) -> list[str]:
-    """Return the files of the packages that changed since a commit, or with the work that is not yet committed."""
-    words = ["git", "diff", "--name-only", since, "--", "tcdp_sim/**.py", "experiments/**.py"]
-    said = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    packages = {str(Path(name).parent) for name in said}
+    """Return the files of the packages that changed since a commit, or with the work that is not yet committed.
+
+    In a clone that lacks the commit all packages count as changed.
+    """
+    there = subprocess.run(["git", "cat-file", "-e", since], cwd=ROOT, check=False, capture_output=True).returncode == 0
+    words = ["git", "diff", "--name-only", since] if there else ["git", "ls-files"]
+    said = subprocess.run([*words, "--", *CODE], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    packages = {str(Path(name).parent) for name in said.splitlines()}
     files = (path.relative_to(ROOT) for package in sorted(packages) for path in sorted((ROOT / package).glob("*.py")))
     return [str(path) for path in files]
 

@@ -14,7 +14,7 @@ The choice of cases (chosen_cases.py) reads it. On another machine all seconds a
 import csv
 import resource
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,34 +66,58 @@ class Times:
 
 
 def table_of(times: Times, stored: Mapping[str, Row]) -> dict[str, Row]:
-    """Return the new table: what was measured, and the stored rows of tests that exist and did not run."""
+    """Return the new table: what was measured, and the stored rows of tests that did not run and are still there."""
     measured = {test: Row(times.cases[test], times.seconds[test] / n) for test, n in times.ran.items()}
-    kept = {test: row for test, row in stored.items() if test in times.cases and test not in measured}
-    rows = {test: row for test, row in (kept | measured).items() if row.cases * row.each > LEAST}
+    seen = files_of(times.cases)
+    left = {test: row for test, row in stored.items() if test in times.cases.keys() | seen or file_of(test) not in seen}
+    kept = {test: row for test, row in left.items() if test not in measured and test != COLLECTION and _is_there(test)}
+    rows = {test: row for test, row in (kept | measured).items() if row.cases * row.each > LEAST or test in kept}
     others: dict[str, list[Row]] = {}
     for test, row in measured.items():
         if test not in rows:
-            others.setdefault(test.split("::")[0], []).append(row)
+            others.setdefault(file_of(test), []).append(row)
     for file, few in others.items():
         cases = sum(row.cases for row in few)
         rows[file] = Row(cases, sum(row.cases * row.each for row in few) / cases)
-    return rows | {COLLECTION: Row(1, times.seconds[COLLECTION])}
+    whole = is_whole(times, stored) or COLLECTION not in stored
+    return rows | {COLLECTION: Row(1, times.seconds[COLLECTION]) if whole else stored[COLLECTION]}
+
+
+def file_of(test: str) -> str:
+    """Return the file of a test."""
+    return test.split("::")[0]
+
+
+def files_of(tests: Iterable[str]) -> set[str]:
+    """Return the files of tests."""
+    return {file_of(test) for test in tests} - {COLLECTION}
+
+
+def _is_there(test: str) -> bool:
+    return (TABLE.parents[1] / file_of(test)).exists()
+
+
+def is_whole(times: Times, stored: Mapping[str, Row]) -> bool:
+    """Return True if all files of the table that are still there were collected, so that collections compare."""
+    return {file for file in files_of(stored) if _is_there(file)} <= files_of(times.cases)
 
 
 def by_folder(seconds: Mapping[str, float]) -> Counter[str]:
     """Return the sums by the first folder below tests."""
     sums: Counter[str] = Counter()
     for test, spent in seconds.items():
-        parts = test.split("::")[0].split("/")
+        parts = file_of(test).split("/")
         sums["/".join(parts[:2]) if len(parts) > 2 else parts[0]] += spent
     return sums
 
 
 def expected(times: Times, stored: Mapping[str, Row]) -> dict[str, float]:
     """Return the seconds that the tests which ran would take by the stored table."""
-    rows = {test: stored.get(test, stored.get(test.split("::")[0])) for test in times.ran}
+    rows = {test: stored.get(test, stored.get(file_of(test))) for test in times.ran}
     found = {test: times.ran[test] * row.each for test, row in rows.items() if row}
-    return found | {COLLECTION: stored[COLLECTION].each} if COLLECTION in stored else found
+    if COLLECTION not in stored:
+        return found
+    return found | {COLLECTION: stored[COLLECTION].each if is_whole(times, stored) else times.seconds[COLLECTION]}
 
 
 def compared(times: Times, stored: Mapping[str, Row]) -> list[str]:
@@ -104,7 +128,11 @@ def compared(times: Times, stored: Mapping[str, Row]) -> list[str]:
     slower = slowness(times, stored)
     now, before = by_folder(times.seconds), by_folder(expected(times, stored))
     ran = by_folder(times.ran)
-    lines = [f"this machine is {slower:.2f} times as slow as that of the table"]
+    lines = (
+        [f"this machine is {slower:.2f} times as slow as that of the table"]
+        if stored and is_whole(times, stored)
+        else []
+    )
     for folder, seconds in now.most_common():
         growth = seconds - slower * before[folder]
         said = f"  {growth:+.1f}" if abs(growth) > GROWN else ""
@@ -114,8 +142,9 @@ def compared(times: Times, stored: Mapping[str, Row]) -> list[str]:
 
 
 def slowness(times: Times, stored: Mapping[str, Row]) -> float:
-    """Return the ratio of the collections of now and of the table; 1 without a table."""
-    return times.seconds[COLLECTION] / stored[COLLECTION].each if COLLECTION in stored else 1.0
+    """Return the ratio of the collections of now and of the table; 1 if they are not of the same files."""
+    comparable = COLLECTION in stored and is_whole(times, stored)
+    return times.seconds[COLLECTION] / stored[COLLECTION].each if comparable else 1.0
 
 
 def too_long(times: Times) -> str:
