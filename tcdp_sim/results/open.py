@@ -230,7 +230,8 @@ def _check_layout(path: Path, layout: Any) -> None:
         anew = f"{words} results_dir={shlex.quote(str(folder.parent))}"
     except (UserError, KeyError, TypeError, ValueError):
         anew = "the command that ran it, with code=any,"
-    differs = f"{path} has layout {layout}, and this version reads layout {columns.LAYOUT}"
+    theirs = "names no layout" if layout is None else f"has layout {layout}"
+    differs = f"{path} {theirs}, and this version reads layout {columns.LAYOUT}"
     raise UserError(f"{differs}; to publish it anew from the journal, without simulating: {anew}")
 
 

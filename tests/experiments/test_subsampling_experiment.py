@@ -339,6 +339,16 @@ def test_records_drawn_have_a_binomial_law_or_a_fixed_number():
         assert EXACT["square_noise_error_mean"](one) == pytest.approx(4.0 / 0.2**2, rel=1e-12)
 
 
+@pytest.mark.parametrize(("s", "error"), [(1e-150, 2e300), (1e-160, np.inf), (1e-300, np.inf)])
+@pytest.mark.parametrize("noise", [Gaussian(np.sqrt(2)), Laplace(1.0)])
+def test_a_tiny_sampling_fraction_has_an_error_that_may_be_no_float(noise, s, error):
+    """Noise of variance 2 over s; s^2 is 0 in floats for s = 1e-300."""
+    one = SubsampledHistogram(noise, ZCDP(0.125), np.array([50]), 1.0, "poisson", s)
+    assert EXACT["square_noise_error_mean"](one) == pytest.approx(error, rel=1e-12)
+    assert EXACT["square_error_mean"](one) == pytest.approx(error, rel=1e-12)
+    assert EXACT["square_sampling_error_mean"](one) == pytest.approx(50 / s, rel=1e-12)
+
+
 def test_the_law_of_a_subsampled_loss_by_quadrature():
     """The output is N(0, 2^2), or N(1, 2^2) with probability 0.2: quantiles and mean of its loss by scipy."""
     normal, moved, s = stats.norm(0, 2), stats.norm(1, 2), 0.2

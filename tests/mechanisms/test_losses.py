@@ -36,6 +36,14 @@ def test_losses_of_gaussian_histograms_are_normal(sign):
     assert stats.kstest(values, stats.norm(sign * 0.25, np.sqrt(0.5)).cdf).pvalue > 1e-6
 
 
+def test_losses_of_outputs_are_logs_of_ratios_and_outputs_that_nobody_draws_do_not_matter():
+    """The third output is impossible in both worlds, the last one on one of them."""
+    p, q = np.array([0.5, 0.5, 0.0, 0.0]), np.array([0.125, 0.625, 0.0, 0.25])
+    found = losses.of_outputs(p, q, np.array([0, 1, 1]), np.array([3, 1, 0]))
+    assert found[losses.LOSS] == pytest.approx([np.log(4), np.log(0.8), np.log(0.8)], rel=1e-15)
+    assert found[losses.NEIGHBOUR] == pytest.approx([-np.inf, np.log(0.8), np.log(4)], rel=1e-15)
+
+
 def test_a_single_bin_reveals_nothing():
     found = drawn(Histogram(Gaussian(2.0), ZCDP(0.25), ONE, 1.0))
     assert all((values == 0).all() for values in found.values())

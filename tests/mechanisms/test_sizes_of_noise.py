@@ -125,6 +125,15 @@ def test_studies_with_sigma_publish_the_guarantee(experiment, tmp_path):
         assert each[4].startswith(right[4][:6])
 
 
+def test_noise_of_a_given_size_without_a_guarantee_keeps_the_axis_rho(tmp_path):
+    """Experiments with single noises promise nothing then. Their tables still have the column, without numbers."""
+    sweep = {"noise": "laplace", "scale": 2.0, "rho": None}
+    tcdp_sim.run("privacy_loss", sweep=sweep, results_dir=str(tmp_path), **SHORT)
+    cells = tcdp_sim.results.open_cells(tmp_path / "privacy_loss").load()
+    assert np.isnan(cells["rho"].values.astype(float)).all()
+    assert cells["scale"].values.tolist() == [2.0] * cells.sizes["cell"]
+
+
 def test_noise_with_two_parameters_is_refused_in_one_line(command):
     code, _, err = command("experiment=histogram", "also=null", "sweep.k=4", "sweep.noise=sinh_normal", "sweep.scale=3")
     assert (code, err.count("\n")) == (2, 1)

@@ -1,5 +1,6 @@
 """A published dataset is complete for a reader who has xarray alone, and holds only what occurs."""
 
+import json
 import shlex
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 import xarray as xr
 
 from tcdp_sim import results
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.bins import LARGEST_KEY, bin_edges, histogram, in_order, keys_between
 
@@ -127,6 +129,16 @@ def test_no_module_of_ours_is_needed(folder_of):
     words = [sys.executable, "-W", "error::RuntimeWarning", "-W", "error::UserWarning", "-c", code]
     said = subprocess.run([*words, folder / "results.zarr"], capture_output=True, text=True, check=True)
     assert (said.stdout, said.stderr) == ("400 False\n", "")
+
+
+def test_results_that_name_no_layout_are_refused(folder_of):
+    folder = folder_of(*ONE_CELL)
+    head = (folder / "results.zarr").resolve() / "zarr.json"
+    about = json.loads(head.read_bytes())
+    del about["attributes"]["layout"]
+    head.write_text(json.dumps(about))
+    with pytest.raises(UserError, match="names no layout, and this version reads layout 2; to publish it anew"):
+        results.open_cells(folder)
 
 
 def test_another_layout_is_refused_and_published_anew(folder_of, command, monkeypatch):
