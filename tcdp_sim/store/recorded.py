@@ -58,7 +58,7 @@ def settings_of(folder: Path) -> "Settings":
 
 
 def config_of(folder: Path) -> Mapping[str, Any]:
-    """Return the resolved config that the run in `folder` was last started with. Raises UserError if it is not there."""
+    """Return the resolved config that a run was last started with. Raises UserError if it cannot be read."""
     heads = sorted([*_provenance(folder), *_newest_part(folder)], key=provenance.age) or _heads(folder)
     for head in reversed(heads):
         with suppress(ValueError, TypeError, KeyError, RecursionError):
