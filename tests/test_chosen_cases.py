@@ -81,7 +81,7 @@ def slow(items):
 
 def test_as_many_cases_run_as_the_seconds_allow_and_one_at_least():
     cheap, dear, unknown, single = (items_of(name, n) for name, n in zip("abcd", (5, 5, 5, 1)))
-    seconds = {"file::a": 0.1, "file::b": 1.7, "file::d": 1.7}
+    seconds = {"file::a": 0.1, "file::b": 0.9, "file::d": 0.9}
     mark_slow([*cheap, *dear, *unknown, *single], seconds, given=0.3)
     assert [len(slow(items)) for items in (cheap, dear, unknown, single)] == [2, 4, 0, 0]
 
@@ -95,10 +95,16 @@ def test_of_a_test_whose_case_takes_long_what_is_kept_runs():
 
 
 def test_of_a_file_whose_tests_all_take_long_the_quickest_runs():
-    seconds = {"file::a": 7.0, "file::b": 5.0}
+    seconds = {"file::a": 7.0, "file::b": 3.0}
     slower, quicker = items_of("a", 5), items_of("b", 5)
     mark_slow([*slower, *quicker], seconds)
     assert (len(slow(slower)), len(slow(quicker))) == (5, 4)
+
+
+def test_of_a_file_whose_quickest_test_takes_very_long_nothing_runs():
+    items = items_of("a", 5)
+    mark_slow(items, {"file::a": 7.0})
+    assert slow(items) == items
 
 
 def test_at_least_one_case_is_affordable_unless_it_takes_very_long():

@@ -2,9 +2,9 @@
 
 `tests/times.csv` (cpu_times.py) has the CPU seconds of a case. `make test` gives SECONDS to each test, and at least one
 case runs unless it takes longer than LONGEST; the others are marked slow and left to `make test-rest`. Of a file whose
-cases all take longer, one case of the quickest test runs. `pytest --seconds S` gives S seconds to each test, slow cases
-included; at least one case runs unless it takes longer than PATIENCE times that. The table is checked in, so that the
-choice is the same everywhere.
+cases all take longer, one case of the quickest test runs, unless that takes longer than UTMOST. `pytest --seconds S`
+gives S seconds to each test, slow cases included; at least one case runs unless it takes longer than PATIENCE times
+that. The table is checked in, so that the choice is the same everywhere.
 
 The cases that run show as many different values of every parameter as so many cases can: the next case is always one
 that shows the most new values. The digest of the name decides between equal cases. A case that no other case can
@@ -19,7 +19,8 @@ import pytest
 from cpu_times import test_of
 
 SECONDS = 0.3  # of a test in `make test`
-LONGEST = 2.0  # seconds of a case in `make test`
+LONGEST = 1.0  # seconds of a case in `make test`
+UTMOST = 4.0  # seconds of the only case of a file
 PATIENCE = 30  # a case that takes more than so many times the given seconds is left out
 Case = tuple[str, Mapping[str, object]]  # name, values of its parameters
 
@@ -33,7 +34,7 @@ def mark_slow(items: Iterable[pytest.Item], seconds: Mapping[str, float], given:
         quickest[file] = min(quickest.get(file, inf), seconds.get(test, 0.0))
     for test, cases in tests.items():
         each = seconds.get(test, 0.0)
-        least = each <= max(LONGEST, quickest[test.split("::")[0]])
+        least = each <= max(LONGEST, min(quickest[test.split("::")[0]], UTMOST))
         for item in _beyond(cases, each, given, least):
             item.add_marker(pytest.mark.slow)
 
