@@ -5,7 +5,6 @@ digests of the elementary functions depend on the machines that computed and pub
 so `diff` of two certificates names the cells that differ.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from typing import Any
 from tcdp_sim.core.streams import bit_stream, fingerprint
 from tcdp_sim.core.version import __version__
 from tcdp_sim.store import durable, provenance, source
-from tcdp_sim.store.digests import DIGITS, tree_digest
+from tcdp_sim.store.digests import DIGITS, hasher, tree_digest
 
 NAME = "certificate.json"
 TOGETHER = 1024  # cells in memory at a time
@@ -71,11 +70,6 @@ def digest(certificate: Mapping[str, Any]) -> str:
     for part in _text(certificate):
         found.update(part.encode())
     return found.hexdigest()
-
-
-def hasher() -> "hashlib.blake2b":
-    """Return the hash object for digests of certificates."""
-    return hashlib.blake2b(digest_size=DIGITS // 2)
 
 
 def _text(certificate: Mapping[str, Any]) -> Iterator[str]:
@@ -150,7 +144,7 @@ def _cells(run, wanted) -> Iterator[tuple[str, str]]:
     while some := list(islice(whole, TOGETHER)):
         records = run.each_record((cell, chunk) for cell, n in some for chunk in range(n))
         for cell, n in some:
-            digest = hashlib.blake2b(digest_size=DIGITS // 2)
+            digest = hasher()
             for record in islice(records, n):
                 digest.update(len(record).to_bytes(8, "little") + record)
             yield cell[:DIGITS], f"{n} {digest.hexdigest()}"

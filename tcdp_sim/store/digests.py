@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,49 @@ SEAL = "digest"  # the key of a sealed file with the digest of all other keys
 SNAPSHOTS = "snapshots"  # the folder of a run's trees, beside the link to the newest
 
 
-def tree_digest(folder: Path) -> str:
-    """Return the BLAKE2b digest of the names and bytes of all files in a folder."""
-    digest = hashlib.blake2b(digest_size=32)
-    for path in files_in(folder):
-        data = path.read_bytes()
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
+def hasher(size: int = DIGITS // 2) -> "hashlib.blake2b":
+    """Return the hash object of all digests of stored data; `size` is in bytes."""
+    return hashlib.blake2b(digest_size=size)
+
+
+def of_plain(about: Any) -> str:
+    """Return the digest of plain data. The order of keys does not matter."""
+    return of_bytes(json.dumps(about, sort_keys=True).encode())
+
+
+def of_bytes(data: bytes) -> str:
+    """Return the digest of bytes."""
+    digest = hasher()
+    digest.update(data)
     return digest.hexdigest()
+
+
+def of_file(path: Path) -> str:
+    """Return the digest of the bytes of a file, which may be larger than the memory. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, hasher).hexdigest()
+
+
+def of_file_if_any(path: Path) -> str | None:
+    """Return the digest of the bytes of a file, None if it cannot be read."""
+    try:
+        return of_file(path)
+    except OSError:
+        return None
+
+
+def of_files(files: Iterable[tuple[str, Path]], size: int = DIGITS // 2) -> str:
+    """Return the digest of the names and bytes of files, in this order. Raises OSError."""
+    digest = hasher(size)
+    for name, path in files:
+        data = path.read_bytes()
+        digest.update(f"{name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def tree_digest(folder: Path) -> str:
+    """Return the digest of the names and bytes of all files in a folder."""
+    return of_files(((path.relative_to(folder).as_posix(), path) for path in files_in(folder)), size=32)
 
 
 def files_in(folder: Path) -> Iterator[Path]:
@@ -93,4 +129,4 @@ def _sealed_text(about) -> str:
 
 
 def _content_digest(about) -> str:
-    return hashlib.blake2b(_sealed_text(about).encode(), digest_size=16).hexdigest()
+    return of_bytes(_sealed_text(about).encode())

@@ -1,17 +1,12 @@
 """The record of what has been drawn of a snapshot, so that current figures stay and nothing is computed twice.
 
-    drawn.json    what the figures were drawn from, the digests of their files, and what the command printed
+    drawn.json    the figures, the digests of their files, and what the command printed
 
-The figures of a run depend on its snapshot, on our code, on libraries with their settings, on the files of the plug-ins
-that it uses and on the elementary functions of this machine. If none of these has changed, and all files still have
-their digests, the figures are current. The code of an experiment of a plug-in may import anything, so its figures are
-always drawn.
+If no input has changed, and all files still have their digests, the figures are current. The code of an experiment of a
+plug-in may import anything, so its figures are always drawn.
 """
 
-import hashlib
 import json
-import os
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,17 +15,14 @@ from typing import Any
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.figure_options import PLAIN, FigureOptions
-from tcdp_sim.core.libraries import version_of
-from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.texts import printable
 from tcdp_sim.store import digests, snapshot, source
+from tcdp_sim.store.memories import DRAWN
 from tcdp_sim.store.provenance import NAME as PROVENANCE
 
-NAME = "drawn.json"
+NAME = DRAWN.file
 TITLE = "tcdp_sim experiment "
-SIZE = 16  # bytes of a digest
 FILES = ("contradictions.csv", "differences.csv")  # files that a drawing command writes beside the figures
-LIBRARIES = ("matplotlib", "numpy", "pandas", "pillow", "rich", "scipy", "xarray", "zarr")
 
 
 @dataclass(frozen=True)
@@ -69,25 +61,8 @@ def inputs(folder: Path, options: FigureOptions = PLAIN) -> str | None:
         tree = digests.tree_digest((folder / snapshot.LINK).resolve())
     except OSError:
         return None
-    about = {
-        "snapshot": tree,
-        "code": source.own(),
-        "plug_ins": {name: source.of_distribution(name) for name in plug_ins},
-        "libraries": {name: version_of(name) for name in LIBRARIES} | {"python": platform.python_version()},
-        "settings": [_of_file(path) for path in _settings()],
-        "elementary_functions": fingerprint(),
-        "options": options.as_dict(),
-    }
-    return _of_bytes(json.dumps(about, sort_keys=True).encode())
-
-
-def _settings() -> list[Path]:
-    """Return the files in which a user may have settings for every figure of matplotlib."""
-    home, name = Path.home(), "matplotlibrc"
-    given = Path(os.environ.get("MATPLOTLIBRC", name))
-    folders = [os.environ.get("MPLCONFIGDIR"), os.environ.get("XDG_CONFIG_HOME"), home / ".config"]
-    below = [Path(folder, *inner, name) for folder in folders if folder for inner in ((), ("matplotlib",))]
-    return [Path(name), given, given / name, *below, home / ".matplotlib" / name]
+    known = {name: source.of_distribution(name) for name in plug_ins}
+    return DRAWN.key(snapshot=tree, plug_ins=known, options=options.as_dict())
 
 
 def write(
@@ -99,9 +74,8 @@ def write(
     them.
     """
     names = [path.relative_to(folder).as_posix() for path in figures]
-    files = {file: _of_file(folder / file) for file in _with(names, options)}
-    about = {"of": of, "figures": names, "files": files, "said": asdict(report) if report else None}
-    digests.write_sealed(folder / NAME, about)
+    files = {file: digests.of_file_if_any(folder / file) for file in _with(names, options)}
+    DRAWN.write(folder, of, {"figures": names, "files": files, "said": asdict(report) if report else None})
 
 
 def not_written(folder: Path, problem: OSError) -> UserError:
@@ -121,20 +95,18 @@ def read(folder: Path, of: str, options: FigureOptions = PLAIN) -> tuple[list[Pa
 
     The figures are None if anything has changed.
     """
-    try:
-        text = (folder / NAME).read_bytes()
-    except OSError:
-        return None, None, ""
-    if digests.is_broken(text):
+    if DRAWN.damage(folder):
         return None, None, f"{folder / NAME} is damaged: the figures are drawn again"
-    known = json.loads(text)
-    if known.get("of") != of:
+    known = DRAWN.read(folder, of)
+    if not known:
         return None, None, ""
     try:
         figures, report = _figures(known, options), _report(known["said"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None, None, f"{folder / NAME} has not the form of such a record: the figures are drawn again"
-    changed = [name for name in _with(figures, options) if known["files"].get(name) != _of_file(folder / name)]
+    changed = [
+        name for name in _with(figures, options) if known["files"].get(name) != digests.of_file_if_any(folder / name)
+    ]
     if changed:
         return None, None, f"{folder / changed[0]} was changed or lost: the figures are drawn again"
     return [folder / name for name in figures], report, ""
@@ -162,22 +134,3 @@ def _report(said: Any) -> Report | None:
     if type(found.contradictions) is not int or found.contradictions < 0:
         raise TypeError("contradictions are counted")
     return found
-
-
-def _of_file(path: Path) -> str | None:
-    """Return the digest of a file, None if it cannot be read. The CSV file of a large table never is in memory."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, _hasher).hexdigest()
-    except OSError:
-        return None
-
-
-def _of_bytes(data: bytes) -> str:
-    digest = _hasher()
-    digest.update(data)
-    return digest.hexdigest()
-
-
-def _hasher() -> "hashlib.blake2b":
-    return hashlib.blake2b(digest_size=SIZE)

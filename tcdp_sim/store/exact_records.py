@@ -6,25 +6,22 @@ The digest covers everything the values depend on besides the cell: code, librar
 other code are useless, and are removed once they have been replaced.
 """
 
-import hashlib
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.store import journal, source
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.index import Index
+from tcdp_sim.store.memories import EXACT
 from tcdp_sim.study.parts import Part
 
-FOLDER = "exact"
+FOLDER = EXACT.file
 PARTS = "parts"  # the folder of `part_values` in it
 _ID = 32  # bytes in a cell's id
 
@@ -36,11 +33,7 @@ def digest(values: ExactValues, uses: tuple[str, ...] = ()) -> str:
     """
     packages = {name.partition(".")[0] for name in values.modules} - {"tcdp_sim"}
     foreign = {name: source.of_package(name) for name in packages}
-    return _digest_of([values.code, foreign, dict(source.loaded(uses)), fingerprint()])
-
-
-def _digest_of(parts: list[Any]) -> str:
-    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+    return EXACT.key(functions=values.code, packages=foreign, plug_ins=dict(source.plug_ins(uses)))
 
 
 class ExactRecords:

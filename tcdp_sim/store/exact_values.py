@@ -1,6 +1,5 @@
 """The exact values and bounds of an experiment: named functions, and their columns of the published table."""
 
-import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 
 from tcdp_sim.core import registry
 from tcdp_sim.mechanisms import Mechanism
-from tcdp_sim.store import columns
+from tcdp_sim.store import columns, digests
 
 Value = Callable[[Any], Any]  # mechanism -> a float, or one for each of columns.QUANTILES if the quantity has quantiles
 KINDS = ((columns.EXACT, "exact value"), (columns.BOUND, "proved or printed bound"))
@@ -51,7 +50,7 @@ class ExactValues:
         """A digest of the source of the modules that define the functions, "" without any."""
         names = self.modules
         sources = "".join(f"{name}\0{inspect.getsource(sys.modules[name])}\0" for name in names)
-        return hashlib.blake2b(sources.encode(), digest_size=16).hexdigest() if names else ""
+        return digests.of_bytes(sources.encode()) if names else ""
 
     @property
     def modules(self) -> list[str]:

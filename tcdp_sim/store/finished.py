@@ -1,26 +1,22 @@
 """The record of a run that has nothing left to do, so that the same command need neither plan the study nor read it.
 
-    finished.json    the lines that the run would tell, and two digests: of its inputs, and of the files in its folder
+    finished.json    the lines that the run would tell, and the digest of the files in its folder
 
-If both digests are still the same, the command would simulate nothing and publish the same bytes. Inputs are the config
-with its cluster, our code and data files, libraries and this machine's elementary functions.
+If its inputs and these files are still the same, the command would simulate nothing and publish the same bytes.
 """
 
-import hashlib
-import json
-import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tcdp_sim.core.libraries import OF_TABLES, version_of
-from tcdp_sim.store import digests, kept_plan, locks, snapshot
+from tcdp_sim.store import digests, kept_plan, locks, memories, snapshot
+from tcdp_sim.store.memories import FINISHED
 from tcdp_sim.store.run_folder import HALF
 
 if TYPE_CHECKING:
     from tcdp_sim.study.settings import Settings
 
-NAME = "finished.json"
+NAME = FINISHED.file
 FILES = ("run", "provenance", "calibrations", "plan", "certificate", "published", "status")  # with the ending .json
 OTHERS = ("problems.csv", "journal", "exact", snapshot.LINK)
 
@@ -34,8 +30,7 @@ def key(settings: "Settings") -> str | None:
     plan = kept_plan.key(config)
     if plan is None or "function" in settings.mechanism:
         return None
-    libraries = {name: version_of(name) for name in OF_TABLES} | {"python": platform.python_version()}
-    return _hashed([json.dumps([plan, config, libraries])])
+    return FINISHED.key(plan=plan, config=memories.text(config))
 
 
 def write(settings: "Settings", lines: Sequence[str]) -> None:
@@ -44,8 +39,7 @@ def write(settings: "Settings", lines: Sequence[str]) -> None:
     Raises OSError.
     """
     if of := key(settings):
-        about = {"of": of, "files": _state(settings.folder), "lines": list(lines)}
-        digests.write_sealed(settings.folder / NAME, about)
+        FINISHED.write(settings.folder, of, {"files": _state(settings.folder), "lines": list(lines)})
 
 
 def read(settings: "Settings") -> Sequence[str] | None:
@@ -53,8 +47,10 @@ def read(settings: "Settings") -> Sequence[str] | None:
 
     The folder is locked while it is compared. Raises UserError if another driver is at work in it.
     """
-    known = digests.read_sealed(settings.folder / NAME)
-    if not known.get("of") or known["of"] != key(settings):
+    if not (settings.folder / NAME).is_file():
+        return None
+    known = FINISHED.read(settings.folder, key(settings))
+    if not known:
         return None
     try:
         with locks.held(settings.folder) as warning:
@@ -69,16 +65,11 @@ def _state(folder: Path) -> str | None:
     if any(HALF.fullmatch(path.name) for path in [*folder.iterdir(), *(folder / digests.SNAPSHOTS).iterdir()]):
         return None
     names = [*(f"{name}.json" for name in FILES), *OTHERS]
-    return _hashed([str(snapshot.published(folder)), *(text for name in names for text in _texts(folder, name))])
+    return digests.of_plain([snapshot.published(folder), *(text for name in names for text in _texts(folder, name))])
 
 
 def _texts(folder: Path, name: str) -> Iterator[str]:
     """Yield the name and the digest of a file, or of each file in a folder; nothing if there is none."""
     path = folder / name
     for file in digests.files_in(path) if path.is_dir() else [path] if path.is_file() else ():
-        with file.open("rb") as opened:
-            yield f"{file.relative_to(folder).as_posix()} {hashlib.file_digest(opened, 'blake2b').hexdigest()}"
-
-
-def _hashed(texts: Sequence[str]) -> str:
-    return hashlib.blake2b("\n".join(texts).encode(), digest_size=16).hexdigest()
+        yield f"{file.relative_to(folder).as_posix()} {digests.of_file(file)}"

@@ -1,27 +1,25 @@
 """The plan of a run, kept in its folder, so that `tcdp-sim status` need not plan the study again.
 
-    plan.json    the cells to simulate and the notes of the plan, with the digest of everything that they depend on
+    plan.json    the cells to simulate and the notes of the plan
 
-The digest covers the config, the files that it names, our code and data files, NumPy and SciPy and this machine's
-elementary functions. No plan is kept of a study that reads a table of counts, nor where a plug-in is installed, because
-its code has no digest.
+No plan is kept of a study that reads a table of counts, nor where a plug-in is installed, because its code has no
+digest here.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core import registry
-from tcdp_sim.store import calibrations, digests, source
+from tcdp_sim.store import digests, memories
+from tcdp_sim.store.memories import PLAN
 
 if TYPE_CHECKING:
     from tcdp_sim.study.planned import Planned
     from tcdp_sim.study.settings import Settings
     from tcdp_sim.study.study import Study
 
-NAME = "plan.json"
+NAME = PLAN.file
 MOST = 100_000  # cells; a larger plan would take more than 20 MB
 # what else a plan without the user's noise classes needs
 OF_PLAN = ("skipped", "axes", "noises", "unused", "without_losses")
@@ -32,13 +30,8 @@ def key(config: Mapping[str, Any]) -> str | None:
     """Return the digest of everything that the plan of a resolved config depends on; None with a plug-in."""
     if registry.distributions():
         return None
-    about = [
-        calibrations.code(),
-        source.data(),
-        own := {name: value for name, value in config.items() if name not in ELSEWHERE},
-        sorted(_files(own)),
-    ]
-    return hashlib.blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()  # the order of keys orders the cells
+    own = {name: value for name, value in config.items() if name not in ELSEWHERE}
+    return PLAN.key(config=memories.text(own), files=sorted(_files(own)))
 
 
 def _files(value: Any) -> Iterator[tuple[str, str]]:
@@ -54,8 +47,7 @@ def _files(value: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(value, str) and "\0" not in value:
         try:
             if Path(value).is_file():  # a pipe would be waited for
-                with Path(value).open("rb") as file:
-                    yield value, hashlib.file_digest(file, "blake2b").hexdigest()
+                yield value, digests.of_file(Path(value))
         except OSError:  # no file, or one that the study itself will complain of
             return
 
@@ -63,12 +55,12 @@ def _files(value: Any) -> Iterator[tuple[str, str]]:
 def keep(study: "Study") -> str | None:
     """Write the plan of a study, unless it is there, and return its key; None if it is not kept. Raises OSError."""
     of = None if study.data or len(study.plan.laws) > MOST else key(study.settings.config)
-    if of is not None and digests.read_sealed(study.folder / NAME).get("of") != of:
+    if of is not None and not PLAN.read(study.folder, of):
         planned = study.planned
-        about: dict[str, Any] = {"of": of, "cells": planned.laws.as_texts(), "notes": list(planned.notes)}
+        about: dict[str, Any] = {"cells": planned.laws.as_texts(), "notes": list(planned.notes)}
         if study.settings.noises:
             about["plan"] = {name: list(getattr(study.plan, name)) for name in OF_PLAN}
-        digests.write_sealed(study.folder / NAME, about)
+        PLAN.write(study.folder, of, about)
     return of
 
 
@@ -77,8 +69,8 @@ def read(settings: "Settings", of: str | None) -> "Planned | None":
     from tcdp_sim.study.packed_cells import Cells  # they are not needed for the status of a finished run
     from tcdp_sim.study.planned import Planned
 
-    known = digests.read_sealed(settings.folder / NAME) if of else {}
-    return Planned(settings, Cells.of_texts(known["cells"]), known["notes"]) if known.get("of") == of else None
+    known = PLAN.read(settings.folder, of)
+    return Planned(settings, Cells.of_texts(known["cells"]), known["notes"]) if known else None
 
 
 def without_code(settings: "Settings") -> "Study | None":
@@ -89,9 +81,8 @@ def without_code(settings: "Settings") -> "Study | None":
     from tcdp_sim.study import study
     from tcdp_sim.study.packed_cells import Cells
 
-    of = key(settings.config)
-    known = digests.read_sealed(settings.folder / NAME) if of else {}
-    if known.get("of") != of or "plan" not in known:
+    known = PLAN.read(settings.folder, key(settings.config))
+    if "plan" not in known:
         return None
     every = Cells.of_texts({**known["cells"], "rows": None})
     return study.of_plan(settings, every, {name: tuple(names) for name, names in known["plan"].items()})

@@ -1,18 +1,18 @@
 """The progress of a finished run, kept in its folder, so that `tcdp-sim status` need not read every record again.
 
-    status.json    the lines of the progress, with what they depend on: the plan, run.json and the bytes of the journal
+    status.json    the lines of the progress, and the notes of the plan
 
 A journal of other bytes, such as that of a run at work, makes the file stale. The lines are then computed anew.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tcdp_sim.store import digests, journal
+from tcdp_sim.store.memories import STATUS
 
-NAME = "status.json"
+NAME = STATUS.file
 RUN, JOURNAL = "run.json", "journal"
 
 
@@ -25,27 +25,24 @@ class Progress(NamedTuple):
 
 def write(folder: Path, of: str, progress: Progress) -> None:
     """Write the progress of a finished run; `of` is the key of its plan. Raises OSError."""
-    files = journal.segments(folder / JOURNAL)
-    about = {"of": of, "sizes": files, "bytes": _digest(folder, files), **progress._asdict()}
-    digests.write_sealed(folder / NAME, about)
+    about = {"sizes": journal.segments(folder / JOURNAL), **progress._asdict()}
+    STATUS.write(folder, _key(folder, of), about)
 
 
 def read(folder: Path, of: str | None) -> Progress | None:
     """Return the progress of a run with this key, or None if there is none, or if it is stale or damaged."""
-    known = digests.read_sealed(folder / NAME) if of else {}
+    if of is None:
+        return None
     try:
-        files = journal.segments(folder / JOURNAL)
-        if known.get("of") != of or known.get("sizes") != files or known.get("bytes") != _digest(folder, files):
-            return None
+        if digests.read_sealed(folder / NAME).get("sizes") != journal.segments(folder / JOURNAL):
+            return None  # of a run at work, whose journal need not be read
+        known = STATUS.read(folder, _key(folder, of))
     except OSError:
         return None
-    return Progress(known["lines"], known["notes"])
+    return Progress(known["lines"], known["notes"]) if known else None
 
 
-def _digest(folder: Path, files: Mapping[str, int]) -> str:
-    """Return the digest of run.json and of all files of the journal."""
-    digest = hashlib.blake2b(digest_size=16)
-    for path in (folder / RUN, *(folder / JOURNAL / name for name in sorted(files))):
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "blake2b").digest())
-    return digest.hexdigest()
+def _key(folder: Path, of: str) -> str:
+    """Return the key of the progress as run.json and all files of the journal are now. Raises OSError."""
+    names = [RUN, *(f"{JOURNAL}/{name}" for name in sorted(journal.segments(folder / JOURNAL)))]
+    return STATUS.key(plan=of, journal=[[name, digests.of_file(folder / name)] for name in names])

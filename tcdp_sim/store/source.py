@@ -1,18 +1,16 @@
 """The code that results depend on: digests of our own files and of plug-ins, and the versions of libraries."""
 
-import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.libraries import version_of
-from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
+from tcdp_sim.core.libraries import OF_NUMBERS, version_of
+from tcdp_sim.store.digests import PACKAGES, of_files, tree_digest
 
-LIBRARIES = ("numpy", "scipy")
 OURS = "the files of tcdp_sim"
 
 
@@ -23,8 +21,14 @@ def loaded(uses: tuple[str, ...] = ()) -> Mapping[str, str]:
     It is looked up once in a process: files that are edited later are not those that it has loaded. `uses` names the
     distributions of plug-ins; one that is not installed has the digest of no file.
     """
-    plug_ins = {f"the plug-in {name}": of_distribution(name) for name in uses}
-    return {name: version_of(name) for name in LIBRARIES} | {OURS: own()} | plug_ins
+    of_uses = {f"the plug-in {name}": digest for name, digest in plug_ins(uses).items()}
+    return {name: version_of(name) for name in OF_NUMBERS} | {OURS: own()} | of_uses
+
+
+@cache
+def plug_ins(uses: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the digests of plug-ins by the names of their distributions, looked up once in a process."""
+    return {name: of_distribution(name) for name in uses}
 
 
 def other(one: Mapping[str, str], two: Mapping[str, str]) -> str:
@@ -40,7 +44,7 @@ def of_distribution(name: str) -> str:
 @cache
 def own() -> str:
     """Return the BLAKE2b digest of the package's .py and .yaml files, which does not depend on how it is installed."""
-    return _digest(sorted(_own_files().items()))
+    return of_files(sorted(_own_files().items()))
 
 
 @cache
@@ -79,12 +83,4 @@ def of_package(package: str) -> str:
     if spec and spec.has_location and not places:
         files = {package: Path(str(spec.origin))}
     known = sorted(files.items())
-    return _digest((name, path) for name, path in known if path.suffix in (".py", ".yaml") and path.is_file())
-
-
-def _digest(files: Iterable[tuple[str, Path]]) -> str:
-    found = hashlib.blake2b(digest_size=DIGITS // 2)
-    for name, path in files:
-        data = path.read_bytes()
-        found.update(f"{name}\0{len(data)}\0".encode() + data)
-    return found.hexdigest()
+    return of_files((name, path) for name, path in known if path.suffix in (".py", ".yaml") and path.is_file())

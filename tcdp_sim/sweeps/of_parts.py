@@ -7,10 +7,9 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.core.libraries import version_of
 from tcdp_sim.core.log import Tell
-from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.store import part_values
+from tcdp_sim.store.memories import PART_VALUES
 from tcdp_sim.store.part_values import Functions, Values
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.parts import Part
@@ -56,7 +55,7 @@ def store(sweep: Sweep, study: Study, functions: Functions, part: Part, tell: Te
 
 def _write(sweep: Sweep, study: Study, functions: Functions, cells: list[Cell], part: Part, tell: Tell) -> None:
     until, told = time.monotonic() + PATIENCE, False
-    with part_values.writer(study.folder, functions, made_with(), part) as append:
+    with part_values.writer(study.folder, functions, PART_VALUES.now(), part) as append:
         for done, cell in enumerate(cells):
             if not told and time.monotonic() > until:
                 tell(f"the exact values of {len(cells) - done} cells to compute")
@@ -78,7 +77,7 @@ def of_whole(sweep: Sweep, study: Study) -> Mapping[str, Mapping[str, float]]:
     cells = list(study.plan.laws)
     rows = [known[cell.id] if cell.id in known else _row(sweep, cell) for cell in cells]
     if functions and len(known) < len(cells):
-        with part_values.writer(study.folder, functions, made_with()) as append:
+        with part_values.writer(study.folder, functions, PART_VALUES.now()) as append:
             for cell, row in zip(cells, rows):
                 append(cell.id, row)
     part_values.forget_others(study.folder, functions)
@@ -89,15 +88,10 @@ def of_whole(sweep: Sweep, study: Study) -> Mapping[str, Mapping[str, float]]:
 
 def _unchanged(sweep: Sweep, study: Study, stored: Values) -> Iterator[tuple[str, Floats]]:
     """Yield the rows that were computed with what is here, none if one of them differs when it is computed again."""
-    now = made_with()
+    now = PART_VALUES.now()
     same = [cell for cell in study.plan.laws if stored.made_with.get(cell.id) == now]
     if same and _row(sweep, same[0]).tobytes() == stored.rows[same[0].id].tobytes():
         yield from ((cell.id, stored.rows[cell.id]) for cell in same)
-
-
-def made_with() -> dict[str, str]:
-    """Return what values depend on beside their function: libraries, and the machine's elementary functions."""
-    return {name: version_of(name) for name in ("numpy", "scipy", "tcdp_sim")} | {"numerics": fingerprint()}
 
 
 def _row(sweep: Sweep, cell: Cell) -> Floats:

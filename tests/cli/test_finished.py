@@ -11,13 +11,13 @@ import pytest
 from test_architecture import SLOW, loaded
 
 from tcdp_sim.cli import given
-from tcdp_sim.core import libraries, registry
+from tcdp_sim.core import registry
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine import run as engine
 from tcdp_sim.engine import state
 from tcdp_sim.engine.finish import finish
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.store import calibrations, exact_records, finished, kept_plan, locks, source
+from tcdp_sim.store import exact_records, finished, kept_plan, locks, source
 from tcdp_sim.store.run_folder import Run
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
@@ -215,29 +215,9 @@ def test_figures_are_looked_at_as_after_any_run(tiny, monkeypatch):
 # What is not in the folder
 
 
-def other_code(monkeypatch):
-    monkeypatch.setattr(source, "own", lambda: "other")
-
-
-def other_data(monkeypatch):
-    monkeypatch.setattr(source, "data", lambda: "other")
-
-
-def other_library(monkeypatch):
-    monkeypatch.setattr(finished, "version_of", lambda name: "0" if name == "zarr" else libraries.version_of(name))
-
-
-def other_processor(monkeypatch):
-    monkeypatch.setattr(calibrations, "fingerprint", lambda: "other")
-
-
-def plug_in(monkeypatch):
+def test_a_plug_in_that_is_installed_does_work(again, monkeypatch):
+    """Other inputs of the record are changed in tests/store/test_memories.py."""
     monkeypatch.setattr(registry, "distributions", lambda: {"a-plug-in": "1.0"})
-
-
-@pytest.mark.parametrize("change", [other_code, other_data, other_library, other_processor, plug_in])
-def test_other_inputs_than_the_folder_are_looked_at(again, monkeypatch, change):
-    change(monkeypatch)
     assert again()[1]
 
 

@@ -10,7 +10,7 @@ from test_architecture import loaded
 from tcdp_sim.core import registry
 from tcdp_sim.engine import run as engine
 from tcdp_sim.engine import state
-from tcdp_sim.store import calibrations, journal, kept_status, recorded, source
+from tcdp_sim.store import journal, kept_status, recorded, source
 from tcdp_sim.store.run_folder import CHUNK, Run
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
@@ -125,7 +125,7 @@ def test_a_damaged_or_forged_file_is_not_believed(tiny_once, folder, status, nam
         assert status() == kept
 
 
-@pytest.mark.parametrize(("module", "name"), [(calibrations, "code"), (source, "data")])
+@pytest.mark.parametrize(("module", "name"), [(source, "own"), (source, "data")])
 def test_other_code_or_data_files_plan_anew(tiny_once, status, monkeypatch, module, name):
     tiny_once(*SMALL)
     kept = status()

@@ -170,7 +170,7 @@ def test_values_of_another_machine_are_not_taken_for_this_one_s(tmp_path, monkey
     with kept().writer() as writer:
         writer.append(cell, np.array([0.5], "<f8").tobytes())
     assert kept().has(cell)
-    monkeypatch.setattr(exact_records, "fingerprint", lambda: "of another machine")
+    monkeypatch.setattr("tcdp_sim.store.memories.fingerprint", lambda: "of another machine")
     assert not kept().has(cell)
 
 
@@ -195,7 +195,7 @@ def test_kept_values_are_of_the_plug_ins_in_use_and_of_no_other(tmp_path, monkey
         (tmp_path / f"{name}_package.py").write_text("x = 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry, "packages_of", lambda name: [f"{name}_package"])
-    monkeypatch.setattr(source, "loaded", source.loaded.__wrapped__)
+    monkeypatch.setattr(source, "plug_ins", source.plug_ins.__wrapped__)
     values = ExactValues({"half": half})
     before = exact_records.digest(values, ("used",))
     (tmp_path / "unused_package.py").write_text("x = 2\n")
