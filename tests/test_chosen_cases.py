@@ -107,6 +107,30 @@ def test_of_a_file_whose_quickest_test_takes_very_long_nothing_runs():
     assert slow(items) == items
 
 
+def sharing(name, count, fixture):
+    """Items of a test with a fixture of their file."""
+    items = items_of(name, count)
+    made = SimpleNamespace(scope="module", baseid="file", argname=fixture)
+    for item in items:
+        item._fixtureinfo = SimpleNamespace(names_closure=[fixture], name2fixturedefs={fixture: [made]})
+    return items
+
+
+def test_a_shared_fixture_costs_each_case_its_part_and_the_only_test_of_a_file_all_of_it():
+    seconds = {"file::data()": 9.0, "file::run()": 30.0}
+    cheap, dear, plain = sharing("a", 30, "data"), sharing("b", 10, "run"), items_of("c", 1)
+    mark_slow([*cheap, *dear, *plain], seconds)  # 0.3 and 3 seconds for a case
+    assert [len(slow(items)) for items in (cheap, dear, plain)] == [29, 10, 0]
+    only = sharing("b", 60, "run")
+    mark_slow(only, seconds)
+    assert len(slow(only)) == 59  # half a second for a case
+    few = sharing("b", 20, "run")
+    mark_slow(few, seconds)
+    assert slow(few) == few
+    assert len(affordable(few, seconds, 1.0)) == 1
+    assert affordable(few, seconds, 0.04) == []
+
+
 def test_at_least_one_case_is_affordable_unless_it_takes_very_long():
     seconds = {"file::b": 7.0}
     assert len(affordable(items_of("b", 5), seconds, 22.0)) == 3

@@ -91,6 +91,55 @@ def test_workers_add_up_and_the_longest_collection_counts():
     assert (both.seconds, both.ran, both.cases) == ({COLLECTION: 7.0, "x.py::f": 1.5}, {"x.py::f": 3}, {"x.py::f": 4})
 
 
+def made(measuring, scope, name, *inner):
+    """Make a fixture, and others while it is made."""
+    one = measuring.pytest_fixture_setup(SimpleNamespace(scope=scope, baseid="tests/x.py", argname=name))
+    next(one)
+    for each in inner:
+        made(measuring, *each)
+    with pytest.raises(StopIteration):
+        one.send(True)
+
+
+def measured(measuring, test, *fixtures):
+    """Run a test after its fixtures."""
+    measuring.pytest_itemcollected(SimpleNamespace(nodeid=f"tests/x.py::{test}"))
+    protocol = measuring.pytest_runtest_protocol(SimpleNamespace(nodeid=f"tests/x.py::{test}"))
+    next(protocol)
+    for each in fixtures:
+        made(measuring, *each)
+    with pytest.raises(StopIteration):
+        protocol.send(True)
+
+
+def test_what_a_fixture_does_once_is_measured_by_itself(monkeypatch):
+    """One of a module asks for one of the session while it is made."""
+    seconds = iter([0.0, 10.0, 11.0, 14.0, 19.0, 20.0, 26.0])
+    monkeypatch.setattr(cpu_times, "cpu_seconds", lambda: next(seconds))
+    measuring = Measuring(False)
+    measured(measuring, "test[1]", ("module", "data", ("session", "home")))
+    measuring.divide()
+    rows = {"tests/x.py::other()": Row(1, 7.0)}
+    assert table_of(measuring.own, rows) == rows | {
+        "tests/x.py::test": Row(1, 7.0),
+        "tests/x.py::home()": Row(1, 5.0),
+        "tests/x.py::data()": Row(1, 4.0),
+        COLLECTION: Row(1, 0),
+    }
+
+
+def test_of_a_fixture_of_each_test_that_the_first_pays_for_the_others_pay_what_it_always_takes(monkeypatch):
+    """It takes 9 seconds, and 1 when all is there; the test itself takes 2."""
+    seconds = iter([0.0, *(0.0, 0.0, 9.0, 11.0), *(20.0, 20.0, 21.0, 23.0), *(30.0, 30.0, 31.0, 33.0)])
+    monkeypatch.setattr(cpu_times, "cpu_seconds", lambda: next(seconds))
+    measuring = Measuring(False)
+    for test in ("a", "b", "c"):
+        measured(measuring, test, ("function", "table"))
+    measuring.divide()
+    each = {f"tests/x.py::{test}": 3.0 for test in ("a", "b", "c")}
+    assert measuring.own.seconds == each | {"tests/x.py::table()": 8.0}
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_test_is_measured_with_its_fixtures_and_goes_from_the_worker_to_the_table(monkeypatch, tmp_path, fails):
     seconds = iter([0.0, 2.0, 2.5, 1004.0])

@@ -6,17 +6,20 @@ cases all take longer, one case of the quickest test runs, unless that takes lon
 gives S seconds to each test, slow cases included; at least one case runs unless it takes longer than PATIENCE times
 that. The table is checked in, so that the choice is the same everywhere.
 
+What a fixture does once costs each of its cases an equal part, and the only test of a file that runs all of it.
+
 The cases that run show as many different values of every parameter as so many cases can: the next case is always one
 that shows the most new values. The digest of the name decides between equal cases. A case that no other case can
 replace is marked `kept` and always runs: `pytest.param(..., marks=pytest.mark.kept)`; so does a marked test.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from math import inf
 
 import pytest
-from cpu_times import test_of
+from cpu_times import file_of, fixtures_of, test_of
 
 SECONDS = 0.3  # of a test in `make test`
 LONGEST = 1.0  # seconds of a case in `make test`
@@ -28,24 +31,38 @@ Case = tuple[str, Mapping[str, object]]  # name, values of its parameters
 def mark_slow(items: Iterable[pytest.Item], seconds: Mapping[str, float], given: float = SECONDS) -> None:
     """Mark as slow the cases for which the given seconds do not suffice; `seconds`: those of a case, by test."""
     tests = _by_test(items)
+    shares, alone = _costs(tests, seconds)
     quickest: dict[str, float] = {}
     for test in tests:
-        file = test.split("::")[0]
-        quickest[file] = min(quickest.get(file, inf), seconds.get(test, 0.0))
+        quickest[file_of(test)] = min(quickest.get(file_of(test), inf), alone[test])
     for test, cases in tests.items():
-        each = seconds.get(test, 0.0)
-        least = each <= max(LONGEST, min(quickest[test.split("::")[0]], UTMOST))
-        for item in _beyond(cases, each, given, least):
+        least = shares[test] <= LONGEST or alone[test] <= min(quickest[file_of(test)], UTMOST)
+        for item in _beyond(cases, shares[test], given, least):
             item.add_marker(pytest.mark.slow)
 
 
 def affordable(items: list[pytest.Item], seconds: Mapping[str, float], given: float) -> list[pytest.Item]:
     """Return the cases for which the given seconds suffice, at least one unless it takes very long, in their order."""
     left_out = set()
-    for test, cases in _by_test(items).items():
-        each = seconds.get(test, 0.0)
-        left_out |= {*_beyond(cases, each, given, least=each <= PATIENCE * given)}
+    tests = _by_test(items)
+    shares, _ = _costs(tests, seconds)
+    for test, cases in tests.items():
+        left_out |= {*_beyond(cases, shares[test], given, least=shares[test] <= PATIENCE * given)}
     return [item for item in items if item not in left_out]
+
+
+def _costs(
+    tests: Mapping[str, list[pytest.Item]], seconds: Mapping[str, float]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the seconds of a case by test: with its part of shared fixtures, and with all of them."""
+    used = {test: fixtures_of(cases[0]) for test, cases in tests.items()}
+    users: Counter[str] = Counter()
+    for test, cases in tests.items():
+        users.update(dict.fromkeys(used[test], len(cases)))
+    own = {test: seconds.get(test, 0.0) for test in tests}
+    parts = {test: sum(seconds.get(name, 0.0) / users[name] for name in used[test]) for test in tests}
+    whole = {test: sum(seconds.get(name, 0.0) for name in used[test]) for test in tests}
+    return {test: own[test] + parts[test] for test in tests}, {test: own[test] + whole[test] for test in tests}
 
 
 def _by_test(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:

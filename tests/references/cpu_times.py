@@ -1,10 +1,12 @@
 """CPU seconds of the tests, and their table tests/times.csv: `make test-times`, `pytest --times=write` or `limit`.
 
 The seconds are those of the process and of the children that it waited for. Unlike seconds of the clock they hardly
-depend on what else the machine does. A fixture counts for the test that needed it first. The table has
+depend on what else the machine does. What a fixture does once for several tests, such as the run of
+a study, counts for none of them. The table has
 
 - a row `collection`: what one process needs to import and collect all test files, which every worker does;
 - a row for each test whose cases take more than LEAST together: its cases, and the seconds of a case;
+- a row for each fixture that does as much once, named like a function that is called: `file::name()`;
 - a row for the other tests of each file.
 
 The choice of cases (chosen_cases.py) reads it. On another machine all seconds are longer or shorter; the row
@@ -23,6 +25,7 @@ import pytest
 TABLE = Path(__file__).parents[1] / "times.csv"
 COLLECTION = "collection"
 LEAST = 0.2  # seconds
+SHARED = ("class", "module", "package", "session")  # scopes of fixtures that several tests share
 GROWN = 0.5  # seconds: rounding, and what two runs of one folder differ by
 LIMIT = 30  # times the collection, above which `--times=limit` fails; today 15 times with compiling it, 25 without
 
@@ -38,6 +41,23 @@ def cpu_seconds() -> float:
     """Return the CPU seconds of this process and of the children that it waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def fixtures_of(item: pytest.Item) -> list[str]:
+    """Return the names in the table of the fixtures of a test."""
+    known = getattr(item, "_fixtureinfo", None)
+    found = (known.name2fixturedefs.get(name, ()) for name in known.names_closure) if known else ()
+    return [named(defs[-1]) for defs in found if defs]
+
+
+def named(fixture) -> str:
+    """Return the name of a fixture in the table."""
+    return f"{fixture.baseid or 'tests'}::{fixture.argname}()"
+
+
+def is_fixture(name: str) -> bool:
+    """Return True for the name of a fixture."""
+    return name.endswith("()")
 
 
 def test_of(nodeid: str) -> str:
@@ -69,12 +89,13 @@ def table_of(times: Times, stored: Mapping[str, Row]) -> dict[str, Row]:
     """Return the new table: what was measured, and the stored rows of tests that did not run and are still there."""
     measured = {test: Row(times.cases[test], times.seconds[test] / n) for test, n in times.ran.items()}
     seen = files_of(times.cases)
-    left = {test: row for test, row in stored.items() if test in times.cases.keys() | seen or file_of(test) not in seen}
+    known = times.cases.keys() | seen
+    left = {test: row for test, row in stored.items() if test in known or file_of(test) not in seen or is_fixture(test)}
     kept = {test: row for test, row in left.items() if test not in measured and test != COLLECTION and _is_there(test)}
     rows = {test: row for test, row in (kept | measured).items() if row.cases * row.each > LEAST or test in kept}
     others: dict[str, list[Row]] = {}
     for test, row in measured.items():
-        if test not in rows:
+        if test not in rows and not is_fixture(test):
             others.setdefault(file_of(test), []).append(row)
     for file, few in others.items():
         cases = sum(row.cases for row in few)
@@ -177,6 +198,8 @@ class Measuring:
         self.own = Times()
         self.all = Times()
         self.started = cpu_seconds()
+        self.test, self.of_fixtures = "", 0.0  # the present test, and the seconds of the fixtures that it has made
+        self.setups: dict[tuple[str, bool], list[tuple[str, float]]] = {}  # name, once -> tests and seconds
         self.fails = fails
         self.problem = ""
 
@@ -188,13 +211,37 @@ class Measuring:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item):
-        before = cpu_seconds()
+        before, self.of_fixtures = cpu_seconds(), 0.0
+        self.test = test_of(item.nodeid)
         try:
             return (yield)
         finally:
-            test = test_of(item.nodeid)
-            self.own.seconds[test] += cpu_seconds() - before
-            self.own.ran[test] += 1
+            self.own.seconds[self.test] += cpu_seconds() - before - self.of_fixtures
+            self.own.ran[self.test] += 1
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef):
+        """Measure a fixture. Others that it asks for while it is made are measured by themselves."""
+        before, inner = cpu_seconds(), self.of_fixtures
+        try:
+            return (yield)
+        finally:
+            own = cpu_seconds() - before - (self.of_fixtures - inner)
+            self.of_fixtures += own
+            once = fixturedef.scope in SHARED
+            self.setups.setdefault((named(fixturedef), once), []).append((self.test, own))
+
+    def divide(self) -> None:
+        """Divide the seconds of the fixtures: what one of a single test always takes is its test's, the rest once."""
+        for (name, once), setups in self.setups.items():
+            always = 0.0 if once else min(seconds for _, seconds in setups)
+            rest = sum(seconds for _, seconds in setups) - always * len(setups)
+            is_rest = once or rest > LEAST
+            for test, seconds in setups:
+                self.own.seconds[test] += always if is_rest else seconds
+            if is_rest:
+                self.own.seconds[name] += rest
+                self.own.ran[name], self.own.cases[name] = 1, 1
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
@@ -204,6 +251,7 @@ class Measuring:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
         own = self.own
+        self.divide()
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["cpu_times"] = dict(own.seconds), dict(own.ran), dict(own.cases)
             return
