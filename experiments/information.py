@@ -112,7 +112,7 @@ def _figure(part, styles):
 
 
 def _finding(part) -> str:
-    """Return the title: the shares of all there is to know that the releases tell about most records, of most bins."""
+    """Return the title: the share of the entropy that each release reveals at the largest n and k."""
     here = part[part["k"] == part["k"].max()]
     here = here[here["n"] == here["n"].max()]
     shares = here["information_exact"] / here["entropy"]

@@ -64,7 +64,7 @@ def _tails(axes, part) -> None:
 
 
 def _proof(row) -> str:
-    """Return in words what is proved beside the claim, and by what."""
+    """Return a sentence that states the proved bound and its source."""
     order = row["event"].partition("of order ")[2].partition(",")[0]
     by = f", by $D_{{{float(order):.3g}}}$" if order else ""
     return f"at least {row['bound']:.3g}, claimed {row['claimed']:.3g}{by}"

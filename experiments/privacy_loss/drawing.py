@@ -76,7 +76,7 @@ def _on_log_axis(part):
 
 
 def _tail(part, styles):
-    """Draw one panel for each guarantee with its envelope. Those of zCDP and Renyi DP stand beside that of tCDP."""
+    """Draw one panel for each guarantee with its envelope. All of them are tail bounds."""
     title, part = _shares("The tail of the privacy loss", part, 1e-12), _on_log_axis(part)
     shifts = "" if part["shift"].nunique() == 1 else part["shift"].map(lambda shift: f", shift {shift:g}")
     panels = list(part.groupby(part["guarantee"] + shifts, sort=False))

@@ -24,7 +24,7 @@ def of_outputs(first: Floats, second: Floats) -> Floats:
 
 
 def of_counts(counts: Counts, column: int, edges: Floats) -> Thresholds:
-    """Return the hits beyond thresholds: the edges of a column, and each of its extremes beyond them."""
+    """Return the number of outputs above each edge of a column and above each stored extreme."""
     beyond = []
     for side in (0, 1):
         cells = counts.cells[side][column]

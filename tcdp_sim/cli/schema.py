@@ -108,7 +108,7 @@ def _options(group: str, sections: list[Schema]) -> Schema:
 
 
 def _named(group: str, option: str) -> Schema:
-    """Return the schema of the keys of an option, of which `name` is the option's."""
+    """Return the schema of the keys of an option; `name` is the name of the option."""
     return _section(_keys(group, option) | {"name": {"const": option}})
 
 

@@ -1,4 +1,4 @@
-"""The publication of what is there of a run, without simulating anything."""
+"""Publication of the finished cells of a run, without simulating."""
 
 import numpy as np
 

@@ -38,7 +38,7 @@ def keep(planned: Planned, run: Run, wanted: Wanted, plan: str | None, worst: Wo
 
 
 def keep_end(study: "Study", run: Run, exact: "ExactRecords | None") -> None:
-    """Keep what the same command will tell, if it will do nothing else. Call it once everything is published.
+    """Store the lines to print if the same command finds nothing to do. Call it once everything is published.
 
     Nothing is kept of a run that has warnings to repeat, that looks at its records again (`target_mcse`), or that reads
     a user's data, which may change. Raises OSError.

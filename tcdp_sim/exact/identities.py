@@ -194,7 +194,7 @@ def _weighted(profile: Profile, log_weight: RealFunction) -> Bounds:
 def _reach(profile: Profile, log_weight: RealFunction) -> tuple[Floats, bool, bool]:
     """Return edges where the integrand matters, and two flags.
 
-    The first says that delta goes on beyond the edges, and the second that it may count where floats end.
+    The first is True if delta is positive beyond the last edge, the second if it may be so where floats end.
     """
     delta, weight = profile(_GRID), log_weight(_GRID)
     known = (delta.estimate > _SMALLEST) & (weight < _LARGEST)

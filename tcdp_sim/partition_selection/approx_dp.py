@@ -113,7 +113,7 @@ class OptimalApproxDP(ReleaseCurve):
 
 
 def _expm1(epsilon: float) -> float:
-    """Return e^epsilon - 1, and 1e304 in place of anything larger, which no result can tell from it."""
+    """Return e^epsilon - 1, and 1e304 in place of anything larger, which gives the same results."""
     return expm1(min(epsilon, _HUGE))
 
 

@@ -91,7 +91,7 @@ def _with(figures: Sequence[str], options: FigureOptions) -> list[str]:
 
 
 def read(folder: Path, of: str, options: FigureOptions = PLAIN) -> tuple[list[Path] | None, Report | None, str]:
-    """Return the current figures, what was printed of them, and a line that says what is damaged, "" for nothing.
+    """Return the current figures, the printed report, and a warning about damage ("" if there is none).
 
     The figures are None if anything has changed.
     """

@@ -129,7 +129,7 @@ def _single(place: int, is_usual: bool) -> int:
 
 
 def _opened(single: int, shape: Any) -> _Entry:
-    """Return the entry of a cell that was a number."""
+    """Return the full entry of a cell that was stored as one integer."""
     entry = _Entry(shape)
     if single >> 1:
         entry.places.append(single >> 1)

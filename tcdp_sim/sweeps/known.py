@@ -103,7 +103,7 @@ def of_folders(study: Study, folders: Sequence[Path], tell: Tell) -> OfPoints:
 def _of_folder(
     study: Study, folder: Path, stored: part_values.Values | None, cells: Mapping[str, str], tell: Tell
 ) -> Values:
-    """Return the values of a folder: those of the newest functions of its parts, and published ones beside."""
+    """Return the values that the newest functions computed in a folder, completed by published values."""
     found = _published(study, folder, tell)
     rows = stored.rows if stored else {}
     for at, column in enumerate(stored.columns if stored else ()):

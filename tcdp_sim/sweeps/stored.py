@@ -1,4 +1,4 @@
-"""The stored chunks of a sweep's folder: those of other functions stay, whatever happens to this function's own."""
+"""The stored chunks of a sweep's folder. Discarding the chunks of one function leaves those of the others."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ Function = Mapping[str, Any]  # module, name and source of a function
 
 
 def forget(study: Study, function: Function) -> None:
-    """Remove the chunks of a function, because nobody can tell whether they are what it gives now.
+    """Remove the chunks of a function, because their code can no longer be compared with the present function.
 
     Raises UserError if the function has no identity and the folder holds chunks of one that has.
     """

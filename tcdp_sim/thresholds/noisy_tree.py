@@ -56,8 +56,8 @@ class NoisyTree:
     def work(self, places: int) -> float:
         """Return the forecast cost of one draw of `errors` at so many places, in random numbers.
 
-        It is right within a factor of about 2. A level has noise on the nodes beside which there is a place. Their
-        number is at most the number of places, and at most the number of nodes.
+        It is right within a factor of about 2. Each level draws noise for the siblings of the nodes that contain a
+        place. Their number is at most the number of places, and at most the number of nodes.
         """
         parents = sum(min(places, 1 + self.k // self.branching**level) for level in range(1, self.levels + 1))
         return self.levels * (A_LEVEL + AN_ELEMENT * places) + (self.branching - 1) * parents

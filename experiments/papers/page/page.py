@@ -159,7 +159,7 @@ def _findings(rows: Sequence[View]) -> list[View]:
 
 
 def _withdrawn(rows: Sequence[View]) -> list[View]:
-    """Return what the first version of the page said and this one does not: of rows that stay, and of removed ones."""
+    """Return the statements of the first version that were withdrawn, for kept and removed rows."""
     kept = [{"id": row["id"], "anchor": row["anchor"], "text": row["withdrawn"]} for row in rows if row["withdrawn"]]
     letters = {row["letter"] for row in rows}
     removed = (paper.withdrawn.items() for letter, paper in papers().items() if letter in letters)

@@ -93,7 +93,7 @@ def _theorem_17(sensitivity: float, queries: int) -> SinhNormal:
 
 
 def _both_reductions(first: SinhNormal, counts: tuple[float, ...], by_the_first: bool = False) -> Points:
-    """Yield the gaps of both reductions, that of the first one on the left if it is claimed to be the smaller one."""
+    """Yield the gaps of both reductions. The first one is the left side if the claim says that it is smaller."""
     for k in counts:
         second = exact.required_gap("obvious_answer", _theorem_17(1.0, 1), k, 0.05)
         sides = exact.required_gap("generalized_histogram", first, k, 0.05), second

@@ -62,7 +62,7 @@ class PairLoss:
         return Atoms(loss[kept][order], share * mass[kept][order], self._unseen()[0])
 
     def lost(self) -> tuple[float, float]:
-        """Return the probability of an infinite loss. The supremum of the noise's losses tells that there is none."""
+        """Return the probability of an infinite loss, which is 0 if the losses of the noise are bounded."""
         low, high = self._unseen()
         return (0.0, self.pair.rest or 0.0) if self._supremum < np.inf else (low, high)
 
@@ -269,7 +269,7 @@ class _Part:
 
     @cached_property
     def lost(self) -> tuple[float, float]:
-        """The probability of a loss that is infinite, and that of one beyond all panels.
+        """The probabilities of an infinite loss and of a loss beyond the last panel.
 
         Both come from tails, so they are exact even at 1e-300.
         """

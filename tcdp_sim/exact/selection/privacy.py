@@ -263,7 +263,8 @@ def _pair(
     """Return the pair from (success, failure) of each input.
 
     The groups are the leader of the first input, the leader of the second one if it is another candidate, and the rest.
-    Failures of `silent` methods give no answer. Those of the other methods spread over the other candidates.
+    Failures of `silent` methods give no answer. The failures of the other methods are spread over the other
+    candidates.
     """
     (right_p, wrong_p), (right_q, wrong_q) = first, second
     others = 1.0 if silent else k - 1
