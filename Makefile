@@ -5,6 +5,7 @@ STAMP := $(VENV)/.installed
 
 KILLS ?= 1000
 STATES ?= 200
+CASE_SECONDS ?= 1
 # Neighbouring tests run in one process, so a fixture that they share is made once.
 WORKERS := -n auto --dist worksteal
 
@@ -23,8 +24,8 @@ test: $(STAMP)
 test-times: $(STAMP) # make test with CPU seconds by folder: growth is printed, tests/times.csv is written
 	$(BIN)/python -m pytest $(WORKERS) --times=write $(ARGS)
 
-test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
-	$(BIN)/python -m pytest $(WORKERS) -m slow $(ARGS)
+test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths; CASE_SECONDS=1e9 for all cases
+	$(BIN)/python -m pytest $(WORKERS) -m slow --seconds=$(CASE_SECONDS) $(ARGS)
 
 test-processors: $(STAMP) # the numerical tests as on other processors, one kind after the other
 	.ci/processors
