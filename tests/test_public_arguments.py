@@ -13,6 +13,8 @@ from tcdp_sim.releases import Release, Transform
 
 NEW = {
     "beta": "failure",
+    "chance": "failure or probability",
+    "doubt": "failure",
     "bins": "k",
     "confidence": "level",
     "count": "k",

@@ -86,10 +86,10 @@ LONG = {  # take seconds each, and the code that they run is that of other argum
 ORDINARY = {  # the other arguments of a method
     "alpha": 0.1,
     "candidates": 10.0,
-    "chance": 0.3,
     "delta": 1e-6,
     "epsilon": 1.0,
     "factor": 2.0,
+    "failure": 0.3,
     "order": 2.0,
     "prior": 0.1,
     "release": GAUSSIAN,

@@ -208,29 +208,29 @@ class Ledger:
         """
         return risk.attack(self.entries, self.relation, scalar("prior", prior, 0, 1))
 
-    def posterior(self, prior: float, chance: float) -> Bounds:
-        """Return the posterior probability that an adversary reaches or exceeds with the given chance.
+    def posterior(self, prior: float, failure: float) -> Bounds:
+        """Return the posterior probability that an adversary reaches or exceeds with a given failure probability.
 
         Parameters
         ----------
         prior : float
             The prior probability of the true data set, in (0, 1).
-        chance : float
-            The probability under the true data set, in (0, 1).
+        failure : float
+            The failure probability: how often, under the true data set, the posterior may be larger, in (0, 1).
 
         Returns
         -------
         Bounds
             The quantile of the posterior of the true data set, for the worst composed pair and direction. A pair that
-            is dominated, such as that of a smaller move, may have a larger quantile at a chance near 1.
+            is dominated, such as that of a smaller move, may have a larger quantile at a probability near 1.
 
         Raises
         ------
         ValueError
             If an argument is out of range.
         """
-        prior, chance = scalar("prior", prior, 0, 1), scalar("chance", chance, 0, 1)
-        return risk.posterior(self.entries, self.relation, prior, chance)
+        prior, failure = scalar("prior", prior, 0, 1), scalar("failure", failure, 0, 1)
+        return risk.posterior(self.entries, self.relation, prior, failure)
 
     def reconstruction(self, candidates: float) -> Bounds:
         """Return the largest probability of finding the true record among equally likely candidates.

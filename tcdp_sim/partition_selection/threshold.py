@@ -82,14 +82,14 @@ def _beyond(noise: Noise, x: Floats, comparison: str) -> Floats:
     return chance
 
 
-def least_threshold(noise: Noise, chance: float, comparison: str = ">", per_key: int = 1) -> float:
+def least_threshold(noise: Noise, probability: float, comparison: str = ">", per_key: int = 1) -> float:
     """Return the least threshold at which a key of one person is released with at most a given probability.
 
     Parameters
     ----------
     noise : Noise
         The noise of a count, with a symmetric law.
-    chance : float
+    probability : float
         The largest probability of release of a key with `per_key` records, in (0, 1).
     comparison : {">", ">="}
         The comparison that a noisy count has to pass.
@@ -112,15 +112,15 @@ def least_threshold(noise: Noise, chance: float, comparison: str = ">", per_key:
     >>> [least_threshold(DiscreteLaplace(1.0), 0.01, sign) for sign in (">", ">=")]
     [5.0, 6.0]
     """
-    chance, per_key = scalar("chance", chance, 0, 1), checked_per_key(per_key)
+    probability, per_key = scalar("probability", probability, 0, 1), checked_per_key(per_key)
     choice("comparison", comparison, COMPARISONS)
     if noise.is_discrete:
         step = float(noise.step_length or 1.0)
-        place = float(np.ceil(float(noise.isf(chance)) / step - 1e-9)) - 2
-        while float(_beyond(noise, np.asarray(place * step), comparison)) > chance:
+        place = float(np.ceil(float(noise.isf(probability)) / step - 1e-9)) - 2
+        while float(_beyond(noise, np.asarray(place * step), comparison)) > probability:
             place += 1
         return max(per_key + place * step, float(per_key))
-    threshold = max(per_key + float(noise.isf(chance)), float(per_key))
-    while float(noise.sf(threshold - per_key)) > chance:
+    threshold = max(per_key + float(noise.isf(probability)), float(per_key))
+    while float(noise.sf(threshold - per_key)) > probability:
         threshold = nextafter(threshold + _LARGER * max(threshold, float(noise.isf(0.25))), inf)
     return threshold

@@ -69,7 +69,7 @@ REFUSED = [
     *[(lambda value=value: Ledger([ONE]).epsilon(0.1, value), "tolerance") for value in (0.0, -1.0, np.nan)],
     *[(lambda value=value: Ledger([ONE]).tradeoff(value), "alpha") for value in (-0.1, 1.1, np.nan)],
     *[(lambda value=value: Ledger([ONE]).attack(value), "prior") for value in (0.0, 1.0, np.nan)],
-    *[(lambda value=value: Ledger([ONE]).posterior(0.5, value), "chance") for value in (0.0, 1.0, np.nan)],
+    *[(lambda value=value: Ledger([ONE]).posterior(0.5, value), "failure") for value in (0.0, 1.0, np.nan)],
     *[(lambda value=value: Ledger([ONE]).reconstruction(value), "candidates") for value in (0.5, np.inf, np.nan)],
     *[(lambda value=value: Ledger([ONE]).renyi(value), "order") for value in (0.5, np.nan)],
 ]

@@ -272,7 +272,7 @@ def test_the_ledger_agrees_on_a_new_key_and_covers_the_keys_alone(comparison):
         (lambda: ThresholdCurve("laplace", 3.0), "noise = 'laplace' is not valid"),
         (lambda: ThresholdCurve(Laplace(1.0), 0.5), "threshold = 0.5 is not valid"),
         (lambda: ThresholdCurve(Laplace(1.0), 3.0, "<"), "comparison = <|comparison = '<'"),
-        (lambda: least_threshold(Laplace(1.0), 0.0), "chance = 0 is not valid"),
+        (lambda: least_threshold(Laplace(1.0), 0.0), "probability = 0 is not valid"),
     ],
 )
 def test_mistakes_are_one_line(call, message):
