@@ -10,7 +10,9 @@ from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, Cells, cells
 from tcdp_sim.exact.losses.questions import Question
 from tcdp_sim.exact.renyi.mixture_divergences import renyi_of_pair
 from tcdp_sim.exact.subsampling import DominatingPair
+from tcdp_sim.exact.work import MOST_POINTS, within
 
+_NARROW = 1e-9  # nats: the ends of an epsilon need not be closer
 _ROUNDING = 1e-14  # relative error of a sum of equal losses
 
 
@@ -37,6 +39,7 @@ class AnyLoss:
         _, p, q = self.pair.parts[0]
         return renyi_of_pair(p, q, order)
 
+    @within(MOST_POINTS, "valid: fewer releases")
     def ends(self, releases: int, question: Question, known: float) -> tuple[float, float]:
         """Return the ends of the answer for copies of this loss. Raises ValueError for questions of other kinds."""
         from tcdp_sim.exact.losses.any_pair import any_bracket, delta_query, epsilon_query  # slow to import
@@ -44,7 +47,7 @@ class AnyLoss:
         if question.delta == 0:
             return self._largest(releases)
         if question.delta is not None:
-            query = epsilon_query(question.delta, question.allowed)
+            query = epsilon_query(question.delta, lambda high: max(question.allowed(high), _NARROW))
         elif question.epsilon is not None:
             query = delta_query(question.epsilon, question.allowed)
         else:
