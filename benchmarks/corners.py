@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tcdp_sim import bounds, exact
+from tcdp_sim.accounting import Additive, Ledger, Sampled
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.exponential_polylogarithmic import ExponentialPolylogarithmic
@@ -45,10 +46,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[list[Any]]]] = {
     "record_epsilon": (exact.record_epsilon, [HIDING, SHIFTS, DELTAS]),
     "record_policy": (exact.record_policy, [HIDING, SHIFTS, [1 + 1e-6, 2.0, 1e6, float("inf")]]),
     "product_profile": (exact.product_profile, [LOSSES, FEW_SHIFTS, [0.0, 1.0]]),
-    "composed_epsilon": (
-        lambda noise, rate, releases, delta: exact.composed_epsilon(
-            exact.dominating_pairs(noise, 1.0, rate, "poisson"), releases, delta
-        ),
+    "Ledger.epsilon": (
+        lambda noise, rate, releases, delta: Ledger(
+            [(Sampled(Additive(noise), rate), releases)], relation="add_remove"
+        ).epsilon(delta),
         [[Gaussian(1.0), Gaussian(1e6), Laplace(1.0), SinhNormal(4.0, 1.0)], [1e-6, 1.0], [1, 10**6], [1e-100, 0.5]],
     ),
     "mutual_information": (exact.mutual_information, [LOSSES, [[0.0, 1e-9], [0.0, 1.0], [0.0, 1e9]]]),

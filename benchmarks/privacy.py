@@ -6,8 +6,9 @@ from statistics import median
 
 import numpy as np
 
+from tcdp_sim.accounting import Additive, Ledger, Sampled
 from tcdp_sim.calibration import LargestError, calibrate
-from tcdp_sim.exact import composed_epsilon, dominating_pairs, hockey_stick
+from tcdp_sim.exact import hockey_stick
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.privacy import (
@@ -63,9 +64,9 @@ def calibration():
 
 def composition():
     """Measure a thousand Poisson-subsampled Gaussian releases, s = 0.01, sigma = 1; best known epsilon: 2.124515."""
-    pairs = dominating_pairs(Gaussian(1.0), 1.0, 0.01, "poisson")
     started = time.process_time()
-    found = composed_epsilon(pairs, 1000, 1e-6, tolerance=1e-4)
+    ledger = Ledger([(Sampled(Additive(Gaussian(1.0)), 0.01), 1000)], relation="add_remove")
+    found = ledger.epsilon(1e-6, tolerance=4e-5)
     seconds = time.process_time() - started
     yield "epsilon of 1000 subsampled releases: bracket", f"{found.lower:.5f}, {found.upper:.5f}", "2.124515"
     yield "  width", f"{found.upper - found.lower:.1e}", "<= 1e-4"

@@ -1,6 +1,7 @@
 """How wrong inputs are told."""
 
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -114,3 +115,32 @@ def test_what_is_no_whole_number_in_range_is_one_line(value):
     with pytest.raises(ValueError, match=r"^n = .* is not valid; valid: a whole number from 1 to 1e300$") as caught:
         errors.whole("n", value, 1, 10**300)
     assert len(str(caught.value)) < 130
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        lambda: real("x", "a", 0),
+        lambda: real("x", [-1.0], 0),
+        lambda: errors.scalar("x", [1.0, 2.0], 0),
+        lambda: errors.whole("x", 1.5, 1, 9),
+        lambda: choice("x", 3, "ab"),
+        lambda: errors.known("x", 3, "ab"),
+    ],
+)
+def test_a_mistake_knows_its_place(check):
+    with pytest.raises(ValueError, match=r"^x = ") as caught:
+        check()
+    assert errors.place_of(caught.value) == "x"
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert (type(copied), str(copied), copied.place) == (type(caught.value), str(caught.value), "x")
+    told = errors.of_user(caught.value, "in the sweep: ", "sweep")
+    assert (told.place, str(told)) == ("sweep.x", f"in the sweep: {caught.value}")
+
+
+def test_a_mistake_without_a_place():
+    assert UserError("all is wrong").place == errors.place_of(KeyError("x")) == ""
+    assert errors.of_user(ValueError("all"), section="sweep").place == ""
+    with pytest.raises(UserError) as caught:
+        errors.only_keys("data", ["m"], ["n"])
+    assert caught.value.place == "data.m"

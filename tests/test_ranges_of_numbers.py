@@ -80,7 +80,7 @@ LONG = {  # take seconds each, and the code that they run is that of other argum
     "exact.allocation_epsilon-sigma",
     "exact.allocation_epsilon-steps",
     "exact.allocation_profile-sigma",
-    "exact.composed_epsilon-releases",
+    "composed_pairs.composed_epsilon-releases",
     "exact.histogram_information-k",
 }
 ORDINARY = {  # the other arguments of a method

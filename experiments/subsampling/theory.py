@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim import exact
+from tcdp_sim.accounting import Additive, Ledger, Sampled
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.exact.losses.level_sets import loss_sets
+from tcdp_sim.experiments import between
 from tcdp_sim.experiments.losses import between_atoms
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.privacy import (
@@ -115,7 +117,7 @@ def _bound(promise, s, *how) -> Any:
 
 
 def _subsampled(noise, s, orders, direction="forward"):
-    divergences = exact.subsampled_renyi(noise, 1.0, orders, s, direction).estimate
+    divergences = between.renyi(*between.sampled(noise, s, direction), orders).estimate
     return np.where(np.isfinite(divergences), divergences, np.nan)
 
 
@@ -175,11 +177,11 @@ def _group(noise, size, epsilon):
 def releases(rho: float, s: float, delta: float) -> Iterator[dict]:
     """Yield epsilon at delta after T Poisson-sampled releases of Gaussian noise, by each accounting."""
     noise = Gaussian(1 / np.sqrt(2 * rho))
-    pairs = exact.dominating_pairs(noise, 1.0, s, "poisson")
     lemma, proved = _bound(ZCDP(rho), s, "poisson", "lemma15"), _bound(renyi_bound(ZCDP(rho)), s, "poisson")
     promise = _bound(TCDP(rho, inf), s, WOR, "theorem11")
     for t in RELEASES:
-        composed = exact.composed_epsilon(pairs, t, delta, tolerance=0.01 * max(1, t / 1000))
+        ledger = Ledger([(Sampled(Additive(noise), s), t)], relation="add_remove")
+        composed = ledger.epsilon(delta, tolerance=1e-3)
         ways = {"numerical, upper end": composed.upper, "numerical, lower end": composed.lower}
         if lemma:
             ways["Rényi, Lemma 15 (any mechanism)"] = _composed(lemma, t, delta)

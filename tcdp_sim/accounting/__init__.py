@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.releases.bounded_range import BoundedRange, BoundedRangePair, PermuteAndFlip
     from tcdp_sim.accounting.releases.claimed import Claimed
     from tcdp_sim.accounting.releases.distributions import Distributions
+    from tcdp_sim.accounting.releases.mixtures import MixturePair
     from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
     from tcdp_sim.accounting.releases.release import Release
     from tcdp_sim.accounting.releases.sampled import Sampled
@@ -40,6 +41,7 @@ __all__ = [
     "Distributions",
     "Filter",
     "Ledger",
+    "MixturePair",
     "Odometer",
     "PermuteAndFlip",
     "PlannedRelease",
@@ -72,6 +74,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.releases.bounded_range": "BoundedRange BoundedRangePair PermuteAndFlip",
     "tcdp_sim.accounting.releases.claimed": "Claimed",
     "tcdp_sim.accounting.releases.distributions": "Distributions",
+    "tcdp_sim.accounting.releases.mixtures": "MixturePair",
     "tcdp_sim.accounting.releases.randomised_response": "RandomisedResponse",
     "tcdp_sim.accounting.releases.release": "Release",
     "tcdp_sim.accounting.releases.sampled": "Sampled",

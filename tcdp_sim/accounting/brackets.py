@@ -4,10 +4,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from tcdp_sim.accounting.releases.release import Case
-from tcdp_sim.accounting.single import closed_epsilon, closed_profile
+from tcdp_sim.accounting.releases.release import Case, Laws
+from tcdp_sim.accounting.single import closed_epsilon, closed_profile, exact_profile
 from tcdp_sim.accounting.worlds import Entries, all_attained, has_loose_pairs, worlds
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.exact.losses.any_loss import AnyLoss
 from tcdp_sim.exact.losses.lists import bracket, expected, infinite
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.exact.losses.tilts import Crude
@@ -49,12 +50,15 @@ def least_epsilon(entries: Entries, relation: str | None, delta: float, share: f
 @lru_cache(maxsize=1024)
 def least_delta(entries: Entries, relation: str | None, epsilon: float, share: float) -> Bounds:
     """Return the least delta at an epsilon >= 0, to a relative tolerance."""
-    profile = closed_profile(entries)
+    profile = exact_profile(entries)
     if profile is not None:
         closed = profile(epsilon)
         if closed.upper - closed.lower <= share * closed.upper:
             return closed
     found = answer(entries, relation, delta_question(epsilon, lambda high: share * high))
+    if profile is not None:
+        low = max(found.lower, closed.lower)
+        found = _safe(low, max(low, min(found.upper, closed.upper)))
     if not has_loose_pairs(entries, relation):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_delta
@@ -101,9 +105,25 @@ def worst(cases: tuple[Case, ...], question: Question) -> tuple[float, float]:
     """Return the larger lower end and the larger upper end of all cases and directions, the likely worst one first."""
     ways = [way for case in cases for way in ((case.forward,) if case.forward is case.backward else case)]
     if len(ways) > 1:
-        ways.sort(key=lambda way: -expected(way, question))
+        ways.sort(key=lambda way: -_expected(way, question))
     low = high = -np.inf
     for way in ways:
-        found = bracket(way, question, low)
+        found = _ends(way, question, low)
         low, high = max(low, found[0]), max(high, found[1])
     return float(low), float(high)
+
+
+def _expected(way: Laws, question: Question) -> float:
+    """Return the expected answer, by which the likely worst direction comes first."""
+    return 0.0 if any(isinstance(law, AnyLoss) for law, _ in way) else expected(way, question)
+
+
+def _ends(way: Laws, question: Question, known: float) -> tuple[float, float]:
+    """Return the ends for one case and direction."""
+    law, times = way[0]
+    if len(way) == 1 and isinstance(law, AnyLoss):
+        return law.ends(times, question, known)
+    if any(isinstance(each, AnyLoss) for each, _ in way):
+        valid = "valid: a ledger of its own, or noise and shifts for which the loss rises with the output"
+        raise ValueError(f"a MixturePair whose loss neither rises nor falls is composed with no other release; {valid}")
+    return bracket(way, question, known)

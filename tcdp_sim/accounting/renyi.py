@@ -1,6 +1,6 @@
 """The Renyi divergences of a ledger, which add up over its releases in each case and direction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import inf
 
@@ -49,8 +49,17 @@ def _composed(plain: list[tuple[Release, int]], relation: str | None, order: flo
     others = [(release, times) for release, times in plain if not isinstance(release, Additive)]
     known = sum((additive_renyi(release, order) * times for release, times in additive), _NOTHING)
     choices = [[(case, times) for case in _cases(release, relation, attained)] for release, times in others]
-    sums = (_sum(((case[way], times) for case, times in parts), order) for parts in product(*choices) for way in (0, 1))
+    sums = (
+        _sum(((case[way], times) for case, times in parts), order)
+        for parts in product(*choices)
+        for way in _ways(parts)
+    )
     return known + _worst(sums)
+
+
+def _ways(parts: Sequence[tuple[Case, int]]) -> tuple[int, ...]:
+    """Return the directions that differ."""
+    return (0,) if all(case.forward is case.backward for case, _ in parts) else (0, 1)
 
 
 def _cases(release: Release, relation: str | None, attained: bool) -> tuple[Case, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tcdp_sim.accounting.joined import joined
 from tcdp_sim.accounting.releases.additive import Additive
+from tcdp_sim.accounting.releases.mixtures import MixturePair
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.accounting.worlds import Entries
@@ -38,6 +39,12 @@ def closed_profile(entries: Entries) -> Profile | None:
         base = _of_noise(release.release)
         return None if base is None else _sampled(base, release.sampling_probability)
     return None
+
+
+def exact_profile(entries: Entries) -> Profile | None:
+    """Return the profile in closed form, or that of a single pair of mixtures; None if there is neither."""
+    release, times = entries[0] if len(entries) == 1 else (None, 0)
+    return release.profile if times == 1 and isinstance(release, MixturePair) else closed_profile(entries)
 
 
 def closed_epsilon(profile: Profile, delta: float) -> Bounds:

@@ -71,7 +71,7 @@ class Counting:
         UserError if the mechanism fails.
         """
         streams = stage_streams(stage, pair)
-        key = self._key(streams, counted) if isinstance(self._kept, Kept) else ""
+        key = self._key(stage, pair, counted) if isinstance(self._kept, Kept) else ""
         chunks = [(index, min(CHUNK, trials - start)) for index, start in enumerate(range(0, trials, CHUNK))]
         stored = {chunk: self._kept.get(key, *chunk) for chunk in chunks}
         done = {chunk: found for chunk, found in stored.items() if found is not None and _fits(found, counted)}
@@ -90,9 +90,10 @@ class Counting:
                     line.advance([counts for _, counts in arrived.chunks])
         return sampling.merged([done[chunk] for chunk in chunks])
 
-    def _key(self, streams: tuple[str, str], counted: Counted) -> str:
+    def _key(self, stage: str, pair: Pair, counted: Counted) -> str:
         """Return the key of a stage's chunks in the journal."""
-        return digest([self._identity, streams, self._seed, counted, repr(self.drawing.read)])
+        sides = _of_sides(stage, pair.content)
+        return digest([self._identity, sides, self._seed, counted, repr(self.drawing.read)])
 
     def _check(self, task: Task, done: dict[tuple[int, int], Counts]) -> None:
         """Draw the single chunk of a task again. Raises Changed unless its counts equal the stored ones."""
@@ -145,5 +146,10 @@ def alike(one: Counts, other: Counts) -> bool:
 
 def stage_streams(stage: str, pair: Pair) -> tuple[str, str]:
     """Return the names of a stage's random streams for the first and the second input. No two stages share a stream."""
-    first, second = (digest(["audit", stage, pair.stream, side]) for side in (0, 1))
+    return _of_sides(stage, pair.stream)
+
+
+def _of_sides(stage: str, pair: str) -> tuple[str, str]:
+    """Return the digests of a stage for the first and the second input of a pair that is given by its digest."""
+    first, second = (digest(["audit", stage, pair, side]) for side in (0, 1))
     return first, second

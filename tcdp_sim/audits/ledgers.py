@@ -107,5 +107,6 @@ def _pair(release: Any) -> ReleasePair:
             return range_atoms(epsilon, t)
         case Distributions(p=p, q=q):
             return vector_pair(p, q)
-    valid = ", ".join(kind.__name__ for kind in Release.__subclasses__() if kind.__name__ != "Thresholded")
+    undrawn = ("Thresholded", "MixturePair")
+    valid = ", ".join(kind.__name__ for kind in Release.__subclasses__() if kind.__name__ not in undrawn)
     raise UserError(f"{release!r} cannot be drawn; valid: {valid}, and Claimed with PureDP or ApproxDP")

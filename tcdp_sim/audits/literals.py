@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.audits.data_sets import is_pandas
-from tcdp_sim.core.reached import is_users, names
+from tcdp_sim.core.reached import exported_by, is_users, names
 
 LONGEST = 4000  # characters of an expression
 NUMPY, PANDAS = "import numpy as np", "import pandas as pd"
@@ -193,9 +193,7 @@ class Written:
             found = getattr(found, part, None)
         if found is not value:
             raise NoExpression(f"{qualified} is not what {module} has under this name")
-        parts = module.split(".")
-        homes = [".".join(parts[: count + 1]) for count in range(len(parts))]
-        self._from(next(home for home in homes if _has(home, value, name) or home == module), name)
+        self._from(exported_by(module, qualified, value), name)
         return str(qualified)
 
     def _from(self, module: str, name: str) -> None:
@@ -212,11 +210,6 @@ class Written:
 def _item(value: Any) -> Any:
     """Return a value of numpy as one of Python."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _has(home: str, value: Any, name: str) -> bool:
-    """Return True if a loaded package has the object, by its name."""
-    return getattr(sys.modules.get(home), name, None) is value
 
 
 def _folder(module: str) -> str:

@@ -79,4 +79,4 @@ def _listed(index: int, data: Any, other: Any) -> Pair:
         sides, known = [index, 0], False
     if known and digest(sides[0]) == digest(sides[1]):
         raise UserError(f"pair {index}: both inputs are equal; valid: two that differ")
-    return Pair(data, other, index, digest(["pair", *sides]), known)
+    return Pair(data, other, index, digest(["pair", *sides], by_name=True), digest(["pair", *sides]), known)

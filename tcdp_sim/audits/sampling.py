@@ -24,15 +24,18 @@ Read = Callable[[Any], Any]  # from outputs as they were drawn to an array of nu
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two neighbouring inputs, with their place in the list and a digest (64 hex digits) that names their streams.
+    """Two neighbouring inputs, with their place in the list and two digests (64 hex digits).
 
-    The digest tells inputs apart only if `known`. Otherwise they hold objects that have no digest.
+    `stream` names their streams. It is a function of names and values alone, so numbers do not depend on where a class
+    of the inputs is written. `content` names stored chunks, and covers the code of such classes. The digests tell
+    inputs apart only if `known`. Otherwise they hold objects that have no digest.
     """
 
     data: Any
     other: Any
     index: int
     stream: str
+    content: str
     known: bool = True
 
 

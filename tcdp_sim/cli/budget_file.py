@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
 from tcdp_sim.accounting import CountTarget, DeviationTarget, QuantileTarget, SelectionTarget, Target
-from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.errors import UserError, place_of, suggestion
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.study import plain_yaml
 
@@ -44,7 +44,7 @@ class _File:
     def refuse(self, place: str, message: str) -> NoReturn:
         line = self.lines.get(place)
         near = "" if line is None else f":{line}"
-        raise UserError(f"{self.path}{near}: {message}")
+        raise UserError(f"{self.path}{near}: {message}", place)
 
     def only(self, keys: Any, where: str, valid: tuple[str, ...]) -> None:
         for key in keys:
@@ -80,9 +80,8 @@ def _target(file: _File, item: Any, place: str) -> Target:
     try:
         target: Target = kind(**item)
     except (ValueError, TypeError, OverflowError) as mistake:
-        message = str(mistake)
-        key = next((key for key in item if message.startswith(f"{key} ")), kinds[0])
-        file.refuse(f"{place}.{key}", message)
+        key = place_of(mistake) if place_of(mistake) in item else kinds[0]
+        file.refuse(f"{place}.{key}", str(mistake))
     return target
 
 
@@ -106,6 +105,6 @@ def _budget(file: _File, value: Any) -> Guarantee | None:
     try:
         guarantee: Guarantee = BUDGETS[frozenset(value)](**value)
     except (ValueError, TypeError, OverflowError) as mistake:
-        key = next((key for key in value if str(mistake).startswith(f"{key} ")), "")
-        file.refuse(f"budget.{key}" if key else "budget", str(mistake))
+        key = place_of(mistake)
+        file.refuse(f"budget.{key}" if key in value else "budget", str(mistake))
     return guarantee

@@ -22,7 +22,13 @@ import numpy as np
 
 from tcdp_sim.core.code_parts import Dynamic, Variable, Whole, enumerated, parts_of_class, parts_of_function
 from tcdp_sim.core.described_tables import of_table
-from tcdp_sim.core.reached import is_handed_out_by_a_library, is_of_a_library, is_users, stands_in_a_library
+from tcdp_sim.core.reached import (
+    is_handed_out_by_a_library,
+    is_of_a_library,
+    is_users,
+    known_place,
+    stands_in_a_library,
+)
 from tcdp_sim.core.sources import reachable
 
 PLAIN = (bool, int, float, complex, str, bytes, range, np.dtype, type(None))
@@ -31,9 +37,13 @@ DATA = (*PLAIN, np.generic, np.ndarray, Mapping, list, tuple, set, frozenset, de
 
 
 class Described:
-    """A value as plain data (`found`), and the code that it reaches (`code`). Raises TypeError, OSError, ValueError."""
+    """A value as plain data (`found`), and the code that it reaches (`code`). Raises TypeError, OSError, ValueError.
 
-    def __init__(self, what: Any, is_mechanism: bool = False) -> None:
+    With `by_name`, classes and functions are known by their qualified names alone, wherever they stand.
+    """
+
+    def __init__(self, what: Any, is_mechanism: bool = False, by_name: bool = False) -> None:
+        self._by_name = by_name
         self._numbers: dict[Any, int] = {}  # of everything that is described once
         self._kept: list[Any] = []  # what has a number, so that no other object gets its address
         self._todo: deque[tuple[int, Iterator[tuple[str, Any]]]] = deque()
@@ -53,7 +63,7 @@ class Described:
         if isinstance(what, FunctionType) and what.__name__ != "<lambda>":
             return self._written(what)
         if isinstance(what, type) and _is_library_base(what):
-            return ["class", what.__module__, what.__qualname__, _library_source(what)]
+            return ["class", *known_place(what), _library_source(what)]
         is_object = not (callable(what) or isinstance(what, ModuleType) or _inner(what) is not None)
         return self._object(what) if is_object or isinstance(what, DATA) else self.of(what)
 
@@ -111,7 +121,7 @@ class Described:
         if type(what) in PLAIN:
             return what
         if isinstance(what, Enum):
-            known = [type(what).__module__, type(what).__qualname__, what.name]
+            known = [*known_place(type(what))[self._by_name :], what.name]
             return [*known, self.of(type(what) if is_users(type(what).__module__) else what.value)]
         if isinstance(what, PLAIN) and not self._is_kind_of_users(what):
             return what
@@ -154,7 +164,8 @@ class Described:
     def _code(self, what: Any) -> Any:
         """Return the description of a module, class, function or object."""
         if isinstance(what, ModuleType):
-            return self._part(Whole(what.__name__)) if is_users(what.__name__) else ["module", what.__name__]
+            is_whole = is_users(what.__name__) and not self._by_name
+            return self._part(Whole(what.__name__)) if is_whole else ["module", what.__name__]
         if isinstance(what, type):
             return self._class(what)
         if isinstance(what, FunctionType):
@@ -171,7 +182,7 @@ class Described:
         if inspect.isroutine(what) or isinstance(what, np.ufunc):
             return self._compiled(what)
         if is_handed_out_by_a_library(what):
-            return ["library", type(what).__module__, type(what).__qualname__]
+            return ["library", *known_place(type(what))]
         if callable(what) or is_dataclass(what) or hasattr(what, "__get__"):
             return self._object(what)
         return self._table(what)
@@ -184,8 +195,10 @@ class Described:
 
     def _function(self, what: FunctionType) -> Any:
         """Return the description of a function: a library's by its name, and with its closure if it is a wrapper."""
+        if self._by_name:
+            return ["function", what.__qualname__]
         if stands_in_a_library(what):
-            return ["library", what.__module__, what.__qualname__]
+            return ["library", *known_place(what)]
         home = str(what.__globals__.get("__name__"))
         if not is_of_a_library(what):
             return self._written(what)
@@ -212,8 +225,10 @@ class Described:
 
     def _class(self, kind: type) -> Any:
         """Return the description of a class: a library's by its name."""
+        if self._by_name:
+            return ["class", kind.__qualname__]
         if kind.__module__ == "builtins" or stands_in_a_library(kind):
-            return ["class", kind.__module__, kind.__qualname__]
+            return ["class", *known_place(kind)]
         if id(kind) not in self._numbers:
             self._classes.append(kind)
         if is_users(kind.__module__) or kind.__module__ not in sys.modules:
@@ -224,6 +239,8 @@ class Described:
 
     def _compiled(self, what: Any) -> Any:
         """Return the name of a compiled function, what it is bound to, and the file of one of the user's."""
+        if self._by_name:
+            return ["function", what.__name__]
         if isinstance(what, np.ufunc) and not _is_known(what):
             raise TypeError("a compiled function has no source")
         module, name = getattr(what, "__module__", None), getattr(what, "__qualname__", what.__name__)
@@ -236,6 +253,8 @@ class Described:
         """Return the description of an object by its class and state."""
         self._open.add(id(what))
         kind, state = type(what), self.of(object.__getstate__(what))
+        if self._by_name:
+            return self._numbered(id(what), what, [("class", kind), ("state", state)])
         bases = (each for each in kind.__mro__ if _is_library_base(each))
         sources = self._numbered(
             ("sources", id(kind)), kind, [(each.__qualname__, _library_source(each)) for each in bases]

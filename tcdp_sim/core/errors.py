@@ -33,6 +33,9 @@ class UserError(ValueError):
     ----------
     message : str
         The line. Characters that are not printable are written out, because it may quote texts from anywhere.
+    place : str
+        The key or argument that is wrong, such as "sweep.k", or "" if there is no single one. A study in a file shows
+        its line. It is the attribute `place`.
 
     Examples
     --------
@@ -45,8 +48,28 @@ class UserError(ValueError):
     data mine: kind = 'cube' is not known; valid: shape, sample, table
     """
 
-    def __init__(self, message: str = "") -> None:
+    def __init__(self, message: str = "", place: str = "") -> None:
         super().__init__(_shown(message))
+        self.place = place
+
+
+class Misfit(ValueError):
+    """A ValueError about one argument, whose name is the attribute `place`."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def place_of(mistake: BaseException) -> str:
+    """Return the key or argument that a mistake is about, "" if it does not say so."""
+    return str(getattr(mistake, "place", ""))
+
+
+def of_user(mistake: BaseException, before: str = "", section: str = "") -> UserError:
+    """Return a mistake as one of the user, with more words before it. Its place lies in a section of the keys."""
+    place = place_of(mistake)
+    return UserError(f"{before}{mistake}", f"{section}.{place}" if section and place else place)
 
 
 class Failure(Exception):
@@ -101,13 +124,13 @@ def real(
     try:
         array = np.array(_numbers(value), dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} = {value!r} is not a number; {_range(name, low, high, closed, finite)}") from None
+        raise Misfit(f"{name} = {value!r} is not a number; {_range(name, low, high, closed, finite)}", name) from None
     above = array >= low if closed else array > low
     below = array < high if finite else array <= high
     good = above & below  # False for NaN
     if not good.all():
         bad = array if array.ndim == 0 else array[~good].flat[0]
-        raise ValueError(f"{name} = {bad:g} is not valid; {_range(name, low, high, closed, finite)}")
+        raise Misfit(f"{name} = {bad:g} is not valid; {_range(name, low, high, closed, finite)}", name)
     if array.ndim == 0:
         return float(array)
     array.setflags(write=False)
@@ -120,7 +143,7 @@ def scalar(
     """Return one number as `real` does. Raises ValueError for an array."""
     number = real(name, value, low, high, closed=closed, finite=finite)
     if not isinstance(number, float):
-        raise ValueError(f"{name} = {value!r} is not one number; {_range(name, low, high, closed, finite)}")
+        raise Misfit(f"{name} = {value!r} is not one number; {_range(name, low, high, closed, finite)}", name)
     return number
 
 
@@ -135,7 +158,7 @@ def whole(name: str, value: object, low: int, high: float) -> int:
         written = f"{value:g}" if isinstance(value, float) else repr(value)
         written = written if len(written) <= 60 else f"{written[:9]}..."
         most = f"{high:g}".replace("e+", "e")
-        raise ValueError(f"{name} = {written} is not valid; valid: a whole number from {low} to {most}")
+        raise Misfit(f"{name} = {written} is not valid; valid: a whole number from {low} to {most}", name)
     return int(number)
 
 
@@ -168,7 +191,7 @@ def choice(name: str, value: Any, valid: Collection[T]) -> T:
     if not is_known:
         names = tuple(map(str, valid))
         near = suggestion(value, names) if isinstance(value, str) else ""
-        raise ValueError(f"{name} = {value!r} is not known; valid: {', '.join(names)}{near}")
+        raise Misfit(f"{name} = {value!r} is not known; valid: {', '.join(names)}{near}", name)
     return value
 
 
@@ -177,7 +200,7 @@ def known(name: str, value: Any, valid: Iterable[T]) -> T:
     try:
         return choice(name, value, tuple(valid))
     except ValueError as mistake:
-        raise UserError(str(mistake)) from None
+        raise of_user(mistake) from None
 
 
 def only_keys(where: str, keys: Iterable[object], valid: Iterable[str]) -> None:
@@ -185,7 +208,8 @@ def only_keys(where: str, keys: Iterable[object], valid: Iterable[str]) -> None:
     valid = tuple(valid)
     for key in keys:
         if key not in valid:
-            raise UserError(f"{where}: {key!r} is not a key; valid: {', '.join(valid)}{suggestion(key, valid)}")
+            message = f"{where}: {key!r} is not a key; valid: {', '.join(valid)}{suggestion(key, valid)}"
+            raise UserError(message, f"{where}.{key}")
 
 
 def suggestion(word: object, valid: Iterable[str]) -> str:

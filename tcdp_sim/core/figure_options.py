@@ -38,11 +38,13 @@ class FigureOptions:
     def __post_init__(self) -> None:
         if self.width is not None and not _is_width(self.width):
             valid = f"null, or a width in inches from {NARROWEST:g} to {WIDEST:g}"
-            raise UserError(f"figures.width = {self.width!r} is not valid; valid: {valid}")
+            raise UserError(f"figures.width = {self.width!r} is not valid; valid: {valid}", "figures.width")
         if not isinstance(self.title, bool):
-            raise UserError(f"figures.title = {self.title!r} is not valid; valid: true or false")
+            raise UserError(f"figures.title = {self.title!r} is not valid; valid: true or false", "figures.title")
         if self.format not in FORMATS:
-            raise UserError(f"figures.format = {self.format!r} is not valid; valid: {', '.join(FORMATS)}")
+            raise UserError(
+                f"figures.format = {self.format!r} is not valid; valid: {', '.join(FORMATS)}", "figures.format"
+            )
 
     def endings(self) -> tuple[str, ...]:
         """Return the endings of the files of a figure, without the table of its numbers."""
@@ -68,6 +70,6 @@ def figure_options(given: Any) -> FigureOptions:
     names = [each.name for each in fields(FigureOptions)]
     if given is not None and not isinstance(given, Mapping):
         valid = ", ".join(f"figures.{name}=" for name in names)
-        raise UserError(f"figures = {given!r} is not valid; valid: {valid}")
+        raise UserError(f"figures = {given!r} is not valid; valid: {valid}", "figures")
     only_keys("figures", given or (), names)
     return FigureOptions(**(given or {}))

@@ -16,10 +16,13 @@ import numpy as np
 from tcdp_sim.core.described import Described, compiled_from
 
 
-def digest(what: Any) -> str:
-    """Return a digest (64 hex digits) of plain data, arrays, dataclasses and callables. Raises TypeError for others."""
+def digest(what: Any, by_name: bool = False) -> str:
+    """Return a digest (64 hex digits) of plain data, arrays, dataclasses and callables. Raises TypeError for others.
+
+    With `by_name`, it changes with values and with qualified names, but not with the place or the source of code.
+    """
     try:
-        described = Described(what)
+        described = Described(what, by_name=by_name)
     except OSError as error:
         raise TypeError("code without a source is no plain data") from error
     found = [described.found, described.code] if described.code else described.found

@@ -85,6 +85,23 @@ def stands_in_a_library(what: Any) -> bool:
     return found is what or getattr(found, "__func__", None) is what
 
 
+def known_place(what: Any) -> tuple[str, str]:
+    """Return the module and the name by which a library's function or class is known.
+
+    Something of this package is known by the outermost package that exports it, so its file may move.
+    """
+    module, name = what.__module__, what.__qualname__
+    return (exported_by(module, name, what) if module.partition(".")[0] == OWN_PACKAGE else module), name
+
+
+def exported_by(module: str, name: str, what: Any) -> str:
+    """Return the outermost package above a module that has something under its name, or the module itself."""
+    first, parts = name.partition(".")[0], module.split(".")
+    owner = what if first == name else getattr(sys.modules.get(module), first, None)
+    homes = (".".join(parts[:count]) for count in range(1, len(parts)))
+    return next((home for home in homes if getattr(sys.modules.get(home), first, None) is owner), module)
+
+
 def is_of_a_library(function: FunctionType) -> bool:
     """Return True for a function whose code stands in a library, such as a wrapper that a decorator makes."""
     module = str(function.__globals__.get("__name__"))

@@ -12,6 +12,11 @@ UNSET = (None, "", "???")  # "???" marks a value in a config file that the user 
 LARGEST_DOMAIN = 1e300
 
 
+def misfit(name: str, said: str) -> UserError:
+    """Return the error for a key, whose name may have the data set before it, as in "data mine: kind"."""
+    return UserError(f"{name} {said}", name.rpartition(": ")[2].removeprefix("data."))
+
+
 def quoted(value: object) -> str:
     """Return a value as shown in an error message: quoted, on one line, at most about 60 characters."""
     text = " ".join(repr(value).splitlines())
@@ -33,14 +38,14 @@ def is_number(value: object) -> bool:
 def number(name: str, value: Any, low: float, high: float) -> float:
     """Return `value` as a float. Raises UserError unless it is a number with low <= value <= high."""
     if not is_number(value) or not low <= value <= high:
-        raise UserError(f"{name} = {quoted(value)} is not valid; valid: a number from {low:g} to {high:g}")
+        raise misfit(name, f"= {quoted(value)} is not valid; valid: a number from {low:g} to {high:g}")
     return float(value)
 
 
 def whole(name: str, value: Any, low: float, high: float) -> int:
     """Return `value` as an int. Raises UserError unless it is whole (as 1e6 is) with low <= value <= high."""
     if not is_number(value) or not low <= value <= high or value != math.floor(value):
-        raise UserError(f"{name} = {quoted(value)} is not valid; valid: a whole number, {low:g} to {high:g}")
+        raise misfit(name, f"= {quoted(value)} is not valid; valid: a whole number, {low:g} to {high:g}")
     return int(value)
 
 
@@ -48,7 +53,7 @@ def choice(name: str, value: Any, valid: Iterable[T]) -> T:
     """Return `value`. Raises UserError unless it is one of `valid`."""
     valid = tuple(valid)
     if value not in valid:
-        raise UserError(f"{name} = {quoted(value)} is not known; valid: {', '.join(map(str, valid))}")
+        raise misfit(name, f"= {quoted(value)} is not known; valid: {', '.join(map(str, valid))}")
     return value
 
 
@@ -57,7 +62,7 @@ def only_keys(where: str, spec: Mapping[str, Any], valid: Iterable[str]) -> None
     valid = tuple(valid)
     unknown = [key for key in spec if key not in valid]
     if unknown:
-        raise UserError(f"{where}: unknown key {joined(unknown)}; valid: {', '.join(valid)}")
+        raise UserError(f"{where}: unknown key {joined(unknown)}; valid: {', '.join(valid)}", str(unknown[0]))
 
 
 def given(where: str, spec: Mapping[str, Any], key: str, valid: str) -> Any:

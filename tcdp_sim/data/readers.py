@@ -31,12 +31,12 @@ def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
     path = Path(at_home(path))
     suffix = next((suffix for suffix in READERS if path.name.lower().endswith(suffix)), None)
     if suffix is None:
-        raise UserError(f"{path}: the file type is not known by its name; valid: {', '.join(READERS)}")
+        raise UserError(f"{path}: the file type is not known by its name; valid: {', '.join(READERS)}", str(path))
     with _readable(path):
         if not path.exists():
-            raise UserError(f"{path}: there is no such file (looked in {Path.cwd()})")
+            raise UserError(f"{path}: there is no such file (looked in {Path.cwd()})", str(path))
         if not path.is_file():
-            raise UserError(f"{path} is a directory or a device; valid: one file {', '.join(READERS)}")
+            raise UserError(f"{path} is a directory or a device; valid: one file {', '.join(READERS)}", str(path))
     return READERS[suffix](path, columns)
 
 
@@ -75,7 +75,7 @@ def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         reader = csv.reader(file, strict=True)
         header = next((row for row in reader if row), None)
         if header is None:
-            raise UserError(f"{path} is empty; valid: a header row with the names of the columns, then rows")
+            raise UserError(f"{path} is empty; valid: a header row with the names of the columns, then rows", str(path))
         places = _places(path, header, columns)
         blank = 0
         for row in reader:
@@ -87,7 +87,7 @@ def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
                 blank += 1
             else:
                 line = f"{path}, line {reader.line_num}"
-                raise UserError(f"{line}: {len(row)} cells; valid: {len(header)}, as in the header")
+                raise UserError(f"{line}: {len(row)} cells; valid: {len(header)}, as in the header", str(path))
 
 
 def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
@@ -118,7 +118,7 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[i
     for column in columns:
         if header.count(column) != 1:
             wrong = "stands in the header more than once" if column in header else "is not there"
-            raise UserError(f"{path}: column {quoted(column)} {wrong}; its columns: {joined(header)}")
+            raise UserError(f"{path}: column {quoted(column)} {wrong}; its columns: {joined(header)}", str(path))
     return [header.index(column) for column in columns]
 
 
@@ -130,4 +130,4 @@ def _readable(path: Path, *more: type[Exception]) -> Iterator[Any]:
         yield
     except mistakes as error:
         reason = (str(error).splitlines() or [""])[0]
-        raise UserError(f"{path} cannot be read ({type(error).__name__}: {reason[:150]})") from None
+        raise UserError(f"{path} cannot be read ({type(error).__name__}: {reason[:150]})", str(path)) from None

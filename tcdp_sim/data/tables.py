@@ -93,7 +93,9 @@ def _full_rows(
             yield row  # type: ignore[misc]  # none of its cells is empty
     if empty and nulls == "error":
         column, cells = next(iter(empty.items()))
-        raise UserError(f"{path}, column {quoted(column)}: {cells} empty cells; valid: none, or nulls = drop")
+        raise UserError(
+            f"{path}, column {quoted(column)}: {cells} empty cells; valid: none, or nulls = drop", str(path)
+        )
     left_out["empty_dropped"] = empty.total()
 
 
@@ -107,7 +109,8 @@ def _one_each(rows: Iterator[FullRow], path: Path | str, column: str) -> Iterato
     if several:
         raise UserError(
             f"{path}, column {quoted(column)}: {several} persons have several rows, {quoted(who)} has {most}; valid: "
-            "one row each (choose or add up before); without data.id each row counts as one person"
+            "one row each (choose or add up before); without data.id each row counts as one person",
+            str(path),
         )
 
 
@@ -137,7 +140,8 @@ def _count(text: str, path: Path | str, column: str, nulls: str) -> int | None:
         return None
     if count is None or count < 0:
         raise UserError(
-            f"{path}, column {quoted(column)}: {quoted(text)} is not a count; valid: whole numbers, 0 or more"
+            f"{path}, column {quoted(column)}: {quoted(text)} is not a count; valid: whole numbers, 0 or more",
+            str(path),
         )
     return count
 

@@ -1,4 +1,6 @@
-"""Exact laws, with which the simulations must agree. Every answer is Bounds(lower, estimate, upper).
+"""Exact laws of one mechanism, with which the simulations must agree. Every answer is Bounds(lower, estimate, upper).
+
+What several releases reveal together, or one release on a sample, is the question of `tcdp_sim.accounting`.
 
 A name is imported when it is used, so that a part of the package does not load all of it.
 """
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
     from tcdp_sim.exact.information import mutual_information
     from tcdp_sim.exact.information_of_histograms import histogram_information
-    from tcdp_sim.exact.losses.composed import composed_epsilon, composed_profile
     from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
     from tcdp_sim.exact.mixtures import Mixture, subsampled
     from tcdp_sim.exact.per_record import record_epsilon, record_policy, record_profile, record_renyi
@@ -32,21 +33,13 @@ if TYPE_CHECKING:
     from tcdp_sim.exact.renyi.affine import affine_divergence
     from tcdp_sim.exact.renyi.divergence import renyi_divergence
     from tcdp_sim.exact.renyi.kernels import max_order
-    from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
     from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
     from tcdp_sim.exact.selection.privacy import OutputPair, output_pair, worst_delta, worst_pairs, worst_renyi
     from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
-    from tcdp_sim.exact.subsampling import (
-        DominatingPair,
-        dominating_pairs,
-        equilateral_renyi,
-        subsampled_hockey_stick,
-        subsampled_renyi,
-    )
+    from tcdp_sim.exact.subsampling import equilateral_renyi
 
 __all__ = [
     "Bounds",
-    "DominatingPair",
     "Mixture",
     "OutputPair",
     "PrivacyLossDistribution",
@@ -55,19 +48,15 @@ __all__ = [
     "allocation_profile",
     "best_candidate_probabilities",
     "best_of_tries",
-    "composed_epsilon",
-    "composed_profile",
     "delta_of_outputs",
     "divergence_in_worst_order",
     "divergence_of_best",
     "divergence_of_candidates",
     "divergence_of_outputs",
-    "dominating_pairs",
     "equilateral_renyi",
     "group_profile",
     "histogram_information",
     "hockey_stick",
-    "hockey_stick_between",
     "max_abs_quantile",
     "max_abs_sf",
     "max_order",
@@ -84,7 +73,6 @@ __all__ = [
     "record_profile",
     "record_renyi",
     "renyi_divergence",
-    "renyi_divergence_between",
     "renyi_from_profile",
     "required_gap",
     "selection_distribution",
@@ -92,8 +80,6 @@ __all__ = [
     "selection_probability",
     "spurious_wins_probability",
     "subsampled",
-    "subsampled_hockey_stick",
-    "subsampled_renyi",
     "top_stays_probability",
     "worst_delta",
     "worst_pairs",
@@ -111,7 +97,6 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.exact.information_of_histograms": "histogram_information",
     "tcdp_sim.exact.identities": "group_profile profile_from_losses renyi_from_profile",
     "tcdp_sim.exact.information": "mutual_information",
-    "tcdp_sim.exact.losses.composed": "composed_epsilon composed_profile",
     "tcdp_sim.exact.losses.distribution": "PrivacyLossDistribution",
     "tcdp_sim.exact.mixtures": "Mixture subsampled",
     "tcdp_sim.exact.per_record": "record_epsilon record_policy record_profile record_renyi",
@@ -121,13 +106,10 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.exact.renyi.affine": "affine_divergence",
     "tcdp_sim.exact.renyi.divergence": "renyi_divergence",
     "tcdp_sim.exact.renyi.kernels": "max_order",
-    "tcdp_sim.exact.renyi.mixture_divergences": "hockey_stick_between renyi_divergence_between",
     "tcdp_sim.exact.selection.outputs": "delta_of_outputs divergence_of_outputs selection_distribution",
     "tcdp_sim.exact.selection.privacy": "OutputPair output_pair worst_delta worst_pairs worst_renyi",
     "tcdp_sim.exact.selection.success": "required_gap selection_failure selection_probability",
-    "tcdp_sim.exact.subsampling": (
-        "DominatingPair dominating_pairs equilateral_renyi subsampled_hockey_stick subsampled_renyi"
-    ),
+    "tcdp_sim.exact.subsampling": "equilateral_renyi",
 }
 
 

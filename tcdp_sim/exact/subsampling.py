@@ -1,4 +1,4 @@
-"""Subsampled additive noise: the pairs of laws that decide its privacy, and their divergences in both directions.
+"""Subsampled additive noise: the pairs of laws that decide its privacy.
 
 Q is the law of Z and P that of Z + shift. They are the noisy answers without and with the record in question.
 """
@@ -6,19 +6,15 @@ Q is the law of Z and P that of Z + shift. They are the noisy answers without an
 from dataclasses import dataclass
 from itertools import accumulate
 from math import fsum
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.renyi.kernels import divergence_of_mean, excess_over_q
-from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.resolution import need_density
-from tcdp_sim.exact.work import MOST_POINTS, within
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy.amplification.schemes import (
     SCHEMES,
@@ -27,100 +23,7 @@ from tcdp_sim.privacy.amplification.schemes import (
     inclusion_probability,
 )
 
-DIRECTIONS = ("forward", "reverse")
 _WIDEST = 60.0  # half the side of the square that the quadrature in the plane covers, in scales
-
-
-@within(MOST_POINTS, "valid: fewer orders, or a smaller shift")
-def subsampled_renyi(
-    noise: Noise, shift: float, order: ArrayLike, sampling_probability: float, direction: str = "forward"
-) -> Bounds[Any]:
-    """Return the Renyi divergence of subsampled additive noise in one direction.
-
-    With P = law of Z + shift and Q = law of Z, the direction "forward" is D_order of ((1-s) Q + s P, Q), and "reverse"
-    is D_order of (Q, (1-s) Q + s P). Under Poisson sampling and add/remove neighbours these two directions decide.
-    Under substitution other pairs may be worse (see `equilateral_renyi`).
-
-    Parameters
-    ----------
-    noise : Noise
-        The noise Z.
-    shift : float
-        The change of the answer by one record, in counts, finite, of either sign.
-    order : float or array
-        The order, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
-    sampling_probability : float
-        The sampling probability s, in (0, 1].
-    direction : {"forward", "reverse"}
-        The direction.
-
-    Returns
-    -------
-    Bounds
-        The divergence in nats, of the shape of `order`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> round(subsampled_renyi(Gaussian(1.0), 1.0, 2.0, 1.0).estimate, 6)
-    1.0
-    """
-    return renyi_divergence_between(*_directed(noise, shift, sampling_probability, direction), order)
-
-
-@within(MOST_POINTS, "valid: fewer epsilons, or a smaller shift")
-def subsampled_hockey_stick(
-    noise: Noise, shift: float, epsilon: ArrayLike, sampling_probability: float, direction: str = "forward"
-) -> Bounds[Any]:
-    """Return delta(epsilon) of subsampled additive noise in one direction.
-
-    The pair is ((1-s) Q + s P, Q) in the direction "forward" and (Q, (1-s) Q + s P) in the direction "reverse", with
-    P = law of Z + shift and Q = law of Z. For epsilon >= 0 the forward direction decides under Poisson sampling
-    (add/remove) and under sampling without replacement (substitution).
-
-    Parameters
-    ----------
-    noise : Noise
-        The noise Z.
-    shift : float
-        The change of the answer by one record, in counts, finite, of either sign.
-    epsilon : float or array
-        epsilon in nats, finite, of any sign.
-    sampling_probability : float
-        The sampling probability s, in (0, 1].
-    direction : {"forward", "reverse"}
-        The direction.
-
-    Returns
-    -------
-    Bounds
-        delta(epsilon), of the shape of `epsilon`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 8 and 9, https://arxiv.org/abs/1807.01647
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> round(subsampled_hockey_stick(Gaussian(1.0), 1.0, 0.0, 0.5).estimate, 6)
-    0.191462
-    """
-    return hockey_stick_between(*_directed(noise, shift, sampling_probability, direction), epsilon)
 
 
 def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_probability: float) -> Bounds:
@@ -334,8 +237,3 @@ def dominating_pairs(
     if scheme == "with_replacement":
         return (DominatingPair(forward, True, rest),)
     return DominatingPair(forward, rest=rest), DominatingPair(tuple((w, q, p) for w, p, q in forward), rest=rest)
-
-
-def _directed(noise: Noise, shift: float, sampling_probability: float, direction: str) -> tuple[Mixture, Mixture]:
-    pair = subsampled(noise, shift, sampling_probability)
-    return pair if choice("direction", direction, DIRECTIONS) == "forward" else pair[::-1]

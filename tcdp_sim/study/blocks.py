@@ -88,7 +88,7 @@ def _renamed(part: Any, names: Mapping[str, str], where: str) -> Any:
         exponent, name = (LOG10, key[len(LOG10) :]) if str(key).startswith(LOG10) else ("", key)
         whole = f"{exponent}{names.get(name, name)}"
         if found.get(whole) is not None and value is not None:
-            raise UserError(f"{where}: the axis {whole} is given twice, also as {key}")
+            raise UserError(f"{where}: the axis {whole} is given twice, also as {key}", where)
         if value is not None or whole not in found:
             found[whole] = _renamed(value, names, f"{where}.{key}") if key in _WITH_NAMES else value
     return found
@@ -109,7 +109,10 @@ def _parts(where: str, block: Mapping[str, Any]) -> Iterator[tuple[str, dict[str
         yield where, own
         return
     if not isinstance(listed, list):
-        raise UserError(f"{where}.blocks = {listed!r} is not valid; valid: a list of blocks: [{{k: 10}}, {{k: 20}}]")
+        raise UserError(
+            f"{where}.blocks = {listed!r} is not valid; valid: a list of blocks: [{{k: 10}}, {{k: 20}}]",
+            f"{where}.blocks",
+        )
     for i, one in enumerate(listed):
         yield f"{where}.blocks[{i}]", with_axes(own, _mapping(f"{where}.blocks[{i}]", one))
 
@@ -120,7 +123,10 @@ def _absence(settings: Settings, name: str, block: Mapping[str, Any]) -> str | N
     keys = unless if isinstance(unless, list) else [None]
     valid = {*mechanism_class(settings.mechanism["name"]).axes, *COMMON, *KEYWORDS, *sweep}
     if unless is not None and not all(isinstance(key, str) and key.removeprefix(LOG10) in valid for key in keys):
-        raise UserError(f"also.{name}.unless_given = {unless!r} is not valid; valid: a list of keys of sweep: [k, rho]")
+        raise UserError(
+            f"also.{name}.unless_given = {unless!r} is not valid; valid: a list of keys of sweep: [k, rho]",
+            f"also.{name}.unless_given",
+        )
     if wanted is not None and wanted != sweep.get(DATA.name):
         if wanted != settings.data.get("name"):
             known(f"also.{name}.only_with", wanted, groups.options("data"))
@@ -159,10 +165,10 @@ def _suggested(settings: Settings, block: Mapping[str, Any], where: str) -> Mapp
 
 def _mapping(where: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise UserError(f"{where} = {value!r} is not valid; valid: keys and their values, such as {{k: 10}}")
+        raise UserError(f"{where} = {value!r} is not valid; valid: keys and their values, such as {{k: 10}}", where)
     for key in value:
         if not isinstance(key, str):
-            raise UserError(f"{where}: {key!r} is not a key; valid: text, such as k in {{k: 10}}")
+            raise UserError(f"{where}: {key!r} is not a key; valid: text, such as k in {{k: 10}}", where)
     return value
 
 

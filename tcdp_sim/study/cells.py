@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core import own_noises, registry
-from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.errors import UserError, of_user, suggestion
 from tcdp_sim.core.texts import show
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.mechanisms import Mechanism, noise_axes
@@ -160,7 +160,9 @@ def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:
     if name == mechanism.name and isinstance(version, int):
         return
     said = f'its law says "mechanism": {name!r} and "version": {version!r}'
-    raise UserError(f"mechanism {mechanism.name}: {said}; leave both keys out, or return cls.name and cls.version")
+    raise UserError(
+        f"mechanism {mechanism.name}: {said}; leave both keys out, or return cls.name and cls.version", "mechanism"
+    )
 
 
 class _Seen:
@@ -191,13 +193,15 @@ def _loaded(load: Callable[[str, Any], Any], point: Mapping[str, Any], where: st
     try:
         return load(point["data"], point["k"])
     except UserError as mistake:
-        raise UserError(f"{_place(where)}{mistake}") from None
+        raise of_user(mistake, _place(where)) from None
 
 
 def _known_noise(name: str, noises: Mapping[str, Any], where: str) -> str:
     if name not in noises:
         near = suggestion(name, noises)
-        raise UserError(f"{where}.noise = {show(name)} is not known; valid: {', '.join(noises)}{near}")
+        raise UserError(
+            f"{where}.noise = {show(name)} is not known; valid: {', '.join(noises)}{near}", f"{where}.noise"
+        )
     return name
 
 
@@ -206,7 +210,7 @@ def _used(mechanism: type[Mechanism], point: Mapping[str, Any], where: str) -> t
     try:
         return mechanism.uses(point)
     except ValueError as reason:
-        raise UserError(f"{_place(where)}{reason}") from None
+        raise of_user(reason, _place(where)) from None
 
 
 def _label(point: Mapping[str, Any], used: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
@@ -314,7 +318,7 @@ def _canonical(value: Any) -> Any:
 
 def _check_complete(point: Mapping[str, Any], mechanism: type[Mechanism], where: str) -> None:
     if point.get("omega") is not None and point.get("omega_sqrt_rho") is not None:
-        raise UserError(f"{where}: give omega or omega_sqrt_rho, not both; set the other to null")
+        raise UserError(f"{where}: give omega or omega_sqrt_rho, not both; set the other to null", where)
     for axis in mechanism.required:
         if point.get(axis) is None and not (axis == RHO.name and any(point.get(s.name) is not None for s in SIZES)):
-            raise UserError(f"{where}.{axis} is missing; give a value, a list or a range")
+            raise UserError(f"{where}.{axis} is missing; give a value, a list or a range", f"{where}.{axis}")

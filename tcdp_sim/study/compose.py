@@ -81,7 +81,7 @@ def composed(given: Mapping[str, Any], file: Mapping[str, Any] = NO_KEYS) -> dic
         whole = OmegaConf.to_container(OmegaConf.merge(base, keys), resolve=True, throw_on_missing=True)
         return cast(dict[str, Any], whole)
     except MissingMandatoryValue as mistake:
-        raise UserError(f"{mistake.full_key} is not given") from None
+        raise UserError(f"{mistake.full_key} is not given", str(mistake.full_key)) from None
     except (OmegaConfBaseException, HydraException) as mistake:
         raise UserError(" ".join(str(mistake).split())) from None
 
@@ -119,9 +119,11 @@ def _option(group: str, value: Any) -> tuple[str | None, dict[str, Any]]:
     if value is None or isinstance(value, str):
         return value, {}
     if callable(value) and group == "experiment":
-        raise UserError(f"{group} = {value!r} is not valid; valid: a name; `tcdp_sim.sweep` simulates a function")
+        raise UserError(
+            f"{group} = {value!r} is not valid; valid: a name; `tcdp_sim.sweep` simulates a function", group
+        )
     if not isinstance(value, Mapping):
-        raise UserError(f"{group} = {value!r} is not valid; valid: a name, or keys such as {{'name': 'x'}}")
+        raise UserError(f"{group} = {value!r} is not valid; valid: a name, or keys such as {{'name': 'x'}}", group)
     own = dict(value)
     if group == "data" and own.get("name") not in groups.options("data"):
         return _renamed(own), own

@@ -21,11 +21,13 @@ def with_trials(raw: dict[str, Any]) -> dict[str, Any]:
         about = json.loads((folder / "results.zarr" / "zarr.json").read_text("utf-8"))
         there = int(about["attributes"]["trials_per_cell"])
     except (OSError, ValueError, KeyError, TypeError):
-        raise UserError(f"trials = {value} adds to results, and {folder} has none; give the number of trials") from None
+        raise UserError(
+            f"trials = {value} adds to results, and {folder} has none; give the number of trials", "trials"
+        ) from None
     try:
         more = float(value)
     except ValueError:
         more = nan
     if not (more >= 1 and more.is_integer()):
-        raise UserError(f"trials = {value!r} is not valid; valid: a whole number, or one to be added: +50000")
+        raise UserError(f"trials = {value!r} is not valid; valid: a whole number, or one to be added: +50000", "trials")
     return {**raw, "trials": there + int(more)}

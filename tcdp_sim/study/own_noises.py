@@ -30,7 +30,9 @@ def completed(config: Mapping[str, Any], words: Sequence[str], known: Records | 
         if not (isinstance(value, str) and _PLACE.fullmatch(value)):
             return value
         if not any(re.search(rf"(?<![\w./~-]){re.escape(value)}(?![\w.])", word) for word in words):
-            raise UserError(f"{where} = {value} is code, which no file brings; give it in words too: {where}={value}")
+            raise UserError(
+                f"{where} = {value} is code, which no file brings; give it in words too: {where}={value}", where
+            )
         from tcdp_sim.study import noise_classes  # slow to import, and few studies have such a noise
 
         return noise_classes.load(value, records)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core.axes import Axis
-from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.errors import UserError, place_of, suggestion
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS, POSITIVE, scaled_omega
 
 Point = dict[str, Any]  # axis -> value
@@ -71,7 +71,7 @@ def points(block: Mapping[str, Any], valid: Mapping[str, Axis], where: str = "sw
         if key not in KEYWORDS and block[key] is not None:
             axis = _known_axis(f"{where}.{key}", key, valid, KEYWORDS)
             if axis.name in axes:
-                raise UserError(f"{where}: the axis {axis.name} is given twice, also as {LOG10}{axis.name}")
+                raise UserError(f"{where}: the axis {axis.name} is given twice, also as {LOG10}{axis.name}", where)
             axes[axis.name] = axis_values(axis, key, block[key], where)
     pools = _pools(axes, _groups(block.get("zip"), axes, where))
     cells = [{}] if block.get("cells") is None else _explicit_cells(block["cells"], valid, where)
@@ -127,13 +127,13 @@ def _values(where: str, axis: Axis, exponent: bool, value: Any) -> list[Any]:
     if axis.kind == "flag":
         values = [str(v).lower() if isinstance(v, bool) else v for v in values]
     if not values:
-        raise UserError(f"{where} is empty; give at least one value")
+        raise UserError(f"{where} is empty; give at least one value", where)
     values = [_power(where, v) if exponent else v if isinstance(v, str) else _number(where, v) for v in values]
     if axis.kind == "whole":
         counted = exponent or isinstance(value, Mapping)  # grids are rounded to whole numbers, given values are not
         values = [_whole(where, v, counted) if isinstance(v, float) else v for v in values]
     if axis.valid == POSITIVE and (wrong := [v for v in values if not isinstance(v, str) and not v > 0]):
-        raise UserError(f"{where} = {wrong[0]:g} is not valid; valid: {axis.valid}")
+        raise UserError(f"{where} = {wrong[0]:g} is not valid; valid: {axis.valid}", where)
     return list(dict.fromkeys(values))
 
 
@@ -146,9 +146,11 @@ def _plain_values(where: str, exponent: bool, value: Any) -> list[Any]:
         values = [plain(where, each) for each in (value if isinstance(value, list | tuple) else [value])]
         if any(isinstance(each, Mapping) for each in values):
             ranges = "or a range with from, to and num"
-            raise UserError(f"{where} has a dictionary as a value; valid: numbers, texts, lists of these, {ranges}")
+            raise UserError(
+                f"{where} has a dictionary as a value; valid: numbers, texts, lists of these, {ranges}", where
+            )
     if not values:
-        raise UserError(f"{where} is empty; give at least one value")
+        raise UserError(f"{where} is empty; give at least one value", where)
     values = [_power(where, each) for each in values] if exponent else values
     if (is_range or exponent) and all(each.is_integer() and abs(each) < 2**53 for each in values):
         values = [int(each) for each in values]
@@ -186,7 +188,9 @@ def plain(where: str, value: Any) -> Any:
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: plain(where, each) for key, each in value.items()}
     shown = " ".join(repr(value).split())[:60]
-    raise UserError(f"{where} = {shown} is not plain data; valid: numbers, texts, booleans, None, and lists of these")
+    raise UserError(
+        f"{where} = {shown} is not plain data; valid: numbers, texts, booleans, None, and lists of these", where
+    )
 
 
 def _is_utf8(text: str) -> bool:
@@ -198,9 +202,9 @@ def _names(where: str, value: Any) -> list[str]:
     values = list(_listed(value))
     for name in values:
         if not isinstance(name, str | int) or isinstance(name, bool):
-            raise UserError(f"{where} = {name!r} is not known; valid: a name or a list of names")
+            raise UserError(f"{where} = {name!r} is not known; valid: a name or a list of names", where)
     if not values:
-        raise UserError(f"{where} is empty; give at least one name")
+        raise UserError(f"{where} is empty; give at least one name", where)
     return list(dict.fromkeys(map(str, values)))
 
 
@@ -208,7 +212,7 @@ def _whole(where: str, k: float, rounding: bool) -> float:
     if not 1 <= k < 1e15 or k.is_integer():
         return k  # the mechanism checks the range; beyond 2^53 every float is whole
     if not rounding:
-        raise UserError(f"{where} = {k:g} is not valid; valid: a whole number of bins")
+        raise UserError(f"{where} = {k:g} is not valid; valid: a whole number of bins", where)
     return float(round(k))
 
 
@@ -218,30 +222,34 @@ def _known_axis(where: str, key: str, valid: Mapping[str, Axis], keywords: tuple
     if name not in valid:
         names, section = (*valid, *keywords), where.removesuffix(key)
         near = suggestion(name, [f"{section}{each}" for each in names])
-        raise UserError(f"{where} is not an axis; valid: {', '.join(names)}{near}")
+        raise UserError(f"{where} is not an axis; valid: {', '.join(names)}{near}", where)
     if key != name and not valid[name].has_exponent:
-        raise UserError(f"{where} is not an axis: a name has no exponent; valid: {name}")
+        raise UserError(f"{where} is not an axis: a name has no exponent; valid: {name}", where)
     return valid[name]
 
 
 def _affordable(where: str, size: int) -> None:
     if size > MOST_POINTS:
-        raise UserError(f"{where} has {size:.3g} points; valid: at most {MOST_POINTS:,}")
+        raise UserError(f"{where} has {size:.3g} points; valid: at most {MOST_POINTS:,}", where)
 
 
 def _range(where: str, spec: Mapping[str, Any]) -> list[float]:
     if unknown := set(spec) - {"from", "to", "num", "scale"}:
-        raise UserError(f"{where}: unknown key {sorted(unknown)[0]}; valid: from, to, num, scale (linear or log)")
+        raise UserError(
+            f"{where}: unknown key {sorted(unknown)[0]}; valid: from, to, num, scale (linear or log)", where
+        )
     try:
         low, high = (_number(where, spec[end]) for end in ("from", "to"))
         num = int(_number(where, spec["num"]))
     except (KeyError, ValueError, OverflowError):
-        raise UserError(f"{where}: a range needs numbers from, to and a whole number num; got {dict(spec)}") from None
+        raise UserError(
+            f"{where}: a range needs numbers from, to and a whole number num; got {dict(spec)}", where
+        ) from None
     scale = spec.get("scale", "linear")
     if num < 1 or num != spec["num"] or not (math.isfinite(low) and math.isfinite(high)):
-        raise UserError(f"{where}: num must be a whole number >= 1, from and to finite; got {dict(spec)}")
+        raise UserError(f"{where}: num must be a whole number >= 1, from and to finite; got {dict(spec)}", where)
     if scale not in ("linear", "log") or (scale == "log" and min(low, high) <= 0):
-        raise UserError(f"{where}: scale must be linear, or log with positive from and to; got {dict(spec)}")
+        raise UserError(f"{where}: scale must be linear, or log with positive from and to; got {dict(spec)}", where)
     _affordable(where, num)
     steps = [i / (num - 1) if num > 1 else 0.0 for i in range(num)]
     if scale == "log":
@@ -253,15 +261,15 @@ def _number(where: str, value: Any) -> float:
     try:
         number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:
-        raise UserError(f"{where} is too large; valid: numbers up to 1e308") from None
+        raise UserError(f"{where} is too large; valid: numbers up to 1e308", where) from None
     if math.isnan(number):
-        raise UserError(f"{where} = {value!r} is not a number")
+        raise UserError(f"{where} = {value!r} is not a number", where)
     return rounded(number)
 
 
 def _power(where: str, exponent: Any) -> float:
     if _number(where, exponent) > 308:
-        raise UserError(f"{where} = {exponent:g} is too large; valid: exponents up to 308")
+        raise UserError(f"{where} = {exponent:g} is too large; valid: exponents up to 308", where)
     return rounded(10.0 ** _number(where, exponent))
 
 
@@ -280,13 +288,15 @@ def _groups(value: Any, axes: Mapping[str, Any], where: str) -> list[tuple[str, 
     names = [name for group in groups for name in group]
     for name in names:
         if not isinstance(name, str) or name not in axes:
-            raise UserError(f"{where}.zip = {value} is not valid; valid: groups of axes given, such as [[k, rho]]")
+            raise UserError(
+                f"{where}.zip = {value} is not valid; valid: groups of axes given, such as [[k, rho]]", f"{where}.zip"
+            )
         if names.count(name) > 1:
-            raise UserError(f"{where}.zip names {name} twice; valid: each axis in one group at most")
+            raise UserError(f"{where}.zip names {name} twice; valid: each axis in one group at most", f"{where}.zip")
     for group in groups:
         lengths = {name: len(axes[name]) for name in group}
         if len(set(lengths.values())) > 1:
-            raise UserError(f"{where}.zip needs axes of equal length; got {lengths}")
+            raise UserError(f"{where}.zip needs axes of equal length; got {lengths}", f"{where}.zip")
     return groups
 
 
@@ -306,23 +316,28 @@ def _product(pools: list[Pool]) -> Iterator[Point]:
 def _explicit_cells(listed: Any, valid: Mapping[str, Axis], where: str) -> list[Point]:
     cells = [_explicit(cell, valid, where) for cell in _listed(listed)]
     if not cells:
-        raise UserError(f"{where}.cells is empty; give at least one point, such as {{k: 10, rho: 0.1}}, or null")
+        raise UserError(
+            f"{where}.cells is empty; give at least one point, such as {{k: 10, rho: 0.1}}, or null", f"{where}.cells"
+        )
     return cells
 
 
 def _explicit(cell: Any, valid: Mapping[str, Axis], where: str) -> dict[str, Any]:
     if not isinstance(cell, Mapping) or not cell:
-        raise UserError(f"{where}.cells: {cell!r} is not a point; valid: values of axes such as {{k: 10, rho: 0.1}}")
+        raise UserError(
+            f"{where}.cells: {cell!r} is not a point; valid: values of axes such as {{k: 10, rho: 0.1}}",
+            f"{where}.cells",
+        )
     out = {}
     for key, value in cell.items():
         if not isinstance(key, str):
-            raise UserError(f"{where}.cells: {key!r} is not an axis; valid: {', '.join(valid)}")
+            raise UserError(f"{where}.cells: {key!r} is not an axis; valid: {', '.join(valid)}", f"{where}.cells")
         axis = _known_axis(f"{where}.cells.{key}", key, valid)
         if axis.kind == "plain" and isinstance(value, list | tuple | Mapping):
             value = [value]  # a list is one value here
         values = axis_values(axis, key, value, f"{where}.cells")
         if len(values) > 1:
-            raise UserError(f"{where}.cells.{key} = {value!r} is not valid; valid: one value")
+            raise UserError(f"{where}.cells.{key} = {value!r} is not valid; valid: one value", f"{where}.cells.{key}")
         out[axis.name] = values[0]
     return out
 
@@ -336,12 +351,17 @@ def _without_omega(point: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, 
 def _condition(text: Any, where: str) -> Callable[[Mapping[str, Any]], bool]:
     match = _CONDITION.match(str(text))
     if not match:
-        raise UserError(f'{where}.where: {text!r} is not a condition; valid: "axis <= value", with < <= > >= == !=')
+        raise UserError(
+            f'{where}.where: {text!r} is not a condition; valid: "axis <= value", with < <= > >= == !=',
+            f"{where}.where",
+        )
     name, sign, right = match.groups()
 
     def holds(point: Mapping[str, float | str]) -> bool:
         if name not in point:
-            raise UserError(f"{where}.where: {name} is not an axis of the block; valid: {', '.join(point)}")
+            raise UserError(
+                f"{where}.where: {name} is not an axis of the block; valid: {', '.join(point)}", f"{where}.where"
+            )
         other = point.get(right, right)
         left = point[name]
         try:
@@ -349,7 +369,7 @@ def _condition(text: Any, where: str) -> Callable[[Mapping[str, Any]], bool]:
         except (TypeError, ValueError):
             if sign in ("==", "!="):
                 return _COMPARE[sign](str(left), str(other))
-            raise UserError(f"{where}.where: {text!r} compares {left!r} with {other!r}") from None
+            raise UserError(f"{where}.where: {text!r} compares {left!r} with {other!r}", f"{where}.where") from None
 
     return holds
 
@@ -359,5 +379,5 @@ def derived(point: Mapping[str, Any], where: str = "sweep") -> dict[str, Any]:
     try:
         omega = scaled_omega(point)
     except ValueError as mistake:
-        raise UserError(f"{where}: {mistake}") from None
+        raise UserError(f"{where}: {mistake}", f"{where}.{place_of(mistake)}".rstrip(".")) from None
     return dict(point) if omega is None else {**point, OMEGA.name: rounded(omega)}

@@ -42,14 +42,14 @@ def _file_text(name: str, forbidden: str, valid: str, longest: int = LONGEST_NAM
         text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value  # name=3 is a text
         dots = name == "name" and isinstance(text, str) and set(text) == {"."}
         if not isinstance(text, str) or not text or set(text) & set(forbidden) or dots:
-            raise UserError(f"{name} = {value!r} is not valid; valid: {valid}")
+            raise UserError(f"{name} = {value!r} is not valid; valid: {valid}", name)
         try:
             sizes = [len(part.encode()) for part in text.split("/")]
         except UnicodeEncodeError:  # a lone surrogate, such as from a file name that is not UTF-8
-            raise UserError(f"{name} = {text[:60]!r} is not valid; valid: text in UTF-8") from None
+            raise UserError(f"{name} = {text[:60]!r} is not valid; valid: text in UTF-8", name) from None
         if max(sizes) > longest or sum(sizes) + len(sizes) > LONGEST_PATH:
             most = f"{longest} bytes for a name, {LONGEST_PATH} for a path"
-            raise UserError(f"{name} = {text[:30]!r}... is too long; valid: at most {most}")
+            raise UserError(f"{name} = {text[:30]!r}... is too long; valid: at most {most}", name)
         return text
 
     return check
@@ -72,7 +72,7 @@ def _part(value: Any) -> Any:
     found = re.fullmatch(PART, value) if isinstance(value, str) else None
     if value is not None and not (found and 1 <= int(found[1]) <= int(found[2]) <= MOST_PARTS):
         valid = f"I/N with 1 <= I <= N <= {MOST_PARTS}, such as 17/1000"
-        raise UserError(f"part = {value!r} is not valid; valid: {valid}")
+        raise UserError(f"part = {value!r} is not valid; valid: {valid}", "part")
     return f"{int(found[1])}/{int(found[2])}" if found else None
 
 
@@ -161,7 +161,7 @@ class Settings(_Part):
     def _consistent(self) -> Self:
         if self.target_mcse and self.max_trials < self.trials:
             valid = f"valid: at least trials = {self.trials}"
-            raise UserError(f"max_trials = {self.max_trials} is not valid with target_mcse; {valid}")
+            raise UserError(f"max_trials = {self.max_trials} is not valid with target_mcse; {valid}", "max_trials")
         for group in groups.CHOSEN:
             chosen = self.experiment.name if group == "experiment" else getattr(self, group).get("name")
             if group != "data" and chosen != groups.KEPT.get(group):  # users may name their data
@@ -209,15 +209,15 @@ def _complaint(mistake: Mapping[str, Any], config: Mapping[str, Any]) -> UserErr
     fields = part.model_fields
     if mistake["type"] == "extra_forbidden":
         near = suggestion(where[-1], (*fields, *axis_keys(config)))
-        name = "config" if part is Settings else "experiment"
-        return UserError(f"{name}: {where[-1]!r} is not a key; valid: {', '.join(fields)}{near}")
+        name = "config: " if part is Settings else "experiment: "
+        return UserError(f"{name}{where[-1]!r} is not a key; valid: {', '.join(fields)}{near}", ".".join(where))
     key = ".".join(where[: 2 if part is Experiment else 1])
     if mistake["type"] == "missing":
         return UserError(f"config: {key!r} is missing; every key of config.yaml is needed")
     if mistake["type"] == "literal_error":
         valid = get_args(fields[key].annotation)
-        return UserError(f"{key} = {value!r} is not known; valid: {', '.join(valid)}{suggestion(value, valid)}")
+        return UserError(f"{key} = {value!r} is not known; valid: {', '.join(valid)}{suggestion(value, valid)}", key)
     if key in groups.CHOSEN:
-        return UserError(f"{key} = {value!r} is not known; valid: {', '.join(groups.options(key))}")
+        return UserError(f"{key} = {value!r} is not known; valid: {', '.join(groups.options(key))}", key)
     field = fields[where[1] if part is Experiment else where[0]]
-    return UserError(f"{key} = {value!r} is not valid; valid: {field.description}")
+    return UserError(f"{key} = {value!r} is not valid; valid: {field.description}", key)

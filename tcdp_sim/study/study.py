@@ -9,11 +9,11 @@ from math import inf
 from typing import Any
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.errors import UserError, only_keys, real
+from tcdp_sim.core.errors import UserError, of_user, only_keys, real
 from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
-from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
+from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO, K
 from tcdp_sim.mechanisms.losses import LOSS, PAIR, asked_losses
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
@@ -184,7 +184,7 @@ def _check_options(
 ) -> None:
     only_keys("mechanism", settings.options, mechanism.options)
     if missing := [name for name in mechanism.options if name not in settings.options]:
-        raise UserError(f"mechanism.{missing[0]} is missing; give it a value")
+        raise UserError(f"mechanism.{missing[0]} is missing; give it a value", f"mechanism.{missing[0]}")
     mechanism.check_options(settings.options)
 
 
@@ -195,16 +195,20 @@ def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism], 
     for name, wanted in (target or {}).items():
         where = f"target_mcse.{name}"
         if name in needs_losses:
-            raise UserError(f"{where} needs losses=true, which this study does not have")
+            raise UserError(f"{where} needs losses=true, which this study does not have", where)
         if name not in names:
-            raise UserError(f"{where} is not an observable or event of {mechanism.name}; valid: {', '.join(names)}")
+            raise UserError(
+                f"{where} is not an observable or event of {mechanism.name}; valid: {', '.join(names)}", where
+            )
         if not isinstance(wanted, Mapping) or len(wanted) != 1 or not set(wanted) <= {"absolute", "relative"}:
-            raise UserError(f"{where} = {wanted!r} is not valid; valid: {{absolute: 0.1}} or {{relative: 0.001}}")
+            raise UserError(
+                f"{where} = {wanted!r} is not valid; valid: {{absolute: 0.1}} or {{relative: 0.001}}", where
+            )
         for kind, value in wanted.items():
             try:
                 real(f"{where}.{kind}", value, 0)
             except ValueError as mistake:
-                raise UserError(str(mistake)) from None
+                raise of_user(mistake) from None
 
 
 def _check_axes(
@@ -215,15 +219,26 @@ def _check_axes(
     valid = ", ".join(mechanism.axes)
     if "data" not in mechanism.axes and str(settings.data["name"]) != blocks.DEFAULT_DATA:
         message = f"data = {settings.data['name']} is not read by {mechanism.name}"
-        raise UserError(f"{message}; its axes are: {valid}")
+        raise UserError(f"{message}; its axes are: {valid}", "data")
     for axis in share:
         if axis not in mechanism.axes:
-            raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")
+            raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}", "share")
+
+
+def _place_of_data(spec: Mapping[str, Any], settings: Settings, place: str) -> str:
+    """Return the place of a mistake in a data set: a key of the section `data`, a file or an axis."""
+    if spec is not settings.data:
+        return place if place == K.name else ""
+    return f"data.{place}" if place.partition(".")[0] in spec else place or "data"
 
 
 def _loader(settings: Settings) -> Callable[[str, Any], Counts]:
     @lru_cache(maxsize=LOADED)
     def load(name: str, k: Any) -> Counts:
-        return load_counts(blocks.data_spec(settings, name), None if k == "declared" else k)
+        spec = blocks.data_spec(settings, name)
+        try:
+            return load_counts(spec, None if k == "declared" else k)
+        except UserError as mistake:
+            raise UserError(str(mistake), _place_of_data(spec, settings, mistake.place)) from None
 
     return load

@@ -20,11 +20,7 @@ READ = (
     *(("cluster", key) for key in ("tls_ca", "tls_cert", "tls_key")),
 )
 START = "`tcdp-sim new histogram` prints a file to start from"
-# The section and the key at the beginning of messages such as "data mine: unknown key 'x'" and "sweep: rho = 'a' is".
-_OF_A_SECTION = re.compile(
-    r"(config|experiment|mechanism|data|cluster|sweep|also\.\w+)\b(?!\.)[^:=;]*: (?:unknown key )?'?(\w+)"
-)
-_ITEM = re.compile(r"\[\d+\]")  # messages name sweep.cells.kk, and lines sweep.cells[3].kk
+_ITEM = re.compile(r"\[\d+\]")  # mistakes name sweep.cells.kk, and lines sweep.cells[3].kk
 
 
 @dataclass(frozen=True)
@@ -52,32 +48,37 @@ class StudyFile:
             keys["sweep"] = {key: None if key in axes else value for key, value in sweep.items() if key in kept}
         return replace(self, keys=keys, given=frozenset(given))
 
-    def _axis(self, message: str) -> str:
-        """Return the only place of the axis with whose name a message begins, "" if there is none or another one."""
-        places = [place for place in {*self.lines, *self.given} if place.startswith(("sweep.", "also."))]
-        named = [place for place in places if _begins(message, place.rpartition(".")[2])]
-        return named[0] if len(named) == 1 else ""
-
     @contextmanager
     def located(self) -> Iterator[None]:
         """Put file and line in front of the message of a UserError in the block, if it is about a key of the file."""
         try:
             yield
         except UserError as mistake:
-            raise UserError(self._located(str(mistake))) from None
+            message, line = str(mistake), self._line(mistake.place)
+            if not line or message.startswith(f"{self.path}:"):
+                raise
+            told = message.removeprefix("config: ")
+            raise UserError(f"{self.path}:{line}: {told}", mistake.place) from None
 
-    def _located(self, message: str) -> str:
-        if message.startswith(f"{self.path}:"):
-            return message
-        meant = message
-        if section := _OF_A_SECTION.match(message):
-            place = section[2] if section[1] == "config" else f"{section[1]}.{section[2]}"
-            meant = place if place in self.lines or place in self.given else message
-        named = [place for place in (*self.lines, *self.given) if _begins(meant, _ITEM.sub("", place))]
-        place = max(named, key=lambda place: len(_ITEM.sub("", place)), default="") or self._axis(meant)
-        if place not in self.lines or place in self.given:
-            return message
-        return f"{self.path}:{self.lines[place]}: {message.removeprefix('config: ')}"
+    def _line(self, place: str) -> int | None:
+        """Return the line of a place, or of the nearest section around it; None for one that words give."""
+        lines: dict[str, int] = {}
+        for name, line in self.lines.items():
+            lines.setdefault(_ITEM.sub("", name), line)
+        place = _ITEM.sub("", place)
+        if place not in {*lines, *self.given} and "." not in place:
+            place = self._axis(place, lines)
+        while place and place not in self.given:
+            if place in lines:
+                return lines[place]
+            place = place.rpartition(".")[0]
+        return None
+
+    def _axis(self, name: str, lines: Collection[str]) -> str:
+        """Return the only place of an axis, "" if there is none or another one."""
+        sweeps = [place for place in {*lines, *self.given} if place.startswith(("sweep.", "also."))]
+        named = [place for place in sweeps if place.rpartition(".")[2] == name]
+        return named[0] if len(named) == 1 else ""
 
 
 NONE = StudyFile()
@@ -116,11 +117,6 @@ def relative_paths(keys: Mapping[str, Any]) -> list[str]:
     """Return the relative paths of the files that a study of these keys reads."""
     read_by_it = [name for place in READ for _, name in _beside(deepcopy(dict(keys)), place, Path())]
     return [name for name in read_by_it if not Path(name).is_absolute()]
-
-
-def _begins(message: str, place: str) -> bool:
-    """Return True if a message begins with a place, and not with a longer word."""
-    return message.startswith(place) and not re.match(r"[\w-]", message[len(place) :])
 
 
 def _beside(section: Any, place: tuple[str, ...], folder: Path, where: str = "") -> Iterator[tuple[str, str]]:

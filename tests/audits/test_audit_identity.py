@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tcdp_sim
+from tcdp_sim.audits.run import CHANGED, OTHER
 from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import PureDP
@@ -358,3 +359,23 @@ def test_a_file_whose_parsing_warns_has_an_identity(tmp_path, monkeypatch):
         warnings.simplefilter("ignore")
         from escapes import f
     assert identity(f) is not None
+
+
+def total(data, rng, trials):
+    return data.total() + rng.laplace(size=trials)
+
+
+def test_counts_belong_to_the_code_of_the_data(module, tmp_path):
+    """Two classes of one name with the same values have the same outputs, and counts of their own."""
+    source = """
+        @dataclass(frozen=True)
+        class Survey:
+            answer: float
+            def total(self): return {} * self.answer
+    """
+    given = {"claim": PureDP(3.0), "trials": 4000, "name": "surveys", "results_dir": tmp_path}
+    for factor, said in (("1", False), ("1.0", True)):
+        survey = module(source.format(factor)).Survey
+        report = tcdp_sim.audit(total, neighbours=[(survey(0.0), survey(1.0))], **given)
+        assert report.resumed == 0
+        assert [OTHER in report.notes, CHANGED in report.notes] == [said, False]

@@ -153,7 +153,7 @@ def test_the_pair_that_tells_is_found_among_many():
 
 
 def candidate(pair, worth, score=None):
-    return search.Candidate(Pair(None, None, pair, ""), score, np.zeros(1), (worth, 0.0))
+    return search.Candidate(Pair(None, None, pair, "", ""), score, np.zeros(1), (worth, 0.0))
 
 
 def test_finalists_are_the_best_of_two_pairs():
@@ -165,7 +165,7 @@ def test_finalists_are_the_best_of_two_pairs():
 
 
 def test_columns_that_are_counted_together_are_those_counted_alone():
-    pair = Pair(np.zeros(1), np.ones(1), 0, "0" * 64)
+    pair = Pair(np.zeros(1), np.ones(1), 0, "0" * 64, "0" * 64)
     columns, edges = [Column("value", 0, ""), Linear(np.array([-2.0]), "")], [np.zeros(1), np.array([-3.0, 1.0])]
 
     def counts(*numbers):
@@ -249,7 +249,7 @@ def test_lowest_bits_of_doubles():
 
 def test_extremes_extend_the_thresholds_exactly():
     """Hits beyond each threshold, recounted from all numbers."""
-    pair = Pair(np.zeros(1), np.ones(1), 0, "0" * 64)
+    pair = Pair(np.zeros(1), np.ones(1), 0, "0" * 64, "0" * 64)
     edges = (np.array([-1.0, 0.0, 2.0]),)
     streams = ("1" * 64, "2" * 64)
     drawing = sampling.Drawing(NOTHING, audited.laplace, np.asarray)

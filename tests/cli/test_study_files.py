@@ -239,7 +239,11 @@ MISTAKES = [
     ("data:\n  name: zpif\n", [], "study.yaml:2: data.name = 'zpif' is not known; .*did you mean zipf"),
     ("data:\n  name: zipf\n  m: 4\n", [], "study.yaml:3: data zipf: unknown key 'm'"),
     ("data: {path: no.csv, column: x, domain: 5}\n", [], "study.yaml:1: no.csv: there is no such file"),
-    ("data:\n  path: t.csv\n", [], "study.yaml:1: data.column is not given|data.column is not given"),
+    ("data:\n  path: t.csv\n", [], "study.yaml:1: data .*column is not given|study.yaml:1: data.column is not given"),
+    ("seed: 1\ndata: {path: t.csv, column: y, domain: 5}\n", [], "study.yaml:2: t.csv: column 'y' is not there"),
+    ("data:\n  path: t.csv\n  column: x\n  domain:\n    from: a\n", [], "study.yaml:[45]: .*"),
+    ("figures:\n  width: 1\n", [], "study.yaml:2: figures.width = 1 is not valid"),
+    ("figures:\n  title: false\n  form: png\n", [], "study.yaml:1: figures = "),
     (
         "cluster:\n  name: local\n  wokers: 3\n",
         [],

@@ -2,9 +2,18 @@
 
 from itertools import product
 
+import composed_pairs as of_pairs
 import mpmath as mp
 import numpy as np
 import pytest
+from composed_pairs import (
+    DominatingPair,
+    composed_epsilon,
+    composed_profile,
+    dominating_pairs,
+    hockey_stick_between,
+    subsampled_hockey_stick,
+)
 from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.pld import privacy_loss_distribution as google
@@ -12,19 +21,7 @@ from scipy import stats
 from scipy.special import gammaln, log_ndtr, ndtr
 
 from tcdp_sim.calibration import calibrate
-from tcdp_sim.exact import (
-    DominatingPair,
-    Mixture,
-    composed_epsilon,
-    composed_profile,
-    dominating_pairs,
-    group_profile,
-    hockey_stick,
-    hockey_stick_between,
-    product_profile,
-    subsampled_hockey_stick,
-)
-from tcdp_sim.exact.losses import composed
+from tcdp_sim.exact import Mixture, group_profile, hockey_stick, product_profile
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.privacy import SCHEMES, ZCDP, ApproxDP, RenyiBound, amplified_profile, tightest_epsilon
 from tcdp_sim.privacy.amplification import amplify
@@ -36,7 +33,7 @@ BEST_KNOWN = 2.124515  # s = 0.01, sigma = 1, 1000 releases, delta = 1e-6
 def either_method(request, monkeypatch):
     """The method that log-concave noise gets, and the one for pairs whose loss neither rises nor falls."""
     if request.param == "as for any pair":
-        monkeypatch.setattr(composed, "_law", lambda pair: None)
+        monkeypatch.setattr(of_pairs, "_law", lambda pair: None)
 
 
 def sampled_gaussian(s, sigma, releases, epsilon, forward=True):

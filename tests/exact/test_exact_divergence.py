@@ -3,11 +3,12 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from composed_pairs import renyi_divergence_between
 from foreign_noises import Cusped
 from open_forms import of_any_noise
 from scipy import integrate, stats
 
-from tcdp_sim.exact import Bounds, Mixture, max_order, renyi_divergence, renyi_divergence_between
+from tcdp_sim.exact import Bounds, Mixture, max_order, renyi_divergence
 from tcdp_sim.exact.renyi import divergence
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from composed_pairs import hockey_stick_between, renyi_divergence_between
 from dp_accounting import GaussianDpEvent, LaplaceDpEvent
 from dp_accounting.pld import privacy_loss_distribution as google
 from dp_accounting.rdp import RdpAccountant
@@ -14,10 +15,8 @@ from tcdp_sim.exact import (
     PrivacyLossDistribution,
     group_profile,
     hockey_stick,
-    hockey_stick_between,
     profile_from_losses,
     renyi_divergence,
-    renyi_divergence_between,
     renyi_from_profile,
     subsampled,
 )

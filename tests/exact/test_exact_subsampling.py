@@ -3,19 +3,12 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from composed_pairs import hockey_stick_between, subsampled_hockey_stick, subsampled_renyi
 from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
 from dp_accounting.rdp import RdpAccountant
 from scipy import integrate, stats
 
-from tcdp_sim.exact import (
-    Mixture,
-    equilateral_renyi,
-    hockey_stick,
-    hockey_stick_between,
-    renyi_from_profile,
-    subsampled_hockey_stick,
-    subsampled_renyi,
-)
+from tcdp_sim.exact import Mixture, equilateral_renyi, hockey_stick, renyi_from_profile
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 
 NOISES = (Gaussian(2.0), Laplace(2.0), TruncatedLaplace(2.0, 9.0), SinhNormal(2.0, 5.0))

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import composed_pairs as of_pairs
 import mpmath as mp
 import numpy as np
 import pytest
@@ -152,18 +153,18 @@ def test_what_has_no_bounds_is_refused(noise):
 @smooth
 def test_composition_is_refused_unless_the_noise_says_that_it_is_log_concave(noise):
     with pytest.raises(ValueError, match="Define `log_concave` in the noise class"):
-        exact.dominating_pairs(noise, 1.0, 0.5, "poisson")
+        of_pairs.dominating_pairs(noise, 1.0, 0.5, "poisson")
 
 
 @pytest.mark.parametrize("noise", [SureLogistic(2.236), OwnLogistic(2.236)], ids=repr)
 @mp.workdps(30)
 def test_one_release_composed_is_the_profile(noise):
-    pairs = exact.dominating_pairs(noise, 1.0, 1.0, "poisson")
+    pairs = of_pairs.dominating_pairs(noise, 1.0, 1.0, "poisson")
     for epsilon in (0.05, 0.2, 0.4):
-        found = exact.composed_profile(pairs, 1, epsilon)
+        found = of_pairs.composed_profile(pairs, 1, epsilon)
         assert found.lower <= mp_profile(noise, 1.0, epsilon) <= found.upper
         assert found.upper > 0
-    epsilon = exact.composed_epsilon(pairs, 30, 1e-6)
+    epsilon = of_pairs.composed_epsilon(pairs, 30, 1e-6)
     assert 0 < epsilon.lower <= epsilon.upper < 30 / 2.236 + 1e-6
 
 
@@ -233,7 +234,7 @@ def test_mixtures_of_a_foreign_noise():
     with mp.workdps(30):
         for noise in (Logistic(2.236), Student(1.0), TwoPeaks(3.0)):
             truth = 0.1 * mp_profile(noise, 1.0, mp.log1p(mp.expm1(mp.mpf(0.01)) / mp.mpf(0.1)))
-            contains(exact.subsampled_hockey_stick(noise, 1.0, 0.01, 0.1), truth, 1e-7)
+            contains(of_pairs.subsampled_hockey_stick(noise, 1.0, 0.01, 0.1), truth, 1e-7)
 
 
 def test_nothing_is_said_that_was_not_stated():

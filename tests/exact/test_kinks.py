@@ -9,13 +9,13 @@ from itertools import pairwise
 import mpmath as mp
 import numpy as np
 import pytest
+from composed_pairs import hockey_stick_between, renyi_divergence_between
 from foreign_noises import Bent
 
 from tcdp_sim import exact
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.per_record import record_epsilon, record_profile
 from tcdp_sim.exact.products import product_profile
-from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.noise import Laplace
 from tcdp_sim.noise.generalized_gaussian import GeneralizedGaussian
 from tcdp_sim.releases import AdditiveRelease

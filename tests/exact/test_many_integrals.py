@@ -2,12 +2,13 @@
 
 import math
 
+import composed_pairs
 import numpy as np
 import pytest
+from composed_pairs import dominating_pairs, subsampled_hockey_stick
 
 from tcdp_sim.core.numerics import integrate
-from tcdp_sim.exact import dominating_pairs, subsampled_hockey_stick
-from tcdp_sim.exact.losses import any_pair, composed
+from tcdp_sim.exact.losses import any_pair
 from tcdp_sim.exact.losses.many_integrals import integrate_each
 from tcdp_sim.exact.losses.sums import LossSum
 from tcdp_sim.noise import Gaussian
@@ -86,10 +87,10 @@ def test_no_transform_is_longer_than_the_longest(monkeypatch, longest):
         lengths.append((span[1] - span[0]) / step)
         return plain(atoms, offset, step, theta, releases, span, missing)
 
-    monkeypatch.setattr(composed, "_law", lambda pair: None)  # the method for any pair
+    monkeypatch.setattr(composed_pairs, "_law", lambda pair: None)  # the method for any pair
     monkeypatch.setattr(any_pair, "LONGEST", longest)
     monkeypatch.setattr(any_pair, "summed", seen)
     pairs = dominating_pairs(Gaussian(1.0), 1.0, 1e-6, "poisson")
-    bounds = composed.composed_profile(pairs, 1000, 1.0)
+    bounds = composed_pairs.composed_profile(pairs, 1000, 1.0)
     assert max(lengths, default=0) <= longest
     assert bounds.upper >= subsampled_hockey_stick(Gaussian(1.0), 1.0, 1.0, 1e-6).lower

@@ -1,11 +1,12 @@
 """Brackets of composed releases become narrower with the square of the step; trusted values by inverse transforms."""
 
+import composed_pairs
 import numpy as np
 import pytest
+from composed_pairs import composed_epsilon, dominating_pairs
 
 from benchmarks.peers import trusted
-from tcdp_sim.exact import composed_epsilon, dominating_pairs
-from tcdp_sim.exact.losses import composed, lists
+from tcdp_sim.exact.losses import lists
 from tcdp_sim.exact.losses.atoms import cells
 from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.noise import Gaussian, Laplace
@@ -22,7 +23,7 @@ def pairs(noise, rate=0.01):
 def test_a_width_of_1e_4_needs_no_long_transform(noise, longest, monkeypatch):
     """A thousand releases. With cells that lie anyhow around the points of the grid it took transforms of 2^21."""
     monkeypatch.setattr(lists, "LONGEST", longest)
-    monkeypatch.setattr(composed, "any_bracket", None)  # the other method is not needed
+    monkeypatch.setattr(composed_pairs, "any_bracket", None)  # the other method is not needed
     found = composed_epsilon(pairs(noise), 1000, DELTA, 1e-4)
     truth = getattr(trusted, f"subsampled_{noise}")(0.01, 1000, DELTA)
     assert found.lower <= truth * (1 + 1e-9)
@@ -74,18 +75,18 @@ def test_the_pair_that_is_no_worse_is_left_early(monkeypatch):
 @pytest.mark.parametrize("noise", NOISES)
 def test_both_methods_agree(noise, monkeypatch):
     found = composed_epsilon(pairs(noise), 300, DELTA, 1e-4)
-    monkeypatch.setattr(composed, "_law", lambda pair: None)
+    monkeypatch.setattr(composed_pairs, "_law", lambda pair: None)
     other = composed_epsilon(pairs(noise), 300, DELTA, 1e-4)
     assert found != other
     assert max(found.lower, other.lower) <= min(found.upper, other.upper)
 
 
 def test_a_bracket_that_is_too_wide_is_narrowed_by_the_other_method(monkeypatch):
-    monkeypatch.setattr(composed, "_FEW_ROUNDS", 1)
+    monkeypatch.setattr(composed_pairs, "_FEW_ROUNDS", 1)
     monkeypatch.setattr(lists, "_WIDTH", 1e-4)  # so that the first step is too coarse
     truth = trusted.subsampled_gaussian(0.01, 1000, DELTA)
     found = composed_epsilon(pairs("gaussian"), 1000, DELTA)
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower <= 1e-3
-    monkeypatch.setattr(composed, "any_bracket", lambda *arguments: (0.0, np.inf))
+    monkeypatch.setattr(composed_pairs, "any_bracket", lambda *arguments: (0.0, np.inf))
     assert np.subtract(*composed_epsilon(pairs("gaussian"), 1000, DELTA)[::-2]) > 1e-3

@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import product
 from typing import Any
 
+import composed_pairs as of_pairs
 import numpy as np
 import pytest
 from noise_examples import TABLE
@@ -95,21 +96,29 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]] = {  # 
     "hockey_stick": (exact.hockey_stick, (SHIFTS, EPSILONS)),
     "product_profile": (exact.product_profile, (SHIFTS, EPSILONS)),
     "profile_from_losses": (exact.profile_from_losses, (SHIFTS, EPSILONS)),
-    "subsampled_hockey_stick": (exact.subsampled_hockey_stick, (SHIFTS, EPSILONS, (1e-6, 0.4), ("forward", "reverse"))),
-    "hockey_stick_between": (lambda n, s, e: exact.hockey_stick_between(*two(n, s), e), (SHIFTS, EPSILONS)),
+    "subsampled_hockey_stick": (
+        of_pairs.subsampled_hockey_stick,
+        (SHIFTS, EPSILONS, (1e-6, 0.4), ("forward", "reverse")),
+    ),
+    "hockey_stick_between": (lambda n, s, e: of_pairs.hockey_stick_between(*two(n, s), e), (SHIFTS, EPSILONS)),
     "renyi_divergence": (exact.renyi_divergence, (SHIFTS, ORDERS)),
-    "subsampled_renyi": (exact.subsampled_renyi, (SHIFTS, ORDERS, (0.4,), ("forward", "reverse"))),
-    "renyi_divergence_between": (lambda n, s, a: exact.renyi_divergence_between(*two(n, s), a), (SHIFTS, ORDERS)),
+    "subsampled_renyi": (of_pairs.subsampled_renyi, (SHIFTS, ORDERS, (0.4,), ("forward", "reverse"))),
+    "renyi_divergence_between": (
+        lambda n, s, a: of_pairs.renyi_divergence_between(*two(n, s), a),
+        (SHIFTS, ORDERS),
+    ),
     "affine_divergence": (exact.affine_divergence, ((0.5,), SHIFTS, ORDERS[:-1])),
     "record_epsilon": (lambda n, s, d: exact.record_epsilon(AdditiveRelease(n), s, d), (SHIFTS, DELTAS)),
     "record_policy": (lambda n, s, w: exact.record_policy(AdditiveRelease(n), s, w), (SHIFTS, (1.5, 1e3, np.inf))),
     "mutual_information": (lambda n, s: exact.mutual_information(n, [0, s, 2 * s]), (SHIFTS,)),
     "composed_epsilon": (
-        lambda n, s, r, t, d: exact.composed_epsilon(exact.dominating_pairs(n, s, r, "poisson"), t, d),
+        lambda n, s, r, t, d: of_pairs.composed_epsilon(of_pairs.dominating_pairs(n, s, r, "poisson"), t, d),
         (SHIFTS, (1e-6, 0.3, 1.0), TIMES, DELTAS),
     ),
     "composed_profile": (
-        lambda n, s, r, t: exact.composed_profile(exact.dominating_pairs(n, s, r, "with_replacement", 100), t, 0.3),
+        lambda n, s, r, t: of_pairs.composed_profile(
+            of_pairs.dominating_pairs(n, s, r, "with_replacement", 100), t, 0.3
+        ),
         (SHIFTS, (0.3, 1.0), TIMES),
     ),
     "max_abs_quantile": (exact.max_abs_quantile, ((1, 1e6, 1e300), (1e-300, 0.5, 1 - 1e-9))),

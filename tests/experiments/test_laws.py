@@ -2,11 +2,11 @@
 
 from types import SimpleNamespace
 
+import composed_pairs as of_pairs
 import numpy as np
 import pytest
 from scipy import stats
 
-from tcdp_sim import exact
 from tcdp_sim.candidates import tries_of
 from tcdp_sim.experiments import losses, private_candidates
 from tcdp_sim.experiments.laws import binomial, quantiles_of_atoms, sum_of_binomials
@@ -61,7 +61,7 @@ def test_numbers_of_runs_have_the_laws_of_scipy(law, scipys):
 def test_delta_of_a_sample_is_that_of_the_mixture(noise, s):
     """The oracle integrates over the mixture, and uses no theorem on amplification."""
     for epsilon in (-0.5, 0.0, 0.1, 0.7):
-        bracket = exact.subsampled_hockey_stick(noise, 1.0, epsilon, s)
+        bracket = of_pairs.subsampled_hockey_stick(noise, 1.0, epsilon, s)
         found = theory.subsampled_delta(noise, s, epsilon)
         assert bracket.lower - 1e-9 <= found <= bracket.upper + 1e-9
 

@@ -5,6 +5,7 @@ import inspect
 import re
 from dataclasses import dataclass
 
+import composed_pairs as of_pairs
 import numpy as np
 import pytest
 from foreign_noises import Logistic, Student
@@ -73,7 +74,10 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     exact.Mixture: (lambda noise: exact.Mixture(noise), set()),
     exact.PrivacyLossDistribution: (lambda noise: exact.PrivacyLossDistribution(noise, 1.0).mean(), LOSS),
     exact.affine_divergence: (lambda noise: exact.affine_divergence(noise, 0.1, 1.0, 2.0), {"affine_max_order"}),
-    exact.dominating_pairs: (lambda noise: exact.dominating_pairs(noise, 1.0, 0.5, "poisson"), CONCAVE),
+    of_pairs.dominating_pairs: (
+        lambda noise: of_pairs.dominating_pairs(noise, 1.0, 0.5, "poisson"),
+        CONCAVE,
+    ),
     exact.group_profile: (lambda noise: exact.group_profile(noise, 1.0, 0.1, 2), set()),
     exact.histogram_information: (lambda noise: exact.histogram_information(noise, 1, 5), LOSS),
     exact.hockey_stick: (lambda noise: exact.hockey_stick(noise, 1.0, 0.1), set()),
@@ -100,8 +104,11 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     exact.selection_probability: (lambda noise: exact.selection_probability("noisy_max", noise, 3.0, 10), set()),
     exact.spurious_wins_probability: (lambda noise: exact.spurious_wins_probability(noise, [3, 2], 5), set()),
     exact.subsampled: (lambda noise: exact.subsampled(noise, 1.0, 0.5), set()),
-    exact.subsampled_hockey_stick: (lambda noise: exact.subsampled_hockey_stick(noise, 1.0, 0.1, 0.5), set()),
-    exact.subsampled_renyi: (lambda noise: exact.subsampled_renyi(noise, 1.0, 2.0, 0.5), set()),
+    of_pairs.subsampled_hockey_stick: (
+        lambda noise: of_pairs.subsampled_hockey_stick(noise, 1.0, 0.1, 0.5),
+        set(),
+    ),
+    of_pairs.subsampled_renyi: (lambda noise: of_pairs.subsampled_renyi(noise, 1.0, 2.0, 0.5), set()),
     exact.top_stays_probability: (lambda noise: exact.top_stays_probability(noise, [3, 2], 5), set()),
     exact.worst_pairs: (lambda noise: exact.worst_pairs("noisy_max", noise, 3), set()),
     bounds.histogram_error_bound: (lambda noise: bounds.histogram_error_bound(noise, 10, 0.05), set()),
@@ -253,7 +260,7 @@ def test_the_advice_fits_what_is_known():
 def test_noises_that_say_what_they_are_get_no_advice_to_say_more():
     """Sinh-normal noise of two modes is not log-concave, and defining that it is would be false."""
     with pytest.raises(ValueError, match="is not log-concave") as told:
-        exact.dominating_pairs(SinhNormal(2.0, 1.0), 1.0, 0.1, "poisson")
+        of_pairs.dominating_pairs(SinhNormal(2.0, 1.0), 1.0, 0.1, "poisson")
     assert "efine" not in str(told.value)
     assert "knee >= scale" in str(told.value)
 

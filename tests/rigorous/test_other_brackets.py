@@ -1,5 +1,6 @@
 """Brackets of extremes, selection, compositions, information and optimal noise against ball arithmetic."""
 
+import composed_pairs as of_pairs
 import numpy as np
 import pytest
 from ball_brackets import assert_agrees
@@ -143,11 +144,11 @@ def _gained(p, q, epsilon):
 @pytest.mark.parametrize(("releases", "epsilon"), [(2, 1.0), (3, 0.1), (4, 3.0)])
 def test_composed_gaussians(releases, epsilon):
     """They are one, at the root of their number times the distance."""
-    pairs = exact.dominating_pairs(noise.Gaussian(2.0), 1.0, 1.0, "poisson")
+    pairs = of_pairs.dominating_pairs(noise.Gaussian(2.0), 1.0, 1.0, "poisson")
     distance = ball(releases).sqrt() / 2
     far = ball(epsilon) / distance
     value = normal_tail(far - distance / 2) - ball(epsilon).exp() * normal_tail(far + distance / 2)
-    assert_agrees(exact.composed_profile(pairs, releases, epsilon), value)
+    assert_agrees(of_pairs.composed_profile(pairs, releases, epsilon), value)
 
 
 def _laplace_delta(t, rate):
@@ -169,8 +170,8 @@ def _two_laplaces(scale, epsilon):
 @pytest.mark.parametrize("epsilon", [0.125, 0.5])
 def test_two_laplaces(epsilon):
     value = _two_laplaces(1.5, epsilon)
-    pairs = exact.dominating_pairs(noise.Laplace(1.5), 1.0, 1.0, "poisson")
-    assert_agrees(exact.composed_profile(pairs, 2, epsilon), value)
+    pairs = of_pairs.dominating_pairs(noise.Laplace(1.5), 1.0, 1.0, "poisson")
+    assert_agrees(of_pairs.composed_profile(pairs, 2, epsilon), value)
     assert_agrees(exact.product_profile(noise.Laplace(1.5), 1.0, epsilon, 2), value)
 
 

@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
-from types import FunctionType
+from importlib import import_module
+from types import FunctionType, ModuleType
 
 import numpy as np
 import pytest
 
 import tcdp_sim
+from tcdp_sim.audits.pairs import listed
+from tcdp_sim.core.reached import known_place
 from tcdp_sim.mechanisms import NoiseDraw
 from tcdp_sim.mechanisms.functions import law_of
 from tcdp_sim.noise import Gaussian
@@ -85,6 +88,8 @@ SCRIPT = """
 import json
 import numpy as np
 import tcdp_sim
+from tcdp_sim.audits.pairs import listed
+from tcdp_sim.core.reached import known_place
 from tcdp_sim.mechanisms import NoiseDraw
 from tcdp_sim.noise import Gaussian
 
@@ -118,3 +123,52 @@ def test_files_notebooks_and_standard_input_give_the_same_numbers(tmp_path):
     drawn = tcdp_sim.simulate(NoiseDraw(Gaussian(1.0), None), trials=100, seed=1)
     here = [found["value"].values.tolist(), float(drawn["noise_mean"])]
     assert [json.loads(text) for text in texts] == [here] * len(ways)
+
+
+def test_a_class_of_a_mechanism_may_move(monkeypatch):
+    drawn = []
+    for name in ("first_place", "second_place"):
+        module = ModuleType(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        exec("from tcdp_sim.mechanisms import NoiseDraw\nclass Draw(NoiseDraw): pass", vars(module))
+        assert module.Draw.__module__ == name
+        drawn.append(bits(tcdp_sim.simulate(module.Draw(Gaussian(1.0), None), trials=500, seed=3)))
+    assert drawn[0] == drawn[1] == bits(tcdp_sim.simulate(NoiseDraw(Gaussian(1.0), None), trials=500, seed=3))
+
+
+SURVEY = """
+from dataclasses import dataclass
+
+@dataclass
+class Survey:
+    answers: tuple
+"""
+
+
+def test_a_class_of_audited_data_may_move(tmp_path, monkeypatch):
+    """Its name and values name the streams; its code names the stored chunks too."""
+    pairs = []
+    for name in ("first_place", "second_place"):
+        (tmp_path / f"{name}.py").write_text(SURVEY)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setitem(sys.modules, name, None)  # so that the module goes at the end
+        del sys.modules[name]
+        survey = import_module(name).Survey
+        pairs.append(listed([(survey((1, 2)), survey((1,))), (survey((1, 2)), survey((2,)))]))
+    (one, more), (other, _) = pairs
+    assert one.known
+    assert one.stream == other.stream != more.stream
+    assert one.content != other.content
+
+
+def test_plain_inputs_have_one_digest():
+    (pair,) = listed([(np.arange(3), [1, "a", None])])
+    assert pair.stream == pair.content
+
+
+def test_a_file_of_the_package_may_move():
+    """Classes are known by the package that exports them."""
+    assert known_place(Gaussian) == ("tcdp_sim.noise", "Gaussian")
+    assert known_place(NoiseDraw) == ("tcdp_sim.mechanisms", "NoiseDraw")
+    assert known_place(np.ndarray) == ("numpy", "ndarray")
+    assert known_place(law_of) == ("tcdp_sim.mechanisms.functions", "law_of")

@@ -4,6 +4,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.experiments import between
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.orders import largest_cost
@@ -63,10 +64,9 @@ def group_bound(budget: Budget) -> Points:
 @claim("T.1.1a tight in ρ")
 def group_gaussian(budget: Budget) -> Points:
     """Yield divergences of Gaussian noise at the shift of a group, by quadrature."""
-    noise = exact.Mixture(Gaussian(3.0))
     for g in (1, 2, 5):
         for order in (1.5, 6.0):
-            left = exact.renyi_divergence_between(noise, exact.Mixture(Gaussian(3.0), (float(g),)), order)
+            left = between.renyi(*between.moved(Gaussian(3.0), float(g)), order)
             yield Point(f"g = {g}, α = {order:g}", left, closed_form(g * g * order / 18))
 
 

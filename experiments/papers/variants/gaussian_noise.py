@@ -4,6 +4,7 @@ from math import exp, expm1, log, sqrt
 
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.experiments import between
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian
@@ -50,7 +51,7 @@ def renyi_variances(budget: Budget) -> Points:
 
 def _divergence(sigma: float, order: float) -> Bounds[float]:
     noise = Gaussian(sigma)
-    return exact.renyi_divergence_between(exact.Mixture(noise), exact.Mixture(noise, (1.0,)), order)
+    return between.renyi(*between.moved(noise, 1.0), order)
 
 
 @claim("V.T1 conv")

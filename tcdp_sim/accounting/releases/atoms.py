@@ -1,19 +1,24 @@
 """Laws of the privacy loss with finitely many values, from probability vectors and from noise on a lattice."""
 
+from dataclasses import dataclass
 from fractions import Fraction
-from math import fsum
+from math import fsum, inf
 
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.core.numerics import TINY
+from tcdp_sim.core.numerics import TINY, Bounds
 from tcdp_sim.exact.losses.atoms import DENSITY
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
+from tcdp_sim.exact.mixtures import Mixture
+from tcdp_sim.exact.renyi.lattice_mixtures import LatticePair
+from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
 
 MOST_POINTS = 2**22  # of a lattice
 _EVEN = 1e-12  # relative distance from an even spacing, up to rounding
 _HEAVY = 1e-280
+_RARE = -690.0  # log of a probability: with less, a mass would lose its digits
 _LOSS_ERROR = 4e-15  # relative to 1 + its size
 
 
@@ -60,6 +65,36 @@ def _sum(values: Floats) -> tuple[float, float]:
     return (float(np.nextafter(total, 0.0)) if gap < 0 else total), (
         float(np.nextafter(total, 2.0)) if gap > 0 else total
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatticeLoss(AtomicLoss):
+    """The law of log(p / q) under p of two mixtures of one noise on a lattice."""
+
+    pair: LatticePair
+
+    def renyi(self, order: float) -> Bounds:
+        """Return the Renyi divergence."""
+        return Bounds(*self.pair.renyi(order))
+
+
+def of_mixtures(p: Mixture, q: Mixture) -> LatticeLoss:
+    """Return the law of log(p / q) under p, of two mixtures of one noise on a lattice.
+
+    Points that are too rare for floats count as the largest loss, if there is one, and as infinite losses otherwise.
+    """
+    pair = LatticePair(p, q)
+    points, (least, _, most) = pair.points(_RARE), pair.renyi(inf)
+    frequent, alone = points.log_p > _RARE, points.loss == inf
+    seen = frequent & np.isfinite(points.loss)
+    loss, mass, slack = points.loss[seen], np.exp(points.log_p[seen]), float(points.error[seen].max(initial=0.0))
+    lost, relative = fsum(np.exp(points.log_p[frequent & alone])), DENSITY + ROUNDING * abs(_RARE)
+    rare = float(np.exp(_RARE)) * (len(points.loss) + 2)
+    ends = (lost * (1 - relative), min(lost * (1 + relative) + rare, 1.0))
+    if most < inf:
+        loss, mass, ends, slack = np.append(loss, most), np.append(mass, rare), (0.0, 0.0), max(slack, most - least)
+    order = np.argsort(loss, kind="stable")
+    return LatticeLoss(loss[order], mass[order], ends, None, relative, slack, unbounded=most == inf, pair=pair)
 
 
 def of_lattice(noise: Noise, shift: float) -> AtomicLoss:

@@ -41,7 +41,8 @@ def worker_count(spec: Mapping[str, Any]) -> int:
         valid = isinstance(workers, int) and not isinstance(workers, bool) and 1 <= workers <= MAX_WORKERS
         if not valid:
             raise UserError(
-                f"cluster.workers = {workers!r} is not valid; valid: a whole number from 1 to {MAX_WORKERS}"
+                f"cluster.workers = {workers!r} is not valid; valid: a whole number from 1 to {MAX_WORKERS}",
+                "cluster.workers",
             )
     if name == "serial":
         return 1
@@ -119,7 +120,8 @@ def _load_dask(name: str) -> None:
     except ModuleNotFoundError as problem:
         lacking = " ".join(str(problem).split())
         raise UserError(
-            f"cluster={name} does not work on this system ({lacking}); use cluster=serial, or Linux (on Windows: WSL)"
+            f"cluster={name} does not work on this system ({lacking}); use cluster=serial, or Linux (on Windows: WSL)",
+            "cluster",
         ) from None
 
 

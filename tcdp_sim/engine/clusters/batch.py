@@ -67,7 +67,9 @@ def _ready(name: str, logs: Path) -> None:
     try:
         logs.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise UserError(f"cluster.folder = {str(logs)!r} cannot be made ({problem.strerror})") from None
+        raise UserError(
+            f"cluster.folder = {str(logs)!r} cannot be made ({problem.strerror})", "cluster.folder"
+        ) from None
 
 
 def _scheduler(spec: Mapping[str, Any], logs: Path, ends: ExitStack) -> "Client":
@@ -87,7 +89,7 @@ def _scheduler(spec: Mapping[str, Any], logs: Path, ends: ExitStack) -> "Client"
             ends.callback(dask_client.close)
     except (RuntimeError, OSError, ValueError) as problem:  # no such interface, no port, a full disk
         reason = " ".join(str(problem).split())
-        raise UserError(f"cluster={name}: the scheduler for the workers did not start ({reason})") from None
+        raise UserError(f"cluster={name}: the scheduler for the workers did not start ({reason})", "cluster") from None
     return dask_client
 
 

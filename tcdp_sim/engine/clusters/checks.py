@@ -21,7 +21,7 @@ def text(spec: Mapping[str, Any], key: str, pattern: str, valid: str, *, needed:
         return None
     written = str(value) if type(value) is int else value
     if not isinstance(written, str) or not re.fullmatch(pattern, written):
-        raise UserError(f"cluster.{key} = {value!r} is not valid; valid: {valid}")
+        raise UserError(f"cluster.{key} = {value!r} is not valid; valid: {valid}", f"cluster.{key}")
     return written
 
 
@@ -29,14 +29,16 @@ def whole(spec: Mapping[str, Any], key: str, low: int, high: int) -> int:
     """Return the whole number of a key."""
     value = spec[key]
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise UserError(f"cluster.{key} = {value!r} is not valid; valid: a whole number from {low} to {high}")
+        raise UserError(
+            f"cluster.{key} = {value!r} is not valid; valid: a whole number from {low} to {high}", f"cluster.{key}"
+        )
     return value
 
 
 def yes_no(spec: Mapping[str, Any], key: str) -> bool:
     """Return the truth value of a key."""
     if not isinstance(spec[key], bool):
-        raise UserError(f"cluster.{key} = {spec[key]!r} is not valid; valid: true, false")
+        raise UserError(f"cluster.{key} = {spec[key]!r} is not valid; valid: true, false", f"cluster.{key}")
     return spec[key]
 
 
@@ -50,7 +52,9 @@ def seconds(spec: Mapping[str, Any], key: str) -> int:
     value = spec[key]
     span = _seconds(value)
     if span is None or not SHORTEST <= span <= LONGEST:
-        raise UserError(f"cluster.{key} = {value!r} is not valid; valid: 1min to 366d, as 8h, 90min or 1-12:00:00")
+        raise UserError(
+            f"cluster.{key} = {value!r} is not valid; valid: 1min to 366d, as 8h, 90min or 1-12:00:00", f"cluster.{key}"
+        )
     return span
 
 

@@ -55,7 +55,9 @@ def check(spec: Mapping[str, Any]) -> None:
     queue, directives = QUEUES[spec["name"]], spec["directives"]
     for one in directives if isinstance(directives, list) else [directives]:
         if not (isinstance(one, str) and re.fullmatch(queue["directive"], one)):
-            raise UserError(f"cluster.directives = {directives!r} is not valid; valid: {queue['valid']}")
+            raise UserError(
+                f"cluster.directives = {directives!r} is not valid; valid: {queue['valid']}", "cluster.directives"
+            )
 
 
 def lifetime(walltime: int) -> tuple[int, int]:

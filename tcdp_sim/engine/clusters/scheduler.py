@@ -32,7 +32,7 @@ def check(spec: Mapping[str, Any]) -> None:
     """Raise UserError unless the address is valid, and TLS files are given exactly for tls://."""
     valid = "tls://HOST:PORT or tcp://HOST:PORT"
     if spec["address"] is None:
-        raise UserError(f"cluster.address is not given; give cluster.address={valid}")
+        raise UserError(f"cluster.address is not given; give cluster.address={valid}", "cluster.address")
     checks.text(spec, "address", ADDRESS, valid, needed=True)
     checks.whole(spec, "wait", 1, 86400)
     secure = spec["address"].startswith("tls://")
@@ -40,9 +40,9 @@ def check(spec: Mapping[str, Any]) -> None:
         value = spec[key]
         if (value is not None) != secure:
             because = "an address with tls:// needs all three" if secure else "TLS goes with an address tls://HOST:PORT"
-            raise UserError(f"cluster.{key} = {value!r} is not valid: {because} ({', '.join(FILES)})")
+            raise UserError(f"cluster.{key} = {value!r} is not valid: {because} ({', '.join(FILES)})", f"cluster.{key}")
         if secure and not (isinstance(value, str) and Path(at_home(value)).is_file()):
-            raise UserError(f"cluster.{key} = {value!r} is not a file; valid: the path of a PEM file")
+            raise UserError(f"cluster.{key} = {value!r} is not a file; valid: the path of a PEM file", f"cluster.{key}")
 
 
 def is_loopback(host: str) -> bool:
@@ -84,10 +84,14 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
             return Client(address, security=security, timeout=wait)
     except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
         _end_what_failed(problem)
-        raise UserError(f"cluster.address = {address} gives no connection ({_cause(problem)})") from None
+        raise UserError(
+            f"cluster.address = {address} gives no connection ({_cause(problem)})", "cluster.address"
+        ) from None
     except MemoryError as problem:  # another protocol's first bytes were read as a length
         _end_what_failed(problem)
-        raise UserError(f"cluster.address = {address} gives no connection (it is not a Dask scheduler)") from None
+        raise UserError(
+            f"cluster.address = {address} gives no connection (it is not a Dask scheduler)", "cluster.address"
+        ) from None
 
 
 def _refuses(host: str, port: int) -> bool:

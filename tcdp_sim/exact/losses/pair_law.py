@@ -18,7 +18,7 @@ from tcdp_sim.exact.losses.atoms import DENSITY, Atoms
 from tcdp_sim.exact.losses.grid_law import GridLaw, TooFine, gathered
 from tcdp_sim.exact.losses.level_sets import landmarks
 from tcdp_sim.exact.mixtures import Mixture
-from tcdp_sim.exact.renyi.mixture_divergences import renyi_divergence_between
+from tcdp_sim.exact.renyi.mixture_divergences import renyi_of_pair
 from tcdp_sim.exact.subsampling import DominatingPair
 
 _PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
@@ -115,7 +115,7 @@ class PairLoss:
         if self.pair.symmetric or len(self.pair.parts) > 1:
             raise ValueError("Renyi divergences of sampling with fixed size are not known; valid: Poisson sampling")
         _, p, q = self.pair.parts[0]
-        return Bounds(*(float(end) for end in renyi_divergence_between(p, q, order)))
+        return renyi_of_pair(p, q, order)
 
     def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
         """Return the law on the grid. The offset of a symmetric pair has to be 0."""

@@ -41,8 +41,8 @@ class Question:
         True if `at_once` gives the best ends.
     missed : callable
         Map from the ends of `find` and the upper end known so far to True if the window begins above the answer.
-    delta : float or None
-        The delta whose epsilon is asked for, if that is the question.
+    delta, epsilon : float or None
+        The delta whose epsilon is asked for, or the epsilon whose delta, if that is the question.
     wider : float
         The distance from the answer down to the start of the first window, over the usual one.
     dearer : int
@@ -60,6 +60,7 @@ class Question:
     delta: float | None = None
     wider: float = 1.0
     dearer: int = 1
+    epsilon: float | None = None
 
     def close(self, low: float, high: float) -> bool:
         """Return True if the ends are close enough."""
@@ -128,6 +129,7 @@ def delta_question(epsilon: float, allowed: Callable[[float], float]) -> Questio
         allowed,
         lambda theta, delta: theta * delta,
         lambda _, log_delta: max(np.exp(log_delta), 1e-300),
+        epsilon=epsilon,
     )
 
 

@@ -64,7 +64,7 @@ class LatticePair(SharedShifts):
                 found.append(([i], [0.0]))
         return tuple((np.array(members), np.array(moves)) for members, moves in found)
 
-    def _points(self, log_tail: float) -> _Points:
+    def points(self, log_tail: float) -> _Points:
         """Return the points up to where each tail has a log probability of at most `log_tail` under every shift."""
         if log_tail not in self._known:
             end = max(float(np.ceil(self.noise.isf_log(log_tail) / self.noise.step_length)), 1.0)  # two points or more
@@ -106,7 +106,7 @@ class LatticePair(SharedShifts):
         return rows
 
     def _profile(self, epsilons: Floats, tail: float) -> Floats:
-        points = self._points(tail)
+        points = self.points(tail)
         mass, rounding = np.exp(points.log_p), 1e-13 + ROUNDING * _size(points.log_p)
         many = max(_AT_ONCE // len(mass), 1)
         rows = []
@@ -164,7 +164,7 @@ class LatticePair(SharedShifts):
 
         The terms beyond fall at least as fast as the last ones do, since the tails of the noise are log-concave there.
         """
-        points = self._points(tail)
+        points = self.points(tail)
         with np.errstate(all="ignore"):
             heights = np.fmax(points.log_q + order * points.loss, points.log_q)
             heights = np.where(np.isnan(heights) | np.isneginf(points.log_q), -inf, heights)
@@ -184,7 +184,7 @@ class LatticePair(SharedShifts):
     def _max_divergence(self) -> Ends:
         if self._unmatched or (self._overhang and np.isposinf(self.noise.largest_loss(self._overhang))):
             return inf, inf, inf
-        points = self._points(_FIRST)
+        points = self.points(_FIRST)
         loss = np.where(np.isnan(points.loss) | np.isneginf(points.log_p), -inf, points.loss)
         low, top, high = (float((loss + side * points.error).max()) for side in (-1, 0, 1))
         bound = self._ratio_bound() * (1 + _OF_LOSS)

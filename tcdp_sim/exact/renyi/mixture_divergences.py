@@ -78,7 +78,7 @@ def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds
     if p.noise.is_discrete:
         lattice = LatticePair(p, q)
         return _shaped(np.array([lattice.renyi(each) for each in flat]), order).clipped(0.0)
-    pair = _Pair(p, q)
+    pair = _pair(p, q)
     pair.need_near_peaks()
     rows = np.array([_renyi(pair, each) for each in flat])
     return _shaped(rows, order).clipped(0.0)
@@ -250,6 +250,18 @@ class _Pair(SharedShifts):
     def _floor(self, x: Floats) -> Floats:
         """Return the rounding of the loss beyond its own digits, which is 0 if the noise gives its loss."""
         return np.zeros_like(x) if self.noise.gives_loss else self.error(x)
+
+
+@lru_cache(maxsize=8)
+def _pair(p: Mixture, q: Mixture) -> "_Pair":
+    """Return the pair, which keeps its panels for further orders."""
+    return _Pair(p, q)
+
+
+@lru_cache(maxsize=512)
+def renyi_of_pair(p: Mixture, q: Mixture, order: float) -> Bounds:
+    """Return D_order(p || q), kept for the directions and cases of a list that ask for it again."""
+    return renyi_divergence_between(p, q, order)
 
 
 def _renyi(pair: "_Pair", order: float) -> tuple[float, float, float]:

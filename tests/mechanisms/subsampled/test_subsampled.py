@@ -5,6 +5,7 @@ Seeds are fixed; a comparison at 5.5 standard errors has a false-alarm rate of 4
 
 import json
 
+import composed_pairs as of_pairs
 import numpy as np
 import pytest
 from scipy import stats
@@ -123,7 +124,7 @@ def test_the_final_privacy_is_what_was_asked_for(noise, scheme):
     assert mechanism.guarantee == ApproxDP(**FINAL)
     s = mechanism.fraction
     if scheme == "poisson":
-        found = exact.subsampled_hockey_stick(mechanism.noise, 1.0, 0.5, s).estimate
+        found = of_pairs.subsampled_hockey_stick(mechanism.noise, 1.0, 0.5, s).estimate
     else:
         found = s * exact.product_profile(mechanism.noise, 1.0, np.log1p(np.expm1(0.5) / s), 2).estimate
     assert found <= 1e-4 * (1 + 1e-9)
@@ -137,7 +138,7 @@ def test_the_loss_is_that_of_the_mixture(noise, s):
     mechanism = built(noise, **base, threshold=0.3 * s)
     found = mechanism.simulate(rng(), TRIALS)
     assert set(found) == {"loss_tail", "hockey_stick"}
-    truth = exact.subsampled_hockey_stick(mechanism.noise, 1.0, 0.3 * s, s)
+    truth = of_pairs.subsampled_hockey_stick(mechanism.noise, 1.0, 0.3 * s, s)
     agree(found["hockey_stick"], truth.estimate)
     plain = built(noise, **base).simulate(rng(4), TRIALS)["privacy_loss"]
     chance = found["loss_tail"].mean()
@@ -148,7 +149,7 @@ def test_the_loss_is_that_of_the_mixture(noise, s):
 def test_rare_losses_are_drawn_precisely():
     mechanism = built("gaussian", rho=0.1, threshold=2.5, sampling_fraction=0.01)
     found = mechanism.simulate(rng(), TRIALS)["hockey_stick"]
-    truth = exact.subsampled_hockey_stick(mechanism.noise, 1.0, 2.5, 0.01).estimate
+    truth = of_pairs.subsampled_hockey_stick(mechanism.noise, 1.0, 2.5, 0.01).estimate
     assert truth < 1e-40
     assert abs(found.mean() - truth) < 5.5 * found.std() / np.sqrt(TRIALS) < 0.01 * truth
 

@@ -1,22 +1,39 @@
-"""The epsilon and delta of many releases of one kind, from composed privacy losses, with bounds.
+"""Divergences and compositions of pairs of laws, one direction at a time, by the functions below a ledger.
 
-Pairs whose loss rises or falls with the output, as it does for log-concave noise, are composed as entries of a ledger
-are (`lists.py`). Other pairs have a method of their own (`any_pair.py`), which also narrows brackets that are too wide.
+`composed_epsilon` and `composed_profile` compose any dominating pairs, also with labels. Pairs whose loss rises or
+falls with the output are composed as entries of a ledger are (`lists.py`), and then by the method for all other pairs
+(`any_pair.py`) if the bracket is wide. So each method is tested on the pairs of the other one too.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.any_pair import Query, any_bracket, delta_query, epsilon_query
 from tcdp_sim.exact.losses.lists import bracket, expected
 from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
-from tcdp_sim.exact.subsampling import DominatingPair
+from tcdp_sim.exact.mixtures import Mixture, subsampled
+from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
+from tcdp_sim.exact.subsampling import DominatingPair, dominating_pairs
 from tcdp_sim.exact.work import MOST_POINTS, within
+from tcdp_sim.noise import Noise
 
+__all__ = [
+    "DominatingPair",
+    "composed_epsilon",
+    "composed_profile",
+    "dominating_pairs",
+    "hockey_stick_between",
+    "renyi_divergence_between",
+    "subsampled_hockey_stick",
+    "subsampled_renyi",
+]
+DIRECTIONS = ("forward", "reverse")
 MOST_RELEASES = 10**7
 _FEW_ROUNDS = 4  # before the other method takes over
 _CLOSE, _SMALL = 1e-3, 1e-6  # of an epsilon: the width of its bounds, relative below 1; below that absolute again
@@ -27,46 +44,7 @@ _EQUAL, _TINY_EXTENT, _LARGE = 1e-9, 1e-13, 1e5  # losses that differ by less ar
 def composed_epsilon(
     pairs: Iterable[DominatingPair], releases: int, delta: float, tolerance: float | None = None
 ) -> Bounds:
-    """Return the least epsilon >= 0 (nats) of the (epsilon, delta) guarantee of `releases` draws from a pair.
-
-    Parameters
-    ----------
-    pairs : iterable of DominatingPair
-        The pairs, such as those of `dominating_pairs`. The answer is that of the worst.
-    releases : int
-        The number of releases, from 1 to 10^7.
-    delta : float
-        delta, in (0, 1).
-    tolerance : float, optional
-        The largest distance of the ends, in nats, above 0. The default is the smaller one of 0.001 and 0.1% of the
-        upper end.
-
-    Returns
-    -------
-    Bounds
-        epsilon in nats. The truth lies between the ends in any case. They include discretisation, wrapped ends and
-        rounding (of densities with a relative error of 4e-12, and of their logarithms with 4e-15 of 1 + their size).
-        The ends are further apart than the tolerance only if it would need a transform of more than 2^22 points, or 20
-        million in all. The bounds are (inf, inf, inf) if an infinite loss has a probability above delta. The upper end
-        is inf if it may have, by rounding or where floats end (`releases` times 1e-306 is not small beside delta).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
-    https://arxiv.org/abs/2106.08567, for dominating pairs. The error bounds are derived here.
-
-    Examples
-    --------
-    >>> from tcdp_sim.exact import dominating_pairs
-    >>> from tcdp_sim.noise import Gaussian
-    >>> round(composed_epsilon(dominating_pairs(Gaussian(2.0), 1.0, 1.0, "poisson"), 1, 1e-6).estimate, 2)
-    2.25
-    """
+    """Return the least epsilon >= 0 (nats) of the (epsilon, delta) guarantee of `releases` draws from a pair."""
     delta = scalar("delta", delta, 0, 1)
     allowed = _allowed(tolerance)
 
@@ -83,41 +61,7 @@ def _allowed(tolerance: float | None) -> Callable[[float], float]:
 
 @within(MOST_POINTS, "valid: fewer releases")
 def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: float, tolerance: float = 0.01) -> Bounds:
-    """Return delta(epsilon) of `releases` draws from a pair.
-
-    Parameters
-    ----------
-    pairs : iterable of DominatingPair
-        The pairs, such as those of `dominating_pairs`. The answer is that of the worst.
-    releases : int
-        The number of releases, from 1 to 10^7.
-    epsilon : float
-        epsilon in nats, >= 0.
-    tolerance : float
-        The largest distance of the ends, relative to the upper one, above 0.
-
-    Returns
-    -------
-    Bounds
-        delta(epsilon). The truth lies between the ends in any case, as for `composed_epsilon`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
-    https://arxiv.org/abs/2106.08567, for dominating pairs. The error bounds are derived here.
-
-    Examples
-    --------
-    >>> from tcdp_sim.exact import dominating_pairs
-    >>> from tcdp_sim.noise import Gaussian
-    >>> round(composed_profile(dominating_pairs(Gaussian(2.0), 1.0, 1.0, "poisson"), 4, 0.0).estimate, 2)
-    0.38
-    """
+    """Return delta(epsilon) of `releases` draws from a pair."""
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
     share = scalar("tolerance", tolerance, 0)
 
@@ -172,3 +116,34 @@ def _ends(
     others = any_bracket(pair, releases, query, known)
     low = max(low, others[0])
     return low, max(low, min(high, others[1]))
+
+
+@within(MOST_POINTS, "valid: fewer orders, or a smaller shift")
+def subsampled_renyi(
+    noise: Noise, shift: float, order: ArrayLike, sampling_probability: float, direction: str = "forward"
+) -> Bounds[Any]:
+    """Return the Renyi divergence of subsampled additive noise in one direction.
+
+    With P = law of Z + shift and Q = law of Z, the direction "forward" is D_order of ((1-s) Q + s P, Q), and "reverse"
+    is D_order of (Q, (1-s) Q + s P). Under Poisson sampling and add/remove neighbours these two directions decide.
+    Under substitution other pairs may be worse (see `equilateral_renyi`).
+    """
+    return renyi_divergence_between(*_directed(noise, shift, sampling_probability, direction), order)
+
+
+@within(MOST_POINTS, "valid: fewer epsilons, or a smaller shift")
+def subsampled_hockey_stick(
+    noise: Noise, shift: float, epsilon: ArrayLike, sampling_probability: float, direction: str = "forward"
+) -> Bounds[Any]:
+    """Return delta(epsilon) of subsampled additive noise in one direction.
+
+    The pair is ((1-s) Q + s P, Q) in the direction "forward" and (Q, (1-s) Q + s P) in the direction "reverse", with
+    P = law of Z + shift and Q = law of Z. For epsilon >= 0 the forward direction decides under Poisson sampling
+    (add/remove) and under sampling without replacement (substitution).
+    """
+    return hockey_stick_between(*_directed(noise, shift, sampling_probability, direction), epsilon)
+
+
+def _directed(noise: Noise, shift: float, sampling_probability: float, direction: str) -> tuple[Mixture, Mixture]:
+    pair = subsampled(noise, shift, sampling_probability)
+    return pair if choice("direction", direction, DIRECTIONS) == "forward" else pair[::-1]
