@@ -115,24 +115,6 @@ def test_mistakes_in_lists_are_one_line(releases, said):
     assert "\n" not in str(mistake.value)
 
 
-@pytest.mark.parametrize(
-    ("point", "said"),
-    [
-        ({"list": "mine", "delta": 1e-6}, "list = 'mine' is not known"),
-        ({"list": "gaussians"}, "epsilon and delta are missing"),
-        ({"list": "gaussians", "delta": 0.0}, "delta = 0"),
-        ({"list": "gaussians", "epsilon": -1.0}, "epsilon = -1"),
-        ({"list": "gaussians", "delta": 1e-6, "direction": "sideways"}, "forward, backward"),
-        ({"list": "black_boxes", "delta": 1e-15}, "shows everything with probability 3e-14"),
-        ({"delta": 1e-6}, "neither a list nor an analyst"),
-    ],
-)
-def test_mistakes_in_points_are_one_line(point, said):
-    with pytest.raises((ValueError, UserError), match=said) as mistake:
-        Ledger.law(point, OPTIONS, None)
-    assert "\n" not in str(mistake.value)
-
-
 @pytest.mark.parametrize("lists", [3, {"mine": 3}, {"mine": {"releases": GAUSSIANS, "relation": "delete"}}])
 def test_mistakes_in_options_are_one_line(lists):
     with pytest.raises((ValueError, UserError)) as mistake:
