@@ -21,10 +21,11 @@ OTHER_NAME = {"sigma": "scale", "group_by": "column", "smooth_noise": "family", 
 
 
 def cases(of_name):
-    """The examples of all mechanisms; the first one of each always runs."""
+    """The examples of all mechanisms; they always run, but for the long ones."""
     for name in MECHANISMS:
         for i, example in enumerate(of_name.get(name, ())):
-            yield pytest.param(name, example, id=f"{name}-{i}", marks=[pytest.mark.kept] * (i == 0))
+            mark = pytest.mark.slow if examples.LONG in example else pytest.mark.kept
+            yield pytest.param(name, example, id=f"{name}-{i}", marks=mark)
 
 
 every = pytest.mark.parametrize(("name", "example"), list(cases(examples.EXAMPLES)))
@@ -73,7 +74,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
 @every
 def test_a_law_is_plain_data_from_which_the_mechanism_is_built_again(name, example):
     """Trials have the declared names, shapes, types and ranges, and follow from the stream alone."""
-    point, promise = example
+    point, promise, *_ = example
     law = examples.law_of(name, point)
     text = json.dumps(law, allow_nan=False)
     assert json.loads(text) == law
@@ -92,7 +93,7 @@ def test_a_law_is_plain_data_from_which_the_mechanism_is_built_again(name, examp
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_everything_declared_is_drawn_at_some_example(name):
     declared, drawn = {*MECHANISMS[name].observables, *MECHANISMS[name].events} - {*LOSSES}, set()
-    for point, _ in examples.EXAMPLES[name]:
+    for point, *_ in examples.EXAMPLES[name]:
         if not declared <= drawn:
             drawn |= {*examples.built(name, examples.law_of(name, point)).simulate(generator(1, STREAM, 0), 1)}
     assert declared <= drawn, f"add a point that draws {declared - drawn} to references/mechanism_examples.py"
@@ -100,7 +101,7 @@ def test_everything_declared_is_drawn_at_some_example(name):
 
 def others(name, axis, value):
     """Other values of an axis, some of which may not be valid at this point."""
-    told = [point[axis.name] for point, _ in examples.EXAMPLES[name] if point.get(axis.name, value) != value]
+    told = [point[axis.name] for point, *_ in examples.EXAMPLES[name] if point.get(axis.name, value) != value]
     told += {"text": axis.choices, "flag": ("true", "false")}.get(axis.kind, ())
     if isinstance(value, int | float):
         told += [value + 1, value * 1.25]
@@ -121,7 +122,7 @@ def differs(name, point, axis):
 
 @every
 def test_a_law_depends_on_the_axes_that_it_uses_and_on_no_others(name, example):
-    point, _ = example
+    point, *_ = example
     used = uses(name, point)
     assert set(used) <= {*MECHANISMS[name].axes}
     for axis in axes_of(name, point):
@@ -153,7 +154,7 @@ def beyond(axis):
 
 @every
 def test_a_value_beyond_its_range_is_refused_in_one_line_that_names_it(name, example):
-    point, _ = example
+    point, *_ = example
     used = uses(name, point)
     for axis in axes_of(name, point):
         for value in beyond(axis) if axis.name in used else ():
@@ -182,5 +183,5 @@ def test_a_bad_option_is_refused_in_one_line_that_names_it(name, option):
         MECHANISMS[name].check_options(options)
         examples.built(name, examples.law_of(name, point, options))
 
-    said = (refusal(lambda: used(point)) for point, _ in examples.EXAMPLES[name])  # noqa: B023 (called at once)
+    said = (refusal(lambda: used(point)) for point, *_ in examples.EXAMPLES[name])  # noqa: B023 (called at once)
     assert option in next(filter(None, said))

@@ -36,7 +36,8 @@ GIVEN = {"scale": 2.0, "knee": 3.0, "bound": 5.0}
 NOT_GIVEN = ("optimal", "discrete_gaussian")  # have none of these parameters
 SHIFTED = {"noise": "gaussian", "rho": 0.1, "shift": 1.0}
 
-EXAMPLES = {  # name -> [(point, its guarantee), ...]
+LONG = "long"  # left to `make test-rest`
+EXAMPLES = {  # name -> [(point, its guarantee), ...]; `...`: some guarantee or none
     "allocation": [
         ({"sigma": 3.0, "steps": 50, "epsilon": 0.5, "direction": "removing", "participations": 1}, None),
         ({"sigma": 1.0, "steps": 50, "delta": 1e-5, "participations": 5}, None),
@@ -104,7 +105,10 @@ EXAMPLES = {  # name -> [(point, its guarantee), ...]
         ({"noise": "sinh_normal"} | TARGET, TCDP(0.1, 6.0)),
         ({"noise": "sinh_normal", "scale": 2.0, "knee": 3.0}, None),
     ],
-    "optimal_noise": [({"rho": 0.1, "omega": 2.5, "k": 1e6}, TCDP(0.1, 2.5)), ({"rho": 0.1, "k": 4.0}, ZCDP(0.1))],
+    "optimal_noise": [
+        ({"rho": 0.1, "omega": 2.5, "k": 1e6}, TCDP(0.1, 2.5)),
+        ({"rho": 0.1, "k": 4.0}, ZCDP(0.1), LONG),
+    ],
     "partition_selection": [
         ({"method": "optimal_tcdp", "rho": 0.05, "omega": 3.0, "delta": 1e-3}, ApproxTCDP(1e-3, 0.05, 3.0)),
         ({"method": "optimal_dp", "epsilon": 0.5, "delta": 1e-3, "keys_per_person": 2}, ApproxDP(0.5, 1e-3)),
@@ -124,8 +128,8 @@ EXAMPLES = {  # name -> [(point, its guarantee), ...]
     "per_record_sum": [
         ({"release": "laplace"} | SUMS, None),
         ({"release": "gaussian", "group_by": "year"} | SUMS, None),
-        ({"release": "generalized_gaussian"} | SUMS, None),
-        ({"release": "exponential_polylogarithmic", "power": 2.0, "group_by": "year"} | SUMS, None),
+        ({"release": "generalized_gaussian"} | SUMS, None, LONG),
+        ({"release": "exponential_polylogarithmic", "power": 2.0, "group_by": "year"} | SUMS, None, LONG),
         ({"release": "square_root", "offset": 0.0} | SUMS, None),
         ({"release": "fourth_root"} | SUMS, None),
         ({"release": "log", "group_by": "entity_type"} | SUMS, None),
@@ -142,9 +146,9 @@ EXAMPLES = {  # name -> [(point, its guarantee), ...]
     ],
     "private_candidates": [
         ({"method": "all_runs"} | CANDIDATES, ZCDP(0.1)),
-        ({"method": "poisson", "tries": 6.0, "accounting": "tight"} | CANDIDATES, TCDP(0.1, 3.0)),
-        ({"method": "geometric", "tries": 6.0} | CANDIDATES, TCDP(0.1, 3.0)),
-        ({"method": "logarithmic", "tries": 6.0} | CANDIDATES, TCDP(0.1, 3.0)),
+        ({"method": "poisson", "tries": 6.0, "accounting": "tight"} | CANDIDATES, TCDP(0.1, 3.0), LONG),
+        ({"method": "geometric", "tries": 6.0} | CANDIDATES, TCDP(0.1, 3.0), LONG),
+        ({"method": "logarithmic", "tries": 6.0} | CANDIDATES, TCDP(0.1, 3.0), LONG),
         ({"method": "exponential_mechanism"} | CANDIDATES, ZCDP(0.1)),
         ({"method": "obvious_answer", "noise": "gaussian"} | CANDIDATES, ZCDP(0.1)),
         ({"method": "generalized_histogram", "noise": "gaussian"} | CANDIDATES, ZCDP(0.1)),
@@ -153,21 +157,21 @@ EXAMPLES = {  # name -> [(point, its guarantee), ...]
     "pure_from_zcdp": [({"n": 14, "rho": 0.03, "epsilon": 4.0, "values": 4}, PureDP(4.0))],
     "quantiles": [
         ({"method": "recursive", "epsilon": 1.0} | QUANTILES | {"neighbours": "add-remove"}, PureDP(1.0)),
-        ({"method": "joint", "rho": 2.0} | QUANTILES, ZCDP(2.0)),
+        ({"method": "joint", "rho": 2.0} | QUANTILES, ZCDP(2.0), LONG),
         ({"method": "independent", "rho": 2.0} | QUANTILES | {"records": "departures_AS"}, ZCDP(2.0)),
-        ({"method": "tree_search", "rho": 2.0, "omega": 9.0} | QUANTILES, TCDP(2.0, 9.0)),
-        ({"method": "joint", "epsilon": 1.0, "delta": 1e-6} | QUANTILES, ApproxDP(1.0, 1e-6)),
-        ({"method": "slices", "epsilon": 4.0, "delta": 1e-6} | QUANTILES | {"n": 9000}, ApproxDP(4.0, 1e-6)),
+        ({"method": "tree_search", "rho": 2.0, "omega": 9.0} | QUANTILES, TCDP(2.0, 9.0), LONG),
+        ({"method": "joint", "epsilon": 1.0, "delta": 1e-6} | QUANTILES, ApproxDP(1.0, 1e-6), LONG),
+        ({"method": "slices", "epsilon": 4.0, "delta": 1e-6} | QUANTILES | {"n": 9000}, ApproxDP(4.0, 1e-6), LONG),
         *(({"method": name, "rho": 2.0} | QUANTILES, ZCDP(2.0)) for name in ("above_threshold", "tree_2")),
         *(({"method": name, "rho": 2.0} | QUANTILES, ZCDP(2.0)) for name in ("square_root", "interior_points")),
         *(({"method": f"least_squares_{base}", "rho": 2.0} | QUANTILES, ZCDP(2.0)) for base in (2, 16)),
     ],
     "smooth_sensitivity": [
         ({"method": "mean_global"} | SMOOTH, ZCDP(0.5)),
-        ({"method": "median"} | SMOOTH, TCDP(0.5, 4.0)),
-        ({"method": "trimmed_mean", "contamination": 0.2} | SMOOTH, TCDP(0.5, 4.0)),
+        ({"method": "median"} | SMOOTH, TCDP(0.5, 4.0), LONG),
+        ({"method": "trimmed_mean", "contamination": 0.2} | SMOOTH, TCDP(0.5, 4.0), LONG),
         ({"method": "median_global"} | SMOOTH, ZCDP(0.5)),
-        ({"method": "median_interior_point"} | SMOOTH | {"omega": 10.0}, ...),
+        ({"method": "median_interior_point"} | SMOOTH | {"omega": 10.0}, ..., LONG),
     ],
     "subsampled": [
         ({"scheme": "poisson"} | SAMPLE, ...),
@@ -178,15 +182,15 @@ EXAMPLES = {  # name -> [(point, its guarantee), ...]
         (SAMPLE | {"base": "thresholds", "method": "median", "records": "departures_AS"} | DRAWN, ...),
         (SAMPLE | {"base": "thresholds", "method": "tree_16", "records": "departures_AS"} | DRAWN, ZCDP(0.1)),
         (RANKED | {"rho": None, "epsilon": 0.5}, PureDP(0.5)),
-        (SAMPLE | {"base": "thresholds", "method": "windows", "records": "delays", "omega": 9.0} | DRAWN, ...),
+        (SAMPLE | {"base": "thresholds", "method": "windows", "records": "delays", "omega": 9.0} | DRAWN, ..., LONG),
     ],
     "thresholds": [
         ({"method": "tree_16", "noise": "gaussian"} | LINE, ZCDP(0.5)),
         ({"method": "median", "noise": "sinh_normal_tight"} | LINE, TCDP(0.5, 2.83)),
         ({"method": "medians_2", "noise": "sinh_normal_tight"} | LINE, TCDP(0.5, 2.83)),
-        ({"method": "deciles", "noise": "sinh_normal_tight"} | LINE, TCDP(0.5, 2.83)),
+        ({"method": "deciles", "noise": "sinh_normal_tight"} | LINE, TCDP(0.5, 2.83), LONG),
         ({"method": "square_root"} | LINE | {"records": "delays"}, ZCDP(0.5)),
-        ({"method": "windows", "noise": "sinh_normal_tight"} | LINE | {"records": "delays"}, TCDP(0.5, 2.83)),
+        ({"method": "windows", "noise": "sinh_normal_tight"} | LINE | {"records": "delays"}, TCDP(0.5, 2.83), LONG),
         ({"method": "binary_search"} | LINE, ZCDP(0.5)),
     ],
 }
