@@ -87,7 +87,6 @@ def test_a_list_of_ones_own_by_level_and_query(command, tmp_path, folder):
     [
         ("level,query,sigma_squared\nx,a,-2\n", (), "'-2' is not valid"),
         ("level,query,sigma_squared\nx,a,2\n", ("sweep.level=y",), "no histogram of level 'y'"),
-        ("level,query,sigma_squared\nx,a,2\n", ("sweep.variances=half",), "published, best, simple"),
         ("level,query,sigma\nx,a,2\n", (), "sigma_squared"),
     ],
 )

@@ -46,10 +46,3 @@ def test_several_winners(own, tmp_path):
     assert (code, err) == (0, "")
     assert "t.item: the top 2 of 100 candidates lead by 3" in out
     assert (tmp_path / "results" / "gap_max_data" / "figures" / "selection_t.item_top_2.csv").exists()
-
-
-def test_a_mistake_is_one_line(own):
-    code, _, err = own("sweep.m=3", "sweep.algorithm=exponential_mechanism")
-    assert code == 2
-    assert "m = 3 is not valid; valid: a whole number from 1 to 2" in err
-    assert len(err.strip().splitlines()) == 1

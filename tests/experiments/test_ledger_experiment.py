@@ -102,13 +102,6 @@ def test_the_default_study_has_lists_in_both_directions_and_analysts(command):
     assert "72 cells" in said
 
 
-def test_a_mistake_is_one_line_and_exit_code_2(command):
-    code, _, err = command(*WORDS, "+mechanism.lists.mine={releases: [{noise: gaussian, scale: 0}]}", "sweep.list=mine")
-    assert code == 2
-    assert "list mine: release 1: scale = 0" in err
-    assert len(err.strip().splitlines()) == 1
-
-
 def built(name, direction="forward"):
     point = {"list": name, "delta": 1e-6, "direction": direction}
     return Ledger.build(Ledger.law(point, groups.named("mechanism", "ledger"), None), np.zeros(0))

@@ -196,6 +196,7 @@ EXAMPLES = {  # name -> [(point, its guarantee), ...]; `...`: some guarantee or 
 }
 
 SUM = {"release": "laplace"} | SUMS
+SPLIT = {"release": "unit_splitting", "scale": 1.0, "threshold": 2.0, "influence": 4.0}
 LOSS = {"release": "laplace", "scale": 3.0, "influence": 4.0}
 REFUSED = {  # name -> [(point, words of the refusal ...), ...]
     "allocation": [
@@ -262,6 +263,9 @@ REFUSED = {  # name -> [(point, words of the refusal ...), ...]
     "per_record_loss": [
         (LOSS | {"influence": "max"}, "needs population"),
         (LOSS | {"influence": "max", "population": "bridges"}, "population = 'bridges'"),
+        (SPLIT | {"rule": "half"}, "rule = 'half'"),
+        (SPLIT | {"rule": "capped"}, "pieces"),
+        (SPLIT | {"threshold": 0.0}, "threshold = 0"),
         *(
             ({"release": release, "scale": 1.0, "influence": 4.0}, f"needs {missing}")
             for release, missing in (("generalized_gaussian", "power"), ("root", "degree"), ("clipped", "clip"))
