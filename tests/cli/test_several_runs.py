@@ -29,7 +29,7 @@ def test_a_failed_run_does_not_end_the_others(command, tmp_path):
     code, out, err = command(*words, "sweep.algorithm=generalized_histogram", *SMALL)
     assert (code, err.count("\n")) == (2, 1)
     assert "1 of 2 runs failed, and the others are done: gap_max (" in err
-    assert "gap = -5 is not valid" in err
+    assert "gap = -5" in err
     assert "gap_max failed: " in out
     assert tcdp_sim.open_results(tmp_path / "results" / "histogram")["trials"] == 200
     assert command("--multirun", "experiment=histogram,gap_max", "sweep.rho=0.1", *SMALL)[0] == 0

@@ -161,7 +161,7 @@ def test_cost_does_not_depend_on_k():
 
 
 def test_mistakes_in_the_sweep_itself():
-    with pytest.raises(UserError, match=r"sweep.algorithm = best is not known; valid: generalized_histogram"):
+    with pytest.raises(UserError, match=r"sweep.algorithm = best"):
         GapMax.uses(point("best"))
     with pytest.raises(UserError, match=r"sweep.noise is missing; obvious_answer needs one"):
         GapMax.uses(point("obvious_answer", None))

@@ -226,7 +226,7 @@ def test_domains_that_cannot_be_drawn_bin_by_bin_are_refused(bins):
 
 
 def test_an_unknown_sampling_is_refused():
-    with pytest.raises(ValueError, match="sampling = 'sparse' is not known; valid: order_statistics, dense"):
+    with pytest.raises(ValueError, match="sampling = 'sparse'"):
         mechanism(Gaussian(1.0), [3], 10, sampling="sparse")
 
 

@@ -129,7 +129,7 @@ def test_the_ways_to_a_run_with_losses(tiny, command):
     assert "target_mcse.privacy_loss needs losses=true" in err
     code, _, err = tiny("losses=maybe")
     assert code == 2
-    assert "losses = 'maybe' is not valid; valid: true or false" in err
+    assert "losses = 'maybe'" in err
 
 
 def test_every_mechanism_draws_losses_or_says_why_not(command):
