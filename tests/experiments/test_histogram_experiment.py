@@ -209,7 +209,7 @@ def test_beta_is_the_studys(tiny, folder):
     table = published.table(histogram, results.open_cells(folder).load())
     assert set(table["beta"]) == {0.2}
     found = drawn(table)
-    assert "thin lines: proved bound on the 80% quantile (β = 0.2)" in caption(found["error_vs_k_one_bin"])
+    assert "bound on the 80% quantile (β = 0.2)" in caption(found["error_vs_k_one_bin"])
     (axes,) = found["exceedance_one_bin"].axes
     assert "claimed: at most β\u00a0=\u00a00.2" in [t.get_text() for t in axes.texts]
     assert [0.2, 0.2] in [list(line.get_ydata()) for line in axes.lines]
