@@ -14,6 +14,7 @@ def is_refused(command, tmp_path, *words):
     assert err.startswith("tcdp-sim: ")
     assert len(err) < 1000
     assert list(tmp_path.iterdir()) == []
+    return err
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -26,7 +27,13 @@ def test_each_has_a_line_of_help(command, name):
 
 @asked
 def test_what_is_nowhere_and_no_key_is_one_line(command, tmp_path, name):
-    is_refused(command, tmp_path, name, "nowhere", "nonsense=3")
+    err = is_refused(command, tmp_path, name, "nowhere", "nonsense=3")
+    assert "nowhere" in err or "nonsense" in err
+
+
+@pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if not each.takes and name not in OWN_WORDS])
+def test_a_key_of_a_command_without_places_is_one_line(command, tmp_path, name):
+    assert "nonsense" in is_refused(command, tmp_path, name, "nonsense=3")
 
 
 @pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if each.of_runs])
