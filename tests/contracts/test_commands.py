@@ -4,6 +4,7 @@ import pytest
 
 from tcdp_sim.cli.commands import COMMANDS
 
+pytestmark = pytest.mark.kept
 OWN_WORDS = ("completion",)  # called by a shell, whose words are whatever stands on its line
 asked = pytest.mark.parametrize("name", [name for name in COMMANDS if name not in OWN_WORDS])
 

@@ -174,6 +174,7 @@ def test_what_no_range_says_is_refused_in_one_line(name, example):
 OPTIONS = [(name, option) for name, mechanism in MECHANISMS.items() for option in mechanism.options]
 
 
+@pytest.mark.kept
 @pytest.mark.parametrize(("name", "option"), OPTIONS)
 def test_a_bad_option_is_refused_in_one_line_that_names_it(name, option):
     """By the first example that uses it."""
