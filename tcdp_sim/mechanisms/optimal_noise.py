@@ -89,9 +89,8 @@ class OptimalNoise(Mechanism):
 
         k = real("k", point["k"], 1, 1e300, closed=True, finite=False)
         k = whole("k", k, 1, _EXACT_INTEGERS) if k < _EXACT_INTEGERS else k
-        target = {
-            name: float(point[name]) for name in ("rho", "omega") if point.get(name, np.inf) not in (None, np.inf)
-        }
+        given = {name: point.get(name) for name in ("rho", "omega")}
+        target = {name: real(name, value, 0) for name, value in given.items() if value not in (None, np.inf)}
         best = optimal_noise(_promise(target), LargestError(k, LEVEL), coordinates=2)
         noise, least = best.noise, best.bounds
         return {

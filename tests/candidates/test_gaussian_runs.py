@@ -122,8 +122,8 @@ def test_the_bracket_narrows_and_huge_divergences_are_unbounded():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((1.0, 0.1), "order = 1 is not valid"),
-        ((2.0, 0.0), "shift = 0 is not valid"),
+        ((1.0, 0.1), "order = 1"),
+        ((2.0, 0.0), "shift = 0"),
         ((2.0, 0.1, 10), "cells = 10 is not valid; valid: a whole number from 100"),
     ],
 )

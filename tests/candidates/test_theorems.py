@@ -115,10 +115,10 @@ def test_rho_is_found_between_the_orders_of_the_grid():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: largest_shift(1e-9, 2.0, PoissonTries(3.0)), "rho = 1e-09 is not valid"),
-        (lambda: largest_shift(0.1, 1.0, PoissonTries(3.0)), "omega = 1 is not valid"),
+        (lambda: largest_shift(1e-9, 2.0, PoissonTries(3.0)), "rho = 1e-09"),
+        (lambda: largest_shift(0.1, 1.0, PoissonTries(3.0)), "omega = 1"),
         (lambda: least_rho(0.1, PoissonTries(3.0), 2.0, "loose"), "accounting = "),
-        (lambda: theorem_renyi(1.0, 0.1, PoissonTries(3.0)), "order = 1 is not valid"),
+        (lambda: theorem_renyi(1.0, 0.1, PoissonTries(3.0)), "order = 1"),
     ],
 )
 def test_mistakes_are_one_line(call, message):

@@ -74,11 +74,11 @@ def test_a_law_has_the_mean_that_is_asked_for(law, mean):
     ("call", "message"),
     [
         (lambda: tries_of("binomial", 3.0), "law = binomial is not|law = 'binomial' is not"),
-        (lambda: tries_of("geometric", 1.0), "mean = 1 is not valid"),
-        (lambda: tries_of("poisson", 1e7), "mean = 1e\\+07 is not valid"),
-        (lambda: NegativeBinomialTries(0.01, 0.5), "shape = 0.01 is not valid"),
-        (lambda: NegativeBinomialTries(1.0, 1.0), "stop = 1 is not valid"),
-        (lambda: PoissonTries(0.0), "average = 0 is not valid"),
+        (lambda: tries_of("geometric", 1.0), "mean = 1"),
+        (lambda: tries_of("poisson", 1e7), "mean = 1e\\+07"),
+        (lambda: NegativeBinomialTries(0.01, 0.5), "shape = 0.01"),
+        (lambda: NegativeBinomialTries(1.0, 1.0), "stop = 1"),
+        (lambda: PoissonTries(0.0), "average = 0"),
     ],
 )
 def test_mistakes_are_one_line(call, message):

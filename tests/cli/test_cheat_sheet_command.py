@@ -95,9 +95,9 @@ def test_help(command):
     [
         ("rho=-1", "rho = -1 is not valid; valid: 0 < rho < inf"),
         ("omega=1", "omega = 1"),
-        ("delta=x", "delta = 'x' is not a number"),
+        ("delta=x", "delta = 'x'"),
         ("gamma=1", "'gamma=1' is not KEY=VALUE with one of its keys; valid: rho, omega"),
-        ("rho", "rho = '' is not a number"),
+        ("rho", "rho = ''"),
         ("k=1.5", "k = 1.5"),
         ("k=nan", "k = nan"),
         ("epsilon=inf", "epsilon = inf"),

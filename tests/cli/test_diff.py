@@ -44,7 +44,7 @@ def test_another_seed_chunk_and_number_of_trials_is_the_same(ran, folder):
     code, out, _ = ran("diff", other)
     assert code == 0
     assert "identical: 0 cells; compared: 4 cells" in out
-    assert "only here: 0 cells; only there: 2 cells" in out
+    assert "only there: 2 cells" in out
     assert "same within Monte Carlo error: yes" in out
     assert len(pd.read_csv(folder / "diff.csv")) == 0
     assert ran("diff", "name=other", folder)[0] == 0
@@ -55,14 +55,14 @@ def test_more_trials_of_the_same_seed(ran, folder):
     code, out, _ = ran("diff", folder.parent / "other")
     assert code == 0
     assert "the seeds are equal" in out
-    assert "only here: 2 cells; only there: 0 cells" in out
+    assert "only here: 2 cells" in out
 
 
 def test_the_same_bits_are_identical(ran, folder):
     shutil.copytree(folder, folder.parent / "copy", symlinks=True)
     code, out, _ = ran("diff", folder.parent / "copy")
     assert code == 0
-    assert "identical: 4 cells; compared: 0 cells, 0 numbers" in out
+    assert "identical: 4 cells" in out
     assert "yes" in out
 
 

@@ -46,7 +46,7 @@ def test_errors_show_in_the_pilot(tiny, monkeypatch):
     monkeypatch.setattr(pilot, "SECONDS", 60.0)  # enough for all cells on any machine
     code, out, _ = tiny(*SMALL, "plan")
     assert code == 0
-    assert "warning: 4 of the 4 cells of the pilot ended with an error" in out
+    assert "4 of the 4 cells" in out
 
 
 def test_the_pilot_scales_its_time_to_a_whole_chunk(monkeypatch):

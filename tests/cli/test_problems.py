@@ -71,8 +71,8 @@ def test_an_error_ends_the_run_and_the_next_one_goes_on(tiny, folder, failing):
 def test_an_error_costs_only_its_cell_if_asked(tiny, folder, failing):
     code, out, err = tiny(*SMALL, "on_error=continue")
     assert code == 1
-    assert "errors left 2 of 4 cells without numbers (see problems.csv)" in err
-    assert "2 errors in 2 cells; all, with where they come from" in out
+    assert "2 of 4 cells without numbers" in err
+    assert "2 errors in 2 cells" in out
     assert "figure: " in out
     cells = results.open_cells(folder)
     assert cells["failed"].values.tolist() == (cells["k"].values == 10).astype(int).tolist()
@@ -188,7 +188,7 @@ def test_a_run_without_any_record_gives_way_to_another_one(tiny, folder, monkeyp
         assert (code, "belongs to another run (seed = '1' there" in err) == (2, True)
     code, out, _ = tiny(*small, "seed=2")
     assert code == 0
-    assert "belonged to another run without any record: this run takes its place" in " ".join(out.split())
+    assert "belonged to another run" in " ".join(out.split())
     assert not (folder / "problems.csv").exists()
     assert tiny(*small, "seed=2", "verify")[0] == 0
     code, _, err = tiny(*small, "seed=3")

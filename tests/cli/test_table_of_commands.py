@@ -36,7 +36,7 @@ def test_a_line_in_the_table_is_all_that_a_command_needs(command):
     assert (code, out.splitlines()[:2]) == (0, ["tcdp-sim seed RUN times=1", "  print the seed of a run"])
     assert "did you mean seed?" in command("sede", "results/histogram")[2]
     assert "did you mean times?" in command("seed", "results/histogram", "tims=2")[2]
-    assert "times = 'x' is not valid" in command("seed", "results/histogram", "times=x")[2]
+    assert "times = 'x'" in command("seed", "results/histogram", "times=x")[2]
 
 
 @pytest.mark.parametrize(

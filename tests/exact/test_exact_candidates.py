@@ -139,10 +139,10 @@ def test_divergences_of_candidates_are_those_of_fine_outputs(name, order):
     [
         (lambda: best_of_tries([0.5, 0.6], LAWS["poisson"]), "probabilities add up to 1.1"),
         (lambda: best_of_tries([1.5, -0.5], LAWS["poisson"]), "probability = "),
-        (lambda: best_candidate_probabilities([0.0], 0.0, LAWS["poisson"]), "scale = 0 is not valid"),
-        (lambda: noisy_best_probabilities([0.0], -1.0), "scale = -1 is not valid"),
-        (lambda: permute_and_flip_probabilities([0.0], 0.0), "epsilon = 0 is not valid"),
-        (lambda: divergence_of_best(1.0, [1.0], [1.0], LAWS["poisson"]), "order = 1 is not valid"),
+        (lambda: best_candidate_probabilities([0.0], 0.0, LAWS["poisson"]), "scale = 0"),
+        (lambda: noisy_best_probabilities([0.0], -1.0), "scale = -1"),
+        (lambda: permute_and_flip_probabilities([0.0], 0.0), "epsilon = 0"),
+        (lambda: divergence_of_best(1.0, [1.0], [1.0], LAWS["poisson"]), "order = 1"),
     ],
 )
 def test_mistakes_are_one_line(call, message):

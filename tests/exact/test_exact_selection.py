@@ -218,15 +218,15 @@ def test_erratum_e6_theorem_20_is_not_enough_for_algorithm_22(k, success):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("exponential", 1.0, 1.0, 5), "algorithm = 'exponential' is not known"),
-        (("obvious_answer", Gaussian(1.0), -1.0, 5), "gap = -1 is not valid"),
-        (("obvious_answer", Gaussian(1.0), np.nan, 5), "gap = nan is not valid"),
-        (("obvious_answer", Gaussian(1.0), 1.0, 1), "k = 1 is not valid"),
-        (("obvious_answer", Gaussian(1.0), 1.0, 5.5), "k = 5.5 is not valid"),
-        (("obvious_answer", Gaussian(1.0), 1.0, 5, 2), "m = 2 is not valid"),
-        (("generalized_histogram", Gaussian(1.0), 1.0, 5, 5), "m = 5 is not valid"),
-        (("exponential_mechanism", -1.0, 1.0, 5), "epsilon = -1 is not valid"),
-        (("stability", Laplace(1.0), 1.0, 5), "delta = nan is not valid"),
+        (("exponential", 1.0, 1.0, 5), "algorithm = 'exponential'"),
+        (("obvious_answer", Gaussian(1.0), -1.0, 5), "gap = -1"),
+        (("obvious_answer", Gaussian(1.0), np.nan, 5), "gap = nan"),
+        (("obvious_answer", Gaussian(1.0), 1.0, 1), "k = 1"),
+        (("obvious_answer", Gaussian(1.0), 1.0, 5.5), "k = 5.5"),
+        (("obvious_answer", Gaussian(1.0), 1.0, 5, 2), "m = 2"),
+        (("generalized_histogram", Gaussian(1.0), 1.0, 5, 5), "m = 5"),
+        (("exponential_mechanism", -1.0, 1.0, 5), "epsilon = -1"),
+        (("stability", Laplace(1.0), 1.0, 5), "delta = nan"),
     ],
 )
 def test_what_is_not_valid_is_refused(arguments, said):

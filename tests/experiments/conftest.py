@@ -5,6 +5,7 @@ from pathlib import Path
 
 import figure_rules
 import pytest
+import table_rules
 from matplotlib.figure import Figure
 
 from tcdp_sim.experiments.subsampling import theory
@@ -45,8 +46,26 @@ def figures_are_drawn(figures, monkeypatch, request):
     assert not broken
 
 
+@pytest.fixture(autouse=True)
+def tables_keep_the_contract(monkeypatch, request):
+    """The table of every study that is run here, but of slow tests: see references/table_rules.py."""
+    broken = {}
+    odd = request.node.get_closest_marker("slow") is not None or "odd_studies" in request.fixturenames
+
+    def read(*words):
+        found = whole(*words)
+        if not odd and (rules := table_rules.broken(found.experiment, found.table)):
+            broken[found.folder.name] = rules
+        return found
+
+    whole = published.read
+    monkeypatch.setattr(published, "read", read)
+    yield
+    assert not broken
+
+
 @pytest.fixture
-def table_of_command(command, monkeypatch):
+def table_of_command(command, monkeypatch, tables_keep_the_contract):
     """table_of_command(*words) -> the table that the command line makes of a study and draws: it is not made twice."""
     made = []
 

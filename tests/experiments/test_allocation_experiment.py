@@ -52,15 +52,6 @@ def test_a_profile_is_drawn_where_epsilon_is_given(ran_once, tmp_path):
     assert [path.stem for path in (folder / "figures").glob("*.png")] == ["profile"]
 
 
-def test_a_mistake_is_one_line_and_exit_code_2(command):
-    code, _, err = command(
-        "experiment=allocation", "cluster=serial", "sweep.sigma=1", "sweep.steps=1", "sweep.delta=0.1"
-    )
-    assert code == 2
-    assert "steps = 1 is not valid" in err
-    assert len(err.strip().splitlines()) == 1
-
-
 def test_every_setting_has_a_panel_of_its_own():
     """Two scales at two numbers of steps: no line joins points of two of them, and the seventh setting is counted."""
     few = [(sigma, steps) for sigma in (1.0, 2.0) for steps in (10, 100)]

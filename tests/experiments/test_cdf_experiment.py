@@ -55,14 +55,3 @@ def test_other_noise_stands_beside_gaussian_noise_at_the_same_point(ran_once, tm
         assert row["root_mean_square_exact_ratio"] == pytest.approx(truth)
     assert (beside["root_mean_square_exact_ratio"] > 1).all()
     assert np.isfinite(beside["largest_error_q95_ratio_half"]).all()
-
-
-def test_a_mistake_is_one_line_and_exit_code_2(command):
-    for words, message in (
-        (("sweep.method=square_root", "sweep.noise=laplace"), "moves rows of R by unequal amounts"),
-        (("sweep.method=tree_0",), "method = tree_0 is not known"),
-    ):
-        code, _, err = command(*WORDS, "sweep.rho=0.1", *words)
-        assert code == 2
-        assert message in err
-        assert len(err.strip().splitlines()) == 1

@@ -45,7 +45,7 @@ def test_brackets_stand_beside_the_formulas_and_variances_at_equal_privacy(ran_o
     assert own["epsilon_continuous"] == pytest.approx(61.23264, abs=1e-5)
     assert own["epsilon_continuous"] < own["epsilon_low"]
     assert own["epsilon_high"] < own["epsilon_best"] < own["epsilon_simple"]
-    assert "synthetic_b at δ = 1e-35: the formula of continuous noise is too low by 0.013" in said
+    assert "too low by 0.013" in said
     for name, cut in (("synthetic_b", 0.0583), ("synthetic_b2", 0.0610)):
         reduced = row(rows, list=name, delta=1e-10, variances="best")
         assert 1 - reduced["factor"] == pytest.approx(cut, abs=6e-5)
@@ -87,7 +87,6 @@ def test_a_list_of_ones_own_by_level_and_query(command, tmp_path, folder):
     [
         ("level,query,sigma_squared\nx,a,-2\n", (), "'-2' is not valid"),
         ("level,query,sigma_squared\nx,a,2\n", ("sweep.level=y",), "no histogram of level 'y'"),
-        ("level,query,sigma_squared\nx,a,2\n", ("sweep.variances=half",), "published, best, simple"),
         ("level,query,sigma\nx,a,2\n", (), "sigma_squared"),
     ],
 )

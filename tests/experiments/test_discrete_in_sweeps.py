@@ -98,7 +98,7 @@ def test_a_sum_that_is_not_whole_is_refused(command):
     few = ("sweep.release=discrete_gaussian", "sweep.scale=3", "sweep.answer=2.5", "invalid=refuse")
     code, _, err = command("experiment=per_record_error", *WORDS, *few)
     assert (code, err.count("\n")) == (2, 1)
-    assert "answer = 2.5 is not valid" in err
+    assert "answer = 2.5" in err
     assert "valid: multiples of 1" in err
 
 

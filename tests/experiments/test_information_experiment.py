@@ -6,7 +6,6 @@ Simulated and exact values are compared at 5.5 standard errors: for a fresh seed
 import numpy as np
 import pytest
 from figure_lines import curve, curves, key
-from rich.console import Console
 
 from tcdp_sim import results
 from tcdp_sim.experiments import information
@@ -79,13 +78,3 @@ def test_the_figure_shows_what_is_in_the_table(table):
         assert any(list(line.get_ydata()) == list(cells["information_bound"]) for line in own)
         ((_, entropy),) = curves(axes, key(figure, "all there is to know"))
         assert entropy[0] == np.log(max(k, 2))
-
-
-def test_the_digest_is_short_and_says_what_agrees(table):
-    console = Console(record=True, width=100)
-    information.report(table, console)
-    text = console.export_text()
-    assert "one count of a fair bit, ρ = 0.1" in text
-    assert "24 cells in all" in text
-    assert {name.split(".")[0] for name in once["files"]} == {"information_vs_n"}
-    assert max(map(len, text.splitlines())) <= 100

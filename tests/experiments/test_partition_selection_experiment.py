@@ -26,10 +26,3 @@ def test_simulated_numbers_stand_beside_exact_ones(ran_once, tmp_path):
     assert len(contradictions.find(table.assign(keys_exact=table["keys_exact"] * 1.01))) >= 4
     assert "none contradicts it beyond chance" in said
     assert "keys_flights_dest_by_rho" in {path.stem for path in (folder / "figures").glob("*.png")}
-
-
-def test_a_mistake_is_one_line_and_exit_code_2(command):
-    code, _, err = command("experiment=partition_selection", "cluster=serial", "sweep.delta=2")
-    assert code == 2
-    assert "delta = 2 is not valid" in err
-    assert len(err.strip().splitlines()) == 1

@@ -41,17 +41,3 @@ def test_simulated_choices_stand_beside_exact_ones_and_bounds_beside_divergences
     assert "none contradicts it beyond chance" in said
     drawn = {path.stem for path in (folder / "figures").glob("*.png")}
     assert drawn == {"candidates_loss_vs_records", "candidates_loss_vs_runs", "candidates_divergence"}
-
-
-def test_a_mistake_is_one_line_and_exit_code_2(command):
-    code, _, err = command(*WORDS[:4], "sweep.method=poisson", "sweep.tries=0.5", "sweep.records=100")
-    assert code == 2
-    assert "tries = 0.5 is not valid" in err
-    assert len(err.strip().splitlines()) == 1
-
-
-def test_an_unknown_method_is_one_line_and_exit_code_2(command):
-    code, _, err = command(*WORDS[:4], "sweep.method=optimal")
-    assert code == 2
-    assert "method = 'optimal' is not known; valid: poisson, geometric, logarithmic" in err
-    assert len(err.strip().splitlines()) == 1

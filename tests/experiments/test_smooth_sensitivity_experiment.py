@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 from scipy import stats
 
 from tcdp_sim import results
@@ -54,15 +53,6 @@ def test_robust_statistics_win_with_many_records(table):
 def test_the_mean_s_error_is_that_of_its_gaussian(table):
     row = table[(table["method"] == "mean_global") & (table["contamination"] == 0) & (table["n"] == 800)].iloc[0]
     assert row["abs_error_exact"] == pytest.approx(stats.norm.isf(0.025) * 2047 / 800 / np.sqrt(0.2), rel=1e-6)
-
-
-def test_report_fits_a_terminal_of_80_columns(table):
-    console = Console(width=80, record=True, force_terminal=False)
-    smooth_sensitivity.report(table, console)
-    text = console.export_text()
-    assert "…" not in text
-    assert "has the smallest error" in text
-    assert "12 quantiles" in text
 
 
 def test_the_error_figure_has_a_panel_for_each_contamination_and_a_line_for_each_method(table):

@@ -81,21 +81,6 @@ def test_reduced_variances_have_the_epsilon_of_the_conversion(variances):
     assert reduced.guarantee.rho == pytest.approx(own.guarantee.rho / reduced.factor, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"list": "us_2030"}, "us_2020_persons"),
-        ({"delta": 0.0}, "delta = 0"),
-        ({"variances": "halved"}, "published, best, simple"),
-        ({"level": "Nation"}, "no histogram of level 'Nation'"),
-        ({"list": "us_2020_persons", "level": "US", "query": "total"}, "no histogram"),
-    ],
-)
-def test_mistakes_are_named(more, said):
-    with pytest.raises(ValueError, match=said):
-        Census.law({"list": "synthetic_b", "delta": 1e-10} | more, LISTS, None)
-
-
 @pytest.mark.parametrize("lists", [3, {"mine": 3}, {"mine": {"path": "nowhere.csv", "rho": "rho"}}])
 def test_mistakes_in_lists_are_named(lists):
     with pytest.raises((ValueError, UserError)) as mistake:

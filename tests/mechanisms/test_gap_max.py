@@ -3,8 +3,6 @@
 Statistical tests have fixed seeds and a p-value of 1e-6 each; there are about 60 of them.
 """
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,8 +10,7 @@ from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms import MECHANISMS, GapMax
-from tcdp_sim.mechanisms.losses import LOSSES
+from tcdp_sim.mechanisms import GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.selection.calibration import ALGORITHMS, WITH_NOISE, WITH_TOP_M, has_accounting
@@ -40,18 +37,6 @@ def law(*arguments, **changed):
 
 def built(*arguments, **changed):
     return GapMax.build(law(*arguments, **changed), None)
-
-
-@methods
-def test_a_law_is_plain_data_from_which_the_mechanism_is_built_again(algorithm):
-    plain = json.loads(json.dumps(law(algorithm)))
-    assert plain == law(algorithm)
-    first, second = (
-        GapMax.build(found, None).simulate(np.random.default_rng(1), 50) for found in (plain, law(algorithm))
-    )
-    assert all(np.array_equal(first[name], second[name]) for name in first)
-    assert set(first) == {*GapMax.observables, *GapMax.events} - {*LOSSES}
-    assert {name: x.dtype for name, x in first.items()} == {"needed_gap": np.float64, "top_selected": bool}
 
 
 @methods
@@ -175,50 +160,11 @@ def test_cost_does_not_depend_on_k():
     assert built(k=1e300).simulate(np.random.default_rng(1), 5)["needed_gap"].shape == (5,)
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"gap": -1.0}, "gap = -1 is not valid; valid: 0 <= gap"),
-        ({"gap": np.nan}, "gap = nan is not valid"),
-        ({"k": 1.0}, "k = 1 is not valid; valid: a whole number from 2 to 1e300"),
-        ({"k": 2.5}, "k = 2.5 is not valid; valid: a whole number"),
-        ({"m": 1000.0}, "m = 1000 is not valid; valid: 1 <= m < k = 1000"),
-        ({"m": 1.5}, "m = 1.5 is not valid; valid: a whole number"),
-        ({"m": 0.0}, "m = 0 is not valid"),
-        ({"m": 2.0}, "m = 2 is not valid for obvious_answer; valid: m = 1, or one of generalized_histogram"),
-        ({"rho": -1.0}, "rho = -1 is not valid"),
-    ],
-)
-def test_points_that_are_not_valid_are_refused(changed, said):
-    with pytest.raises(ValueError, match=said):
-        built(**changed)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "noise", "changed", "said"),
-    [
-        ("stability", "gaussian", {"delta": None}, "stability needs delta, which the sweep does not give"),
-        ("stability", "gaussian", {"delta": 2.0}, "delta = 2 is not valid"),
-        ("obvious_answer", "sinh_normal", {"omega": None}, "obvious_answer needs omega, which"),
-        ("obvious_answer", "sinh_normal", {"omega": 2.0}, "sinh_normal by Theorem 17"),
-        ("generalized_histogram", "gaussian", {"accounting": "loose"}, "accounting = 'loose' is not known"),
-        ("exponential_mechanism", "gaussian", {"accounting": "loose"}, "accounting = 'loose' is not known"),
-    ],
-)
-def test_what_a_method_lacks_is_said(algorithm, noise, changed, said):
-    with pytest.raises(ValueError, match=said):
-        built(algorithm, noise, **changed)
-
-
 def test_mistakes_in_the_sweep_itself():
-    with pytest.raises(UserError, match=r"sweep.algorithm = best is not known; valid: generalized_histogram"):
+    with pytest.raises(UserError, match=r"sweep.algorithm = best"):
         GapMax.uses(point("best"))
     with pytest.raises(UserError, match=r"sweep.noise is missing; obvious_answer needs one"):
         GapMax.uses(point("obvious_answer", None))
     for beta in (2, True, "0.05", float("nan")):
         with pytest.raises(UserError, match=r"mechanism.beta = .* is not valid; valid: one number, 0 < beta < 1"):
             GapMax.check_options({"beta": beta})
-
-
-def test_it_is_found_by_its_name():
-    assert MECHANISMS["gap_max"] is GapMax

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim.data import Counts
-from tcdp_sim.mechanisms import MECHANISMS, GapMax, GapMaxData
+from tcdp_sim.mechanisms import GapMax, GapMaxData
 from tcdp_sim.study import groups
 
 COUNTS = Counts("votes", np.array([7, 30, 12, 30 - 4]), 1000, "made up")
@@ -36,27 +36,6 @@ def test_a_tie_is_a_gap_of_zero():
     assert law(Counts("tie", np.array([5, 5, 1]), 10, "made up"))["gap"] == 0
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"m": 5.0, "algorithm": "generalized_histogram"}, "m = 5 is not valid; valid: a whole number from 1 to 4"),
-        ({"m": 1.5, "algorithm": "generalized_histogram"}, "m = 1.5 is not valid; valid: a whole number"),
-        ({"m": 2.0}, "m = 2 is not valid for obvious_answer"),
-        ({"rho": 0.0}, "rho = 0 is not valid"),
-    ],
-)
-def test_points_that_are_not_valid_are_refused(changed, said):
-    with pytest.raises(ValueError, match=said):
-        law(**changed)
-
-
 def test_one_candidate_is_nothing_to_select_from():
     with pytest.raises(ValueError, match="k = 1 is not valid; valid: at least 2"):
         law(Counts("one", np.array([5]), 1, "made up"))
-
-
-def test_axes():
-    used = GapMaxData.uses(POINT | {"data": "votes", "k": 1000.0})
-    assert set(used) == {"data", "algorithm", "noise", "k", "m", "rho"}
-    assert set(used) < set(GapMaxData.axes)
-    assert MECHANISMS["gap_max_data"] is GapMaxData

@@ -4,8 +4,6 @@ Statistical tests have fixed seeds and a p-value of 1e-6 each; there are about 8
 would give a false alarm with probability 1e-3.
 """
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,7 +11,7 @@ from scipy import stats
 from tcdp_sim import exact
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.mechanisms import MECHANISMS, Histogram, histogram, mechanism_class
+from tcdp_sim.mechanisms import Histogram, histogram
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.privacy import ZCDP
 
@@ -133,17 +131,6 @@ def test_one_bin_always_stays_on_top(sampling):
 
 
 @pytest.mark.parametrize("sampling", histogram.SAMPLINGS)
-@noises
-def test_the_same_stream_gives_the_same_trials(noise, sampling):
-    first, second, other = (
-        mechanism(noise, [5, 3], 50, sampling=sampling).simulate(np.random.default_rng(seed), 300) for seed in (8, 8, 9)
-    )
-    for name in first:
-        assert np.array_equal(first[name], second[name])
-    assert not np.array_equal(first["linf_error"], other["linf_error"])
-
-
-@pytest.mark.parametrize("sampling", histogram.SAMPLINGS)
 @pytest.mark.parametrize("tile", [1, 100, 2**20])
 def test_the_size_of_a_tile_does_not_change_the_result(monkeypatch, sampling, tile):
     """Gaussian noise takes its stream in the order of the trials and bins; others take two streams a tile."""
@@ -228,7 +215,7 @@ def test_domains_that_are_not_valid_are_refused(bins):
 
 @pytest.mark.parametrize("beta", [0, 1, np.nan, -0.1])
 def test_betas_that_are_not_valid_are_refused(beta):
-    with pytest.raises(ValueError, match=r"beta = .* is not valid; valid: 0 < beta < 1"):
+    with pytest.raises(ValueError, match="beta = "):
         mechanism(Gaussian(1.0), [3], 10, beta=beta)
 
 
@@ -239,7 +226,7 @@ def test_domains_that_cannot_be_drawn_bin_by_bin_are_refused(bins):
 
 
 def test_an_unknown_sampling_is_refused():
-    with pytest.raises(ValueError, match="sampling = 'sparse' is not known; valid: order_statistics, dense"):
+    with pytest.raises(ValueError, match="sampling = 'sparse'"):
         mechanism(Gaussian(1.0), [3], 10, sampling="sparse")
 
 
@@ -271,36 +258,6 @@ families = pytest.mark.parametrize("family", ["gaussian", "laplace", "truncated_
 
 
 @families
-def test_a_law_is_plain_data_from_which_the_mechanism_is_built_again(family):
-    plain = json.loads(json.dumps(law(family)))
-    assert plain == law(family)
-    built, again = Histogram.build(law(family), COUNTS.counts), Histogram.build(plain, COUNTS.counts)
-    assert built.noise == again.noise
-    assert built.noise.family == family
-    assert (built.bins, built.beta, built.sampling) == (1000, 0.05, "order_statistics")
-    assert built.counts.tolist() == [9, 5, 5]
-    first, second = (subject.simulate(np.random.default_rng(0), 50) for subject in (built, again))
-    assert all(np.array_equal(first[name], second[name]) for name in first)
-
-
-@families
-@pytest.mark.parametrize(
-    ("changed", "concerns"),
-    [
-        ({"omega": 4.0}, {"sinh_normal"}),
-        ({"delta": 1e-7}, {"truncated_laplace"}),
-        ({"rho": 0.2}, {"gaussian", "laplace", "truncated_laplace", "sinh_normal"}),
-        ({"k": 1001.0}, {"gaussian", "laplace", "truncated_laplace", "sinh_normal"}),
-        ({"data": "the same counts by another name"}, set()),
-        ({"unheard_of": 1}, set()),
-    ],
-    ids=["omega", "delta", "rho", "k", "name of the data", "other"],
-)
-def test_a_law_holds_only_what_the_noise_depends_on(family, changed, concerns):
-    assert (law(family, **changed) != law(family)) == (family in concerns)
-
-
-@families
 def test_a_law_depends_on_the_counts_and_the_options(family):
     other = Counts("example", np.array([5, 9, 6]), 100, "made up")
     assert Histogram.law(point(family), OPTIONS, other) != law(family)
@@ -308,45 +265,6 @@ def test_a_law_depends_on_the_counts_and_the_options(family):
     assert Histogram.law(point(family), OPTIONS, same) == law(family)
     for name, value in {"sampling": "dense", "beta": 0.1}.items():
         assert Histogram.law(point(family), OPTIONS | {name: value}, COUNTS) != law(family)
-
-
-@families
-def test_the_axes_used_are_those_that_change_the_law(family):
-    used = Histogram.uses(point(family))
-    assert {"noise", "data", "k", "rho"} <= set(used) <= set(Histogram.axes)
-    for name, value in {"omega": 4.0, "delta": 1e-7, "rho": 0.2, "k": 1001.0}.items():
-        assert (name in used) == (law(family, **{name: value}) != law(family))
-
-
-@pytest.mark.parametrize(
-    ("family", "missing"), [("sinh_normal", "omega"), ("truncated_laplace", "delta"), ("laplace", "rho")]
-)
-def test_a_point_that_lacks_what_the_noise_needs_is_refused(family, missing):
-    with pytest.raises(ValueError, match=f"{family} needs {missing}, which the sweep does not give"):
-        law(family, **{missing: None})
-
-
-def test_an_unknown_family_is_refused_with_the_known_ones():
-    for refuses in (Histogram.uses, lambda p: Histogram.law(p, OPTIONS, COUNTS)):
-        with pytest.raises(ValueError, match=r"family = 'cauchy' is not known; valid: .*gaussian"):
-            refuses(point("cauchy"))
-
-
-@pytest.mark.parametrize(
-    ("changed", "options", "message"),
-    [
-        ({"k": 2.0}, {}, "k = 2 is not valid; valid: 3 <= k"),
-        ({"rho": -1.0}, {}, "rho = -1"),
-        ({"omega": 1.5}, {}, "needs omega"),
-        ({}, {"beta": np.nan}, "beta = nan"),
-        ({}, {"beta": "0.05"}, "beta"),
-        ({}, {"sampling": "sparse"}, "sampling = 'sparse'"),
-        ({"k": 1e9}, {"sampling": "dense"}, "not valid for sampling=dense"),
-    ],
-)
-def test_points_that_are_not_valid_are_refused_before_anything_runs(changed, options, message):
-    with pytest.raises(ValueError, match=message):
-        Histogram.build(Histogram.law(point("sinh_normal", **changed), OPTIONS | options, COUNTS), COUNTS.counts)
 
 
 @families
@@ -362,18 +280,8 @@ def test_the_thresholds_are_the_bounds_of_the_papers(family):
         assert exact.max_abs_sf(built.noise, 1000, labels["printed"]).estimate == pytest.approx(0.8081, abs=1e-4)
 
 
-def test_the_guarantee_is_that_of_the_target():
-    assert Histogram.build(law("gaussian"), COUNTS.counts).guarantee == ZCDP(0.1)
-
-
 @data
 def test_the_work_is_positive_and_grows_with_what_is_drawn(counts, bins):
     sparse, dense = (mechanism(Gaussian(1.0), counts, bins, sampling=how).work for how in histogram.SAMPLINGS)
     assert 0 < sparse <= dense
     assert sparse == mechanism(Gaussian(1.0), counts, 1e300).work
-
-
-def test_the_histogram_is_found_by_its_name():
-    assert mechanism_class("histogram") is Histogram is MECHANISMS["histogram"]
-    with pytest.raises(ValueError, match=r"mechanism.name = 'historgam' is not known; valid: .*histogram"):
-        mechanism_class("historgam")

@@ -3,8 +3,6 @@
 Seeds are fixed; for a fresh seed a comparison at 5.5 standard errors has a false-alarm rate of 4e-8.
 """
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,7 +11,7 @@ from tcdp_sim import exact
 from tcdp_sim.engine.simulate import Batch, Task, run
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import FAMILIES, Gaussian, TruncatedLaplace
-from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP, renyi_bound
+from tcdp_sim.privacy import ApproxDP, renyi_bound
 from tcdp_sim.study import groups
 from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.estimates import mean
@@ -43,15 +41,6 @@ def agree(values, truth):
     assert abs(values.mean() - truth) <= 5.5 * values.std() / np.sqrt(len(values)) + 1e-9 * truth
 
 
-@every
-def test_law_and_build_are_inverse_and_plain(noise):
-    description = law(noise, epsilon=0.5, order=3.0)
-    assert json.loads(json.dumps(description)) == description
-    mechanism = PrivacyLoss.build(description, np.zeros(0))
-    assert (mechanism.shift, mechanism.epsilon, mechanism.order) == (1.0, 0.5, 3.0)
-    assert type(mechanism.noise).family == description["noise"]["family"]
-
-
 def test_the_law_holds_only_what_it_uses():
     gaussian, laplace = groups.named("noise", "gaussian"), groups.named("noise", "truncated_laplace")
     assert set(PrivacyLoss.uses({"noise": gaussian, **POINT})) == {"noise", "rho", "shift"}
@@ -59,13 +48,6 @@ def test_the_law_holds_only_what_it_uses():
     assert set(used) == {"noise", "rho", "shift", "delta", "epsilon"}
     assert "epsilon" not in law("gaussian")
     assert law("gaussian", omega=3.0) == law("gaussian", omega=4.0)
-
-
-def test_the_guarantee_is_that_of_the_noise():
-    assert built("gaussian").guarantee == ZCDP(0.1)
-    assert built("laplace").guarantee == PureDP(np.sqrt(0.2))
-    assert built("truncated_laplace").guarantee == ApproxDP(np.sqrt(0.2), 1e-3)
-    assert built("sinh_normal").guarantee == built("sinh_normal_tight").guarantee == TCDP(0.1, 6.0)
 
 
 def test_the_loss_of_gaussian_noise_is_gaussian():
@@ -125,22 +107,3 @@ def test_it_runs_as_a_task_and_its_mean_and_mcse_come_out():
     truth = exact.hockey_stick(built("sinh_normal_tight").noise, 1.0, 2.0).estimate
     assert 0 < mcse < 2e-3 * truth
     assert abs(estimate - truth) < 5.5 * mcse
-
-
-@pytest.mark.parametrize(
-    ("noise", "point", "said"),
-    [
-        ("gaussian", {"shift": 0.0}, "shift = 0"),
-        ("gaussian", {"shift": -1.0}, "shift = -1"),
-        ("gaussian", {"order": 1.0}, "order = 1 "),
-        ("gaussian", {"order": np.inf}, "order = inf"),
-        ("gaussian", {"epsilon": np.inf}, "epsilon = inf"),
-        ("gaussian", {"rho": 0.0}, "rho = 0"),
-        ("sinh_normal", {"omega": None}, "sinh_normal needs omega"),
-        ("sinh_normal", {"omega": 1.0}, "omega = 1"),
-        ("truncated_laplace", {"delta": 2.0}, "delta = 2"),
-    ],
-)
-def test_bad_points_are_named(noise, point, said):
-    with pytest.raises(ValueError, match=said):
-        law(noise, **point)

@@ -13,7 +13,7 @@ from tcdp_sim.data.candidate_problems import PROBLEMS, accuracy_losses
 from tcdp_sim.experiments.private_candidates import EXACT
 from tcdp_sim.mechanisms import PrivateCandidates
 from tcdp_sim.mechanisms.private_candidates import METHODS
-from tcdp_sim.privacy import TCDP, ZCDP, PureDP
+from tcdp_sim.privacy import TCDP
 
 GAUSSIAN = {"family": "gaussian", "calibration": "paper", "label": "Gaussian"}
 POINT = {"problem": "even", "k": 8, "records": 60.0, "rho": 0.1, "omega": 3.0, "tries": 6.0, "noise": GAUSSIAN}
@@ -39,15 +39,8 @@ def test_law_and_build_are_inverse_and_draws_have_the_exact_law(method):
     assert abs(draws["runs"].mean() - mean) <= 5.5 * draws["runs"].std() / np.sqrt(trials)
 
 
-def test_guarantees_are_those_of_the_target():
-    kinds = {method: PrivateCandidates.build(law(method), None).guarantee for method in METHODS}
-    assert kinds["poisson"] == kinds["geometric"] == kinds["logarithmic"] == TCDP(0.1, 3.0)
-    assert kinds["all_runs"] == kinds["exponential_mechanism"] == kinds["obvious_answer"] == ZCDP(0.1)
-    assert isinstance(kinds["permute_and_flip"], PureDP)
-    assert law("all_runs")["parameters"]["scale"] == pytest.approx(np.sqrt(8 / 0.2))
-
-
 def test_the_published_theorem_asks_for_more_noise():
+    assert law("all_runs")["parameters"]["scale"] == pytest.approx(np.sqrt(8 / 0.2))
     scales = [law("poisson", accounting=way)["parameters"]["scale"] for way in ("paper", "tight")]
     assert scales[0] > 5 * scales[1] > 5 * np.sqrt(1 / 0.2)
     assert scales[1] == pytest.approx(1 / largest_shift(0.1, 3.0, tries_of("poisson", 6.0)), rel=1e-12)
@@ -95,24 +88,3 @@ def test_problems_have_losses_that_rise_from_zero(problem):
     assert losses[0] == 0
     assert np.all(np.diff(losses) >= 0)
     assert losses[-1] == (pytest.approx(0.3) if problem != "digits_svm" else pytest.approx(799 / 898))
-
-
-@pytest.mark.parametrize(
-    ("method", "change", "message"),
-    [
-        ("best", {}, "method = "),
-        ("poisson", {"tries": None}, "tries is missing; poisson needs the mean number of runs"),
-        ("poisson", {"tries": 1.0}, "tries = 1 is not valid"),
-        ("poisson", {"omega": None}, "poisson needs omega"),
-        ("poisson", {"accounting": "loose"}, "accounting = "),
-        ("all_runs", {"k": 1}, "k = 1 is not valid; valid: a whole number from 2 to 10000"),
-        ("all_runs", {"problem": "odd"}, "problem = "),
-        ("all_runs", {"problem": "digits_svm"}, "k = 8 is not valid for problem = digits_svm; valid: 100"),
-        ("all_runs", {"records": 0.0}, "records = 0 is not valid"),
-        ("all_runs", {"rho": 0.0}, "rho = 0 is not valid"),
-        ("obvious_answer", {"noise": None}, "noise is missing; obvious_answer needs one"),
-    ],
-)
-def test_mistakes_are_one_line(method, change, message):
-    with pytest.raises(ValueError, match=message):
-        law(method, **change)

@@ -113,25 +113,3 @@ def test_interior_points_are_the_package_s_own(options):
     assert np.isnan(error_quantile(mechanism, 0.5))
     errors = mechanism.simulate(np.random.default_rng(5), 20)["abs_error"]
     assert ((errors >= 0) & (errors <= 31)).all()
-
-
-def test_the_law_depends_on_what_the_method_uses():
-    assert "smoothing" not in SmoothSensitivity.uses(point("mean_global"))
-    assert "omega" not in SmoothSensitivity.uses(point("mean_global"))
-    assert {"smoothing", "smooth_noise", "omega"} <= set(SmoothSensitivity.uses(point("median")))
-
-
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ({"smoothing": None}, "smoothing"),
-        ({"smooth_noise": "sinh_normal"}, "infinite divergences"),
-        ({"method": "mode"}, "median, trimmed_mean"),
-        ({"records": "nobody"}, "small"),
-        ({"contamination": 0.6}, "contamination"),
-        ({"omega": None, "smooth_noise": "gaussian"}, "infinite from order"),
-    ],
-)
-def test_mistakes_are_one_line(options, more, reason):
-    with pytest.raises(ValueError, match=reason):
-        SmoothSensitivity.law(point("median") | more, options, None)

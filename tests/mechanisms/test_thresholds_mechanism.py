@@ -58,12 +58,6 @@ def test_errors_of_a_tree_by_hand():
     assert [found[f"cdf_at_q{p}"][0] for p in ("25", "50", "75", "95")] == [5 / 4, 0, 3 / 4, 1]
 
 
-@pytest.mark.parametrize("records", [3, {"departures_AS": 3}])
-def test_records_that_are_none_are_one_line(records):
-    with pytest.raises(ValueError, match=r"mechanism\.records"):
-        Thresholds.law(point(), OPTIONS | {"records": records}, None)
-
-
 def test_a_bound_is_claimed_only_where_windows_are_as_large_as_the_proof_asks():
     assert built(method="medians_2").thresholds["sup_error"]["bound"] > 0
     small = built(method="medians_2", records="departures_OO")
@@ -74,22 +68,6 @@ def test_a_bound_is_claimed_only_where_windows_are_as_large_as_the_proof_asks():
 def test_large_numbers_keep_their_identity():
     law = Thresholds.law(point(records="departures_AS_fine"), OPTIONS, None)
     assert all(int(text) % 2**40 == 0 for text in law["values"].split())
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"method": "guess"}, "method = .guess"),
-        ({"records": "none"}, "records = .none"),
-        ({"noise": None}, "needs noise"),
-        ({"omega": None}, "needs omega"),
-        ({"method": "windows", "records": "departures_OO"}, "hold no window"),
-        ({"rho": 0}, "rho = 0"),
-    ],
-)
-def test_mistakes_are_one_line(changed, said):
-    with pytest.raises(ValueError, match=said):
-        built(**changed)
 
 
 class CountingGenerator:

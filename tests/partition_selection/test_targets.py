@@ -107,8 +107,8 @@ def test_concentrated_targets_divide_rho():
         (lambda: optimal_curve("optimal_dp", PureDP(1.0)), "guarantee = 1-DP cannot release unknown keys"),
         (lambda: optimal_curve("optimal_dp", ApproxZCDP(0.0, 1.0)), "with 0 < delta < 1"),
         (lambda: optimal_curve("optimal_rdp", ApproxZCDP(0.1, 1.0)), "optimal_rdp is not valid for 0.1-approximate"),
-        (lambda: optimal_curve("optimal_dp", TARGET, 0), "keys = 0 is not valid"),
-        (lambda: threshold_curve("gaussian", TARGET, 1, 0), "per_key = 0 is not valid"),
+        (lambda: optimal_curve("optimal_dp", TARGET, 0), "keys = 0"),
+        (lambda: threshold_curve("gaussian", TARGET, 1, 0), "per_key = 0"),
         (lambda: threshold_curve("sinh_normal", ApproxZCDP(1e-6, 0.5)), "sinh_normal cannot be calibrated"),
     ],
 )

@@ -150,7 +150,7 @@ def test_what_does_not_follow_is_refused_with_the_reason(what, guarantee, reason
 
 @pytest.mark.parametrize("what", [to_zcdp, to_tcdp, to_approx_zcdp])
 def test_unknown_methods_and_notions_are_refused(what):
-    with pytest.raises(ValueError, match="method = 'best' is not known; valid: paper, tight"):
+    with pytest.raises(ValueError, match="method = 'best'"):
         what(PureDP(1), "best")
-    with pytest.raises(ValueError, match=r"guarantee = 0.5 is not valid; valid: PureDP"):
+    with pytest.raises(ValueError, match=r"guarantee = 0.5"):
         what(0.5)

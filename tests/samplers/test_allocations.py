@@ -142,10 +142,10 @@ def test_blocks_are_drawn_one_after_the_other():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"sigma": 0.0}, "sigma = 0 is not valid"),
-        ({"steps": 0}, "steps = 0 is not valid"),
+        ({"sigma": 0.0}, "sigma = 0"),
+        ({"steps": 0}, "steps = 0"),
         ({"participations": 11}, "participations = 11 is not valid; valid: a whole number from 1 to 10"),
-        ({"epsilon": -1.0}, "epsilon = -1 is not valid"),
+        ({"epsilon": -1.0}, "epsilon = -1"),
         ({"direction": "up"}, "direction = "),
     ],
 )

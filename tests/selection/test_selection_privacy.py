@@ -302,15 +302,15 @@ def test_pairs_of_gaps_are_those_of_score_vectors(algorithm, same):
             lambda: exact.output_pair("obvious_answer", Laplace(1.0), 5, 1.5, 1, same_leader=False),
             "before . after <= 2",
         ),
-        (lambda: exact.output_pair("obvious_answer", Laplace(1.0), 5, -1, 1), "gap = -1 is not valid"),
+        (lambda: exact.output_pair("obvious_answer", Laplace(1.0), 5, -1, 1), "gap = -1"),
         (lambda: exact.output_pair("sparse_vector", 1.0, 5, 1, 1), "sparse_vector"),
         (
             lambda: exact.selection_distribution("sparse_vector", 1.0, [1, 2]),
-            "algorithm = 'sparse_vector' is not known",
+            "algorithm = 'sparse_vector'",
         ),
         (lambda: exact.selection_distribution("noisy_max", Laplace(1.0), [1]), "shape"),
-        (lambda: exact.selection_distribution("noisy_max", Laplace(1.0), [1, np.nan]), "score = nan is not valid"),
-        (lambda: exact.divergence_of_outputs(None, None, 1.0), "order = 1 is not valid"),
+        (lambda: exact.selection_distribution("noisy_max", Laplace(1.0), [1, np.nan]), "score = nan"),
+        (lambda: exact.divergence_of_outputs(None, None, 1.0), "order = 1"),
     ],
 )
 def test_what_is_not_valid_is_refused(make, said):

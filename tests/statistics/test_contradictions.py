@@ -91,7 +91,7 @@ def test_what_cannot_be_compared_is_left_out():
 
 def test_a_table_without_exact_values(tmp_path, capsys):
     assert contradictions.report(pd.DataFrame({"x": [1.0]}), tmp_path / "c.csv", print) == 0
-    assert "no simulated number here has an exact value beside it: nothing was compared" in capsys.readouterr().out
+    assert "nothing was compared" in capsys.readouterr().out
 
 
 def test_the_report_names_the_worst_and_writes_all(tmp_path, capsys):

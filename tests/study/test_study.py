@@ -34,7 +34,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tiny, folder, monkeypatch):
     assert code == 2
     assert err.count("\n") == 1
     assert "No space left on device" in err
-    assert "finished chunks are kept: once there is room" in err
+    assert "finished chunks are kept" in err
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_damaged_results_are_told_and_published_again(done, folder, damage):
     code, out, err = done("draw")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "results.zarr is damaged" in err
-    assert "the command that ran it publishes it again" in err
+    assert "publishes it again" in err
     code, out, err = done()
     assert (code, err) == (0, "")
     assert "nothing to simulate" in out

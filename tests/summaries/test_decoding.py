@@ -372,9 +372,9 @@ def test_a_merge_passes_over_what_is_forged_and_the_run_stays_as_it_was(tiny, tm
     shutil.copy(whole / "provenance.json", tmp_path / "forged")
     code, out, err = tiny(*words, "name=ours", "merge", tmp_path / "forged")
     assert code == 0, err
-    assert "2 damaged stretches, which are passed over" in out
+    assert "2 damaged stretches" in out
     assert "0 chunks added" in out
-    assert "1 do not fit the chunks of their cells and are passed over" in out
+    assert "1 do not fit" in out
     assert "nothing to simulate" in tiny(*words, "name=ours")[1]
     one, other = ((folder / "results.zarr").resolve() for folder in (ours, whole))
     assert one.name == other.name

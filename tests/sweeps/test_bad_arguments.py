@@ -223,7 +223,4 @@ def test_one_level_of_quantiles_needs_no_list():
 def test_numbers_that_are_all_nan_are_told(capsys):
     found = tcdp_sim.sweep(lambda rng, trials, n: np.full(trials, np.nan), {"n": [3, 4]}, trials=50)
     assert np.isnan(found["value"]).all()
-    assert (
-        "value: trials of 2 cells are NaN or infinite, and no mean has them: cell n=3: 50 of 50"
-        in capsys.readouterr().err
-    )
+    assert "cell n=3: 50 of 50" in capsys.readouterr().err

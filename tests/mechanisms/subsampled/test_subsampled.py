@@ -3,8 +3,6 @@
 Seeds are fixed; a comparison at 5.5 standard errors has a false-alarm rate of 4e-8, a chi-squared test of 1e-6.
 """
 
-import json
-
 import composed_pairs as of_pairs
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from scipy import stats
 
 from tcdp_sim import exact
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.mechanisms import MECHANISMS, Subsampled
+from tcdp_sim.mechanisms import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import SCHEMES, ZCDP, ApproxDP
@@ -174,31 +172,6 @@ def test_tails_beside_a_jump_are_drawn_without_rare_zeros(noise):
         assert found.max() < 1.2 * found.mean()
 
 
-def test_law_and_build_are_inverse_and_plain():
-    description = law(rho=0.1, scheme="hybrid", sampling_fraction=0.26)
-    assert json.loads(json.dumps(description)) == description
-    mechanism = Subsampled.build(description, COUNTS)
-    assert (mechanism.fraction, mechanism.sampling.draws, mechanism.scheme) == (0.25, 5, "hybrid")
-    assert MECHANISMS["subsampled"] is Subsampled
-    gaussian = groups.named("noise", "gaussian")
-    assert "rho" not in Subsampled.uses({"noise": gaussian, **POINT, **FINAL, "rho": 0.1})
-    assert "epsilon" not in Subsampled.uses({"noise": gaussian, **POINT, "rho": 0.1})
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"scheme": "sometimes", **FINAL}, "scheme = 'sometimes' is not known; valid: poisson"),
-        ({"sampling_fraction": 0.0, **FINAL}, "sampling_fraction = 0"),
-        ({"sampling_fraction": 1.1, **FINAL}, "sampling_fraction = 1.1"),
-        ({"scheme": "hybrid", **FINAL}, "cannot be calibrated to epsilon; valid: poisson, without_replacement, or rho"),
-        ({"epsilon": 0.5}, "gaussian needs delta"),
-        ({}, "gaussian needs rho"),
-        ({"epsilon": 0.5, "delta": 0.3}, "delta = 0.3"),
-        ({"epsilon": -0.5, "delta": 0.1}, "epsilon = -0.5"),
-        ({"rho": 0.1, "threshold": np.inf}, "threshold = inf"),
-    ],
-)
-def test_bad_points_are_named(more, said):
-    with pytest.raises(ValueError, match=said):
-        law(**more)
+def test_a_hybrid_sample_has_whole_records():
+    mechanism = built(rho=0.1, scheme="hybrid", sampling_fraction=0.26)
+    assert (mechanism.fraction, mechanism.sampling.draws) == (0.25, 5)

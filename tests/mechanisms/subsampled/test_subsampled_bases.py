@@ -3,18 +3,15 @@
 Seeds are fixed; a comparison at 5.5 standard errors has a false-alarm rate of 4e-8.
 """
 
-import json
 from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.mechanisms import Subsampled, Thresholds
-from tcdp_sim.mechanisms.subsampled import BASES
-from tcdp_sim.privacy import SCHEMES, ZCDP, PureDP
+from tcdp_sim.privacy import SCHEMES, PureDP
 from tcdp_sim.selection.scores import Scores
 from tcdp_sim.study import groups
 
@@ -201,45 +198,3 @@ def test_estimates_are_rescaled_to_all_records():
     ranks = [0, *(int(np.ceil(round(356 * i / 10, 9))) for i in range(1, 10)), 356]  # of half of the records
     assert run.n == 712
     assert run.estimates == pytest.approx([a + b for a, b in pairwise(ranks)], rel=1e-12)  # their middles, twice
-
-
-def test_laws_are_plain_and_their_own_inverse():
-    for law in (selection_law(**EM, rho=0.5), threshold_law(method="tree_2"), selection_law(**EM, epsilon=0.5)):
-        assert json.loads(json.dumps(law)) == law
-        assert law["mechanism"] == "subsampled"
-        assert law["base"] in BASES
-        assert Subsampled.build(law, COUNTS).guarantee in (PureDP(1.0), ZCDP(1e12), PureDP(0.5))
-    noise = {"noise": groups.named("noise", "gaussian")}
-    uses = Subsampled.uses({"base": "gap_max_data", **EM, **noise, "epsilon": 1.0, "rho": 0.1})
-    assert "rho" not in uses
-    assert {"base", "epsilon", "scheme"} <= set(uses)
-    assert "base" in Subsampled.uses(noise | {"rho": 0.1})
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: selection(base="noise"), "sweep.base = noise has no records to sample; valid: histogram, gap_max"),
-        (lambda: selection(base="privacy_loss"), "base = privacy_loss has no records"),
-        (lambda: selection(), "sweep.algorithm is missing"),
-        (lambda: selection(base="histogram"), "sweep.noise is missing"),
-        (lambda: selection(**EM), "needs rho or epsilon"),
-        (lambda: selection(**EM, rho=0.1, threshold=1.0), "sweep.threshold does not go with base = gap_max_data"),
-        (lambda: selection(algorithm="sparse_vector", rho=0.1), "sparse_vector needs a public threshold"),
-        (lambda: selection(algorithm="stability", delta=0.1, epsilon=1.0), "stability is not pure DP here"),
-        (lambda: selection(**EM, epsilon=1.0, scheme="hybrid"), "cannot be calibrated to epsilon; valid: poisson"),
-        (lambda: selection(**EM, epsilon=-1.0), "epsilon = -1"),
-        (lambda: selection(**EM, rho=0.1, m=4), "m = 4 is not valid; valid: a whole number from 1 to 3"),
-        (lambda: selection(**EM, rho=0.1, scheme="never"), "scheme = 'never' is not known"),
-        (lambda: selection(**EM, rho=0.1, sampling_fraction=1.5), "sampling_fraction = 1.5"),
-        (lambda: threshold_law(), "sweep.method is missing"),
-        (lambda: threshold_law(method="tree_2", scheme="poisson"), "'poisson' does not fit base = thresholds"),
-        (lambda: threshold_law(method="tree_2", epsilon=1.0), "epsilon does not go with base = thresholds"),
-        (lambda: threshold_law(method="tree_2", records="none"), "records = 'none' is not known"),
-        (lambda: Subsampled.check_options({"path": ["slow"]}), "mechanism.path = \\['slow'\\]"),
-    ],
-)
-def test_mistakes_are_one_line(call, said):
-    with pytest.raises((ValueError, UserError), match=said) as caught:
-        call()
-    assert "\n" not in str(caught.value)
