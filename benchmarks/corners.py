@@ -19,8 +19,8 @@ from tcdp_sim.noise.exponential_polylogarithmic import ExponentialPolylogarithmi
 from tcdp_sim.noise.generalized_gaussian import GeneralizedGaussian
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.noise.student_t import StudentT
+from tcdp_sim.per_record import AdditiveRelease
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP, to_approx_dp
-from tcdp_sim.releases import AdditiveRelease
 
 GIVEN_UP = 60.0  # seconds of CPU
 LOSSES = [

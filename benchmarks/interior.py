@@ -3,7 +3,8 @@
 from benchmarks.drawing import TRIALS, seconds
 from tcdp_sim.core.streams import generator
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.interior import LevelProfile, release_parameters, required_records, sample, split_budget
+from tcdp_sim.ordered.interior import LevelProfile, required_records, sample, split_budget
+from tcdp_sim.ordered.interior.budget import release_parameters
 from tcdp_sim.privacy import TCDP
 
 DOMAINS = (16, 64, 1024, 65536)

@@ -19,8 +19,8 @@ from rich.console import Console
 from benchmarks.framework import composed, empty_folder
 from tcdp_sim import results
 from tcdp_sim.cli import status
-from tcdp_sim.cli.given import Given
 from tcdp_sim.cli.imports import YOUNG
+from tcdp_sim.cli.run_argument import Given
 from tcdp_sim.engine import exact, run
 from tcdp_sim.results import published
 from tcdp_sim.store import certificate

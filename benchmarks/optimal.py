@@ -3,7 +3,7 @@
 from math import inf, sqrt
 
 from benchmarks.drawing import seconds
-from tcdp_sim.optimal import (
+from tcdp_sim.calibration.optimal import (
     LargestError,
     MeanAbsoluteError,
     MeanSquaredError,

@@ -7,7 +7,7 @@ from tcdp_sim.calibration import calibrate_records
 from tcdp_sim.core.streams import generator
 from tcdp_sim.exact import record_epsilon, record_policy
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Noise
-from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
+from tcdp_sim.per_record import AdditiveRelease, Log, Root, TransformedRelease
 
 SIZE = 16_384  # draws at once, as many as a chunk has
 DRAWS = {  # what -> (noise or release, aim for its cost over numpy's normal)

@@ -16,7 +16,7 @@ from tcdp_sim.noise import Gaussian
 from tcdp_sim.report.looks import direction_look, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, note, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
 DELTA = ("delta_from_below", "delta_from_above")

@@ -8,12 +8,12 @@ import pandas as pd
 from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import Cdf
 from tcdp_sim.mechanisms.cdf import LEVEL
-from tcdp_sim.prefix_sums import least_root_mean_square
+from tcdp_sim.ordered.prefix_sums import least_root_mean_square
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, note, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 SQUARE = columns.mean("mean_square_error")

@@ -29,7 +29,7 @@ from tcdp_sim.report.plots import (
     rounded,
 )
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 LEVEL = 0.95

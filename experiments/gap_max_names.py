@@ -9,7 +9,7 @@ from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.gap_max.name_problems import SIMULATED_AT, of_all_problems, problems_figure
 from tcdp_sim.experiments.gap_max.series import styles
 from tcdp_sim.report.plots import captioned
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 
 BOUND, EXACT, UNKNOWN = gap_max.BOUND, gap_max.EXACT, gap_max.UNKNOWN
 

@@ -14,7 +14,7 @@ from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega
 from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 QUANTITY = columns.mean("information")

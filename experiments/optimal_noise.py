@@ -18,7 +18,7 @@ from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, points, wide_log_axis
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import at_each_level
 

@@ -9,12 +9,12 @@ import pandas as pd
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms, sum_of_binomials
 from tcdp_sim.mechanisms import PartitionSelection
-from tcdp_sim.partition_selection import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, plain_log_axis, points, rounded_in
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
+from tcdp_sim.selection.keys import OptimalApproxDP, OptimalRDP, OptimalTCDP, ThresholdCurve
 from tcdp_sim.store import columns
 
 KEYS, RECORDS = columns.mean("keys"), columns.mean("records")

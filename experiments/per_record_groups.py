@@ -20,8 +20,8 @@ from tcdp_sim.experiments.per_record.series import (
 from tcdp_sim.report.findings import listed
 from tcdp_sim.report.plots import GREY, headed, line_key, new_figure, note
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
 from tcdp_sim.results.cells import NORMAL, UNSEEN
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "report", "rows"]

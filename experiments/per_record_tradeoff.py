@@ -21,7 +21,7 @@ from tcdp_sim.experiments.per_record.series import (
 )
 from tcdp_sim.report.plots import headed, line_key, new_figure, note, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "report", "rows"]

@@ -14,7 +14,7 @@ from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import captioned, headed, new_figure, note, points
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.report.thinning import evenly
-from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.statistics.one_sample import usual_range
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import proportion

@@ -7,15 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln, ndtr
 
-from tcdp_sim.candidates import (
-    LAWS,
-    NegativeBinomialTries,
-    PoissonTries,
-    Tries,
-    gaussian_renyi,
-    theorem_renyi,
-    tries_of,
-)
+from tcdp_sim.candidates import NegativeBinomialTries, PoissonTries, Tries, gaussian_renyi, theorem_renyi, tries_of
+from tcdp_sim.candidates.tries import LAWS
 from tcdp_sim.exact import (
     best_candidate_probabilities,
     divergence_in_worst_order,
@@ -33,7 +26,7 @@ from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import METHODS, level_styles, line_of, marks_of, noise_looks
 from tcdp_sim.report.plots import GREY, KIND, captioned, headed, line_key, new_figure, note, plain_log_axis, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 LOSS = columns.mean("accuracy_loss")

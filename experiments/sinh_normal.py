@@ -11,7 +11,7 @@ from tcdp_sim.report.findings import span
 from tcdp_sim.report.looks import noise_looks
 from tcdp_sim.report.plots import GREY, WRONG, captioned, headed, line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import INTERVAL, WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level

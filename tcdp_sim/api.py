@@ -28,8 +28,10 @@ from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.report.terminal import Terminal
 from tcdp_sim.results import published
 from tcdp_sim.results.distribution import distribution
+from tcdp_sim.results.export import chosen
+from tcdp_sim.results.open import squeezed
 from tcdp_sim.store.exact_values import known_exactly
-from tcdp_sim.store.recorded import folder_of
+from tcdp_sim.store.run_settings import folder_of
 from tcdp_sim.store.table import statistics
 from tcdp_sim.study import own_noises, several, study_file
 from tcdp_sim.study.compose import composed, places
@@ -408,7 +410,7 @@ def table(
     choices = {"quantity": quantity, "level": level, "rows": rows, "columns": columns, "where": where}
     if histograms and any(value is not None for value in choices.values()):
         raise UserError("histograms=True is not valid with quantity, level, rows, columns or where")
-    return results.tidy(folder_of(path), True) if histograms else results.chosen(folder_of(path), choices)
+    return results.tidy(folder_of(path), True) if histograms else chosen(folder_of(path), choices)
 
 
 def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
@@ -676,7 +678,7 @@ def sweep(
         warnings.warn(line, Contradiction, stacklevel=2)
     elif line:
         _tell(line)
-    return results.squeezed(found, checked.axes) if squeeze else found
+    return squeezed(found, checked.axes) if squeeze else found
 
 
 def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:

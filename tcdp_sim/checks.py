@@ -18,7 +18,7 @@ from tcdp_sim.mechanisms import Mechanism, contract
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.contract import broken
 from tcdp_sim.noise.guard import unguarded
-from tcdp_sim.results import cell_p_values, sample_skewness
+from tcdp_sim.results.cells import cell_p_values, sample_skewness
 from tcdp_sim.statistics.contradictions import find
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import known_exactly

@@ -17,8 +17,8 @@ from public_names import PACKAGES, members
 from tcdp_sim.accounting import Additive
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.noise import Gaussian
+from tcdp_sim.ordered.quantiles import Independent
 from tcdp_sim.privacy import ApproxDP, PureDP
-from tcdp_sim.quantiles import Independent
 
 NONSENSE = "nonsense"
 NO_CALL = {  # what has no example that the argument fits -> a call with the text

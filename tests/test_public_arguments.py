@@ -9,7 +9,7 @@ import pytest
 from public_names import PACKAGES, members
 
 from tcdp_sim.mechanisms import Mechanism
-from tcdp_sim.releases import Release, Transform
+from tcdp_sim.per_record import Release, Transform
 
 NEW = {
     "beta": "failure",
@@ -82,7 +82,7 @@ def test_a_generator_is_the_last_argument_and_given_by_name(package):
         if name.rpartition(".")[2] in ("simulate", "draw_losses"):  # (rng, trials) is the form of every simulation
             continue
         assert (given[-1].name, given[-1].kind) == ("rng", inspect.Parameter.KEYWORD_ONLY), name
-    assert with_rng or package not in ("noise", "samplers", "thresholds")
+    assert with_rng or package not in ("noise", "samplers", "ordered.thresholds")
 
 
 @pytest.mark.parametrize(

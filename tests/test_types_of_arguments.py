@@ -21,6 +21,7 @@ from tcdp_sim.accounting import CountReleases
 from tcdp_sim.calibration import calibrate, calibrate_smooth
 from tcdp_sim.candidates import NegativeBinomialTries, PoissonTries
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, StudentT
+from tcdp_sim.per_record import AdditiveRelease
 from tcdp_sim.privacy import (
     RDP,
     TCDP,
@@ -35,7 +36,6 @@ from tcdp_sim.privacy import (
     PureDP,
     RenyiBound,
 )
-from tcdp_sim.releases import AdditiveRelease
 
 LEAST, LARGE, JUST_ABOVE_1 = 5e-324, 1e300, math.nextafter(1.0, 2.0)
 GUARANTEES = (

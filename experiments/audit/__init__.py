@@ -13,7 +13,7 @@ from tcdp_sim.mechanisms.audit import SAMPLES, Audit
 from tcdp_sim.mechanisms.audited import AuditedRelease
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 LEVEL = 0.95

@@ -8,7 +8,7 @@ from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.scores import Column, Score
 from tcdp_sim.audits.tables import log_ratio
 from tcdp_sim.mechanisms.audit import SAMPLES
-from tcdp_sim.results import Cell
+from tcdp_sim.results.rows import Cell
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from tcdp_sim.experiments.census.exact_values import (
 )
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "report", "rows"]

@@ -31,7 +31,7 @@ from tcdp_sim.experiments.gap_max.series import gained, series_of, styles
 from tcdp_sim.report.plots import captioned, size
 from tcdp_sim.report.tables import agreement as agreement_of
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 

@@ -12,7 +12,7 @@ from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, failure, 
 from tcdp_sim.report.findings import listed
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import KIND, headed, new_figure, note, points
-from tcdp_sim.results import Row
+from tcdp_sim.results.rows import Row
 
 SIZES = (1e3, 1e4, 1e5)
 SIMULATED_AT = 1e4

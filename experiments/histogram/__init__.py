@@ -12,7 +12,7 @@ from tcdp_sim.experiments.histogram.exact_values import BOUND, DELTA, EXACT, PRO
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tcdp_sim.results import Cell, Row
+    from tcdp_sim.results.rows import Cell, Row
 
 __all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "UNKNOWN", "figures", "report", "rows"]
 

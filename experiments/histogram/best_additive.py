@@ -8,7 +8,7 @@ from math import inf
 
 import pandas as pd
 
-from tcdp_sim.optimal import step_ends
+from tcdp_sim.calibration.optimal.step_ends import step_ends
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.report.looks import Series, Style, line_of, noise_styles, of_omega
 

@@ -15,7 +15,7 @@ from tcdp_sim.mechanisms.noise_axes import promised
 from tcdp_sim.privacy import TCDP, Guarantee
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.report.thinning import some_levels
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 

@@ -14,14 +14,14 @@ from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figu
 from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.interior import exact_law, methods, tcdp_least_n, zcdp_least_n
-from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.ordered.interior import exact_law, methods, tcdp_least_n, zcdp_least_n
+from tcdp_sim.ordered.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 EXACT_UP_TO = 8  # log2 k; the exact law of a release with one tree costs one integral for each level

@@ -5,8 +5,8 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.interior import budget, methods, records_needed
-from tcdp_sim.interior.recursive_release import plan_recursion
+from tcdp_sim.ordered.interior import budget, methods, records_needed
+from tcdp_sim.ordered.interior.recursive_release import plan_recursion
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.findings import span
 from tcdp_sim.report.looks import level_styles, method_look, noise_look

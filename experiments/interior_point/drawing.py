@@ -8,8 +8,8 @@ import numpy as np
 from tcdp_sim.bounds.lower import interior_records
 from tcdp_sim.core.texts import blank
 from tcdp_sim.experiments.interior_point.series import GOAL, PLAIN, groups, label, least_n, like_for_like, worst
-from tcdp_sim.interior import methods, records_needed, stability_histogram
-from tcdp_sim.interior.ledger import exponential_epsilon
+from tcdp_sim.ordered.interior import methods, records_needed, stability_histogram
+from tcdp_sim.ordered.interior.ledger import exponential_epsilon
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.findings import listed
 from tcdp_sim.report.labels import End, label_ends, short

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from tcdp_sim.core.texts import blank
-from tcdp_sim.interior.methods import WEAKER
+from tcdp_sim.ordered.interior.methods import WEAKER
 from tcdp_sim.report.looks import METHODS, noise_looks
 
 GOAL = 0.95

@@ -15,7 +15,7 @@ from tcdp_sim.mechanisms.ledger import AdaptiveAnalyst, ComposedLoss
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
 __all__ = ["BOUND", "EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from tcdp_sim.mechanisms.ledger import AdaptiveAnalyst
 from tcdp_sim.mechanisms.ledger.queries import Refining, Screening, Voting
 from tcdp_sim.report.plots import EITHER
-from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
 UNSPENT, WASTED, ANSWERED = "unspent", "wasted", "answered"

@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.mechanisms.per_record_sum import TOLERANCE
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 from tcdp_sim.store import columns
 
 LARGEST_LOG, PANEL = 350.0, 0.25  # quadrature in log z: its end (z^2 must be a float) and the width of its panels

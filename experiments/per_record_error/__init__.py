@@ -18,9 +18,9 @@ from tcdp_sim.experiments.per_record.series import (
 )
 from tcdp_sim.experiments.per_record_error.drawing import figures
 from tcdp_sim.mechanisms import PerRecordSum
-from tcdp_sim.releases import TransformedRelease
+from tcdp_sim.per_record import TransformedRelease
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]

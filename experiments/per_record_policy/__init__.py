@@ -21,9 +21,9 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
 )
 from tcdp_sim.experiments.per_record_policy.simulated import labels, rows, suprema
 from tcdp_sim.mechanisms import PerRecordLoss
-from tcdp_sim.releases import Release
+from tcdp_sim.per_record import Release
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 
 __all__ = ["BOUND", "EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]
 

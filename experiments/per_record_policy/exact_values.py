@@ -11,8 +11,8 @@ from tcdp_sim import exact
 from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.mechanisms import PerRecordLoss
 from tcdp_sim.noise import Gaussian, Noise
+from tcdp_sim.per_record import AdditiveRelease, Release, TransformedRelease, UnitSplitRelease
 from tcdp_sim.privacy import ZCDP, delta_at, loss_tail_bound
-from tcdp_sim.releases import AdditiveRelease, Release, TransformedRelease, UnitSplitRelease
 from tcdp_sim.store import columns
 
 TAIL, PROFILE, EXCESS = map(columns.mean, ("loss_tail", "hockey_stick", "renyi_excess"))

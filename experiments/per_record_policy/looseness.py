@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 
 from tcdp_sim.experiments.per_record_policy.exact_values import label, policy
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace, Noise
-from tcdp_sim.releases import AdditiveRelease
-from tcdp_sim.results import Row
+from tcdp_sim.per_record import AdditiveRelease
+from tcdp_sim.results.rows import Row
 
 NOISES: tuple[Noise, ...] = (
     Laplace(1.0),

@@ -17,7 +17,8 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
 )
 from tcdp_sim.mechanisms import PerRecordLoss
 from tcdp_sim.mechanisms.record_axes import WORDS
-from tcdp_sim.results import NUMBERS, Cell, Row, divergence_interval
+from tcdp_sim.results.cells import divergence_interval
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
 OBSERVABLES = {"mean": "privacy_loss", "tail": "loss_tail", "profile": "hockey_stick", "divergence": "renyi_excess"}

@@ -25,9 +25,9 @@ from tcdp_sim.experiments.per_record_splitting.errors import (
 )
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.mechanisms.record_axes import is_illustration
-from tcdp_sim.releases import ClippedRelease, Release, UnitSplitRelease
+from tcdp_sim.per_record import ClippedRelease, Release, UnitSplitRelease
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "UNKNOWN", "figures", "known", "report", "rows"]

@@ -11,7 +11,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.mechanisms.per_record_sum import TOLERANCE
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.releases import AdditiveRelease, ClippedRelease, UnitSplitRelease
+from tcdp_sim.per_record import AdditiveRelease, ClippedRelease, UnitSplitRelease
 from tcdp_sim.store import columns
 
 ERROR, SQUARED, QUANTILES = columns.mean("error"), columns.mean("squared_error"), columns.quantile("error")

@@ -13,8 +13,8 @@ from tcdp_sim.experiments.per_record_policy.looseness import NOISES, influence_a
 from tcdp_sim.experiments.per_record_splitting.claims import LIMIT, POLICY, Claim, digits
 from tcdp_sim.experiments.per_record_splitting.printed_laws import estimators, polylogarithmic, powers
 from tcdp_sim.noise import Gaussian
+from tcdp_sim.per_record import AdditiveRelease, Log, Release, Root, TransformedRelease, UnitSplitRelease
 from tcdp_sim.privacy import ZCDP, PerRecordZCDP, group_of_records
-from tcdp_sim.releases import AdditiveRelease, Log, Release, Root, TransformedRelease, UnitSplitRelease
 
 EMPLOYEES = (5.0, 5.0, 10.0, 20.0, 30.0, 10000.0)  # Table 1
 SPLIT = UnitSplitRelease(10.0, sqrt(50))  # Example 2.16

@@ -9,7 +9,7 @@ from scipy.special import comb, factorial, gamma, ndtr, ndtri, rgamma
 
 from tcdp_sim.experiments.per_record_splitting.claims import Claim, digits
 from tcdp_sim.noise import ExponentialPolylogarithmic
-from tcdp_sim.releases import Identity, Log, Root, Transform, TransformedRelease
+from tcdp_sim.per_record import Identity, Log, Root, Transform, TransformedRelease
 
 
 def _root_variance(k: int, sigma: float, size: float) -> float:

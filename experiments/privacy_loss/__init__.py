@@ -24,7 +24,8 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
 )
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import NUMBERS, Cell, Row, divergence_interval
+from tcdp_sim.results.cells import divergence_interval
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
 FINE = 200  # points of the exact curves

@@ -14,7 +14,7 @@ from tcdp_sim.experiments.quantiles.looks import PRIVACY, TARGET
 from tcdp_sim.experiments.quantiles.maps import best_method_map
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 MEAN = columns.mean("mean_rank_error")

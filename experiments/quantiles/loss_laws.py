@@ -9,7 +9,7 @@ from tcdp_sim.experiments import losses
 from tcdp_sim.mechanisms import Quantiles
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.losses_of_quantiles import neighbour_of
-from tcdp_sim.quantiles import Independent, Line
+from tcdp_sim.ordered.quantiles import Independent, Line
 
 MOST_SINGLE = 1e7  # m n, up to which exact values of independent selections are computed
 

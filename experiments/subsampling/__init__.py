@@ -17,11 +17,11 @@ from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.mechanisms.subsampled.selection import SubsampledSelection
 from tcdp_sim.mechanisms.subsampled.thresholds import SubsampledThresholds
-from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.privacy.amplification.schemes import SCHEMES
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.report.plots import NEIGHBOURS, captioned
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import NUMBERS, Cell, Row
+from tcdp_sim.results.rows import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
 LABELS: tuple[str, ...] = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")

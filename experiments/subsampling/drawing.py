@@ -3,7 +3,7 @@
 import numpy as np
 
 from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP, sample
-from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.privacy.amplification.schemes import SCHEMES
 from tcdp_sim.privacy.relation import Relation
 from tcdp_sim.report.findings import listed, span, wins
 from tcdp_sim.report.looks import (

@@ -16,7 +16,6 @@ from tcdp_sim.experiments import between
 from tcdp_sim.experiments.losses import between_atoms
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.privacy import (
-    SCHEMES,
     TCDP,
     ZCDP,
     RenyiBound,
@@ -27,6 +26,7 @@ from tcdp_sim.privacy import (
     to_approx_dp,
 )
 from tcdp_sim.privacy.amplification import amplify
+from tcdp_sim.privacy.amplification.schemes import SCHEMES
 from tcdp_sim.privacy.relation import written
 
 MOST_FRACTIONS = 4  # of a sweep that get a panel of curves each

@@ -13,7 +13,7 @@ from tcdp_sim.report.findings import listed
 from tcdp_sim.report.looks import Series, marks_of, noise_styles
 from tcdp_sim.report.plots import captioned, headed, line_key, new_figure, note, plain_log_axis, points, power_of_two
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.results import Cell, Row
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 __all__ = ["BOUND", "DELTA", "EXACT", "PROMISED", "SURVIVAL", "UNKNOWN", "figures", "report", "rows"]

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.experiments import losses
-from tcdp_sim.interior.records_needed import FAILURE
 from tcdp_sim.mechanisms import Thresholds
 from tcdp_sim.mechanisms.thresholds import LEVELS, LINEAR
+from tcdp_sim.ordered.interior.records_needed import FAILURE
+from tcdp_sim.ordered.thresholds.exact_rank_search import mean_rank_error
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import UNSEEN
-from tcdp_sim.thresholds.exact_rank_search import mean_rank_error
 
 MIDDLE = "cdf_at_q50"
 AT = {f"cdf_at_q{round(100 * level):02d}": level for level in LEVELS}

@@ -27,7 +27,8 @@ from tcdp_sim.experiments.tightness.drawing import figures
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import Cell, Row, divergence_interval
+from tcdp_sim.results.cells import divergence_interval
+from tcdp_sim.results.rows import Cell, Row
 from tcdp_sim.store import columns
 
 FINE = 100  # points of the exact curves

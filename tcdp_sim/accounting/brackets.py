@@ -4,9 +4,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from tcdp_sim.accounting.composed_pairs import Entries, all_attained, has_loose_pairs, worlds
 from tcdp_sim.accounting.releases.release import Case, Laws
 from tcdp_sim.accounting.single import closed_epsilon, closed_profile, exact_profile
-from tcdp_sim.accounting.worlds import Entries, all_attained, has_loose_pairs, worlds
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.any_loss import AnyLoss
 from tcdp_sim.exact.losses.lists import bracket, expected, infinite

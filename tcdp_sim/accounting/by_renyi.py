@@ -8,10 +8,10 @@ and divergences add up. The better of both upper ends counts.
 from functools import lru_cache, partial
 from math import exp, fsum, inf
 
+from tcdp_sim.accounting.composed_pairs import Entries, flat
 from tcdp_sim.accounting.releases.bounded_range import BoundedRange
 from tcdp_sim.accounting.releases.range_law import range_renyi
 from tcdp_sim.accounting.renyi import total_renyi
-from tcdp_sim.accounting.worlds import Entries, flat
 from tcdp_sim.core.numerics import ULP
 from tcdp_sim.privacy.best_order import tightest_epsilon, tightest_log_delta
 from tcdp_sim.privacy.binary_tests import binary_delta, binary_epsilon

@@ -8,10 +8,10 @@ from typing import Any
 
 from tcdp_sim.accounting import risk
 from tcdp_sim.accounting.brackets import cases_of_list, infinite_loss, least_delta, least_epsilon
+from tcdp_sim.accounting.composed_pairs import Entries, Split, merged
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.table import DELTA, html, table_rows, text
-from tcdp_sim.accounting.worlds import Entries, Split, merged
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.core.numerics import ULP, Bounds
 from tcdp_sim.core.rounded import from_above

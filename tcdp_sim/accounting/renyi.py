@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from math import inf
 
+from tcdp_sim.accounting.composed_pairs import Entries, flat, renyi_total
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.claimed import Renyi, is_renyi
 from tcdp_sim.accounting.releases.release import Case, Laws, Release
-from tcdp_sim.accounting.worlds import Entries, flat, renyi_total
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 

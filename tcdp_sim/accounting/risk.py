@@ -4,7 +4,7 @@ from functools import lru_cache
 from math import exp, expm1, inf, log, log1p
 
 from tcdp_sim.accounting.brackets import answer, cases_of_list, least_delta, size_of_losses, worst
-from tcdp_sim.accounting.worlds import Entries, has_loose_pairs
+from tcdp_sim.accounting.composed_pairs import Entries, has_loose_pairs
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.core.search import minimize_scalar
 from tcdp_sim.exact.losses.powers import error_question, power_question, quantile_question

@@ -10,12 +10,12 @@ from math import exp, expm1, inf, log, log1p, sqrt
 
 import numpy as np
 
+from tcdp_sim.accounting.composed_pairs import Entries
 from tcdp_sim.accounting.joined import joined
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.mixtures import MixturePair
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
-from tcdp_sim.accounting.worlds import Entries
 from tcdp_sim.core.numerics import ULP, Bounds
 
 Profile = Callable[[float], Bounds]  # epsilon >= 0 -> delta

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tcdp_sim.audits.asserted import assert_private
+    from tcdp_sim.audits.assertion import assert_private
     from tcdp_sim.audits.ledgers import LedgerMechanism
     from tcdp_sim.audits.neighbours import Neighbours, answers, records
     from tcdp_sim.audits.pairs import answer_pairs
@@ -22,7 +22,7 @@ _HOMES = {
     "WeakAudit": "report",
     "answer_pairs": "pairs",
     "answers": "neighbours",
-    "assert_private": "asserted",
+    "assert_private": "assertion",
     "records": "neighbours",
 }
 

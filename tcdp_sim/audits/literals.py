@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.audits.data_sets import is_pandas
-from tcdp_sim.core.reached import exported_by, is_users, names
+from tcdp_sim.core.code_dependencies import exported_by, is_users, names
 
 LONGEST = 4000  # characters of an expression
 NUMPY, PANDAS = "import numpy as np", "import pandas as pd"

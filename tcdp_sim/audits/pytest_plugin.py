@@ -14,12 +14,12 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., Any]:
     Call it as assert_private(mechanism, claim, *, neighbours, seconds=20, level=0.999). The seed follows from the name
     of the test. See `tcdp_sim.audits.assert_private`.
     """  # noqa: D401 (a fixture is named for what it yields)
-    from tcdp_sim.audits import asserted
+    from tcdp_sim.audits import assertion
 
     seed = int(sha256(request.node.nodeid.encode()).hexdigest()[:16], 16)
 
     def called(mechanism: Callable[..., Any], claim: Any, **settings: Any) -> Any:
         __tracebackhide__ = True
-        return asserted.assert_private(mechanism, claim, **{"seed": seed, **settings})
+        return assertion.assert_private(mechanism, claim, **{"seed": seed, **settings})
 
     return called

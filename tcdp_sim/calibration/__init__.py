@@ -1,17 +1,14 @@
 """The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
 
 from tcdp_sim.calibration.calibrated_releases import CalibratedReleases
-from tcdp_sim.calibration.candidates import MOST_COORDINATES
-from tcdp_sim.calibration.families import METHODS, calibrate, equal_privacy
+from tcdp_sim.calibration.families import calibrate, equal_privacy
 from tcdp_sim.calibration.records import calibrate_records
 from tcdp_sim.calibration.smooth import calibrate_smooth, standard_deviation
 from tcdp_sim.calibration.unequal_moves import calibrate_unequal
 from tcdp_sim.noise.calibrated import Calibrated
-from tcdp_sim.noise.objectives import VARIANCE, LargestError, spec_objective
+from tcdp_sim.noise.objectives import VARIANCE, LargestError
 
 __all__ = [
-    "METHODS",
-    "MOST_COORDINATES",
     "VARIANCE",
     "Calibrated",
     "CalibratedReleases",
@@ -21,6 +18,5 @@ __all__ = [
     "calibrate_smooth",
     "calibrate_unequal",
     "equal_privacy",
-    "spec_objective",
     "standard_deviation",
 ]

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.calibration.accounting import Accounting, largest_loss
 from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
+from tcdp_sim.calibration.record_measures import Accounting, largest_loss
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.releases import BoundedLossFamily, Release, ReleaseFamily
-from tcdp_sim.releases.families import Anchor, Parameters, Shapes
+from tcdp_sim.per_record import BoundedLossFamily, Release, ReleaseFamily
+from tcdp_sim.per_record.families import Anchor, Parameters, Shapes
 
 _FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative; it grows fourfold each time, to 1e-6 at most
 _LEAST_RATIO = 1e-6  # least ratio of a value to its target that is told apart from 0

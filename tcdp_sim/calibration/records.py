@@ -6,8 +6,8 @@ from typing import Any
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.calibrated import Calibrated
-from tcdp_sim.releases import RELEASE_FAMILIES, AdditiveRelease, Release, ReleaseFamily
-from tcdp_sim.releases.families import Anchor, Parameters
+from tcdp_sim.per_record import RELEASE_FAMILIES, AdditiveRelease, Release, ReleaseFamily
+from tcdp_sim.per_record.families import Anchor, Parameters
 
 
 def calibrate_records(

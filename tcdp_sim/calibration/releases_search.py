@@ -8,7 +8,7 @@ from tcdp_sim.accounting import Ledger, Release
 from tcdp_sim.accounting.least_factor import least_factor
 from tcdp_sim.calibration.calibrated_releases import CalibratedReleases
 from tcdp_sim.calibration.scaled_releases import Entry, released, scaled
-from tcdp_sim.calibration.spent import Spent, spent_by
+from tcdp_sim.calibration.share_spent import Spent, spent_by
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import Guarantee
 

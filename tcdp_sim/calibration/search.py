@@ -12,11 +12,11 @@ from tcdp_sim.calibration.approximate import loss_calibrated, profile_calibrated
 from tcdp_sim.calibration.candidates import MOST_COORDINATES
 from tcdp_sim.calibration.concentrated import calibrated
 from tcdp_sim.calibration.on_lattice import OF_CONTINUOUS, WORDS, on_lattice, rounds_only
+from tcdp_sim.calibration.optimal import best_lattice_noise
 from tcdp_sim.core.errors import real
 from tcdp_sim.noise import DiscreteNoise, Noise
 from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.noise.objectives import LargestError, MeanSquaredError, Objective
-from tcdp_sim.optimal import best_lattice_noise
 from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
 
 

@@ -1,14 +1,12 @@
 """Private selection from private candidates: the best of a random number of private runs."""
 
-from tcdp_sim.candidates.calibration import ACCOUNTINGS, largest_shift, least_rho
+from tcdp_sim.candidates.calibration import largest_shift, least_rho
 from tcdp_sim.candidates.gaussian_runs import gaussian_renyi
 from tcdp_sim.candidates.pure_runs import largest_loss, pure_renyi
 from tcdp_sim.candidates.theorems import theorem_renyi
-from tcdp_sim.candidates.tries import LAWS, NegativeBinomialTries, PoissonTries, Tries, tries_of
+from tcdp_sim.candidates.tries import NegativeBinomialTries, PoissonTries, Tries, tries_of
 
 __all__ = [
-    "ACCOUNTINGS",
-    "LAWS",
     "NegativeBinomialTries",
     "PoissonTries",
     "Tries",

@@ -79,17 +79,17 @@ def _read(words: Sequence[str]) -> tuple[str, dict[str, str], bool]:
 
 def _settings(place: str, given: dict[str, str]) -> dict[str, Any]:
     """Return the arguments of `tcdp_sim.audit`. Raises UserError."""
-    from tcdp_sim.audits import written
+    from tcdp_sim.audits import parse
     from tcdp_sim.core.user_files import load
 
     plain: dict[str, Any] = {key: value if key in TEXTS else _number(key, value) for key, value in given.items()}
     if "claim" in plain:
-        plain["claim"] = written.claim(plain["claim"])
+        plain["claim"] = parse.claim(plain["claim"])
     if "neighbours" not in plain:
-        raise UserError(f"audit needs neighbours; valid: {written.VALID_NEIGHBOURS}")
+        raise UserError(f"audit needs neighbours; valid: {parse.VALID_NEIGHBOURS}")
     text = plain["neighbours"]
     named = text.isidentifier()
-    plain["neighbours"] = load(f"{place.rpartition(':')[0]}:{text}") if named else written.neighbours(text)
+    plain["neighbours"] = load(f"{place.rpartition(':')[0]}:{text}") if named else parse.neighbours(text)
     if "trials" not in plain:
         plain.setdefault("seconds", SECONDS)
     return plain

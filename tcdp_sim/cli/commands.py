@@ -17,7 +17,7 @@ from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.version import __version__
 
 if TYPE_CHECKING:
-    from tcdp_sim.cli.given import Given
+    from tcdp_sim.cli.run_argument import Given
     from tcdp_sim.report.terminal import Terminal
 
 DEFAULT = "run"  # the command of a line that does not begin with one
@@ -111,8 +111,8 @@ def _console() -> "Terminal":
 def _asked(study: Sequence[str], file: str | None) -> "list[Given]":
     """Return the runs that the words of a study and its file ask for, after checking all of them."""
     with importing():
-        from tcdp_sim.cli import asked
-    return asked.runs(study, file)
+        from tcdp_sim.cli import study_words
+    return study_words.runs(study, file)
 
 
 def _load(noises: str) -> None:
@@ -125,9 +125,9 @@ def _load(noises: str) -> None:
 
 def _found(folder: str) -> "Given":
     with importing():
-        from tcdp_sim.cli import given
+        from tcdp_sim.cli import run_argument
 
-        return given.by_folder(folder)
+        return run_argument.by_folder(folder)
 
 
 # The functions of the commands
@@ -165,8 +165,8 @@ def _plan(console, run) -> None:
 
 def _show(console, run) -> None:
     with importing():
-        from tcdp_sim.study import again
-    console.print(again.file(run.settings.config).rstrip(), markup=False)
+        from tcdp_sim.study import rerun
+    console.print(rerun.file(run.settings.config).rstrip(), markup=False)
 
 
 def _status(console, run) -> None:
@@ -200,7 +200,7 @@ def _replay(console, run, **keys) -> None:
 def _diff(console, run, other) -> int:
     with importing():
         from tcdp_sim.cli import diff
-        from tcdp_sim.store.recorded import folder_of
+        from tcdp_sim.store.run_settings import folder_of
     return diff.compare(run.folder, folder_of(other), console, run.title)
 
 
@@ -222,16 +222,19 @@ def _table(console, run, file=None, **choices) -> None:
     with importing():
         from tcdp_sim import results
         from tcdp_sim.cli.values import value_of
+        from tcdp_sim.results.export import chosen
+        from tcdp_sim.results.open import readable
+        from tcdp_sim.results.tidy import tidy_blocks
     choices = {key: value_of(key, text, key == "where") for key, text in choices.items()}
     if file is not None:
         console.print(f"table: {results.export(run.folder, file, **choices)}", markup=False)
         return
     if choices:
-        console.print(results.chosen(run.folder, choices).to_string(), markup=False, soft_wrap=True)
+        console.print(chosen(run.folder, choices).to_string(), markup=False, soft_wrap=True)
         return
     flat = results.open_cells(run.folder, compute_later=False)
-    with results.readable(run.folder):
-        for i, rows in enumerate(results.tidy_blocks(flat)):
+    with readable(run.folder):
+        for i, rows in enumerate(tidy_blocks(flat)):
             console.print(rows.to_csv(index=False, header=not i).rstrip(), markup=False)
 
 

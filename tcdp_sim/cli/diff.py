@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 from rich.console import Console
 
-from tcdp_sim import results
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.texts import blank, write_csv
+from tcdp_sim.results.open import readable
 from tcdp_sim.results.published import loaded
 from tcdp_sim.statistics import compare_runs
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
@@ -28,7 +28,7 @@ def compare(ours: Path, theirs: Path, console: Console, wanted: str | None = Non
     """
     here = loaded(ours, wanted)
     there = loaded(theirs, here.attrs.get("title"))
-    with results.readable(f"{ours} or {theirs}"):
+    with readable(f"{ours} or {theirs}"):
         comparison = compare_runs.compare(here, there)
     if not comparison.identical + comparison.compared:
         raise UserError(f"{ours} and {theirs} have no cell in common; choose a run with some of the same cells")

@@ -15,7 +15,7 @@ from tcdp_sim.core.paths import at_home
 from tcdp_sim.core.texts import write_csv
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results.distribution import distribution
-from tcdp_sim.store.recorded import run_folder
+from tcdp_sim.store.run_settings import run_folder
 
 USAGE = "tcdp-sim distribution RUN OBSERVABLE [AXIS=VALUE ...] [at=EPSILONS] [bins=N] [FILE.csv]"
 LEVELS = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999)  # near which the tail is printed

@@ -20,8 +20,8 @@ from tcdp_sim.core import log, main_module, safe_path
 from tcdp_sim.core.figure_options import PLAIN, FigureOptions
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine import interrupts
-from tcdp_sim.store import drawn
-from tcdp_sim.store.drawn import Report
+from tcdp_sim.store import figure_record
+from tcdp_sim.store.figure_record import Report
 
 if TYPE_CHECKING:
     from tcdp_sim.results.published import Published
@@ -33,7 +33,7 @@ ROWS = 200  # the figures of smaller tables are drawn before a second process ha
 
 def main(settings: "Settings", console: Console) -> int:
     """Draw the results in the folder of the settings, if they are of their experiment: see `draw`."""
-    return draw(settings.folder, console, drawn.TITLE + settings.experiment.name, options=settings.figures)
+    return draw(settings.folder, console, figure_record.TITLE + settings.experiment.name, options=settings.figures)
 
 
 def draw(
@@ -49,8 +49,8 @@ def draw(
     simulated numbers contradict exact ones beyond chance, else 0. Raises UserError if there are no results, if they
     are damaged or have another title than `wanted`, if they cannot be drawn, or if there is no figure of a chosen name.
     """
-    of = drawn.inputs(folder, options) if wanted in (None, drawn.title(folder)) else None
-    figures, report, damage = drawn.read(folder, of, options) if of else (None, None, "")
+    of = figure_record.inputs(folder, options) if wanted in (None, figure_record.title(folder)) else None
+    figures, report, damage = figure_record.read(folder, of, options) if of else (None, None, "")
     if damage:
         say(console, damage)
     if figures is not None and chosen is not None:
@@ -89,7 +89,7 @@ def _repeat(folder: Path, console: Console, report: Report, figures: list[Path])
         with log.kept(folder):
             say_all(console, report.lines)
     except OSError as problem:
-        raise drawn.not_written(folder, problem) from problem
+        raise figure_record.not_written(folder, problem) from problem
     for path in figures:
         say(console, f"current: {path}")
 
@@ -113,8 +113,8 @@ def _made(
     Keep a record of both, unless some figures were chosen.
     """
     with interrupts.held():  # a signal must not interrupt an import, which takes a second
-        from tcdp_sim import results
         from tcdp_sim.results import published
+        from tcdp_sim.results.open import readable
         from tcdp_sim.study.study import data_notes
     with waiting(f"{folder.name}: reading the table"):
         run = published.read(folder, wanted)
@@ -125,7 +125,7 @@ def _made(
         say(console, line)
         lines.append(line)
 
-    with results.readable(folder / "results.zarr"):
+    with readable(folder / "results.zarr"):
         for line in data_notes(json.loads(run.cells.attrs.get("data", "{}"))):
             tell(line)
     if run.note:
@@ -143,9 +143,9 @@ def _made(
     report = Report(_layout(console), text, tuple(lines), contradictions)
     if of is not None and chosen is None and not run.note:  # with the code there is more to draw
         try:
-            drawn.write(folder, of, figures, report, options)
+            figure_record.write(folder, of, figures, report, options)
         except OSError as problem:
-            raise drawn.not_written(folder, problem) from problem
+            raise figure_record.not_written(folder, problem) from problem
     return report
 
 

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError, reason
-from tcdp_sim.store import dropping, locks, recorded
+from tcdp_sim.store import dropping, locks, run_settings
 
 MOST = 12  # workers that a message names
 
@@ -16,7 +16,7 @@ def main(path: Path, console: Console, worker: str | None = None) -> None:
 
     Raises UserError if no chunk is of that worker, or if a driver is at work.
     """
-    folder = recorded.run_folder(path)
+    folder = run_settings.run_folder(path)
     try:
         with locks.held(folder):
             there = dropping.chunks(folder)

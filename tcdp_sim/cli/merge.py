@@ -9,17 +9,17 @@ from tcdp_sim.cli import run as running
 from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core.errors import UserError, reason
-from tcdp_sim.engine import lacking, shown, stopping
-from tcdp_sim.engine.foreign import check_heads, check_same
+from tcdp_sim.engine import missing_chunks, shown, stopping
+from tcdp_sim.engine.numerics_mismatch import check_heads, check_same
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write
-from tcdp_sim.store import part_values, provenance, recorded
+from tcdp_sim.store import part_values, provenance, run_settings
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.union import union
-from tcdp_sim.sweeps import known
+from tcdp_sim.sweeps import exact_values_in_folder
 
 
 def main(settings: Settings, other: str, console: Console) -> int:
@@ -37,9 +37,9 @@ def main(settings: Settings, other: str, console: Console) -> int:
         raise UserError(f"{folder} cannot be read ({reason(problem)})") from None
     for name, count in theirs.damaged.items():
         say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
-    study = union(study, planned(recorded.settings_of(folder)))
+    study = union(study, planned(run_settings.settings_of(folder)))
     check_heads(study.settings, theirs.heads, partial(say, console), str(folder))
-    published = known.of_folders(study, [study.folder, folder], partial(say, console))
+    published = exact_values_in_folder.of_folders(study, [study.folder, folder], partial(say, console))
     ours = open_run(study)
     check_same(study.settings, [*theirs.heads, *ours.heads], partial(say, console), f"{study.folder} and {folder}")
     try:
@@ -63,7 +63,7 @@ def main(settings: Settings, other: str, console: Console) -> int:
 def _missing(study, heads) -> list[str]:
     run = open_run(study)
     wanted = stopping.as_needed(run, study.plan.laws, study.settings)
-    return lacking.lines(study.planned, heads, wanted, Pending(study.plan.laws, wanted, run.has))
+    return missing_chunks.lines(study.planned, heads, wanted, Pending(study.plan.laws, wanted, run.has))
 
 
 def _copy_exact(study, folder) -> None:
@@ -80,7 +80,7 @@ def _copy_exact(study, folder) -> None:
 
 def _other_folder(other: str, ours: Path) -> Path:
     """Return the folder that `other` names. Raises UserError if it holds no run, or if it is ours."""
-    folder = recorded.run_folder(other)
+    folder = run_settings.run_folder(other)
     if folder.resolve() == ours.resolve():
         raise UserError(f"{folder} is this run itself")
     return folder

@@ -13,7 +13,7 @@ from tcdp_sim.cli.imports import importing
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.core import log
 from tcdp_sim.core.errors import Failure
-from tcdp_sim.engine import early
+from tcdp_sim.engine import preload
 from tcdp_sim.store import finished
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _is_finished(settings: "Settings", console: Console) -> bool:
 
 def _executed(settings: "Settings", console: Console, values: "ExactValues | None") -> tuple[int, int]:
     """Return the number of cells without numbers and of all cells. The memory of the study is free afterwards."""
-    with early.imports(settings):
+    with preload.imports(settings):
         with importing():
             from tcdp_sim.cli.planning import planned
             from tcdp_sim.engine.run import execute

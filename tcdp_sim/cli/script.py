@@ -9,16 +9,16 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from tcdp_sim.cli import asked, user_function
+from tcdp_sim.cli import study_words, user_function
 from tcdp_sim.cli.command import SEVERAL, is_study_file
-from tcdp_sim.cli.given import Given
+from tcdp_sim.cli.run_argument import Given
 from tcdp_sim.core.errors import UserError, known
 from tcdp_sim.core.texts import printable
 from tcdp_sim.engine.needs import MARGIN, SLOW_START, needs
 from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.study.parts import MOST_PARTS
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.sweeps import named, run
+from tcdp_sim.sweeps import in_folder, run
 
 QUEUES = ("slurm", "pbs", "lsf", "sge", "htcondor")
 PARTS = "parts"
@@ -46,7 +46,7 @@ def _of_a_sweep(queue: str, parts: int, words: Sequence[str]) -> str:
         raise UserError(f"{given[0]} is not valid here: each job computes a part of its own")
     sweep, part = user_function.asked([*words[1:], "part=1/1"])  # refuses what a part cannot be given
     warnings: list[str] = []
-    with named.in_parts(*run.prepared(run.alone(sweep), warnings.append), str(part)) as (own, values):
+    with in_folder.in_parts(*run.prepared(run.alone(sweep), warnings.append), str(part)) as (own, values):
         for line in warnings:
             _tell(f"warning: {line}")
         return job_file(queue, parts, (words, ["finish", str(own.folder)]), own, values)
@@ -98,8 +98,8 @@ def _run(words: Sequence[str]) -> Given:
     if several := [word for word in words if word in SEVERAL]:
         raise UserError(f"script: {several[0]} is not valid here: a job file is of one run")
     path, rest = (words[0], words[1:]) if words and is_study_file(words[0]) else (None, words)
-    asked.runs([*rest, "part=1/1"], path)  # refuses what a part cannot be given
-    (run,) = asked.runs(rest, path)
+    study_words.runs([*rest, "part=1/1"], path)  # refuses what a part cannot be given
+    (run,) = study_words.runs(rest, path)
     if run.part:
         raise UserError(f"part = {run.part!r} is not valid here: each job computes a part of its own")
     return run

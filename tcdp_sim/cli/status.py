@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tcdp_sim.cli.given import Given
+from tcdp_sim.cli.run_argument import Given
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.store import kept_plan, kept_status, locks
 

@@ -8,9 +8,9 @@ import numpy as np
 from rich.console import Console
 
 from tcdp_sim import results
-from tcdp_sim.cli.given import Given
 from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.replay import again
+from tcdp_sim.cli.run_argument import Given
 from tcdp_sim.cli.say import say
 from tcdp_sim.cli.user_function import code_of
 from tcdp_sim.core import own_noises
@@ -18,6 +18,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.evaluate import row
 from tcdp_sim.engine.simulate import Batch
+from tcdp_sim.results.open import readable
 from tcdp_sim.store import certificate, columns, table
 from tcdp_sim.store.exact_records import FOLDER, ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
@@ -143,7 +144,7 @@ def _as_published(study, run, chosen, console) -> bool:
     cells = {cell.id: cell for cell, _ in chosen}
     try:
         flat = results.open_cells(study.folder)
-        with results.readable(path):
+        with readable(path):
             there = zip(flat["id"].values, flat["trials"].values)
             rows = [row for row, (cell, trials) in enumerate(there) if trials and cell in cells]
             names = [name for name in flat.variables if flat[name].dims in CHECKED]

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import CodeType, DynamicClassAttribute, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from tcdp_sim.core.reached import GENERATED, is_of_user, is_users, names
+from tcdp_sim.core.code_dependencies import GENERATED, is_of_user, is_users, names
 from tcdp_sim.core.sources import imports
 
 # Names of what looks code or data up by a text. No static reading can tell which, so whole sources count.

@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.core.code_parts import Dynamic, Variable, Whole, enumerated, parts_of_class, parts_of_function
-from tcdp_sim.core.described_tables import of_table
-from tcdp_sim.core.reached import (
+from tcdp_sim.core.code_dependencies import (
     is_handed_out_by_a_library,
     is_of_a_library,
     is_users,
     known_place,
     stands_in_a_library,
 )
+from tcdp_sim.core.code_parts import Dynamic, Variable, Whole, enumerated, parts_of_class, parts_of_function
+from tcdp_sim.core.described_tables import of_table
 from tcdp_sim.core.sources import reachable
 
 PLAIN = (bool, int, float, complex, str, bytes, range, np.dtype, type(None))

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from tcdp_sim.core.reached import functions_of, is_of_user, is_users
+from tcdp_sim.core.code_dependencies import functions_of, is_of_user, is_users
 
 _HELD: dict[str, str] = {}  # module -> digest of the source that this process runs
 _READ: dict[str, bytes] = {}  # file -> the source that was run, for files that are loaded here

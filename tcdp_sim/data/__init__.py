@@ -20,7 +20,7 @@ UNNAMED = "csv"  # conf/data/csv.yaml, for a table that the user has given no na
 LONGEST_NAME = 60
 COMMON_KEYS = ("name", "kind", "axes")  # axes are the sweep's defaults for this data set, which are read elsewhere
 
-__all__ = ["SHAPES", "Counts", "load_counts"]
+__all__ = ["Counts", "load_counts"]
 
 
 def load_counts(spec: Mapping[str, Any], k: float | None = None) -> Counts:

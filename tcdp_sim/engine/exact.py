@@ -11,7 +11,7 @@ from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.carried_noises import carrying
 from tcdp_sim.engine.evaluate import Evaluated, ExactTask, evaluate, row
-from tcdp_sim.engine.foreign import Foreign
+from tcdp_sim.engine.numerics_mismatch import Foreign
 from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Speed
 from tcdp_sim.engine.simulate import Batch

@@ -5,7 +5,7 @@ import numpy as np
 from tcdp_sim.core import log
 from tcdp_sim.core.errors import Failure
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import exact, lacking, state, stopping
+from tcdp_sim.engine import exact, missing_chunks, state, stopping
 from tcdp_sim.engine.parts import alone
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, look_over, publish, report
@@ -44,13 +44,13 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
     report(study, run, wanted, tell, study.folder / "problems.csv")
     complete, there = len(wanted) - todo.cells, wanted.total - len(todo)
     tell(f"{study.settings.name}: {there} of {wanted.total} chunks are there, {complete} of {len(wanted)} cells whole")
-    for line in lacking.lines(study.planned, run.heads, wanted, todo):
+    for line in missing_chunks.lines(study.planned, run.heads, wanted, todo):
         tell(line)
     if not complete:
         raise Failure("no cell has all its chunks yet, so nothing is published")
     run.need_place()
     kept, unknown = _exact(study, exact_values, bool(todo), tell)
-    for line in lacking.of_exact(study.planned, run.heads, exact_values.unknown, todo):
+    for line in missing_chunks.of_exact(study.planned, run.heads, exact_values.unknown, todo):
         tell(line)
     publish(study, run, wanted, exact_values, kept, kept_plan.keep(study), unknown)
     run.need_place()

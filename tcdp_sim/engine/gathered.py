@@ -13,9 +13,9 @@ from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
+from tcdp_sim.summaries.many_summaries import encoded
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 from tcdp_sim.summaries.summary import summarise
-from tcdp_sim.summaries.together import encoded
 
 Found = TypeVar("Found")
 Problems = tuple[Problem, ...]

@@ -6,7 +6,7 @@ from tcdp_sim.core.arrays import Ints
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import exact, stopping
-from tcdp_sim.engine.foreign import check_heads
+from tcdp_sim.engine.numerics_mismatch import check_heads
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, damages, report, until_precise
 from tcdp_sim.engine.workers import Workers

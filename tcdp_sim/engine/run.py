@@ -16,7 +16,7 @@ from tcdp_sim.core.log import Tell
 from tcdp_sim.core.own_noises import NeedsCode
 from tcdp_sim.engine import clusters, exact, interrupts, schedule, shown, simulate, state, stopping
 from tcdp_sim.engine.carried_noises import carrying
-from tcdp_sim.engine.foreign import Foreign, check_heads
+from tcdp_sim.engine.numerics_mismatch import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.simulate import Done
@@ -33,7 +33,7 @@ from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import problems
-from tcdp_sim.summaries.together import Summaries
+from tcdp_sim.summaries.many_summaries import Summaries
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.texts import shortened
-from tcdp_sim.engine import foreign, stopping
+from tcdp_sim.engine import numerics_mismatch, stopping
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.store import columns, finished, kept_status, provenance
 from tcdp_sim.store.run_folder import Run
@@ -77,10 +77,10 @@ def lines(planned: Planned, run: Run, wanted: Wanted | None = None, worst: Worst
         grown = f"{(estimates > s.chunks).sum()} cells need more than {s.chunks * s.chunk:,} trials"
         said.append(f"target_mcse: {grown}, {most}, {beside}")
     if missing and any(provenance.PART in head for head in run.heads):
-        from tcdp_sim.engine import lacking  # slow to import
+        from tcdp_sim.engine import missing_chunks  # slow to import
 
-        said += lacking.lines(planned, run.heads, wanted, missing)
-    return [*said, *foreign.lines(s, run.heads), *_problems(run, wanted)]
+        said += missing_chunks.lines(planned, run.heads, wanted, missing)
+    return [*said, *numerics_mismatch.lines(s, run.heads), *_problems(run, wanted)]
 
 
 def _problems(run: Run, wanted: Wanted) -> Iterator[str]:

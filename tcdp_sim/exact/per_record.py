@@ -20,7 +20,7 @@ from tcdp_sim.exact.renyi.policy import largest_ratio
 from tcdp_sim.exact.renyi.transformed import transformed_renyi
 from tcdp_sim.exact.work import MOST_POINTS, within
 from tcdp_sim.noise import Noise
-from tcdp_sim.releases import Release, TransformedRelease
+from tcdp_sim.per_record import Release, TransformedRelease
 
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
 _WIDTH = 1e-12  # of an interval around it, relative; made wider until its ends are certain
@@ -61,7 +61,7 @@ def record_renyi(release: Release, influence: float, order: ArrayLike, answer: f
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> from tcdp_sim.per_record import AdditiveRelease
     >>> round(record_renyi(AdditiveRelease(Gaussian(2.0)), 1.0, 2.0).estimate, 6)
     0.25
     """
@@ -103,7 +103,7 @@ def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bo
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> from tcdp_sim.per_record import AdditiveRelease
     >>> round(record_profile(AdditiveRelease(Gaussian(1.0)), 1.0, 0.0).estimate, 6)
     0.382925
     """
@@ -142,7 +142,7 @@ def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> from tcdp_sim.per_record import AdditiveRelease
     >>> round(record_epsilon(AdditiveRelease(Gaussian(2.0)), 1.0, 1e-6).estimate, 3)
     2.254
     """
@@ -210,7 +210,7 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> from tcdp_sim.per_record import AdditiveRelease
     >>> round(record_policy(AdditiveRelease(Gaussian(2.0)), 1.0).estimate, 6)
     0.125
     """

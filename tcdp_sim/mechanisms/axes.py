@@ -6,7 +6,7 @@ from typing import Any
 
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real
-from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.privacy.amplification.schemes import SCHEMES
 
 POSITIVE = "above 0"
 

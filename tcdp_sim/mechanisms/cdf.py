@@ -20,8 +20,7 @@ from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.losses import BY_NOISE, LOSSES, of_moves, unknown_of_noise
 from tcdp_sim.noise import Noise
-from tcdp_sim.prefix_sums import (
-    MOST_BINS,
+from tcdp_sim.ordered.prefix_sums import (
     EachBin,
     EachPrefix,
     Factorisation,
@@ -30,9 +29,9 @@ from tcdp_sim.prefix_sums import (
     Tree,
     WeightedSquareRoot,
     WeightedTree,
-    best_shares,
-    noisy_levels,
 )
+from tcdp_sim.ordered.prefix_sums.factorisation import MOST_BINS
+from tcdp_sim.ordered.prefix_sums.weighted_tree import best_shares, noisy_levels
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.privacy.relation import Relation, from_axis, written
 
@@ -78,7 +77,7 @@ class Cdf(Mechanism):
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.prefix_sums import SquareRoot
+    >>> from tcdp_sim.ordered.prefix_sums import SquareRoot
     >>> from tcdp_sim.privacy import ZCDP
     >>> cdf = Cdf(Gaussian(1.0), ZCDP(0.5), SquareRoot(1024, "add_remove"))
     >>> bool(cdf.simulate(np.random.default_rng(0), 10)["largest_error"].max() < 20)

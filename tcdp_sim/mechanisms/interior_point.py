@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, real, scalar, whole
 from tcdp_sim.data.hard_records import SHAPES, hard_data
-from tcdp_sim.interior import LevelProfile, ReleaseParameters, binary_search, exponential_mechanism, methods, release
-from tcdp_sim.interior.budget import checked_split
-from tcdp_sim.interior.ledger import ACCOUNTINGS
-from tcdp_sim.interior.recursive_release import sample_recursive
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import NOISE, POSITIVE, TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR
 from tcdp_sim.noise import Noise
+from tcdp_sim.ordered.interior import LevelProfile, binary_search, exponential_mechanism, methods, release
+from tcdp_sim.ordered.interior.budget import checked_split
+from tcdp_sim.ordered.interior.ledger import ACCOUNTINGS
+from tcdp_sim.ordered.interior.recursive_release import sample_recursive
+from tcdp_sim.ordered.interior.release import ReleaseParameters
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
 MOST_LOG2_K = 2**20  # memory: each of the n elements is an integer of this many bits

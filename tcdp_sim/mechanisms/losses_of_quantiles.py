@@ -9,10 +9,10 @@ from scipy.special import logsumexp
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
-from tcdp_sim.quantiles import Independent, Joint, Line, Recursive
-from tcdp_sim.quantiles.choose import window
-from tcdp_sim.quantiles.independent import Pieces
-from tcdp_sim.quantiles.line import Values
+from tcdp_sim.ordered.quantiles import Independent, Joint, Line, Recursive
+from tcdp_sim.ordered.quantiles.choose import window
+from tcdp_sim.ordered.quantiles.independent import Pieces
+from tcdp_sim.ordered.quantiles.line import Values
 
 TILE = 2**20  # outputs kept at a time
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import log
 from typing import Any
 
-from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy, spec_objective
+from tcdp_sim.calibration import calibrate, calibrate_unequal, equal_privacy
 from tcdp_sim.calibration.given_noise import need_kept
 from tcdp_sim.core import own_noises, registry
 from tcdp_sim.core.errors import real, scalar
@@ -19,6 +19,7 @@ from tcdp_sim.mechanisms.kept_noises import kept
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.noise.discrete import DiscreteNoise
 from tcdp_sim.noise.missing import defines
+from tcdp_sim.noise.objectives import spec_objective
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Point = Mapping[str, Any]

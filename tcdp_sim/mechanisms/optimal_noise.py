@@ -82,7 +82,7 @@ class OptimalNoise(Mechanism):
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
-        from tcdp_sim.optimal import (  # only the driver needs it, and it imports exact divergences
+        from tcdp_sim.calibration.optimal import (  # only the driver needs it, and it imports exact divergences
             LargestError,
             optimal_noise,
         )

@@ -17,9 +17,8 @@ from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, OMEGA_FORMS, POSITIVE, TCDP_TARGET, K, scaled_omega
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR
-from tcdp_sim.partition_selection import (
-    MOST_KEYS,
-    OPTIMA,
+from tcdp_sim.privacy import ApproxDP, ApproxTCDP, ApproxZCDP, Guarantee
+from tcdp_sim.selection.keys import (
     OptimalApproxDP,
     OptimalRDP,
     OptimalTCDP,
@@ -28,8 +27,8 @@ from tcdp_sim.partition_selection import (
     optimal_curve,
     threshold_curve,
 )
-from tcdp_sim.partition_selection.curve import MOST_PER_KEY
-from tcdp_sim.privacy import ApproxDP, ApproxTCDP, ApproxZCDP, Guarantee
+from tcdp_sim.selection.keys.curve import MOST_PER_KEY
+from tcdp_sim.selection.keys.targets import MOST_KEYS, OPTIMA
 
 TILE = 2**18  # numbers drawn at a time
 METHODS = ("threshold", *OPTIMA)
@@ -70,7 +69,7 @@ class PartitionSelection(Mechanism):
     Examples
     --------
     >>> import numpy as np
-    >>> from tcdp_sim.partition_selection import OptimalTCDP
+    >>> from tcdp_sim.selection.keys import OptimalTCDP
     >>> from tcdp_sim.privacy import ApproxZCDP
     >>> keys = PartitionSelection(OptimalTCDP(0.1, 1e-6), ApproxZCDP(1e-6, 0.1), np.array([50, 40, 1]))
     >>> keys.simulate(np.random.default_rng(0), 3)["keys"].tolist()

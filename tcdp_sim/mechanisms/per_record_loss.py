@@ -23,10 +23,9 @@ from tcdp_sim.mechanisms.record_axes import (
     release_uses,
 )
 from tcdp_sim.noise import Noise
+from tcdp_sim.per_record import Release
 from tcdp_sim.privacy import Guarantee, PerRecordZCDP
-from tcdp_sim.releases import Release
-from tcdp_sim.samplers import ImportanceSampler
-from tcdp_sim.samplers.importance_sampling import LARGEST
+from tcdp_sim.samplers.importance_sampling import LARGEST, ImportanceSampler
 from tcdp_sim.samplers.record_losses import (
     record_hockey_stick_draws,
     record_loss_tail_draws,
@@ -65,7 +64,7 @@ class PerRecordLoss(Mechanism):
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Laplace
-    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> from tcdp_sim.per_record import AdditiveRelease
     >>> loss = PerRecordLoss(AdditiveRelease(Laplace(2.0)), influence=1.0)
     >>> bool((abs(loss.simulate(np.random.default_rng(0), 100)["privacy_loss"]) <= 0.5).all())
     True

@@ -20,8 +20,8 @@ from tcdp_sim.mechanisms.record_axes import (
     release_law,
     release_uses,
 )
-from tcdp_sim.releases import Release, TransformedRelease
-from tcdp_sim.releases.clipped import ContributionRelease
+from tcdp_sim.per_record import Release, TransformedRelease
+from tcdp_sim.per_record.clipped import ContributionRelease
 
 TOLERANCE = 0.1  # a sum with at most this relative error is close
 UNGROUPED = "none"  # the value of group_by for one sum of all records
@@ -56,7 +56,7 @@ class PerRecordSum(Mechanism):
     --------
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> from tcdp_sim.per_record import AdditiveRelease
     >>> sums = PerRecordSum(AdditiveRelease(Gaussian(1.0)), (1000.0,))
     >>> bool(sums.simulate(np.random.default_rng(0), 100)["within_10_percent"].all())
     True

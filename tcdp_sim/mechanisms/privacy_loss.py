@@ -15,8 +15,8 @@ from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, O
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
-from tcdp_sim.samplers import ImportanceSampler, hockey_stick_draws, loss_tail_draws, renyi_excess_draws
-from tcdp_sim.samplers.importance_sampling import LARGEST
+from tcdp_sim.samplers.importance_sampling import LARGEST, ImportanceSampler
+from tcdp_sim.samplers.losses import hockey_stick_draws, loss_tail_draws, renyi_excess_draws
 
 
 @dataclass(frozen=True, eq=False)

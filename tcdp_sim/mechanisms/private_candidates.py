@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import ndtr, softmax
 
-from tcdp_sim.candidates import ACCOUNTINGS, LAWS, Tries, largest_shift, tries_of
+from tcdp_sim.candidates import Tries, largest_shift, tries_of
+from tcdp_sim.candidates.calibration import ACCOUNTINGS
+from tcdp_sim.candidates.tries import LAWS
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, scalar, whole

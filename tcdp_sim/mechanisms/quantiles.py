@@ -16,10 +16,8 @@ from tcdp_sim.mechanisms import losses_of_quantiles, noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, OMEGA_FORMS, POSITIVE, TCDP_TARGET, scaled_omega
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.losses import LOSSES, of_moves
-from tcdp_sim.prefix_sums import MOST_BINS
-from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
-from tcdp_sim.privacy.relation import Relation, from_axis, written
-from tcdp_sim.quantiles import (
+from tcdp_sim.ordered.prefix_sums.factorisation import MOST_BINS
+from tcdp_sim.ordered.quantiles import (
     AboveThreshold,
     FromPrefixSums,
     Independent,
@@ -30,11 +28,12 @@ from tcdp_sim.quantiles import (
     Recursive,
     Slices,
     TreeSearch,
-    even_levels,
 )
-from tcdp_sim.quantiles.from_prefix_sums import FACTORISATIONS
-from tcdp_sim.quantiles.line import KINDS
-from tcdp_sim.quantiles.method import MOST_QUANTILES
+from tcdp_sim.ordered.quantiles.from_prefix_sums import FACTORISATIONS
+from tcdp_sim.ordered.quantiles.line import KINDS
+from tcdp_sim.ordered.quantiles.method import MOST_QUANTILES, even_levels
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.relation import Relation, from_axis, written
 
 SELECTIONS: dict[str, type[Any]] = {  # methods with one epsilon
     "independent": Independent,
@@ -53,7 +52,9 @@ TILE = 2**22  # outputs kept at a time
 
 @dataclass(frozen=True, eq=False)
 class Quantiles(Mechanism):
-    """The m quantiles of levels 1/(m + 1), ..., m/(m + 1) of records on [0, k), by a method of `tcdp_sim.quantiles`.
+    """The m quantiles of levels 1/(m + 1), ..., m/(m + 1) of records on [0, k).
+
+    They are released by a method of `tcdp_sim.ordered.quantiles`.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class Quantiles(Mechanism):
     --------
     >>> import numpy as np
     >>> from tcdp_sim.privacy import ZCDP
-    >>> from tcdp_sim.quantiles import Line, Recursive
+    >>> from tcdp_sim.ordered.quantiles import Line, Recursive
     >>> line = Line(np.arange(1000) + 0.5, 1024, "reals")
     >>> mechanism = Quantiles(Recursive.of((0.25, 0.5, 0.75), "substitute", ZCDP(0.5)), line, 0.05)
     >>> float(mechanism.simulate(np.random.default_rng(0), 100)["largest_rank_error"].max()) < 50

@@ -21,8 +21,8 @@ from tcdp_sim.core.errors import UserError, choice, known, real
 from tcdp_sim.data.skewed import Population, skewed_records
 from tcdp_sim.mechanisms.axes import DELTA, POSITIVE
 from tcdp_sim.mechanisms.base import Options, Point
-from tcdp_sim.releases import FORMS, RELEASE_FAMILIES, Release, ReleaseFamily
-from tcdp_sim.releases.families import ACCOUNTINGS
+from tcdp_sim.per_record import FORMS, RELEASE_FAMILIES, Release, ReleaseFamily
+from tcdp_sim.per_record.families import ACCOUNTINGS
 
 WORDS = {  # word for an influence -> level of the population's quantile
     **{"min": 0.0, "p10": 0.1, "p25": 0.25, "median": 0.5, "p75": 0.75},

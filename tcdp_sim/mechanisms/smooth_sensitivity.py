@@ -20,9 +20,9 @@ from tcdp_sim.mechanisms.axes import TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR, of_moves
 from tcdp_sim.noise import Noise
+from tcdp_sim.ordered.thresholds.quantiles import plan_quantiles
+from tcdp_sim.ordered.thresholds.records import Records
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
-from tcdp_sim.thresholds.quantiles import plan_quantiles
-from tcdp_sim.thresholds.records import Records
 
 METHODS = {  # name -> (statistic, where its noise comes from)
     "median": ("median", "smooth"),
@@ -76,7 +76,7 @@ class SmoothSensitivity(Mechanism):
     >>> import numpy as np
     >>> from tcdp_sim.noise import Gaussian
     >>> from tcdp_sim.privacy import ZCDP
-    >>> from tcdp_sim.thresholds import Records
+    >>> from tcdp_sim.ordered.thresholds import Records
     >>> records = Records([400, 500, 600], [300, 400, 300], 1024)
     >>> mean = SmoothSensitivity("mean_global", ZCDP(0.5), records, 0.0, 0.0, Gaussian(1.0))
     >>> mean.answer, mean.sensitivity

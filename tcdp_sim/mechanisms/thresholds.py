@@ -19,14 +19,14 @@ from tcdp_sim.mechanisms.axes import NOISE, TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.losses import LOSS, LOSSES, NEIGHBOUR, of_moves
 from tcdp_sim.noise import Gaussian
+from tcdp_sim.ordered.thresholds.medians import plan_medians
+from tcdp_sim.ordered.thresholds.noisy_tree import NoisyTree, search_log_law, search_rank, search_work
+from tcdp_sim.ordered.thresholds.quantiles import plan_quantiles
+from tcdp_sim.ordered.thresholds.records import Records
+from tcdp_sim.ordered.thresholds.square_root import SquareRootCdf
+from tcdp_sim.ordered.thresholds.step_cdf import StepCdf
+from tcdp_sim.ordered.thresholds.windows import plan_windows
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
-from tcdp_sim.thresholds.medians import plan_medians
-from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_log_law, search_rank, search_work
-from tcdp_sim.thresholds.quantiles import plan_quantiles
-from tcdp_sim.thresholds.records import Records
-from tcdp_sim.thresholds.square_root import SquareRootCdf
-from tcdp_sim.thresholds.step_cdf import StepCdf
-from tcdp_sim.thresholds.windows import plan_windows
 
 DECILES = tuple(i / 10 for i in range(1, 10))
 LEVELS = tuple(i / 20 for i in range(1, 20))  # the private CDF is recorded at these quantiles
@@ -79,7 +79,7 @@ class Thresholds(Mechanism):
     --------
     >>> import numpy as np
     >>> from tcdp_sim.privacy import ZCDP
-    >>> from tcdp_sim.thresholds import Records
+    >>> from tcdp_sim.ordered.thresholds import Records
     >>> records = Records([400, 500, 600], [300, 400, 300], 1024)
     >>> search = Thresholds("binary_search", ZCDP(10.0), records)
     >>> float(search.simulate(np.random.default_rng(0), 100)["median_rank_error"].max()) < 50

@@ -45,7 +45,7 @@ class Calibratable(Distribution):
     theorem_is_nearly_sharp : bool
         True if a search gains so little that it runs only on request.
     is_optimized : bool
-        True if the noise is a table that convex optimisation finds (`tcdp_sim.optimal`), without a scale.
+        True if the noise is a table that convex optimisation finds (`tcdp_sim.calibration.optimal`), without a scale.
     """
 
     _gives_fallbacks = True

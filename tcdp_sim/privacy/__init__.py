@@ -2,15 +2,8 @@
 
 from tcdp_sim.privacy.amplification.amplify import amplify
 from tcdp_sim.privacy.amplification.profiles import amplified_profile, group_delta
-from tcdp_sim.privacy.amplification.schemes import (
-    SCHEMES,
-    draw_count_probabilities,
-    draw_count_tail,
-    draw_sizes,
-    inclusion_probability,
-)
 from tcdp_sim.privacy.best_order import tightest_epsilon, tightest_log_delta
-from tcdp_sim.privacy.cheat_sheet import CheatSheetRow, cheat_sheet
+from tcdp_sim.privacy.cheat_sheet import cheat_sheet
 from tcdp_sim.privacy.composition import compose, compose_advanced, compose_approx
 from tcdp_sim.privacy.concentrated import to_approx_zcdp, to_tcdp, to_zcdp, zcdp_from_family
 from tcdp_sim.privacy.conversions import approx_zcdp_delta, delta_at, renyi_to_approx_dp, to_approx_dp, zcdp_budget
@@ -40,13 +33,11 @@ from tcdp_sim.privacy.tails import loss_tail_bound
 
 __all__ = [
     "RDP",
-    "SCHEMES",
     "TCDP",
     "ZCDP",
     "ApproxDP",
     "ApproxTCDP",
     "ApproxZCDP",
-    "CheatSheetRow",
     "Guarantee",
     "MeanConcentratedDP",
     "PerRecordDP",
@@ -64,14 +55,10 @@ __all__ = [
     "compose_approx",
     "compose_per_record",
     "delta_at",
-    "draw_count_probabilities",
-    "draw_count_tail",
-    "draw_sizes",
     "group_delta",
     "group_of_records",
     "group_privacy",
     "group_to_approx_dp",
-    "inclusion_probability",
     "loss_tail_bound",
     "parallel",
     "pure_renyi",

@@ -15,8 +15,11 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.texts import blank, printable
 from tcdp_sim.report import html, looks
 from tcdp_sim.results import page_file, published
-from tcdp_sim.store import recorded
-from tcdp_sim.store.drawn import TITLE
+from tcdp_sim.results.cells import noise_labels
+from tcdp_sim.results.open import readable
+from tcdp_sim.results.tidy import tidy_blocks
+from tcdp_sim.store import run_settings
+from tcdp_sim.store.figure_record import TITLE
 
 NAME = "explore.html"
 MOST_ROWS = 200_000  # about 150 bytes each; beyond that a browser is slow
@@ -59,12 +62,12 @@ def _check_size(folder: Path) -> None:
 
     They are counted block by block, up to the first too many, and only where the arrays have room for so many.
     """
-    with results.readable(folder):
+    with readable(folder):
         flat = results.open_cells(folder, compute_later=False)
         if sum(array.size for array in flat.data_vars.values()) <= MOST_ROWS:
             return
         total = 0
-        for block in results.tidy_blocks(flat):
+        for block in tidy_blocks(flat):
             total += len(block)
             if total > MOST_ROWS:
                 message = f"{folder} has more than {MOST_ROWS:,} numbers, and a page holds no more"
@@ -81,11 +84,11 @@ def scripts() -> tuple[str, str]:
 
 def data(cells: xr.Dataset, table: pd.DataFrame) -> Markup:
     """Return what `explore.js` draws from, as JSON: the tidy table of published cells."""
-    return html.json_data(_data(table, results.noise_labels(cells)))
+    return html.json_data(_data(table, noise_labels(cells)))
 
 
 def _named(folder: Path, experiment: str) -> dict[str, str]:
-    question = recorded.config_of(folder)["experiment"].get("question") or f"experiment {experiment}"
+    question = run_settings.config_of(folder)["experiment"].get("question") or f"experiment {experiment}"
     return {"name": folder.resolve().name, "experiment": experiment, "question": question}
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.store.drawn import TITLE
+from tcdp_sim.store.figure_record import TITLE
 
 MECHANISM = "mechanism"  # the dimension of a joined dataset
 OF_DATA = ("data_start", "data_size")  # places in the counts of one run

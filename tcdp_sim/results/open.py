@@ -21,9 +21,9 @@ from tcdp_sim.core.texts import blank
 from tcdp_sim.mechanisms.axes import OMEGA
 from tcdp_sim.results import joined, sweeps
 from tcdp_sim.store import columns, digests
-from tcdp_sim.store.recorded import config_of, folder_of
+from tcdp_sim.store.run_settings import config_of, folder_of
 from tcdp_sim.store.tree_store import TreeStore
-from tcdp_sim.study import again
+from tcdp_sim.study import rerun
 
 MEND = "the command that ran it publishes it again from the journal"
 ROWS = 2048  # rows of a block
@@ -226,7 +226,7 @@ def _check_layout(path: Path, layout: Any) -> None:
         return
     try:
         folder = folder_of(path)
-        words = again.command({**config_of(folder), "name": folder.name, "code": "any"})
+        words = rerun.command({**config_of(folder), "name": folder.name, "code": "any"})
         anew = f"{words} results_dir={shlex.quote(str(folder.parent))}"
     except (UserError, KeyError, TypeError, ValueError):
         anew = "the command that ran it, with code=any,"

@@ -17,11 +17,12 @@ from tcdp_sim import results
 from tcdp_sim.core.texts import blank, shortened
 from tcdp_sim.report import html, latex, plots, svg
 from tcdp_sim.results import explore, page_file, published
+from tcdp_sim.results.open import readable
 from tcdp_sim.results.published import Published
 from tcdp_sim.statistics import contradictions
-from tcdp_sim.store import recorded, snapshot
-from tcdp_sim.store.drawn import TITLE
-from tcdp_sim.study import again
+from tcdp_sim.store import run_settings, snapshot
+from tcdp_sim.store.figure_record import TITLE
+from tcdp_sim.study import rerun
 from tcdp_sim.study.study import data_notes
 
 NAME = "report.html"
@@ -49,7 +50,7 @@ def write(folder: Path, file: Path | None = None) -> Path:
 
 def _values(run: Published) -> dict[str, Any]:
     experiment = str(run.cells.attrs["title"]).removeprefix(TITLE)
-    config = recorded.config_of(run.folder)
+    config = run_settings.config_of(run.folder)
     table = results.tidy(run.cells)
     found = contradictions.find(run.table)
     problems = _problems(run.folder / "problems.csv")
@@ -71,7 +72,7 @@ def _values(run: Published) -> dict[str, Any]:
         "problems": problems,
         "dropped": _dropped(run),
         "provenance": _provenance(run),
-        "again": again.command(config),
+        "again": rerun.command(config),
     }
 
 
@@ -177,7 +178,7 @@ def _problems(path: Path) -> dict[str, Any]:
 
 
 def _dropped(run: Published) -> Iterable[str]:
-    with results.readable(run.folder / "results.zarr"):
+    with readable(run.folder / "results.zarr"):
         return data_notes(json.loads(run.cells.attrs.get("data", "{}")))
 
 
@@ -190,7 +191,7 @@ def _provenance(run: Published) -> list[tuple[str, str]]:
         ("snapshot", snapshot.name_of(run.folder / "results.zarr")),
         ("exact values", attributes.get("exact_code", "")),
     ]
-    about = recorded.provenance_of(run.folder)
+    about = run_settings.provenance_of(run.folder)
     git = about.get("git", {})
     terms += [("computed", f"{about['time']} on {about['host']} ({about['processor']})")] if about else []
     terms += (

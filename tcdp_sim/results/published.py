@@ -21,9 +21,10 @@ from tcdp_sim.core.own_noises import NeedsCode
 from tcdp_sim.report import plots, saving
 from tcdp_sim.report.saving import SaveAll
 from tcdp_sim.results import rows
+from tcdp_sim.results.open import cell_blocks, is_large, readable
 from tcdp_sim.statistics import common_random_numbers, contradictions
-from tcdp_sim.store import columns, drawn
-from tcdp_sim.store.drawn import TITLE
+from tcdp_sim.store import columns, figure_record
+from tcdp_sim.store.figure_record import TITLE
 
 ROWS = 65536  # rows of a column that are read at a time
 
@@ -72,12 +73,12 @@ def read(folder: Path, title: str | None = None) -> Published:
 
 def _of(folder: Path, cells: xr.Dataset, experiment: ModuleType) -> Published:
     """Return the published run with the table of an experiment."""
-    with results.readable(folder / "results.zarr"):
-        if not results.is_large(cells) or not rows.by_cell(experiment):
+    with readable(folder / "results.zarr"):
+        if not is_large(cells) or not rows.by_cell(experiment):
             cells = cells.load()
             blocks = iter([cells])
         else:
-            blocks = results.cell_blocks(cells)
+            blocks = cell_blocks(cells)
     total = cells.sizes["cell"]
     table = _joined_table(_tables(experiment, blocks, total), -(-total // results.open.ROWS))
     return Published(folder, experiment, cells, table)
@@ -90,7 +91,7 @@ def plainly(published: Published) -> Published:
     """
     plain = registry.experiment("")
     cells = published.cells
-    blocks = results.cell_blocks(cells) if results.is_large(cells) else iter([cells])
+    blocks = cell_blocks(cells) if is_large(cells) else iter([cells])
     total = cells.sizes["cell"]
     return replace(
         published, experiment=plain, table=_joined_table(_tables(plain, blocks, total), -(-total // results.open.ROWS))
@@ -176,7 +177,7 @@ def loaded(folder: Path, title: str | None = None) -> xr.Dataset:
     Raises UserError if there is none, if it is damaged, or if its title is not `title`.
     """
     cells = _opened(folder, title)
-    with results.readable(folder / "results.zarr"):
+    with readable(folder / "results.zarr"):
         return cells.load()
 
 
@@ -198,7 +199,7 @@ def contradicted(published: Published, tell: Tell) -> int:
         with log.kept(folder):
             return contradictions.report(published.table, folder / "contradictions.csv", tell, published.cells)
     except OSError as problem:
-        raise drawn.not_written(folder, problem) from problem
+        raise figure_record.not_written(folder, problem) from problem
 
 
 def draw(
@@ -230,7 +231,7 @@ def draw(
         with plots.style(options):
             paths = save_all(kept(), published.folder / "figures", chosen_names(published.cells), options.format)
     except OSError as problem:
-        raise drawn.not_written(published.folder, problem) from problem
+        raise figure_record.not_written(published.folder, problem) from problem
     return paths, figures
 
 
@@ -250,7 +251,7 @@ def differences(published: Published, tell: Tell) -> None:
             cells = cells.drop_dims([dim for dim in cells.dims if dim not in ("cell", "batch")]).load()
         common_random_numbers.report(cells, published.folder / "differences.csv", tell)
     except OSError as problem:
-        raise drawn.not_written(published.folder, problem) from problem
+        raise figure_record.not_written(published.folder, problem) from problem
 
 
 def chosen_names(cells: xr.Dataset) -> set[str]:

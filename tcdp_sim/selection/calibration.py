@@ -20,10 +20,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
+from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.noise import Gaussian, Laplace, Noise
+from tcdp_sim.noise.objectives import spec_objective
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection

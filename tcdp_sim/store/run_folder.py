@@ -40,9 +40,9 @@ from tcdp_sim.store.index import Index
 from tcdp_sim.store.journal import CHUNK, HEAD, PROBLEM, WORKER
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of, pooled
+from tcdp_sim.summaries.many_summaries import Names, Summaries, together
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 from tcdp_sim.summaries.summary import Summary
-from tcdp_sim.summaries.together import Names, Summaries, together
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -29,8 +29,8 @@ from tcdp_sim.summaries.estimates import (
     proportion,
     quantile_table,
 )
+from tcdp_sim.summaries.many_summaries import Names, Summaries, Together
 from tcdp_sim.summaries.summary import Distribution, Summary
-from tcdp_sim.summaries.together import Names, Summaries, Together
 
 Source = Callable[[Sequence[str]], Summaries]
 BLOCK = 1024  # cells whose summaries are in memory at a time

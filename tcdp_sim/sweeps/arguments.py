@@ -18,7 +18,7 @@ from tcdp_sim.store.columns import QUANTILES
 from tcdp_sim.study import groups, sweeps
 from tcdp_sim.study.points import Point, plain
 from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS, MOST_TRIALS_A_CHUNK, folder_text, run_name
-from tcdp_sim.sweeps import beside, blocks, stored
+from tcdp_sim.sweeps import blocks, reference_arguments, stale_chunks
 
 CHUNK = 10_000  # trials that share a stream by default; fewer trials are one chunk
 MAX_TRIALS = 10_000_000  # trials of a cell under target_mcse, as in config.yaml
@@ -103,7 +103,7 @@ class Sweep:
         for name, wanted in (self.target_mcse or {}).items():
             if name not in names:
                 raise UserError(f"target_mcse: {_unknown(name, self.call.function, names)}")
-            beside.check_target(name, wanted)
+            reference_arguments.check_target(name, wanted)
         return replace(
             self, observables={name: self.units.get(name, "1") for name in observables}, events=tuple(events)
         )
@@ -154,12 +154,14 @@ def checked(
     defaults = _defaults(call, named)
     points, known = blocks.points_of(sweep, further, named, defaults), identified(function)
     folder = None if name is None else _folder(results_dir, name)
-    chunk = chunk or stored.chunk_of(folder, known) or min(trials, CHUNK)
+    chunk = chunk or stale_chunks.chunk_of(folder, known) or min(trials, CHUNK)
     return Sweep(
         call, known, tuple(named), sweep, further, defaults, points, trials, chunk, seed,
         _share(share, named), blocks.mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
-        beside.functions("exact", exact, named), beside.functions("bound", bound, named), beside.units(units),
-        beside.ranges(ranges), levels,
+        reference_arguments.functions("exact", exact, named),
+        reference_arguments.functions("bound", bound, named),
+        reference_arguments.units(units),
+        reference_arguments.ranges(ranges), levels,
         _cluster(cluster), most, numerics, code, on_error,
         folder, {}, (),
     )  # fmt: skip

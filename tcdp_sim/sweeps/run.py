@@ -19,7 +19,7 @@ from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
 from tcdp_sim.study import sweeps
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.sweeps import exact, memory, named, pilot, workers
+from tcdp_sim.sweeps import exact, in_folder, memory, pilot, workers
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.progress import Patient
 
@@ -52,7 +52,7 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """
     sweep, repeats = prepared(sweep, partial(warnings.warn, stacklevel=4))
     if sweep.folder is not None:
-        found = named.run(sweep, repeats, tell)
+        found = in_folder.run(sweep, repeats, tell)
         if found.failed:
             warnings.warn(found.failed, stacklevel=3)  # the caller of tcdp_sim.sweep
         return _in_folder(sweep, found.flat.load(), tell)
@@ -71,9 +71,9 @@ def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> tuple[Settings, s
         tell(f"warning: {line}")
 
     if part is not None:
-        return named.part(*prepared(alone(sweep), warning), part, tell), ""
+        return in_folder.part(*prepared(alone(sweep), warning), part, tell), ""
     sweep, repeats = prepared(sweep, warning)
-    found = named.run(sweep, repeats, tell)
+    found = in_folder.run(sweep, repeats, tell)
     endings = (columns.NONFINITE, columns.LEAST, columns.MOST)
     counted = [name for name in found.flat.data_vars if name == "trials" or str(name).endswith(endings)]
     data, points = results.columns_of(found.flat[counted].load()), list(sweep.points.values())

@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterable, Iterator
 
 from tcdp_sim.core.errors import Failure, UserError
-from tcdp_sim.engine.carried import Carried
 from tcdp_sim.engine.shown import Shown
+from tcdp_sim.engine.user_function_task import Carried
 from tcdp_sim.study.points import Point
 from tcdp_sim.sweeps import pilot
 from tcdp_sim.sweeps.arguments import Sweep

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tcdp_sim
-from tcdp_sim.audits import assert_private, records, written
+from tcdp_sim.audits import assert_private, parse, records
 from tcdp_sim.cli import audit as command
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
@@ -55,7 +55,7 @@ def test_the_plug_in_loads_nothing_heavy():
 def test_one_refutation_is_not_enough(monkeypatch):
     """An audit that errs only once does not fail a test; two seeds of one mechanism share no random stream."""
     seen = []
-    right = tcdp_sim.audits.asserted.run.run
+    right = tcdp_sim.audits.assertion.run.run
 
     def first_errs(audit, cluster, tell):
         report = right(audit, cluster, tell)
@@ -63,7 +63,7 @@ def test_one_refutation_is_not_enough(monkeypatch):
         object.__setattr__(report, "refuted", len(seen) == 1)
         return report
 
-    monkeypatch.setattr("tcdp_sim.audits.asserted.run.run", first_errs)
+    monkeypatch.setattr("tcdp_sim.audits.assertion.run.run", first_errs)
     assert_private(audited.laplace, PureDP(1.0), neighbours=audited.ONE, seconds=1, seed=5)
     assert seen == [5, 5 + 2**64]
 
@@ -86,12 +86,12 @@ CLAIMS = {
 
 @pytest.mark.parametrize("text", CLAIMS)
 def test_claims_are_parsed(text):
-    assert written.claim(text) == CLAIMS[text]
+    assert parse.claim(text) == CLAIMS[text]
 
 
 def test_neighbours_are_parsed():
-    assert [other for _, other in written.neighbours("records([1, 2], domain=[9])").pairs] == [[2], [1], [1, 2, 9]]
-    assert written.neighbours("answers(2, 5.0)").relation == "all 2 answers move by up to 5"
+    assert [other for _, other in parse.neighbours("records([1, 2], domain=[9])").pairs] == [[2], [1], [1, 2, 9]]
+    assert parse.neighbours("answers(2, 5.0)").relation == "all 2 answers move by up to 5"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_neighbours_are_parsed():
 )
 def test_texts_that_are_no_claims_are_one_line_and_never_run(text, message):
     with pytest.raises(UserError, match=message) as told:
-        written.claim(text)
+        parse.claim(text)
     assert "\n" not in str(told.value)
 
 

@@ -10,9 +10,9 @@ import tcdp_sim
 from tcdp_sim.audits import records
 from tcdp_sim.candidates import NegativeBinomialTries, largest_loss
 from tcdp_sim.noise import DiscreteLaplace
-from tcdp_sim.partition_selection import ThresholdCurve
+from tcdp_sim.ordered.quantiles import AboveThreshold, Independent, Joint, Line, Recursive, Slices, TreeSearch
 from tcdp_sim.privacy import ApproxDP, PureDP
-from tcdp_sim.quantiles import AboveThreshold, Independent, Joint, Line, Recursive, Slices, TreeSearch
+from tcdp_sim.selection.keys import ThresholdCurve
 
 DATA = [1.0, 1.5, 2.0, 6.0, 6.5, 7.0]
 EDGES = [0.1, 7.9]

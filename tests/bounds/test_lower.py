@@ -24,9 +24,9 @@ from tcdp_sim.bounds.lower import (
     selection_gap,
 )
 from tcdp_sim.calibration import calibrate, equal_privacy
-from tcdp_sim.interior import tcdp_least_n, zcdp_least_n
-from tcdp_sim.interior.records_needed import binary_search_required_records, exponential_required_records
 from tcdp_sim.noise import SinhNormal
+from tcdp_sim.ordered.interior import tcdp_least_n, zcdp_least_n
+from tcdp_sim.ordered.interior.records_needed import binary_search_required_records, exponential_required_records
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, PureDP
 
 RHOS = (1e-3, 0.1, 5.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tcdp_sim import calibration, optimal
+from tcdp_sim import calibration
 from tcdp_sim.calibration import (
     VARIANCE,
     Calibrated,
@@ -11,13 +11,14 @@ from tcdp_sim.calibration import (
     calibrate,
     calibrate_records,
     calibrate_smooth,
+    optimal,
     standard_deviation,
 )
+from tcdp_sim.calibration.optimal import MeanSquaredError, Tail, best_lattice_noise, optimal_noise
 from tcdp_sim.exact import max_abs_quantile, record_epsilon
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace
-from tcdp_sim.optimal import MeanSquaredError, Tail, best_lattice_noise, optimal_noise
+from tcdp_sim.per_record import AdditiveRelease
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
-from tcdp_sim.releases import AdditiveRelease
 
 ANCHORS = ((2e3, 1.0), (5e6, 10.0))
 ANSWERS = [

@@ -7,7 +7,8 @@ import pytest
 from noise_examples import TABLE
 from scipy import integrate, stats
 
-from tcdp_sim.calibration import METHODS, calibrate, equal_privacy
+from tcdp_sim.calibration import calibrate, equal_privacy
+from tcdp_sim.calibration.families import METHODS
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.missing import defines
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import calibrate_records
-from tcdp_sim.releases import AdditiveRelease, TransformedRelease
+from tcdp_sim.per_record import AdditiveRelease, TransformedRelease
 
 MEDIAN, HIGH, HIGHER, LARGEST, TOTAL = 2365, 24600, 839711, 4.9e6, 41_181_144  # of the individuals of breaches
 PRINTED, EPSILONS = ((MEDIAN, 0.05), (LARGEST, 5.0)), ((MEDIAN, 1.0), (LARGEST, 10.0))

@@ -5,7 +5,7 @@ import pytest
 
 from tcdp_sim.calibration import LargestError, calibrate_unequal
 from tcdp_sim.calibration import unequal_moves as module
-from tcdp_sim.prefix_sums import Optimum, SquareRoot, WeightedSquareRoot
+from tcdp_sim.ordered.prefix_sums import Optimum, SquareRoot, WeightedSquareRoot
 from tcdp_sim.privacy import TCDP, ZCDP
 
 PROMISE = TCDP(0.2, 5.0)

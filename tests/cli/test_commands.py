@@ -9,7 +9,7 @@ import pytest
 
 from tcdp_sim.cli import listing
 from tcdp_sim.mechanisms import MECHANISMS
-from tcdp_sim.store import recorded
+from tcdp_sim.store import run_settings
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.study import groups
 
@@ -56,13 +56,13 @@ def test_a_run_that_was_moved_is_read_where_it_is(command, ran, tmp_path):
 @pytest.mark.parametrize("damage", ["gone", "torn", "forged", "not ours"])
 def test_settings_come_from_the_journal_where_provenance_is_damaged(command, ran, damage):
     path = ran / "provenance.json"
-    right = recorded.settings_of(ran)
+    right = run_settings.settings_of(ran)
     text = path.read_text()
     if damage == "gone":
         path.unlink()
     else:
         path.write_text({"torn": text[:200], "forged": text.replace("2018", "2019"), "not ours": "[1]"}[damage] + " ")
-    assert recorded.settings_of(ran) == right
+    assert run_settings.settings_of(ran) == right
     assert right.seed == 12
     assert "12 of 12 chunks" in command("status", "results/mine")[1]
 

@@ -6,7 +6,7 @@ import pytest
 
 from tcdp_sim.experiments import histogram
 from tcdp_sim.report import plots
-from tcdp_sim.store import drawn
+from tcdp_sim.store import figure_record
 
 TWO = ("sweep.k=[10,100]", "sweep.noise=gaussian", "also=null")
 FIRST, SECOND = "exceedance_one_bin", "error_vs_k_one_bin"
@@ -23,7 +23,7 @@ def run(tiny, tiny_once, folder):
 def forget(folder):
     """Remove figures and record, so that everything is to be drawn."""
     shutil.rmtree(folder / "figures")
-    (folder / drawn.NAME).unlink(missing_ok=True)
+    (folder / figure_record.NAME).unlink(missing_ok=True)
 
 
 def shown(out, word):
@@ -38,9 +38,9 @@ def test_chosen_figures_alone_are_drawn(run):
         code, out, err = draw(f"figures={name}")
         assert (code, err, shown(out, "figure")) == (0, "", [f"{name}.png"])
         assert {path.stem for path in (folder / "figures").iterdir()} == {name}
-        assert not (folder / drawn.NAME).exists()
+        assert not (folder / figure_record.NAME).exists()
     assert set(shown(draw()[1], "figure")) == {f"{FIRST}.png", f"{SECOND}.png"}  # the next drawing makes all
-    assert (folder / drawn.NAME).exists()
+    assert (folder / figure_record.NAME).exists()
 
 
 def test_several_names_are_separated_by_commas(run):
@@ -66,11 +66,11 @@ def test_nothing_is_made_after_the_last_chosen_figure(run, monkeypatch):
 
 def test_current_figures_stay_and_only_chosen_ones_are_named(run, monkeypatch):
     folder, draw = run
-    record = (folder / drawn.NAME).read_bytes()
+    record = (folder / figure_record.NAME).read_bytes()
     monkeypatch.setattr(plots.Picture, "savefig", None)  # calling it would fail
     code, out, _ = draw(f"figures={FIRST}")
     assert (code, shown(out, "current"), shown(out, "figure")) == (0, [f"{FIRST}.png"], [])
-    assert (folder / drawn.NAME).read_bytes() == record
+    assert (folder / figure_record.NAME).read_bytes() == record
 
 
 @pytest.mark.parametrize("current", [True, False])

@@ -13,7 +13,7 @@ from progress_lines import without_progress
 
 from tcdp_sim.core import registry
 from tcdp_sim.experiments import histogram
-from tcdp_sim.store import digests, drawn, source
+from tcdp_sim.store import digests, figure_record, source
 
 ONE = ("sweep.k=10", "sweep.noise=gaussian")
 pytestmark = pytest.mark.usefixtures("figures")
@@ -43,7 +43,7 @@ def is_drawn(out):
 
 def test_current_figures_stay_and_the_report_is_repeated_without_drawing(run, monkeypatch):
     folder, first, again = run
-    before, record = files(folder), (folder / drawn.NAME).read_bytes()
+    before, record = files(folder), (folder / figure_record.NAME).read_bytes()
     monkeypatch.setattr(histogram, "rows", None)  # calling any of these would fail
     monkeypatch.setattr(histogram, "figures", None)
     monkeypatch.setattr(Figure, "savefig", None)
@@ -51,7 +51,7 @@ def test_current_figures_stay_and_the_report_is_repeated_without_drawing(run, mo
     assert code == 0
     assert out.splitlines() == first.replace("figure: ", "current: ").splitlines()[-len(out.splitlines()) :]
     assert "gaussian" in out
-    assert (files(folder), (folder / drawn.NAME).read_bytes()) == (before, record)
+    assert (files(folder), (folder / figure_record.NAME).read_bytes()) == (before, record)
 
 
 def test_another_width_of_the_terminal_repeats_the_report_but_leaves_the_figures(run, monkeypatch):
@@ -62,7 +62,7 @@ def test_another_width_of_the_terminal_repeats_the_report_but_leaves_the_figures
     _, out = again()
     assert "current: " in out
     assert files(folder) == before
-    assert json.loads((folder / drawn.NAME).read_text())["said"]["console"].startswith("300 ")
+    assert json.loads((folder / figure_record.NAME).read_text())["said"]["console"].startswith("300 ")
 
 
 def test_the_digest_of_a_large_file_is_made_without_the_file_in_memory(tmp_path):
@@ -85,9 +85,9 @@ def code_changes(monkeypatch, folder):
 
 def test_figures_of_a_plug_ins_experiment_are_always_drawn(run, monkeypatch):
     folder, *_ = run
-    assert drawn.inputs(folder) is not None
+    assert figure_record.inputs(folder) is not None
     monkeypatch.setattr(registry, "plug_ins", lambda kind: {"histogram": None})
-    assert drawn.inputs(folder) is None
+    assert figure_record.inputs(folder) is None
 
 
 def test_changed_code_draws_again(run, monkeypatch):
@@ -98,11 +98,11 @@ def test_changed_code_draws_again(run, monkeypatch):
 
 
 def test_a_changed_table_draws_again(run, tiny, folder):
-    before = drawn.inputs(folder)
+    before = figure_record.inputs(folder)
     code, out, _ = tiny(*ONE, "trials=1500")
     assert code == 0
     assert is_drawn(out)
-    assert drawn.inputs(folder) != before
+    assert figure_record.inputs(folder) != before
 
 
 @pytest.mark.parametrize("name", ["figures/stability_one_bin.png", "contradictions.csv"])
@@ -121,7 +121,7 @@ def test_a_lost_file_is_found(run, ending):
     folder, *_ = run
     (path,) = (folder / "figures").glob(f"*.{ending}")
     path.unlink()
-    figures, report, damage = drawn.read(folder, drawn.inputs(folder))
+    figures, report, damage = figure_record.read(folder, figure_record.inputs(folder))
     assert (figures, report) == (None, None)
     assert damage.startswith(f"{path} was changed or lost")
 
@@ -152,28 +152,28 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_record_is_noticed(run, damage):
     folder, *_ = run
-    assert drawn.read(folder, drawn.inputs(folder))[0]
-    damage(folder / drawn.NAME)
-    figures, report, line = drawn.read(folder, drawn.inputs(folder))
+    assert figure_record.read(folder, figure_record.inputs(folder))[0]
+    damage(folder / figure_record.NAME)
+    figures, report, line = figure_record.read(folder, figure_record.inputs(folder))
     assert (figures, report) == (None, None)
-    assert line.startswith(f"{folder / drawn.NAME} ")
+    assert line.startswith(f"{folder / figure_record.NAME} ")
     assert line.endswith("the figures are drawn again")
 
 
 def test_a_damaged_record_is_named_and_replaced(run):
     folder, _, again = run
-    record = (folder / drawn.NAME).read_bytes()
-    DAMAGES["flipped byte"](folder / drawn.NAME)
+    record = (folder / figure_record.NAME).read_bytes()
+    DAMAGES["flipped byte"](folder / figure_record.NAME)
     _, out = again()
     assert is_drawn(out)
     assert "drawn.json is damaged" in out
-    assert (folder / drawn.NAME).read_bytes() == record
+    assert (folder / figure_record.NAME).read_bytes() == record
 
 
 def test_a_stored_report_cannot_command_the_terminal(run):
     folder, _, again = run
-    known = json.loads((folder / drawn.NAME).read_text())["said"]
-    sealed(said={**known, "report": known["report"] + "\x1b]0;mine\x07\x1b[2J\x08"})(folder / drawn.NAME)
+    known = json.loads((folder / figure_record.NAME).read_text())["said"]
+    sealed(said={**known, "report": known["report"] + "\x1b]0;mine\x07\x1b[2J\x08"})(folder / figure_record.NAME)
     _, out = again()
     assert not set("\x1b\x07\x08") & set(out)
     assert "current: " in out
@@ -218,7 +218,7 @@ def test_a_script_without_a_main_guard_may_draw_in_two_processes(run, tmp_path):
     """A process that imported the script would draw in two processes, and so on."""
     folder, _, _ = run
     before = {name: content for name, (content, _) in files(folder).items()}
-    (folder / drawn.NAME).unlink()
+    (folder / figure_record.NAME).unlink()
     shutil.rmtree(folder / "figures")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from test_architecture import SLOW, loaded
 
-from tcdp_sim.cli import given
+from tcdp_sim.cli import run_argument
 from tcdp_sim.core import registry
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine import run as engine
@@ -96,7 +96,7 @@ def test_a_finish_of_some_parts_leaves_no_record(tiny, command, folder):
     assert (code, "chunks are missing" in err, "results:" in out) == (1, True, True)  # some cells are whole
     assert not (folder / finished.NAME).exists()
     assert (
-        finish(engine.prepare(given.by_folder(folder).settings), print) > 0
+        finish(engine.prepare(run_argument.by_folder(folder).settings), print) > 0
     )  # missing exact values would hide a fault
     assert not (folder / finished.NAME).exists()
     assert tiny(*words, "part=3/3")[0] == 0

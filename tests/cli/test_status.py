@@ -10,7 +10,7 @@ from test_architecture import loaded
 from tcdp_sim.core import registry
 from tcdp_sim.engine import run as engine
 from tcdp_sim.engine import state
-from tcdp_sim.store import journal, kept_status, recorded, source
+from tcdp_sim.store import journal, kept_status, run_settings, source
 from tcdp_sim.store.run_folder import CHUNK, Run
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
@@ -168,7 +168,7 @@ def test_parts_keep_nothing_and_their_end_does(command, tiny, folder, status):
 @pytest.mark.parametrize("chunks", [1, 2])
 def test_the_worst_mean_of_the_table_is_that_of_the_records(tiny, folder, chunks):
     tiny(*SMALL, f"trials={500 * chunks}")
-    study = engine.prepare(recorded.settings_of(folder))
+    study = engine.prepare(run_settings.settings_of(folder))
     told = json.loads((folder / "status.json").read_text())["lines"]
     assert state.lines(study.planned, Run(folder, study.identity)) == told
 

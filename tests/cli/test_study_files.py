@@ -12,11 +12,11 @@ import pytest
 from test_registry import CACHES
 
 import tcdp_sim
-from tcdp_sim.cli import asked, overrides, schema
+from tcdp_sim.cli import overrides, schema, study_words
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms import mechanism_class
 from tcdp_sim.store.digests import tree_digest
-from tcdp_sim.study import again, groups, plain_yaml, study_file
+from tcdp_sim.study import groups, plain_yaml, rerun, study_file
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.settings import settings
 from tcdp_sim.study.study import prepare
@@ -55,7 +55,7 @@ def write(tmp_path, monkeypatch):
 
 
 def config_of(path, *words):
-    return asked.runs(words, path)[0].settings.config
+    return study_words.runs(words, path)[0].settings.config
 
 
 def snapshot(folder):
@@ -350,7 +350,7 @@ ROUND = [
 @pytest.mark.parametrize("given", ROUND, ids=lambda given: " ".join(given) or "default")
 def test_the_file_that_show_writes_is_the_same_study(write, given):
     asked_for = settings(composed(given))
-    path = write(again.file(asked_for.config), "shown.yaml")
+    path = write(rerun.file(asked_for.config), "shown.yaml")
     file = study_file.read(path)
     assert file.keys["cluster"] == given.get("cluster", {"name": "local"})  # without what follows from other keys
     found = settings(composed({}, file.keys))
@@ -365,7 +365,7 @@ def test_the_file_that_show_writes_is_the_same_study(write, given):
 def test_a_removed_block_and_a_removed_key_stay_away(write):
     config = composed({"sweep": {"k": 5}}) | {"also": {}}
     del config["data"]["axes"]["rho"]
-    path = write(again.file(config))
+    path = write(rerun.file(config))
     found = composed({}, study_file.read(path).keys)
     assert found["also"] == {"real": None, "squared": None}
     assert found["data"]["axes"]["rho"] is None
@@ -499,4 +499,4 @@ def test_the_file_of_the_docs_is_a_study(tmp_path, monkeypatch, checker):
     monkeypatch.chdir(tmp_path)
     Path("study.yaml").write_text(text, "utf-8")
     assert list(checker.iter_errors(plain_yaml.read("study.yaml")[0])) == []
-    assert len(prepare(asked.runs([], "study.yaml")[0].settings).plan.laws) == 9
+    assert len(prepare(study_words.runs([], "study.yaml")[0].settings).plan.laws) == 9

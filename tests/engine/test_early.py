@@ -5,9 +5,9 @@ from contextlib import nullcontext
 
 import pytest
 
-from tcdp_sim.cli import asked
+from tcdp_sim.cli import study_words
 from tcdp_sim.core import fork_server, registry
-from tcdp_sim.engine import early
+from tcdp_sim.engine import preload
 from tcdp_sim.engine.clusters import local
 from tcdp_sim.store.digests import tree_digest
 
@@ -24,12 +24,12 @@ def begun(monkeypatch):
 
 
 def given(home, *words):
-    return asked.runs([*SMALL, f"results_dir={home}", *words])[0].settings
+    return study_words.runs([*SMALL, f"results_dir={home}", *words])[0].settings
 
 
 def test_new_runs_on_this_machine_begin_early(tmp_path, begun):
-    with early.imports(given(tmp_path, *LOCAL)):
-        assert begun == [early.MODULES]
+    with preload.imports(given(tmp_path, *LOCAL)):
+        assert begun == [preload.MODULES]
 
 
 @pytest.mark.parametrize("case", ["serial", "published", "function", "plug-in"])
@@ -41,7 +41,7 @@ def test_other_runs_do_not(tmp_path, begun, monkeypatch, case):
         run = run.model_copy(update={"mechanism": {**run.mechanism, "function": {}}})
     if case == "plug-in":
         monkeypatch.setattr(registry, "distributions", lambda: {"theirs": "1.0"})
-    with early.imports(run):
+    with preload.imports(run):
         assert begun == []
 
 

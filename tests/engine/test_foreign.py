@@ -7,7 +7,7 @@ import pytest
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.streams import fingerprint
-from tcdp_sim.engine.foreign import Foreign, check_heads, lines
+from tcdp_sim.engine.numerics_mismatch import Foreign, check_heads, lines
 from tcdp_sim.engine.shown import Shown
 from tcdp_sim.store import source
 

@@ -11,7 +11,7 @@ from tcdp_sim.exact import record_policy
 from tcdp_sim.exact.renyi import best_order
 from tcdp_sim.exact.renyi.kernels import Curve
 from tcdp_sim.noise import GeneralizedGaussian, Laplace, SinhNormal
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 LARGEST = 2.0
 

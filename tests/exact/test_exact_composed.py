@@ -23,8 +23,9 @@ from scipy.special import gammaln, log_ndtr, ndtr
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.exact import Mixture, group_profile, hockey_stick, product_profile
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
-from tcdp_sim.privacy import SCHEMES, ZCDP, ApproxDP, RenyiBound, amplified_profile, tightest_epsilon
+from tcdp_sim.privacy import ZCDP, ApproxDP, RenyiBound, amplified_profile, tightest_epsilon
 from tcdp_sim.privacy.amplification import amplify
+from tcdp_sim.privacy.amplification.schemes import SCHEMES
 
 BEST_KNOWN = 2.124515  # s = 0.01, sigma = 1, 1000 releases, delta = 1e-6
 

@@ -12,7 +12,7 @@ from tcdp_sim import exact
 from tcdp_sim.exact import hockey_stick, renyi_divergence
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.noise import Noise
-from tcdp_sim.samplers import hockey_stick_draws, loss_tail_draws, renyi_excess_draws
+from tcdp_sim.samplers.losses import hockey_stick_draws, loss_tail_draws, renyi_excess_draws
 
 every = pytest.mark.parametrize("noise", WITHOUT_LOSS, ids=repr)
 smooth = pytest.mark.parametrize("noise", SIX, ids=repr)

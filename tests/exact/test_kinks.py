@@ -18,7 +18,7 @@ from tcdp_sim.exact.per_record import record_epsilon, record_profile
 from tcdp_sim.exact.products import product_profile
 from tcdp_sim.noise import Laplace
 from tcdp_sim.noise.generalized_gaussian import GeneralizedGaussian
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 SHIFTS = (1e-9, 1e-6, 1e-4, 1e-3, 0.03, 0.7, 3.0)
 

@@ -8,7 +8,7 @@ from tcdp_sim.exact.renyi.affine import affine_hockey_stick
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.generalized_gaussian import GeneralizedGaussian
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 NOISES = [
     Gaussian(1.0),

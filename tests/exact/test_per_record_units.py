@@ -7,7 +7,7 @@ from foreign_noises import Cusped
 
 from tcdp_sim.exact import record_epsilon, record_policy, record_profile, record_renyi
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 NOISES = [(GeneralizedGaussian(1.0, 0.1), 6e7), (ExponentialPolylogarithmic(1.0, 2.0, e, 0.05), 2e14)]
 

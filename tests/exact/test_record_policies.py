@@ -27,7 +27,15 @@ from tcdp_sim.noise import (
     SinhNormal,
     TruncatedLaplace,
 )
-from tcdp_sim.releases import AdditiveRelease, ClippedRelease, Identity, Log, Root, TransformedRelease, UnitSplitRelease
+from tcdp_sim.per_record import (
+    AdditiveRelease,
+    ClippedRelease,
+    Identity,
+    Log,
+    Root,
+    TransformedRelease,
+    UnitSplitRelease,
+)
 
 QUARTER, HALF = GeneralizedGaussian(1.0, 0.25), GeneralizedGaussian(3.0, 0.5)
 LINEAR = ExponentialPolylogarithmic(2.0, 1, 0.5, 1.2)

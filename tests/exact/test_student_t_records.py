@@ -7,7 +7,7 @@ import pytest
 from tcdp_sim import exact
 from tcdp_sim.exact import record_epsilon
 from tcdp_sim.noise.student_t import StudentT
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 
 def cauchy_profile(shift, epsilon):

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from tcdp_sim.exact import record_renyi
 from tcdp_sim.noise import Laplace
-from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
+from tcdp_sim.per_record import AdditiveRelease, Log, Root, TransformedRelease
 
 
 def merged(density, low, high, order, atoms=None):

@@ -11,7 +11,7 @@ from tcdp_sim.exact.renyi.kernels import Curve
 from tcdp_sim.exact.work import CALL, Exceeded, spend, within
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, SinhNormal
 from tcdp_sim.noise.student_t import StudentT
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 HEAVY = AdditiveRelease(StudentT(1.0, 1.0))
 OF_ORDER = 10**6  # points that an order costs below

@@ -19,7 +19,7 @@ from noise_examples import TABLE
 from tcdp_sim import exact
 from tcdp_sim.accounting import Additive, Ledger, Sampled, tight_rho
 from tcdp_sim.exact import Mixture
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 WHOLE = os.environ.get("TCDP_SIM_WORK") == "whole"
 LIMIT = 10.0  # CPU seconds

@@ -11,6 +11,7 @@ from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace
 from tcdp_sim.privacy import ZCDP
+from tcdp_sim.results.cells import cell_mechanism
 
 WORDS = ("cluster=serial", "trials=4000", "chunk=2000", "also=null")
 NOISES = "sweep.noise=[discrete_gaussian,discrete_laplace,rounded_gaussian]"
@@ -25,7 +26,7 @@ def test_a_histogram_has_its_exact_values(command, tmp_path):
     flat = results.open_cells(tmp_path / "results" / "histogram").load()
     exact = flat["linf_error_quantile_exact"].sel(quantile=0.95).to_numpy()
     assert (exact == exact.round()).all()  # points of the lattice
-    noise = results.cell_mechanism(flat, 0).noise
+    noise = cell_mechanism(flat, 0).noise
     assert noise == DiscreteGaussian(10**0.5)  # two bins change by one: sigma^2 = 2 / (2 rho)
     assert set(flat["guarantee"].to_numpy()) == {"0.1-zCDP", "2-zCDP", "0.447214-DP", "2-DP"}
 
@@ -46,7 +47,7 @@ def test_a_selection_breaks_ties(command, tmp_path, algorithm):
     assert (code, err) == (0, "")
     assert "none contradicts" in out
     flat = results.open_cells(tmp_path / "results" / "gap_max").load()
-    assert results.cell_mechanism(flat, 0).noise.family == "dithered_discrete_gaussian"
+    assert cell_mechanism(flat, 0).noise.family == "dithered_discrete_gaussian"
 
 
 @pytest.mark.parametrize("noise", [DiscreteGaussian(2.0), DiscreteLaplace(3.0)], ids=repr)

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from tcdp_sim import results
 from tcdp_sim.experiments import interior_point
 from tcdp_sim.experiments.interior_point import budget, drawing, series
-from tcdp_sim.interior import records_needed, stability_histogram
+from tcdp_sim.ordered.interior import records_needed, stability_histogram
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.report import plots, saving
 from tcdp_sim.results import published

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim import results
+from tcdp_sim.results.cells import cell_mechanism
 
 WORDS = ("cluster=serial", "trials=4000", "chunk=2000", "sweep.noise=optimal")
 
@@ -21,7 +22,7 @@ def test_a_histogram_has_the_least_error(command, tmp_path):
     exact = flat["linf_error_quantile_exact"].sel(quantile=0.95).to_numpy()
     assert dict(zip(zip(flat["k"].to_numpy(), np.round(flat["omega"].to_numpy(), 1)), exact))[1e6, 2.4] == 12.5
     assert set(flat["guarantee"].to_numpy()) == {"(0.1, 2.3717)-tCDP", "0.1-zCDP"}
-    mechanism = results.cell_mechanism(flat, 0)
+    mechanism = cell_mechanism(flat, 0)
     assert (mechanism.noise.family, len(mechanism.noise.log_mass) > 10) == ("lattice", True)
     assert len(str(flat["noise_law"].to_numpy()[0])) < 100  # people read it
 
@@ -41,7 +42,7 @@ def test_a_selection_breaks_ties(command, tmp_path, algorithm):
     assert (code, err) == (0, "")
     assert "none contradicts" in out
     flat = results.open_cells(tmp_path / "results" / "gap_max").load()
-    assert results.cell_mechanism(flat, 0).noise.family == "dithered_lattice"
+    assert cell_mechanism(flat, 0).noise.family == "dithered_lattice"
 
 
 @pytest.mark.parametrize("experiment", ["interior_point", "thresholds", "privacy_loss", "tightness", "information"])

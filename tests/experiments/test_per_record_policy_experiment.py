@@ -22,7 +22,7 @@ from tcdp_sim.experiments.per_record.series import record_values
 from tcdp_sim.experiments.per_record_policy.exact_values import tail
 from tcdp_sim.experiments.per_record_policy.looseness import NOISES, looseness
 from tcdp_sim.noise import GeneralizedGaussian, Laplace
-from tcdp_sim.releases import AdditiveRelease, ClippedRelease
+from tcdp_sim.per_record import AdditiveRelease, ClippedRelease
 from tcdp_sim.report import plots
 from tcdp_sim.results import published
 

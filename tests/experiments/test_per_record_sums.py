@@ -12,7 +12,7 @@ from tcdp_sim.experiments import per_record_error, per_record_groups, per_record
 from tcdp_sim.experiments.per_record import exact_values, series
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, Laplace
-from tcdp_sim.releases import AdditiveRelease, ClippedRelease, Root, TransformedRelease
+from tcdp_sim.per_record import AdditiveRelease, ClippedRelease, Root, TransformedRelease
 from tcdp_sim.report import plots
 from tcdp_sim.results import published
 from tcdp_sim.statistics import contradictions

@@ -14,6 +14,7 @@ from tcdp_sim.core.streams import generator
 from tcdp_sim.experiments import sinh_normal
 from tcdp_sim.report import plots
 from tcdp_sim.results import published
+from tcdp_sim.results.cells import cell_mechanism
 
 SMALL = ("experiment=sinh_normal", "cluster=serial", "trials=20000", "chunk=10000")
 GIVEN = {"scale": np.sqrt(2), "knee": 1.0}
@@ -100,7 +101,7 @@ def test_bins_put_together_are_those_of_the_draws_themselves(study):
     """The chunks are drawn again, and counted by numpy: not one draw is in another bin."""
     flat, table = study["flat"], study["table"]
     for i, law in enumerate(flat["noise_law"].values):
-        mechanism = results.cell_mechanism(flat, i)
+        mechanism = cell_mechanism(flat, i)
         draws = [generator(2018, str(flat["id"].values[i]), chunk) for chunk in (0, 1)]
         z = np.concatenate([mechanism.simulate(rng, 10_000)["noise"] for rng in draws])
         bins, _ = instance(table[table["noise_law"] == law], "density")

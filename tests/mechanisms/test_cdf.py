@@ -10,7 +10,7 @@ from scipy.stats import norm
 from tcdp_sim.experiments import cdf as experiment
 from tcdp_sim.mechanisms import Cdf
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.prefix_sums import EachPrefix, WeightedTree
+from tcdp_sim.ordered.prefix_sums import EachPrefix, WeightedTree
 from tcdp_sim.privacy import ZCDP
 from tcdp_sim.privacy.relation import Relation
 from tcdp_sim.study import groups

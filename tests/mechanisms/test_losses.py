@@ -9,7 +9,7 @@ from tcdp_sim.mechanisms import Cdf, GapMax, Histogram, losses
 from tcdp_sim.mechanisms.gap_max import _permute_and_flip, outputs
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
-from tcdp_sim.prefix_sums import SquareRoot, Tree
+from tcdp_sim.ordered.prefix_sums import SquareRoot, Tree
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
 from tcdp_sim.selection import (
     GeneralizedHistogram,

@@ -21,9 +21,9 @@ from tcdp_sim.mechanisms import (
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, StudentT
-from tcdp_sim.partition_selection import OptimalApproxDP, ThresholdCurve
+from tcdp_sim.ordered.thresholds import Records
 from tcdp_sim.privacy import ZCDP, ApproxDP
-from tcdp_sim.thresholds import Records
+from tcdp_sim.selection.keys import OptimalApproxDP, ThresholdCurve
 
 TRIALS = 100_000
 COUNTS = np.array([9, 1, 4, 2])

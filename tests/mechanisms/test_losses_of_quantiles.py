@@ -12,8 +12,8 @@ from scipy import stats
 from tcdp_sim.mechanisms import Quantiles
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.losses_of_quantiles import log_density, neighbour_of
+from tcdp_sim.ordered.quantiles import AboveThreshold, FromPrefixSums, Independent, Joint, Line, Recursive, TreeSearch
 from tcdp_sim.privacy import ZCDP, PureDP
-from tcdp_sim.quantiles import AboveThreshold, FromPrefixSums, Independent, Joint, Line, Recursive, TreeSearch
 
 TRIALS = 40_000
 REALS = Line([1.0, 2.5, 2.5, 5.0, 7.0], 8, "reals")

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tcdp_sim.calibration.optimal import Tail, optimal_noise
 from tcdp_sim.mechanisms import OptimalNoise
-from tcdp_sim.optimal import Tail, optimal_noise
 from tcdp_sim.privacy import TCDP, ZCDP
 
 RHO = 0.1
@@ -122,7 +122,8 @@ print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert not [name for name in done.stdout.split() if name.startswith(("tcdp_sim.exact", "tcdp_sim.optimal"))]
+    oracles = ("tcdp_sim.exact", "tcdp_sim.calibration.optimal")
+    assert not [name for name in done.stdout.split() if name.startswith(oracles)]
 
 
 def test_the_page_on_limits_shows_what_it_computes():

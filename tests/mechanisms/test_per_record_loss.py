@@ -14,7 +14,7 @@ from scipy import stats
 from tcdp_sim import exact
 from tcdp_sim.mechanisms import PerRecordLoss
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 TRIALS = 20_000
 GG, EPL = GeneralizedGaussian, ExponentialPolylogarithmic

@@ -14,7 +14,7 @@ from scipy import stats
 from tcdp_sim import calibration
 from tcdp_sim.mechanisms import PerRecordSum, per_record_sum, record_axes
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, Laplace
-from tcdp_sim.releases import AdditiveRelease, ClippedRelease, Log, Root, TransformedRelease, UnitSplitRelease
+from tcdp_sim.per_record import AdditiveRelease, ClippedRelease, Log, Root, TransformedRelease, UnitSplitRelease
 from tcdp_sim.study import groups
 
 TRIALS = 40_000

@@ -9,7 +9,7 @@ import pytest
 from tcdp_sim.mechanisms import record_axes
 from tcdp_sim.mechanisms.record_axes import built_release, influence_of, is_illustration, release_law, release_uses
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace
-from tcdp_sim.releases import (
+from tcdp_sim.per_record import (
     AdditiveRelease,
     ClippedRelease,
     Log,

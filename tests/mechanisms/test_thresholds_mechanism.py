@@ -9,10 +9,10 @@ import pytest
 
 from tcdp_sim.mechanisms import Thresholds
 from tcdp_sim.mechanisms.thresholds import METHODS
+from tcdp_sim.ordered.thresholds import Records
+from tcdp_sim.ordered.thresholds.noisy_tree import NoisyTree
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.study import groups
-from tcdp_sim.thresholds import Records
-from tcdp_sim.thresholds.noisy_tree import NoisyTree
 
 OPTIONS = {key: value for key, value in groups.named("mechanism", "thresholds").items() if key != "name"}
 

@@ -8,7 +8,7 @@ from scipy.stats import chisquare, dlaplace
 from tcdp_sim import exact
 from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 INTEGERS = LatticeNoise(0.0, (0.0, -0.4, -1.1, -2.5), 1.3)
 HALVES = LatticeNoise(0.5, (0.0, -0.3, -1.7), 0.9)

@@ -10,16 +10,21 @@ import numpy as np
 import pytest
 from foreign_noises import Logistic, Student
 
-from tcdp_sim import bounds, calibration, exact, interior, releases, samplers
+from tcdp_sim import bounds, calibration, exact, per_record, samplers
 from tcdp_sim.accounting import Additive
 from tcdp_sim.calibration import approximate
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.mechanisms import Histogram, PrivacyLoss
 from tcdp_sim.noise import FAMILIES, Noise, SinhNormal
 from tcdp_sim.noise.missing import cannot, defines, undefined
+from tcdp_sim.ordered import interior
+from tcdp_sim.ordered.interior.records_needed import BudgetSplit
+from tcdp_sim.ordered.interior.release import ReleaseParameters
+from tcdp_sim.per_record import AdditiveRelease
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.samplers.extremes import first_above
 from tcdp_sim.samplers.log_extremes import sample_max_log
+from tcdp_sim.samplers.losses import hockey_stick_draws, loss_tail_draws, renyi_excess_draws
 from tcdp_sim.selection.calibration import selection_parameters
 
 
@@ -153,10 +158,10 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     AdditiveRelease: (lambda noise: AdditiveRelease(noise).pure_policy(1.0), set()),
     "AdditiveRelease.policy": (lambda noise: AdditiveRelease(noise).policy(1.0), {"largest_loss"}),
     "AdditiveRelease.kurtosis": (lambda noise: AdditiveRelease(noise).kurtosis(1.0), set()),
-    samplers.first_above: (lambda noise: samplers.first_above(noise, 2.0, 3, rng=rng(1)), set()),
-    samplers.hockey_stick_draws: (lambda noise: samplers.hockey_stick_draws(noise, 1.0, 0.1), LOSS),
-    samplers.loss_tail_draws: (lambda noise: samplers.loss_tail_draws(noise, 1.0, 0.1), LOSS),
-    samplers.renyi_excess_draws: (lambda noise: samplers.renyi_excess_draws(noise, 1.0, 2.0), LOSS),
+    first_above: (lambda noise: first_above(noise, 2.0, 3, rng=rng(1)), set()),
+    hockey_stick_draws: (lambda noise: hockey_stick_draws(noise, 1.0, 0.1), LOSS),
+    loss_tail_draws: (lambda noise: loss_tail_draws(noise, 1.0, 0.1), LOSS),
+    renyi_excess_draws: (lambda noise: renyi_excess_draws(noise, 1.0, 2.0), LOSS),
     samplers.sample_abs_max: (lambda noise: samplers.sample_abs_max(noise, 10, rng=rng(1)), set()),
     samplers.sample_extremes: (lambda noise: samplers.sample_extremes(noise, 10, rng=rng(1)), set()),
     samplers.sample_max: (lambda noise: samplers.sample_max(noise, 10, rng=rng(1)), set()),
@@ -175,10 +180,10 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
         set(),
     ),
     "privacy loss": (lambda noise: PrivacyLoss(noise, None).simulate(rng(1), 5), LOSS),
-    interior.BudgetSplit: (lambda noise: interior.required_records(interior.BudgetSplit(1.0, noise, 1.0), 10), set()),
-    interior.ReleaseParameters: (lambda noise: interior.ReleaseParameters(1.0, noise, 1.0, 0.0, 5.0), set()),
+    BudgetSplit: (lambda noise: interior.required_records(BudgetSplit(1.0, noise, 1.0), 10), set()),
+    ReleaseParameters: (lambda noise: ReleaseParameters(1.0, noise, 1.0, 0.0, 5.0), set()),
 }
-TAKES_A_NOISE = (exact, bounds, calibration, releases, samplers, interior)
+TAKES_A_NOISE = (exact, bounds, calibration, per_record, samplers, interior)
 
 
 def takes_a_noise(public):

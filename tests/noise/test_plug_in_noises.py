@@ -189,7 +189,8 @@ def test_the_registry_knows_what_the_folder_defines():
 
 
 def test_the_objective_of_a_spec_may_count_to_k():
-    from tcdp_sim.calibration import VARIANCE, spec_objective
+    from tcdp_sim.calibration import VARIANCE
+    from tcdp_sim.noise.objectives import spec_objective
 
     assert spec_objective({}, 7) is VARIANCE
     assert spec_objective({"objective": {"count": "k", "level": 0.9}}, 7) == LargestError(7, 0.9)

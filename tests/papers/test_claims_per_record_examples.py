@@ -14,7 +14,7 @@ from tcdp_sim.experiments.papers.per_record.transformation import (
 )
 from tcdp_sim.experiments.papers.per_record.unit_splitting import exact_losses, pieces, printed_losses, ten_rows
 from tcdp_sim.experiments.papers.registry import Budget
-from tcdp_sim.releases import Identity, Log, Root
+from tcdp_sim.per_record import Identity, Log, Root
 
 
 def lefts(claim):

@@ -19,7 +19,7 @@ from tcdp_sim.experiments.papers.per_record.generalized_gaussian import moment, 
 from tcdp_sim.experiments.papers.per_record.growth import far_policy
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.noise import ExponentialPolylogarithmic
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 E = float(np.e)
 

@@ -18,13 +18,11 @@ from tcdp_sim.privacy import (
     PureDP,
     RenyiBound,
     amplified_profile,
-    draw_count_probabilities,
-    draw_count_tail,
     group_delta,
-    inclusion_probability,
     renyi_bound,
 )
 from tcdp_sim.privacy.amplification import amplify
+from tcdp_sim.privacy.amplification.schemes import draw_count_probabilities, draw_count_tail, inclusion_probability
 from tcdp_sim.samplers.subsamples import subsample_counts
 
 SCHEMES = ("poisson", "without_replacement", "with_replacement", "hybrid")

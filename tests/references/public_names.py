@@ -8,22 +8,10 @@ from typing import Any
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 PACKAGES = (  # in the order in which a reader meets them; other packages have no public names
-    *("", "privacy", "noise", "calibration", "optimal", "exact", "bounds", "selection", "interior", "thresholds"),
-    *(
-        "prefix_sums",
-        "candidates",
-        "partition_selection",
-        "quantiles",
-        "accounting",
-        "releases",
-        "mechanisms",
-        "samplers",
-        "data",
-        "statistics",
-        "results",
-        "audits",
-        "audits.adapters",
-    ),
+    *("", "privacy", "noise", "calibration", "calibration.optimal", "exact", "bounds", "selection", "selection.keys"),
+    *("ordered.interior", "ordered.thresholds", "ordered.quantiles", "ordered.prefix_sums", "candidates"),
+    *("accounting", "per_record", "mechanisms", "samplers", "data", "statistics", "results", "audits"),
+    "audits.adapters",
 )
 HEAD = """# Public names
 

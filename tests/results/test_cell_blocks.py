@@ -10,6 +10,8 @@ import pytest
 from tcdp_sim import results
 from tcdp_sim.core import registry
 from tcdp_sim.results import published
+from tcdp_sim.results.cells import cell_histogram, cell_mechanism
+from tcdp_sim.results.open import cell_blocks
 from tcdp_sim.store.columns import histogram, observables
 from tcdp_sim.store.exact_values import known_exactly
 
@@ -44,16 +46,16 @@ def rows(request, monkeypatch):
 
 def test_blocks_hold_what_the_table_holds(folder, rows):
     whole = results.open_cells(folder).load()
-    blocks = list(results.cell_blocks(results.open_cells(folder, compute_later=False)))
+    blocks = list(cell_blocks(results.open_cells(folder, compute_later=False)))
     assert [block.sizes["cell"] for block in blocks] == [rows] * (CELLS // rows) + [CELLS % rows] * (CELLS % rows > 0)
     places = [(block, i) for block in blocks for i in range(block.sizes["cell"])]
     for place, (block, i) in enumerate(places):
         assert block["id"].values[i] == whole["id"].values[place]
-        own, there = (results.cell_mechanism(flat, at) for flat, at in ((block, i), (whole, place)))
+        own, there = (cell_mechanism(flat, at) for flat, at in ((block, i), (whole, place)))
         np.testing.assert_array_equal(own.counts, there.counts)
         assert (own.noise, own.bins) == (there.noise, there.bins)
         for name in observables(map(str, whole.data_vars)):
-            pairs = zip(results.cell_histogram(block, i, name), results.cell_histogram(whole, place, name))
+            pairs = zip(cell_histogram(block, i, name), cell_histogram(whole, place, name))
             assert all(np.array_equal(a, b) for a, b in pairs)
     sizes = {name: sum(block.sizes[whole[histogram(name)[0]].dims[0]] for block in blocks) for name in ("linf_error",)}
     assert sizes["linf_error"] == whole.sizes["linf_error_entry"]
@@ -116,10 +118,10 @@ def test_the_rows_of_a_cell_are_the_same_by_blocks(folder, rows):
     assert set(table["total"]) == {CELLS}
     assert table["k"].tolist() == table["bins"].tolist() == whole["k"].values.tolist()
     assert dict(zip(table["noise"], table["noise_family"])) == {"laplace": "laplace", "gaussian": "gaussian"}
-    assert table["records"].tolist() == [results.cell_mechanism(whole, i).counts.sum() for i in range(CELLS)]
+    assert table["records"].tolist() == [cell_mechanism(whole, i).counts.sum() for i in range(CELLS)]
     assert list(table)[-1] == "neighbours"
     assert (table["neighbours"] == whole.attrs["neighbouring_relation"]).all()
-    blocks = results.cell_blocks(results.open_cells(folder, compute_later=False))
+    blocks = cell_blocks(results.open_cells(folder, compute_later=False))
     same(published._joined_table(published._tables(SimpleNamespace(rows=own), blocks, CELLS), CELLS), table)
 
 

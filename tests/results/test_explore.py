@@ -15,6 +15,7 @@ from tcdp_sim import results
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.report import html, looks
 from tcdp_sim.results import explore
+from tcdp_sim.results.tidy import tidy_blocks
 
 SMALL = {"k": [10, 1e6], "noise": ["laplace", "gaussian"], "rho": [0.1, 1], "omega_sqrt_rho": 1}
 
@@ -89,7 +90,7 @@ def test_a_run_with_too_many_numbers_is_refused_before_they_are_in_memory(run, m
     monkeypatch.setattr(explore, "MOST_ROWS", exactly)
     explore.write(run)
     counted = []
-    blocks = results.tidy_blocks
+    blocks = tidy_blocks
     monkeypatch.setattr(results.open, "ROWS", 1)
     monkeypatch.setattr(
         results, "tidy_blocks", lambda flat: (counted.append(len(each)) or each for each in blocks(flat))

@@ -10,6 +10,7 @@ import xarray as xr
 from tcdp_sim import exact, results
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
+from tcdp_sim.results.cells import cell_mechanism, mean_interval
 
 
 @pytest.fixture
@@ -64,9 +65,9 @@ def test_units_meaning_and_provenance(run):
 
 def test_cells_rebuild_their_mechanisms(run):
     flat = results.open_cells(run).load()
-    families = {type(results.cell_mechanism(flat, i).noise) for i in range(flat.sizes["cell"])}
+    families = {type(cell_mechanism(flat, i).noise) for i in range(flat.sizes["cell"])}
     assert {Gaussian, Laplace, SinhNormal} <= families
-    assert all(repr(results.cell_mechanism(flat, i).noise) == flat["noise_law"].values[i] for i in range(4))
+    assert all(repr(cell_mechanism(flat, i).noise) == flat["noise_law"].values[i] for i in range(4))
 
 
 def test_histograms_add_up_to_the_trials(run):
@@ -86,7 +87,7 @@ def test_statistics_agree_with_the_exact_law(run):
     flat = results.open_cells(run).sel(quantile=0.95).load()
     missed = 0
     for i in range(flat.sizes["cell"]):
-        mechanism = results.cell_mechanism(flat, i)
+        mechanism = cell_mechanism(flat, i)
         truth = exact.max_abs_quantile(mechanism.noise, mechanism.bins, 0.95).estimate
         missed += not flat["linf_error_quantile_lower"][i] <= truth <= flat["linf_error_quantile_upper"][i]
     assert flat.sizes["cell"] == 20
@@ -137,7 +138,7 @@ def test_the_interval_of_a_nearly_constant_mean_covers():
     for _ in range(2000):
         draws = (rng.random(200) >= 1e-3).astype(float)
         cell = {"x_mean": draws.mean(), "x_mean_mcse": draws.std(ddof=1) / np.sqrt(200), "x_max": 1.0, "trials": 200}
-        mean, _, lower, upper = results.mean_interval(cell, "x")
+        mean, _, lower, upper = mean_interval(cell, "x")
         assert mean == draws.mean()
         covered += lower <= 1 - 1e-3 <= upper
     assert covered >= 0.934 * 2000

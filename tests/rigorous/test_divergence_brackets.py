@@ -19,7 +19,7 @@ from tcdp_sim.experiments.papers.balls.arithmetic import (
     precise,
 )
 from tcdp_sim.experiments.papers.balls.divergences import hockey_stick, kullback_leibler, renyi
-from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
+from tcdp_sim.per_record import AdditiveRelease, Log, Root, TransformedRelease
 
 SAME = [  # the package's noise, and the same in balls
     (noise.SinhNormal(3.0, 10.0), laws.SinhNormal(3.0, 10.0)),

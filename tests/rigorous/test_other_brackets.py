@@ -8,11 +8,11 @@ from ball_noises import ArsinhNormal, Lattice, SinhSquared, StudentT, UniformLog
 
 from tcdp_sim import exact, noise
 from tcdp_sim.calibration import calibrate
+from tcdp_sim.calibration.optimal import LargestError, MeanAbsoluteError, Tail, optimal_noise
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.balls import laws
 from tcdp_sim.experiments.papers.balls.arithmetic import ball, between, flint, integral, normal_tail, precise
 from tcdp_sim.experiments.papers.balls.divergences import renyi
-from tcdp_sim.optimal import LargestError, MeanAbsoluteError, Tail, optimal_noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
 SAME = [

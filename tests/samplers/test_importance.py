@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from tcdp_sim.samplers import fit_importance_sampler
+from tcdp_sim.samplers.importance_sampling import fit_importance_sampler
 
 DRAWS = 50_000
 LINE = np.linspace(-60, 60, 121)

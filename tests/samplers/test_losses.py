@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
-from tcdp_sim.samplers import hockey_stick_draws, loss_tail_draws, renyi_excess_draws
+from tcdp_sim.samplers.losses import hockey_stick_draws, loss_tail_draws, renyi_excess_draws
 
 DRAWS = 100_000
 NOISES = [

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import geom, norm
 
 from tcdp_sim.noise import Gaussian, Laplace
-from tcdp_sim.samplers import first_above
+from tcdp_sim.samplers.extremes import first_above
 
 
 def found_in_rows(noise, threshold, rng, trials, length=400):

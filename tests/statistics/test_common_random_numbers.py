@@ -10,6 +10,7 @@ from scipy import stats
 import tcdp_sim
 from tcdp_sim import results
 from tcdp_sim.core import streams
+from tcdp_sim.results.cells import cell_mechanism
 from tcdp_sim.statistics import common_random_numbers
 from tcdp_sim.summaries.summary import batch_sizes
 
@@ -20,7 +21,7 @@ WORDS += ("trials=3000", "share=[noise,omega_sqrt_rho]", "seed=5")
 def trials(flat, row, name, chunks=2):
     """The values of an observable or event, drawn again, one by one."""
     law = json.loads(flat["law"].values[row])
-    mechanism = results.cell_mechanism(flat, row)
+    mechanism = cell_mechanism(flat, row)
     drawn = [mechanism.simulate(streams.generator(5, law["stream"], i), 1500)[name] for i in range(chunks)]
     return np.concatenate(drawn).astype(float)
 
@@ -71,7 +72,7 @@ def test_sharing_changes_no_law(run):
     """Against scipy: the maximum of 10 absolute normal draws, in both cells of the shared stream's first noise."""
     flat = run[0]
     row = int(np.flatnonzero((flat["k"].values == 10) & (flat["noise"].values == "gaussian"))[0])
-    scale = results.cell_mechanism(flat, row).noise.scale
+    scale = cell_mechanism(flat, row).noise.scale
     found = stats.kstest(trials(flat, row, "linf_error"), lambda x: (2 * stats.norm.cdf(x / scale) - 1) ** 10)
     assert found.pvalue > 1e-4  # the false-alarm rate, at this seed
 

@@ -19,7 +19,8 @@ import pytest
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.readers import read_rows
-from tcdp_sim.results import open_cells, open_results, readable
+from tcdp_sim.results import open_cells, open_results
+from tcdp_sim.results.open import readable
 
 
 class Bomb:

@@ -7,10 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tcdp_sim.cli import given
+from tcdp_sim.cli import run_argument
 from tcdp_sim.core import libraries
 from tcdp_sim.engine import run as engine
-from tcdp_sim.store import calibrations, digests, drawn, finished, kept_plan, kept_status, memories, part_values, source
+from tcdp_sim.store import (
+    calibrations,
+    digests,
+    figure_record,
+    finished,
+    kept_plan,
+    kept_status,
+    memories,
+    part_values,
+    source,
+)
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.memories import MEMORIES, PART_VALUES
@@ -22,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("figures")
 
 
 def settings_in(folder):
-    return given.by_folder(folder).settings
+    return run_argument.by_folder(folder).settings
 
 
 def has_calibrations(folder):
@@ -61,8 +71,8 @@ def is_finished(folder):
 
 
 def is_drawn(folder):
-    of = drawn.inputs(folder)
-    return of is not None and drawn.read(folder, of)[0] is not None
+    of = figure_record.inputs(folder)
+    return of is not None and figure_record.read(folder, of)[0] is not None
 
 
 def has_exact_values(folder):

@@ -11,10 +11,11 @@ from scipy import stats
 from tcdp_sim import results
 from tcdp_sim.mechanisms import Histogram, UserFunction
 from tcdp_sim.mechanisms.base import Observable
+from tcdp_sim.results.cells import cell_p_values, sample_skewness, table_p_values
 from tcdp_sim.store import table
 from tcdp_sim.summaries.encoding import from_bytes, parts_of, to_bytes
+from tcdp_sim.summaries.many_summaries import together
 from tcdp_sim.summaries.summary import merge, summarise
-from tcdp_sim.summaries.together import together
 
 ABOUT = Observable("counts", "a number")
 
@@ -76,12 +77,12 @@ def test_p_values_of_quantiles_are_read_off_what_is_published():
     x = rng.normal(size=1000)
     x[:100], x[100:300] = np.inf, -np.inf
     flat = published(distribution([5.0]), distribution(x), distribution(1e-30 * rng.normal(size=400)))
-    found = results.cell_p_values(flat, 1, "x", [0.1, 0.5, 0.95], [-np.inf, 2.0, np.inf])
+    found = cell_p_values(flat, 1, "x", [0.1, 0.5, 0.95], [-np.inf, 2.0, np.inf])
     below = int((x < 2.0).sum())
     assert found[[0, 2]].tolist() == [1, 1]
     assert np.log(found[1]) == pytest.approx(np.log(2) + stats.binom(1000, 0.5).logsf(below - 1), abs=0.2)
-    every = results.table_p_values(flat, "x", 0.5, [5.0, 2.0, 3e-30])
-    tiny = float(results.cell_p_values(flat, 2, "x", 0.5, 3e-30))
+    every = table_p_values(flat, "x", 0.5, [5.0, 2.0, 3e-30])
+    tiny = float(cell_p_values(flat, 2, "x", 0.5, 3e-30))
     assert np.log(every) == pytest.approx(np.log([1.0, found[1], tiny]), rel=1e-12)
     assert 0 < every[2] < 1e-50
 
@@ -93,16 +94,16 @@ LAWS = [stats.expon(), stats.norm(), stats.gamma(0.5), stats.beta(9, 1), stats.e
 def test_the_skewness_read_off_the_bins(law):
     x = law.rvs(5000, random_state=3)
     flat = published(distribution(x + 1), distribution(x))
-    assert results.sample_skewness(flat, 1, "x") == pytest.approx(stats.skew(x / x.std()), rel=0.01, abs=0.003)
+    assert sample_skewness(flat, 1, "x") == pytest.approx(stats.skew(x / x.std()), rel=0.01, abs=0.003)
 
 
 def test_the_skewness_of_what_the_bins_do_not_resolve():
     """Deviations of 1e-6 about 1: no more than the largest over the standard deviation, and that is told."""
     x = 1 + 1e-6 * np.random.default_rng(4).exponential(size=1000)
     flat = published(distribution(x), distribution([7.0] * 9))
-    assert results.sample_skewness(flat, 0, "x") == pytest.approx((x.max() - x.mean()) / x.std(ddof=1), rel=1e-6)
-    assert results.sample_skewness(flat, 0, "x") > stats.skew(x)
-    assert results.sample_skewness(flat, 1, "x") == 0
+    assert sample_skewness(flat, 0, "x") == pytest.approx((x.max() - x.mean()) / x.std(ddof=1), rel=1e-6)
+    assert sample_skewness(flat, 0, "x") > stats.skew(x)
+    assert sample_skewness(flat, 1, "x") == 0
 
 
 def test_a_loss_that_is_infinite_once_in_ten_times(command, tmp_path):

@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from tcdp_sim.cli import overrides
-from tcdp_sim.study import again
+from tcdp_sim.study import rerun
 from tcdp_sim.study.compose import composed
 
 GIVEN = [
@@ -27,21 +27,21 @@ GIVEN = [
 def test_the_command_composes_to_the_same_config(given, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     config = composed(given)
-    command = again.command(config)
+    command = rerun.command(config)
     (same,) = overrides.configs(shlex.split(command)[1:])
-    left_out = {key: config[key] for key in again.NOT_ITS_OWN if key in config}
+    left_out = {key: config[key] for key in rerun.NOT_ITS_OWN if key in config}
     assert {**same, **left_out} == config
 
 
 def test_blocks_that_were_taken_away_are_taken_away_again():
     """As a run has recorded them: without `also`, and `share` without axes."""
     config = composed({"also": None, "share": None}) | {"also": {}, "share": []}
-    assert again.words(config) == ["experiment=histogram", "~also.real", "~also.squared"]
-    assert overrides.configs(again.words(config))[0]["also"] == {}
+    assert rerun.words(config) == ["experiment=histogram", "~also.real", "~also.squared"]
+    assert overrides.configs(rerun.words(config))[0]["also"] == {}
 
 
 def test_a_default_study_needs_no_words_but_its_name():
-    assert again.command(composed({})) == "tcdp-sim experiment=histogram"
+    assert rerun.command(composed({})) == "tcdp-sim experiment=histogram"
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_a_data_set_that_was_renamed_or_changed_is_asked_for_again(words):
         return overrides.configs(given)[0]
 
     first, option = config(*words), "data=zipf" if "data=zipf" in words else "data=one_bin"
-    assert option in again.words(first)
-    assert config(*again.words(first)) == first
+    assert option in rerun.words(first)
+    assert config(*rerun.words(first)) == first

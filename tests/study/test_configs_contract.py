@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 import tcdp_sim
 from tcdp_sim import experiments
-from tcdp_sim.calibration import METHODS
+from tcdp_sim.calibration.families import METHODS
 from tcdp_sim.cli.commands import COMMANDS
 from tcdp_sim.core import registry
 from tcdp_sim.data import load_counts

@@ -16,7 +16,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import simulate
 from tcdp_sim.engine.carried_noises import carrying
 from tcdp_sim.engine.run import prepare
-from tcdp_sim.store import recorded
+from tcdp_sim.store import run_settings
 from tcdp_sim.study import noise_classes
 
 SMALL = ("also=null", "sweep.rho=0.1", "sweep.k=10", "trials=4000", "chunk=1000", "cluster=serial")
@@ -217,7 +217,7 @@ pickle.dump(work(task).records, open(sys.argv[2], "wb"))
 
 def test_another_process_runs_the_source_that_it_is_sent(ran, tmp_path):
     noise_classes.load("my_noise.py:Sech", {})
-    study = prepare(recorded.settings_of(Path(RUN)))
+    study = prepare(run_settings.settings_of(Path(RUN)))
     cell = study.plan.laws[0]
     task = simulate.Task(
         study.settings.seed, 1000, (simulate.Batch(cell.id, cell.law, study.plan.counts[cell.counts], (0,)),)

@@ -102,7 +102,7 @@ def test_a_damaged_journal_is_named_and_mended(tiny, tiny_once, folder):
 
 @pytest.mark.parametrize("mode", ["warn", "strict"])
 def test_workers_with_foreign_numerics(tiny, monkeypatch, mode):
-    monkeypatch.setattr("tcdp_sim.engine.foreign.fingerprint", lambda: "another kind of CPU")
+    monkeypatch.setattr("tcdp_sim.engine.numerics_mismatch.fingerprint", lambda: "another kind of CPU")
     code, out, err = tiny(f"numerics={mode}")
     assert code == (2 if mode == "strict" else 0)
     assert "differ from this machine's in the last bits" in " ".join((out + err).split())
@@ -141,7 +141,7 @@ def test_a_merge_with_a_run_of_another_kind_of_processor(tiny, folder, monkeypat
 
 
 def test_foreign_workers_are_named_by_the_certificate(tiny, folder, monkeypatch):
-    monkeypatch.setattr("tcdp_sim.engine.foreign.fingerprint", lambda: "the driver's")
+    monkeypatch.setattr("tcdp_sim.engine.numerics_mismatch.fingerprint", lambda: "the driver's")
     monkeypatch.setattr(provenance, "fingerprint", lambda: "the driver's")
     assert tiny("sweep.k=10", "sweep.noise=laplace", "sweep.omega_sqrt_rho=1")[0] == 0
     heads = [json.loads(payload[1:]) for _, _, payload in journal.read(folder / "journal") if payload[:1] == b"H"]

@@ -9,9 +9,9 @@ from tcdp_sim.core.streams import generator, generators
 from tcdp_sim.engine.gathered import Gathered, caught, joined
 from tcdp_sim.summaries.encoding import from_bytes, parts_of, to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
+from tcdp_sim.summaries.many_summaries import encoded, together
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 from tcdp_sim.summaries.summary import summarise
-from tcdp_sim.summaries.together import encoded, together
 
 TINY = [5e-324, -1e-300, 0.0, -0.0]
 

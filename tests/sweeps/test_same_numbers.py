@@ -11,7 +11,7 @@ import pytest
 
 import tcdp_sim
 from tcdp_sim.audits.pairs import listed
-from tcdp_sim.core.reached import known_place
+from tcdp_sim.core.code_dependencies import known_place
 from tcdp_sim.mechanisms import NoiseDraw
 from tcdp_sim.mechanisms.functions import law_of
 from tcdp_sim.noise import Gaussian
@@ -89,7 +89,7 @@ import json
 import numpy as np
 import tcdp_sim
 from tcdp_sim.audits.pairs import listed
-from tcdp_sim.core.reached import known_place
+from tcdp_sim.core.code_dependencies import known_place
 from tcdp_sim.mechanisms import NoiseDraw
 from tcdp_sim.noise import Gaussian
 

@@ -12,7 +12,7 @@ import pytest
 
 from tcdp_sim.core import user_files
 from tcdp_sim.core.streams import generator
-from tcdp_sim.engine.carried import Carried, Shown
+from tcdp_sim.engine.user_function_task import Carried, Shown
 from tcdp_sim.mechanisms.functions.calls import calling
 from tcdp_sim.results import open_cells
 
@@ -83,7 +83,7 @@ def test_an_edit_after_the_start_is_not_what_workers_run(project):
 ELSEWHERE = """
 import pickle, sys
 from tcdp_sim.core.streams import generator
-from tcdp_sim.engine.carried import Carried, Shown
+from tcdp_sim.engine.user_function_task import Carried, Shown
 for call in pickle.load(sys.stdin.buffer):
     print(float(pickle.loads(call)(generator(0, "0" * 64, 0), 1, {"n": 2})["value"][0]))
 """

@@ -20,7 +20,7 @@ import xarray as xr
 from rich.console import Console
 
 from tcdp_sim.cli import status
-from tcdp_sim.cli.given import by_config
+from tcdp_sim.cli.run_argument import by_config
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.results import open_cells, open_results
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from tcdp_sim.results import cell_histogram, cell_mechanism, open_cells, sample_skewness
+from tcdp_sim.results import open_cells
+from tcdp_sim.results.cells import cell_histogram, cell_mechanism, sample_skewness
 from tcdp_sim.statistics.intervals import Simulated, simulated_mean, simulated_proportion, simulated_quantile
 from tcdp_sim.store import columns
 

@@ -16,8 +16,8 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
 )
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace, Noise
-from tcdp_sim.releases import AdditiveRelease
-from tcdp_sim.releases.policies import printed_zcdp
+from tcdp_sim.per_record import AdditiveRelease
+from tcdp_sim.per_record.policies import printed_zcdp
 
 NOISES: dict[str, Noise] = {
     "Laplace": Laplace(1.0),

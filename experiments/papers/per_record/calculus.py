@@ -17,9 +17,9 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
 )
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace
+from tcdp_sim.per_record import AdditiveRelease, Log, Root, TransformedRelease
+from tcdp_sim.per_record.policies import gaussian
 from tcdp_sim.privacy.per_record import PerRecordDP, PerRecordZCDP, compose_per_record, group_of_records, parallel
-from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
-from tcdp_sim.releases.policies import gaussian
 
 LOSSES = ((0.1, 0.4, 2.5), (0.5, 0.5), (0.01, 1.0), (1.0, 1.0, 1.0, 1.0))  # losses of the records of a group, in nats
 BOTH = ((1.0, 0.5), (0.3, 2.0))  # (epsilon, epsilon) of two randomised responses

@@ -11,7 +11,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.releases import Log, Root, Transform, TransformedRelease
+from tcdp_sim.per_record import Log, Root, Transform, TransformedRelease
 
 REACH = 20.0  # standard deviations; beyond, none of these integrands has 1e-60 of its mass
 CENTRED = 4.0  # for e^(2V), whose mass lies 2 scale to the right

@@ -12,7 +12,7 @@ from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import GeneralizedGaussian, Noise
-from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.per_record import AdditiveRelease
 
 POWERS = (1.0, 0.75, 0.5, 0.25)
 DEEP = 60.0  # nats of the density below its peak, beyond which e^-60 of the mass is left out

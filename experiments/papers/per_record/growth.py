@@ -8,7 +8,7 @@ from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, Noise
-from tcdp_sim.releases import AdditiveRelease, Identity, Log, Root, Transform, TransformedRelease
+from tcdp_sim.per_record import AdditiveRelease, Identity, Log, Root, Transform, TransformedRelease
 
 NEAR, FAR = (10.0, 20.0, 40.0, 80.0, 200.0), (1e3, 1e4, 1e5, 1e6, 1e7)  # log10 of influences: floats, and beyond
 HEAVIER: dict[str, Noise] = {

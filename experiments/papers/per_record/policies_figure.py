@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from tcdp_sim import exact
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, Noise
-from tcdp_sim.releases import AdditiveRelease, Log, Release, Root, TransformedRelease
+from tcdp_sim.per_record import AdditiveRelease, Log, Release, Root, TransformedRelease
 from tcdp_sim.report.labels import End, label_ends
 from tcdp_sim.report.looks import DASHES, line_of, release_look
 from tcdp_sim.report.plots import headed, line_key, new_figure

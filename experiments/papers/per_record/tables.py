@@ -24,7 +24,7 @@ from tcdp_sim.experiments.papers.per_record.transformation import (
 )
 from tcdp_sim.experiments.papers.per_record.unit_splitting import EMPLOYEES, PRINTED, SPLIT
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
-from tcdp_sim.releases import TransformedRelease
+from tcdp_sim.per_record import TransformedRelease
 
 INDUSTRIES = ("Retail", "Retail", "Retail", "Services", "Hospitality", "Technology")
 FORMULAS = {  # name: f(x), g(x), variance, as Table 2 prints them; y = q + a

@@ -11,7 +11,7 @@ from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.per_record.divergences import gaussian_per_order
 from tcdp_sim.experiments.papers.per_record.unit_splitting import EMPLOYEES
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.releases import Identity, Log, Root, Transform, TransformedRelease
+from tcdp_sim.per_record import Identity, Log, Root, Transform, TransformedRelease
 
 NAMES = {Identity: "the identity", Root: "root", Log: "logarithm"}
 ROOT_OF_EXAMPLE, LOG_OF_EXAMPLE = Root(4.0), Log(1.0)

@@ -6,7 +6,7 @@ from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.per_record.divergences import gaussian_per_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.releases import Root, TransformedRelease, UnitSplitRelease
+from tcdp_sim.per_record import Root, TransformedRelease, UnitSplitRelease
 
 EMPLOYEES = (5.0, 5.0, 10.0, 20.0, 30.0, 10_000.0)  # Table 1
 THRESHOLD, SCALE = 10.0, float(np.sqrt(50))

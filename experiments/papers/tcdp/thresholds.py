@@ -11,11 +11,11 @@ from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Points
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.interior import required_records, split_budget
-from tcdp_sim.interior.records_needed import binary_search_required_records, exponential_required_records
+from tcdp_sim.ordered.interior import required_records, split_budget
+from tcdp_sim.ordered.interior.records_needed import binary_search_required_records, exponential_required_records
+from tcdp_sim.ordered.thresholds.finder import Finder
+from tcdp_sim.ordered.thresholds.medians import plan_medians
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, PureDP
-from tcdp_sim.thresholds.finder import Finder
-from tcdp_sim.thresholds.medians import plan_medians
 
 EPSILON, RHO, OMEGA = 0.5, 0.5, 10.0
 BITS = (1, 2, 3, 4, 6, 8, 10)

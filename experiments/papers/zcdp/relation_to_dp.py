@@ -10,8 +10,8 @@ from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, Laplace, Noise
+from tcdp_sim.per_record import AdditiveRelease
 from tcdp_sim.privacy import ZCDP, approx_zcdp_delta, pure_renyi, to_approx_dp, zcdp_budget
-from tcdp_sim.releases import AdditiveRelease
 
 STEPS = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0)
 ONE = constant(1.0)

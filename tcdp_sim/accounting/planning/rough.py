@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim.accounting.composed_pairs import merged, worlds
 from tcdp_sim.accounting.planning.targets import AdditiveTarget, Target
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.release import Release
-from tcdp_sim.accounting.worlds import merged, worlds
 from tcdp_sim.exact.losses.lists import expected
 from tcdp_sim.exact.losses.questions import delta_question
 from tcdp_sim.noise import FAMILIES, Gaussian, Noise

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tcdp_sim.engine import early
+from tcdp_sim.engine import preload
 
 # A worker that is stopped, or hangs in a dead file system, falls silent. After this time its tasks go to others. Dask
 # checks once in the same time, so it may take twice as long. A false alarm only repeats these tasks.
 TTL = "30s"
 # Tasks of a second need neither stealing nor profiling; both cost the driver more than they gain.
 SETTINGS = {
-    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in early.ALLOCATOR.items()},
+    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in preload.ALLOCATOR.items()},
     "distributed.scheduler.worker-saturation": "inf",
     "distributed.scheduler.work-stealing": False,
     "distributed.worker.profile.enabled": False,

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
-from tcdp_sim.releases import TransformedRelease
+from tcdp_sim.per_record import TransformedRelease
 
 _REACH = 12.0  # in standard deviations beyond the centres, which the order tilts
 _HALVINGS = 60

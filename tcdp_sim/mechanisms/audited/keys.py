@@ -9,8 +9,8 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms.audited.method import AuditedMethod, rounded_up
 from tcdp_sim.mechanisms.partition_selection import PartitionSelection
 from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace, Laplace
-from tcdp_sim.partition_selection import OptimalApproxDP, ReleaseCurve, ThresholdCurve
 from tcdp_sim.privacy import ApproxDP, Guarantee
+from tcdp_sim.selection.keys import OptimalApproxDP, ReleaseCurve, ThresholdCurve
 
 
 @dataclass(frozen=True, kw_only=True)

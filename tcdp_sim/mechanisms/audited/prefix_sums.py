@@ -9,7 +9,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms.audited.method import AuditedMethod, rounded_up
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.prefix_sums import Factorisation, SquareRoot, Tree
+from tcdp_sim.ordered.prefix_sums import Factorisation, SquareRoot, Tree
 from tcdp_sim.privacy import ApproxDP, Guarantee
 
 K = 16

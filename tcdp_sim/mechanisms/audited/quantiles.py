@@ -7,8 +7,8 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms.audited.method import AuditedMethod
+from tcdp_sim.ordered.quantiles import Independent, Joint, Line, Method, Recursive
 from tcdp_sim.privacy import Guarantee, PureDP
-from tcdp_sim.quantiles import Independent, Joint, Line, Method, Recursive
 
 DOMAIN = 8
 SPREAD = (1.0, 1.5, 2.0, 6.0, 6.5, 7.0)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim.calibration import VARIANCE, calibrate, equal_privacy, spec_objective
+from tcdp_sim.calibration import VARIANCE, calibrate, equal_privacy
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.axes import Axis, declared
@@ -19,9 +19,11 @@ from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, SAMPLING_FRACTION, SCHE
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.losses import LOSSES, NEIGHBOUR
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy import SCHEMES, ApproxDP, Guarantee
-from tcdp_sim.privacy.amplification.schemes import known_scheme, log_unmixed
-from tcdp_sim.samplers import ImportanceSampler, fit_importance_sampler, sample_extremes
+from tcdp_sim.noise.objectives import spec_objective
+from tcdp_sim.privacy import ApproxDP, Guarantee
+from tcdp_sim.privacy.amplification.schemes import SCHEMES, known_scheme, log_unmixed
+from tcdp_sim.samplers import sample_extremes
+from tcdp_sim.samplers.importance_sampling import ImportanceSampler, fit_importance_sampler
 from tcdp_sim.samplers.losses import noise_nodes
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
 

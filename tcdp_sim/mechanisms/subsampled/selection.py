@@ -14,8 +14,8 @@ from tcdp_sim.mechanisms.axes import SAMPLING_FRACTION, SCHEME
 from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.subsampled.histogram import FINAL_EPSILON
-from tcdp_sim.privacy import SCHEMES, Guarantee, PureDP
-from tcdp_sim.privacy.amplification.schemes import log_unmixed
+from tcdp_sim.privacy import Guarantee, PureDP
+from tcdp_sim.privacy.amplification.schemes import SCHEMES, log_unmixed
 from tcdp_sim.privacy.least_rho import pure_rho
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
 from tcdp_sim.selection.algorithms import Selection

@@ -15,11 +15,11 @@ from tcdp_sim.mechanisms.axes import SAMPLING_FRACTION, SCHEME
 from tcdp_sim.mechanisms.base import EVERY, Draws, Law, Mechanism, Options, Point
 from tcdp_sim.mechanisms.losses import LOSSES
 from tcdp_sim.mechanisms.thresholds import Thresholds
+from tcdp_sim.ordered.thresholds.noisy_tree import search_rank
+from tcdp_sim.ordered.thresholds.records import Records
+from tcdp_sim.ordered.thresholds.step_cdf import StepCdf
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, known_scheme
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
-from tcdp_sim.thresholds.noisy_tree import search_rank
-from tcdp_sim.thresholds.records import Records
-from tcdp_sim.thresholds.step_cdf import StepCdf
 
 FITTING = tuple(name for name, scheme in SCHEMES.items() if scheme.base == "substitute")
 

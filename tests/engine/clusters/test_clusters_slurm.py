@@ -15,7 +15,7 @@ import pytest
 from signals import sent
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.engine import clusters, early, schedule
+from tcdp_sim.engine import clusters, preload, schedule
 from tcdp_sim.engine.clusters import batch, jobs, queues
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.study.parts import in_ranges
@@ -243,7 +243,7 @@ def test_the_only_job_cancelled_is_submitted_again(slurm, spec, napping):
         later = [job for job, _ in results]
     assert len(later) == 24
     assert int(later[-1]) > int(first)
-    assert kept == str(early.KEEP_BYTES)
+    assert kept == str(preload.KEEP_BYTES)
     assert told == [f"jobs submitted: 1; waiting for the first worker (logs in {spec['folder']})"]
     none_is_left(slurm)
 

@@ -13,7 +13,8 @@ from tcdp_sim.data.counts import Counts
 from tcdp_sim.mechanisms import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.noise import Gaussian, Laplace
-from tcdp_sim.privacy import SCHEMES, ZCDP, ApproxDP
+from tcdp_sim.privacy import ZCDP, ApproxDP
+from tcdp_sim.privacy.amplification.schemes import SCHEMES
 from tcdp_sim.samplers.subsamples import subsample_counts, subsample_records
 from tcdp_sim.study import groups
 

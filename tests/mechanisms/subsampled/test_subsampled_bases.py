@@ -11,7 +11,8 @@ from scipy import stats
 
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.mechanisms import Subsampled, Thresholds
-from tcdp_sim.privacy import SCHEMES, PureDP
+from tcdp_sim.privacy import PureDP
+from tcdp_sim.privacy.amplification.schemes import SCHEMES
 from tcdp_sim.selection.scores import Scores
 from tcdp_sim.study import groups
 

@@ -1,0 +1,230 @@
+"""A sweep that is kept in a folder, as a run like any other."""
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.log import Tell
+from tcdp_sim.engine import parts
+from tcdp_sim.engine.numerics_mismatch import check_code, function_of
+from tcdp_sim.engine.run import cannot_write, execute
+from tcdp_sim.engine.shown import Shown, disagreeing
+from tcdp_sim.mechanisms.functions import at, shipped
+from tcdp_sim.mechanisms.functions.calls import name_of, place
+from tcdp_sim.mechanisms.functions.returned import WrongResult
+from tcdp_sim.results.open import open_cells, with_provenance
+from tcdp_sim.store import part_values, run_settings
+from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.store.part_folder import open_part
+from tcdp_sim.store.part_values import Functions
+from tcdp_sim.store.run_folder import Run, is_started, open_run
+from tcdp_sim.study import groups
+from tcdp_sim.study.parts import parsed
+from tcdp_sim.study.settings import Settings, settings
+from tcdp_sim.study.study import Study, prepare
+from tcdp_sim.summaries.problems import ERROR
+from tcdp_sim.sweeps import exact_values_in_folder, exact_values_of_parts, pilot, stale_chunks
+from tcdp_sim.sweeps.arguments import Sweep
+from tcdp_sim.sweeps.shown import carried
+
+NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
+NOT_REPEATED = "gives numbers that do not follow from its generator: nothing is resumed"
+OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
+CHANGED = (
+    "the function draws other numbers than before although its source is the same (its environment, a file or a "
+    "library has changed): its stored chunks are discarded"
+)
+
+
+class Kept(NamedTuple):
+    """A sweep that has been run in its folder.
+
+    - settings: its settings.
+    - failed: a line about the cells that errors left without numbers, "" if there are none.
+    - flat: the table of cells as published; its columns may be on the disk still.
+    """
+
+    settings: Settings
+    failed: str
+    flat: xr.Dataset
+
+
+def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
+    """Run or resume a sweep in its folder, and publish it. Raises UserError or Failure.
+
+    `repeats` says whether the function's numbers follow from its generator.
+    """
+    study = study_of(sweep)
+    _check_function(study, sweep)
+    if sweep.function["source"] is None:
+        tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
+        stale_chunks.forget(study, sweep.function)
+    elif is_started(study):
+        for line in _told_of_others(study, sweep):
+            tell(line)
+    values = exact_values_in_folder.of_sweep(sweep, study)
+    published: list[xr.Dataset] = []
+    with shipped(sweep.options, sweep.call):
+        try:
+            failed = execute(study, tell, values, published.append)
+        except Failure as problem:
+            raise _named_after_cell(study, problem) from problem
+    flat = with_provenance(published[0], study.folder) if published else open_cells(study.folder, compute_later=False)
+    if not failed:
+        return Kept(study.settings, "", flat)
+    left = f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)"
+    return Kept(study.settings, f"{left}, the first: {_first_error(study)}", flat)
+
+
+def _named_after_cell(study: Study, problem: Failure) -> Exception:
+    """Return the failure of a run as the error of its first chunk with one, which names the cell."""
+    first = _first_error(study)
+    kept = f"finished chunks are kept in {study.folder}: the same call goes on, on_error=continue with other cells"
+    return pilot.Raised(f"{first}; {kept}") if first else problem
+
+
+def _first_error(study: Study) -> str:
+    """Return the first error of a chunk after the name of its cell, "" if there is none."""
+    for one in open_run(study).problems:
+        found = study.plan.laws.place(one.cell)
+        if one.kind == ERROR and found is not None:
+            said = pilot.in_a_line(one.message.removeprefix(f"{WrongResult.__name__}: "))
+            return f"{place(at(study.plan.laws[found].law))}{said}"
+    return ""
+
+
+def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
+    """Compute a part of a sweep, such as 17/1000, in this process alone, and return the settings of the whole sweep.
+
+    Nothing is published. `repeats` is that of `run`. Raises UserError or Failure.
+    """
+    functions = _functions_in_parts(sweep, repeats, name)
+    whole = settings(config_of(sweep))
+    own = settings(config_of(sweep) | {"part": name})
+    study = replace(prepare(parts.alone(own)), simulated=carried(sweep))
+    opened = open_part(study, parsed(name, bool(own.target_mcse)))  # refuses the folder of another run
+    try:
+        check_code(study.settings, opened.heads, _later, str(study.folder))  # before anything is discarded
+        if _disagreeing(opened, sweep):
+            tell(f"part {name}: {CHANGED}")
+            opened.forget()
+            part_values.forget_others(study.folder, {}, opened.part)  # their functions may read the same
+        exact_values_of_parts.store(sweep, study, functions, opened.part, tell)
+    except OSError as problem:
+        raise cannot_write(study, problem) from problem
+    with shipped(sweep.options, sweep.call):
+        if failed := parts.compute(study, tell):
+            raise Failure(
+                f"errors left {failed} cells of part {name} without numbers; the same command tries them again"
+            )
+    return whole
+
+
+def _functions_in_parts(sweep: Sweep, repeats: bool, name: str) -> Functions:
+    """Return the functions of the exact values and bounds. Raises UserError if a sweep cannot be computed in parts."""
+    if sweep.function["source"] is None:
+        why = "cannot be told from those of another function" if repeats else "do not follow from its generator"
+        raise UserError(f"part = {name!r} is not valid for {name_of(sweep.call.function)}: its numbers {why}")
+    return exact_values_of_parts.functions_of(sweep)
+
+
+@contextmanager
+def in_parts(sweep: Sweep, repeats: bool, name: str) -> Iterator[tuple[Settings, ExactValues]]:
+    """Let this process simulate the cells of a sweep during the block, and give its settings and exact values.
+
+    Raises UserError if it cannot be computed in parts such as `name`.
+    """
+    _functions_in_parts(sweep, repeats, name)
+    with shipped(sweep.options, sweep.call):
+        yield settings(config_of(sweep)), exact_values_in_folder.of_functions(sweep)
+
+
+def study_of(sweep: Sweep) -> Study:
+    """Return the study of a sweep, with the function that simulates it."""
+    return replace(prepare(settings(config_of(sweep))), simulated=carried(sweep))
+
+
+def config_of(sweep: Sweep) -> dict[str, Any]:
+    """Return the config of a sweep: every key of a study, as plain data."""
+    assert sweep.folder is not None
+    plain = json.loads(json.dumps({"sweep": dict(sweep.sweep), "also": dict(sweep.also)}))
+    return plain | {
+        "name": sweep.folder.name,
+        "results_dir": str(sweep.folder.parent),
+        "seed": sweep.seed,
+        "trials": sweep.trials,
+        "chunk": sweep.chunk,
+        "target_mcse": sweep.target_mcse,
+        "max_trials": sweep.max_trials,
+        "invalid": "refuse",
+        "numerics": sweep.numerics,
+        "code": sweep.code,
+        "on_error": sweep.on_error,
+        "share": list(sweep.share),
+        "experiment": {"name": groups.KEPT["experiment"], "question": "", "axes": {}},
+        "mechanism": {"name": groups.KEPT["mechanism"], **json.loads(json.dumps(sweep.options))},
+        "data": {"name": "one_bin"},
+        "cluster": dict(sweep.cluster),
+    }
+
+
+def _check_function(study: Study, sweep: Sweep) -> None:
+    """Raise UserError if the folder has numbers of a function of another name or file, which would be replaced."""
+    if not is_started(study) or not open_run(study).done:
+        return
+    before, now = _function_of(study), sweep.function
+    resumed_by_none = now["source"] is None and before.get("source") is not None  # which `stored.forget` refuses
+    if _place(before) != _place(now) and not resumed_by_none:
+        places = f"{_place(before)}, not of {_place(now)}"
+        raise UserError(f"{study.folder} has the numbers of {places}; choose another name, or remove it")
+
+
+def _function_of(study: Study) -> Mapping[str, Any]:
+    """Return the name, module and source of the function that a folder was last started with."""
+    return run_settings.config_of(study.folder)["mechanism"].get("function") or {}
+
+
+def _place(function: Mapping[str, Any]) -> str:
+    return f"{function.get('module')}:{function.get('name')}"
+
+
+def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
+    """Yield a line if the stored chunks are of another source, or are not what the function gives now."""
+    run = open_run(study)
+    if not run.done:  # killed before its first record, or all of them are damaged: nothing is stored that could differ
+        return
+    if _function_of(study) != sweep.function:
+        yield OTHER
+        return
+    check_code(study.settings, run.heads, _later, str(study.folder))  # before anything is discarded
+    if _disagreeing(run, sweep):
+        yield CHANGED
+        stale_chunks.forget(study, sweep.function)
+        part_values.forget_others(study.folder, {})  # their functions may read the same
+
+
+def _later(line: str) -> None:
+    """Tell nothing: the run itself warns of other code."""
+
+
+def _disagreeing(run: Run, sweep: Sweep) -> bool:
+    """Return True if the function draws other trials now than a head of its chunks shows."""
+
+    def repeated(each: Shown) -> bool:
+        try:
+            with warnings.catch_warnings(action="ignore"):  # the simulation itself repeats them
+                return each.repeats(sweep.call)
+        except Exception as problem:  # nothing is discarded for it: a file may be back soon
+            if sweep.on_error == "raise":
+                raise pilot.told(place(each.point), problem) from problem
+            return True
+
+    own = [head for head in run.heads if function_of(head) == sweep.function]
+    with shipped(sweep.options, sweep.call):
+        return bool(disagreeing(own, repeated))
