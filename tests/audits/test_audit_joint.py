@@ -112,7 +112,7 @@ def test_the_most_telling_numbers_are_looked_at(monkeypatch):
 def test_joint_counts_of_fresh_outputs_make_the_score():
     """The score that `candidates` makes is that of outputs counted cell by cell with `numpy.histogram2d`."""
     sides = [crossed([side], np.random.default_rng(side), 50_000) for side in (0, 1)]
-    pilot = Pilot(Pair(np.zeros(1), np.ones(1), 0, "0" * 64), (sides[0], sides[1]))
+    pilot = Pilot(Pair(np.zeros(1), np.ones(1), 0, "0" * 64, "0" * 64), (sides[0], sides[1]))
     found = candidates.of_pilot(pilot, bits=False, rare=True)
     first, second = (sampling.counted_at_once(found(side), found.counted.edges) for side in pilot.outputs)
     made = candidates.scores(pilot, found, sampling.Counts(50_000, (first, second), ([], []), ([], [])))
@@ -126,7 +126,7 @@ def test_joint_counts_of_fresh_outputs_make_the_score():
 
 def test_joint_cells_stay_although_the_pilot_prefers_other_scores():
     sides = [np.random.default_rng(side).normal(side, 1, (1000, 2)) for side in (0, 1)]
-    pilot = Pilot(Pair(np.zeros(1), np.ones(1), 0, "0" * 64), (sides[0], sides[1]))
+    pilot = Pilot(Pair(np.zeros(1), np.ones(1), 0, "0" * 64, "0" * 64), (sides[0], sides[1]))
     edges = (np.array([-2.0]), np.array([-2.0]))
     useless = Joint((0, 1), edges, np.array([[0.0, 0.0], [0.0, 1.0]]), ("a", "b"))
     columns = [Column("value", place, "a") for place in (0, 1)]
@@ -136,7 +136,7 @@ def test_joint_cells_stay_although_the_pilot_prefers_other_scores():
 
 def test_outputs_that_are_counted_one_by_one_need_no_joint_cells():
     sides = [np.random.default_rng(side).integers(0, 3, (5000, 2)).astype(float) for side in (0, 1)]
-    pilot = Pilot(Pair(np.zeros(1), np.ones(1), 0, "0" * 64), (sides[0], sides[1]))
+    pilot = Pilot(Pair(np.zeros(1), np.ones(1), 0, "0" * 64, "0" * 64), (sides[0], sides[1]))
     assert not candidates.of_pilot(pilot, bits=False, rare=True).joint
 
 

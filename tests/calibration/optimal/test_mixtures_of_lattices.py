@@ -158,7 +158,7 @@ def test_too_many_points_are_refused_at_once():
 
 
 def test_the_table_in_the_docs():
-    text = (Path(__file__).parents[2] / "docs" / "explained" / "limits.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "explained" / "limits.md").read_text()
     rows = re.findall(
         r"^\| \(([\d.]+), ([\d.]+)\) \| ([\d.]+) \| ([\d.]+) \(n = (\d)\) \| \*\*([\d.]+)\*\* \|$", text, re.M
     )
