@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.core.texts import blank
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.laws import WEIGHTS, binomial, quantiles_of_atoms
 from tcdp_sim.experiments.subsampling import drawing, theory
 from tcdp_sim.experiments.subsampling.task_drawing import tasks
@@ -89,7 +89,7 @@ def _drawn_quantiles(mechanism: SubsampledHistogram) -> np.ndarray:
 
 @_whole
 def _mean_loss(mechanism: SubsampledHistogram) -> float:
-    return between.renyi(*between.sampled(mechanism.noise, mechanism.fraction), 1.0).estimate
+    return pair_divergences.renyi(*pair_divergences.sampled(mechanism.noise, mechanism.fraction), 1.0).estimate
 
 
 @_whole

@@ -12,7 +12,7 @@ from tcdp_sim import exact
 from tcdp_sim.accounting import Additive, Ledger, Sampled
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.exact.losses.level_sets import loss_sets
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.losses import between_atoms
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.privacy import (
@@ -117,7 +117,7 @@ def _bound(promise, s, *how) -> Any:
 
 
 def _subsampled(noise, s, orders, direction="forward"):
-    divergences = between.renyi(*between.sampled(noise, s, direction), orders).estimate
+    divergences = pair_divergences.renyi(*pair_divergences.sampled(noise, s, direction), orders).estimate
     return np.where(np.isfinite(divergences), divergences, np.nan)
 
 

@@ -53,7 +53,7 @@ class UserError(ValueError):
         self.place = place
 
 
-class Misfit(ValueError):
+class ArgumentError(ValueError):
     """A ValueError about one argument, whose name is the attribute `place`."""
 
     def __init__(self, message: str, place: str = "") -> None:
@@ -124,13 +124,15 @@ def real(
     try:
         array = np.array(_numbers(value), dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise Misfit(f"{name} = {value!r} is not a number; {_range(name, low, high, closed, finite)}", name) from None
+        raise ArgumentError(
+            f"{name} = {value!r} is not a number; {_range(name, low, high, closed, finite)}", name
+        ) from None
     above = array >= low if closed else array > low
     below = array < high if finite else array <= high
     good = above & below  # False for NaN
     if not good.all():
         bad = array if array.ndim == 0 else array[~good].flat[0]
-        raise Misfit(f"{name} = {bad:g} is not valid; {_range(name, low, high, closed, finite)}", name)
+        raise ArgumentError(f"{name} = {bad:g} is not valid; {_range(name, low, high, closed, finite)}", name)
     if array.ndim == 0:
         return float(array)
     array.setflags(write=False)
@@ -143,7 +145,7 @@ def scalar(
     """Return one number as `real` does. Raises ValueError for an array."""
     number = real(name, value, low, high, closed=closed, finite=finite)
     if not isinstance(number, float):
-        raise Misfit(f"{name} = {value!r} is not one number; {_range(name, low, high, closed, finite)}", name)
+        raise ArgumentError(f"{name} = {value!r} is not one number; {_range(name, low, high, closed, finite)}", name)
     return number
 
 
@@ -158,7 +160,7 @@ def whole(name: str, value: object, low: int, high: float) -> int:
         written = f"{value:g}" if isinstance(value, float) else repr(value)
         written = written if len(written) <= 60 else f"{written[:9]}..."
         most = f"{high:g}".replace("e+", "e")
-        raise Misfit(f"{name} = {written} is not valid; valid: a whole number from {low} to {most}", name)
+        raise ArgumentError(f"{name} = {written} is not valid; valid: a whole number from {low} to {most}", name)
     return int(number)
 
 
@@ -191,7 +193,7 @@ def choice(name: str, value: Any, valid: Collection[T]) -> T:
     if not is_known:
         names = tuple(map(str, valid))
         near = suggestion(value, names) if isinstance(value, str) else ""
-        raise Misfit(f"{name} = {value!r} is not known; valid: {', '.join(names)}{near}", name)
+        raise ArgumentError(f"{name} = {value!r} is not known; valid: {', '.join(names)}{near}", name)
     return value
 
 

@@ -84,7 +84,7 @@ def test_errors_are_data_with_cell_chunk_and_traceback():
     assert [(record.chunk, record.summary) for record in records] == [(3, None), (4, None)]
     (problem,) = records[0].problems
     assert (problem.cell, problem.chunk, problem.kind) == (CELL, 3, "error")
-    assert problem.message.startswith("ValueError: k = ")
+    assert problem.message.startswith("ArgumentError: k = ")
     assert problem.where.startswith("Traceback (most recent call last)")
     assert "histogram.py" in problem.where
 

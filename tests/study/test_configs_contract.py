@@ -185,6 +185,7 @@ def test_every_experiment_module_has_its_file():
         "plain",
         "laws",
         "losses",
+        "pair_divergences",
         "per_record",
         "papers",
     }  # which several share

@@ -7,7 +7,7 @@ from math import expm1, log, log1p
 
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.couplings.finite_laws import (
     Law,
     as_side,
@@ -142,9 +142,9 @@ def _mixture(shared: Law, one: Law, other: Law, eta: Fraction, a: Fraction) -> B
 def _gaussian_triple(eta: float, a: float) -> Point:
     noise, outer = Gaussian(1.0), 1 + eta * (a - 1)
     one, other = (exact.Mixture(noise, (0.0, shift), (1 - eta, eta)) for shift in (1.0, -1.0))
-    left = between.delta(one, other, log(outer))
+    left = pair_divergences.delta(one, other, log(outer))
     towards = exact.Mixture(noise, (0.0, -1.0), (1 - outer / a, outer / a))
-    right = between.delta(exact.Mixture(noise, (1.0,)), towards, log(a))
+    right = pair_divergences.delta(exact.Mixture(noise, (1.0,)), towards, log(a))
     return Point(f"N(0, 1), N(1, 1), N(-1, 1), η = {eta:g}, e^ε = {a:g}", left, eta * right)
 
 
@@ -166,5 +166,5 @@ def no_amplified_epsilon(budget: Budget) -> Points:
     for eta in budget.choose((0.1,), (1e-3, 0.1, 0.5)):
         own = log1p(eta * expm1(1.0))  # ε of the sampled noise
         for epsilon in (0.2 * own + 0.8, 0.6 * own + 0.4):
-            left = between.delta(*between.sampled(Laplace(1.0), eta), epsilon)
+            left = pair_divergences.delta(*pair_divergences.sampled(Laplace(1.0), eta), epsilon)
             yield Point(f"η = {eta:g}, ε' = {epsilon:.4g}", left, eta * exact.hockey_stick(Laplace(1.0), 1.0, epsilon))

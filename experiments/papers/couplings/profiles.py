@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from tcdp_sim import exact
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.couplings.finite_laws import Law, as_side, hockey_stick, laws, renyi_moment
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -73,7 +73,7 @@ def profile_by_losses(budget: Budget) -> Points:
 
 
 def _by_quadrature(noise: Noise, shift: float, epsilon: float) -> Bounds[Any]:
-    return between.delta(*between.moved(noise, shift), epsilon)
+    return pair_divergences.delta(*pair_divergences.moved(noise, shift), epsilon)
 
 
 @claim("S.T5 eq8 tail")

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.noise import Gaussian, Noise
 
 ORDERS = (1.0, 1.5, 2.0, 8.0, 32.0)  # 1 stands for the limit
@@ -20,7 +20,7 @@ def gaussian_per_order(shift: float, scale: float, order: float) -> Bounds[float
 
 def shifted_per_order(noise: Noise, shift: float, order: float) -> Bounds[float]:
     """Return D_order / order of a noise against itself moved by `shift`, in nats, by quadrature, for order >= 1."""
-    return between.renyi(*between.moved(noise, shift), order) / order
+    return pair_divergences.renyi(*pair_divergences.moved(noise, shift), order) / order
 
 
 def finite_per_order(p: ArrayLike, q: ArrayLike, order: float) -> Bounds[float]:

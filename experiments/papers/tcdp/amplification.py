@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from tcdp_sim import exact
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -65,7 +65,7 @@ def bounded_rho(budget: Budget) -> Points:
     for rho, s in [(0.1, 1e-2), (0.5, 1e-4), (1.0, 1e-4), (1.0, 1e-8)]:
         end = float(np.log(1 / s)) / (4 * rho)
         orders = np.array([1.0, 2.0, 0.5 * end, end])
-        ratios = between.renyi(*between.sampled(gaussian(rho), s), orders) / rho / s / s / orders
+        ratios = pair_divergences.renyi(*pair_divergences.sampled(gaussian(rho), s), orders) / rho / s / s / orders
         for order, *ends in zip(orders, *ratios):
             yield Point(f"ρ = {rho:g}, s = {s:g}, α = {order:.4g}", Bounds(*ends), constant(13.0))
 
@@ -75,7 +75,7 @@ def no_amplification(budget: Budget) -> Points:
     """Return points of Gaussian noise under sampling, at large orders."""
     return growing(
         np.arange(2.5, 5.5, 0.5),
-        lambda order: between.renyi(*between.sampled(gaussian(0.1), 0.01), order),
+        lambda order: pair_divergences.renyi(*pair_divergences.sampled(gaussian(0.1), 0.01), order),
         lambda order: 0.1 * order,
         "α",
     )
@@ -87,7 +87,7 @@ def amplified_profile(budget: Budget) -> Points:
     for name, noise in [("Gaussian", Gaussian(1.0)), ("Laplace", Laplace(1.0)), ("sinh-normal", SinhNormal(2.0, 5.0))]:
         for s, epsilon in [(0.01, 0.3), (0.5, 0.8)]:
             after = float(np.log1p(s * np.expm1(epsilon)))
-            left = between.delta(*between.sampled(noise, s), after)
+            left = pair_divergences.delta(*pair_divergences.sampled(noise, s), after)
             right = exact.hockey_stick(noise, 1.0, epsilon) * s
             yield Point(f"{name}, s = {s:g}, ε = {epsilon:g}", left, right)
 
@@ -182,7 +182,7 @@ def sampled_gaussian(budget: Budget) -> Points:
     for rho, s in [(0.1, 1.867e-5), (0.1, 1e-4), (0.1, 0.1), (0.01, 0.01), (0.01, 1e-6)]:
         end = _printed_order(rho, s)
         for order in {2.0, max(end / 2, 1.1), end}:
-            left = between.renyi(*between.sampled(gaussian(rho), s), order) / order / rho / s / s
+            left = pair_divergences.renyi(*pair_divergences.sampled(gaussian(rho), s), order) / order / rho / s / s
             yield Point(f"ρ = {rho:g}, s = {s:g}, α = {order:.4g}", left, constant(13.0))
 
 

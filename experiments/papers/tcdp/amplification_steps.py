@@ -5,7 +5,7 @@ from scipy.optimize import brentq
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.amplification import by_lemma_15, gaussian
@@ -82,7 +82,7 @@ def integer_orders(budget: Budget) -> Points:
     """Yield the binomial formula over exact divergences, against quadrature of the mixture."""
     for name, noise in [("Gaussian", gaussian(0.1)), ("sinh-normal", SinhNormal(3.0, 40.0)), ("Laplace", Laplace(1.0))]:
         for s, order in [(0.01, 2), (0.1, 5), (0.5, 12)]:
-            left = between.renyi(*between.sampled(noise, s), float(order))
+            left = pair_divergences.renyi(*pair_divergences.sampled(noise, s), float(order))
             yield Point(f"{name}, s = {s:g}, α = {order}", left, by_lemma_15(noise, s, order))
 
 
@@ -90,7 +90,7 @@ def integer_orders(budget: Budget) -> Points:
 def least_constant(budget: Budget) -> Points:
     """Yield points of Gaussian noise at order 2."""
     for rho, s in [(0.1, 0.1), (0.1, 1e-3), (1e-3, 0.1), (1e-4, 1e-6)]:
-        right = between.renyi(*between.sampled(gaussian(rho), s), 2.0)
+        right = pair_divergences.renyi(*pair_divergences.sampled(gaussian(rho), s), 2.0)
         yield Point(f"ρ = {rho:g}, s = {s:g}", closed_form(2 * s * s * rho), right)
 
 
@@ -98,7 +98,7 @@ def least_constant(budget: Budget) -> Points:
 def step_without_one(budget: Budget) -> Points:
     """Yield an order above the printed bound at which Gaussian noise keeps 10 s²ρα."""
     rho, s, order = 0.01, 1e-3, 691.0
-    spent = between.renyi(*between.sampled(gaussian(rho), s), order)
+    spent = pair_divergences.renyi(*pair_divergences.sampled(gaussian(rho), s), order)
     yield Point("the premise, D_α over 10 s²ρα, against 1", spent / (10 * s * s * rho * order), constant(1.0))
     bound = float(np.log(1 / s)) / (rho * (1 - 10 * s * s))
     yield Point("the order, against the printed bound", constant(order), closed_form(bound))
@@ -109,7 +109,7 @@ def largest_order(budget: Budget) -> Points:
     """Yield Gaussian noise at the printed bound of ω, where it exceeds 10 s²ρα. No larger ω can be promised."""
     for rho, s in [(0.1, 0.1), (0.1, 0.01), (0.1, 1e-5), (0.01, 0.1), (0.01, 1e-3)]:
         order = 1 + float(np.log(1 / s)) / (rho * (1 - 10 * s * s))
-        right = between.renyi(*between.sampled(gaussian(rho), s), order)
+        right = pair_divergences.renyi(*pair_divergences.sampled(gaussian(rho), s), order)
         left = closed_form(10 * s * s * rho * order)
         yield Point(f"ρ = {rho:g}, s = {s:g}, α = {order:.4g}", left, right)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_cost, largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -30,9 +30,9 @@ def adaptive_composition(budget: Budget) -> Points:
 def gaussian_composition(budget: Budget) -> Points:
     """Yield two releases of scale 1 at shifts a and b, which after a rotation are one at the shift √(a² + b²)."""
     for a, b in [(0.3, 0.4), (1.0, 1.0), (0.1, 2.0)]:
-        laws = between.moved(Gaussian(1.0), float(np.hypot(a, b)))
+        laws = pair_divergences.moved(Gaussian(1.0), float(np.hypot(a, b)))
         for order in (1.5, 4.0, 20.0):
-            left = between.renyi(*laws, order)
+            left = pair_divergences.renyi(*laws, order)
             right = closed_form((a * a / 2 + b * b / 2) * order)
             yield Point(f"ρ = {a * a / 2:g}, ρ' = {b * b / 2:g}, α = {order:g}", left, right)
 

@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.exact import PrivacyLossDistribution
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -196,11 +196,11 @@ def pure_algorithms(budget: Budget) -> Points:
 def gaussian_algorithm(budget: Budget) -> Points:
     """Yield divergences of Gaussian noise by quadrature."""
     for shift, scale in [(1.0, 10.0), (1.0, 1.0), (3.0, 2.0)]:
-        laws = between.moved(Gaussian(scale), shift)
+        laws = pair_divergences.moved(Gaussian(scale), shift)
         for order in ORDERS:
             right = closed_form(order * shift**2 / (2 * scale**2))
             where = f"Δ = {shift:g}, σ = {scale:g}, α = {order:g}"
-            yield Point(where, between.renyi(*laws, order), right)
+            yield Point(where, pair_divergences.renyi(*laws, order), right)
 
 
 def _chosen(epsilon: float, scores: list[float]) -> Bounds[Any]:

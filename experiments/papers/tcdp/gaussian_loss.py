@@ -8,7 +8,7 @@ from tcdp_sim.calibration import calibrate
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.exact import PrivacyLossDistribution
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.orders import largest_cost
@@ -45,9 +45,9 @@ def loss_after_failure(budget: Budget) -> Points:
 def generating_function(budget: Budget) -> Points:
     """Yield divergences by quadrature through a mixture of one, so that the noise's closed form is not used."""
     for epsilon in (0.1, 1.0, 3.0):
-        laws = between.moved(Gaussian(1 / epsilon), 1.0)
+        laws = pair_divergences.moved(Gaussian(1 / epsilon), 1.0)
         for moment in (0.5, 1.0, 4.0, 16.0):
-            left = between.renyi(*laws, moment + 1)
+            left = pair_divergences.renyi(*laws, moment + 1)
             right = closed_form(epsilon**2 / 2 + epsilon**2 * moment / 2)
             yield Point(f"ε = {epsilon:g}, λ = {moment:g}", left, right)
         for moment in (-3.0, -0.5):

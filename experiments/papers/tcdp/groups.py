@@ -4,7 +4,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.orders import largest_cost
@@ -66,7 +66,7 @@ def group_gaussian(budget: Budget) -> Points:
     """Yield divergences of Gaussian noise at the shift of a group, by quadrature."""
     for g in (1, 2, 5):
         for order in (1.5, 6.0):
-            left = between.renyi(*between.moved(Gaussian(3.0), float(g)), order)
+            left = pair_divergences.renyi(*pair_divergences.moved(Gaussian(3.0), float(g)), order)
             yield Point(f"g = {g}, α = {order:g}", left, closed_form(g * g * order / 18))
 
 

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.couplings.finite_laws import (
     Law,
     as_side,
@@ -32,7 +32,7 @@ def sequential(budget: Budget) -> Points:
     noise = Gaussian(1.0)
     for first, second in ((0.1, 0.1), (0.5, 0.01)):
         both = hypot(sqrt(2 * first), sqrt(2 * second))  # two Gaussians are one of the plane, by its distance
-        left = between.renyi(*between.moved(noise, both), 4.0)
+        left = pair_divergences.renyi(*pair_divergences.moved(noise, both), 4.0)
         yield Point(f"zCDP, ρ₁ = {first:g}, ρ₂ = {second:g}, α = 4", left, closed_form(4 * (first + second)))
 
 

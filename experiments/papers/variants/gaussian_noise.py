@@ -4,7 +4,7 @@ from math import exp, expm1, log, sqrt
 
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian
@@ -51,7 +51,7 @@ def renyi_variances(budget: Budget) -> Points:
 
 def _divergence(sigma: float, order: float) -> Bounds[float]:
     noise = Gaussian(sigma)
-    return between.renyi(*between.moved(noise, 1.0), order)
+    return pair_divergences.renyi(*pair_divergences.moved(noise, 1.0), order)
 
 
 @claim("V.T1 conv")

@@ -6,7 +6,7 @@ from math import exp, lgamma, log, log1p
 
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.variants.sampling import DIRECTIONS
@@ -26,7 +26,7 @@ def printed_sum(budget: Budget) -> Points:
         right = closed_form(sampled_sum(_gaussian(sigma), s, order), 1e-10)
         noise, where = Gaussian(sigma), f"σ = {sigma:g}, s = {s:g}, α = {order}"
         for name, direction in DIRECTIONS.items():
-            left = between.renyi(*between.sampled(noise, s, direction), float(order))
+            left = pair_divergences.renyi(*pair_divergences.sampled(noise, s, direction), float(order))
             yield Point(f"{where}, {name}", left, right)
         triangle = exact.equilateral_renyi(noise, 1.0, float(order), s)
         yield Point(f"{where}, a histogram of three bins", triangle, right)
@@ -89,5 +89,5 @@ def sum_of_a_constant(budget: Budget) -> Points:
             for s in budget.choose((0.01, 0.5), (0.01, 0.1, 0.5, 0.9)):
                 right = closed_form(sampled_sum(epsilons.__getitem__, s, order), 1e-10)
                 for name, direction in DIRECTIONS.items():
-                    left = between.renyi(*between.sampled(noise, s, direction), float(order))
+                    left = pair_divergences.renyi(*pair_divergences.sampled(noise, s, direction), float(order))
                     yield Point(f"{noise!r}, s = {s:g}, α = {order}, {name}", left, right)

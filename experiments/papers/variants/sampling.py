@@ -10,7 +10,7 @@ from typing import cast
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -32,11 +32,11 @@ def sampled_dp(budget: Budget) -> Points:
 
 
 def _sampled_points(noise: Noise, s: float, epsilon: float) -> Iterator[Point]:
-    delta = between.delta(*between.moved(noise, 1.0)[::-1], epsilon)
+    delta = pair_divergences.delta(*pair_divergences.moved(noise, 1.0)[::-1], epsilon)
     if delta.estimate == 0:
         return
     for name, direction in DIRECTIONS.items():
-        left = between.delta(*between.sampled(noise, s, direction), log1p(s * expm1(epsilon)))
+        left = pair_divergences.delta(*pair_divergences.sampled(noise, s, direction), log1p(s * expm1(epsilon)))
         yield Point(f"{noise!r}, s = {s:g}, ε = {epsilon:g}, {name}", left, s * delta)
 
 
@@ -66,7 +66,7 @@ def sampled_share(rho: float, s: float, omega: float, direction: str) -> Bounds[
     noise = Gaussian(1 / sqrt(2 * rho))
 
     def divergence(orders: Floats) -> Bounds[Floats]:
-        return between.renyi(*between.sampled(noise, s, direction), orders)
+        return pair_divergences.renyi(*pair_divergences.sampled(noise, s, direction), orders)
 
     return largest_over_order(divergence, omega, relative=9e-3) / (s * s * rho)
 
@@ -100,6 +100,8 @@ def sampled_zcdp(budget: Budget) -> Points:
     for s in budget.choose((1e-2,), (0.5, 0.1, 1e-2, 1e-4, 1e-6)):
         start = 1 + log(1 / s) / rho
         for order in (start * factor for factor in budget.choose((1.02, 10, 1e4), (1.02, 10, 100, 1e4))):
-            right = between.renyi(*between.sampled(Gaussian(1 / sqrt(2 * rho)), s), order) / (rho * order)
+            right = pair_divergences.renyi(*pair_divergences.sampled(Gaussian(1 / sqrt(2 * rho)), s), order) / (
+                rho * order
+            )
             left = closed_form(1 - log(1 / s) / (rho * (order - 1)), 1e-12)
             yield Point(f"ρ = {rho:g}, s = {s:g}, α = {order:.6g}", left, right)

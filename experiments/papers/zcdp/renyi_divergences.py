@@ -8,7 +8,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, closed_form
-from tcdp_sim.experiments import between
+from tcdp_sim.experiments import pair_divergences
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.finite_laws import ORDERS, divergence, example, independent, randomised_response
@@ -22,7 +22,7 @@ Joint = tuple[Floats, list[Floats]]  # the law of the first outcome, and those o
 def by_quadrature(scale: float, shift: float, order: float) -> Bounds[float]:
     """Return D_order, in nats, of Gaussian noise and itself shifted, without the closed form that the noise has."""
     noise = Gaussian(scale)
-    return between.renyi(*between.moved(noise, shift), order)
+    return pair_divergences.renyi(*pair_divergences.moved(noise, shift), order)
 
 
 @claim("Z.P6 L16 L17")
