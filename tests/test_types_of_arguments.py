@@ -81,7 +81,8 @@ def cases() -> Iterator[Any]:
                 values = [value for word in words for value in VALUES.get(word, ())]
                 values += RELEASES[room] if "Release" in words else []
                 if values:
-                    yield pytest.param(thing, name, argument, values, id=f"{room}.{name}-{argument}")
+                    marks = [pytest.mark.slow] * (name == "amplify")  # half a minute, the others less than a second
+                    yield pytest.param(thing, name, argument, values, id=f"{room}.{name}-{argument}", marks=marks)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -111,16 +111,6 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]] = {  # 
     "record_epsilon": (lambda n, s, d: exact.record_epsilon(AdditiveRelease(n), s, d), (SHIFTS, DELTAS)),
     "record_policy": (lambda n, s, w: exact.record_policy(AdditiveRelease(n), s, w), (SHIFTS, (1.5, 1e3, np.inf))),
     "mutual_information": (lambda n, s: exact.mutual_information(n, [0, s, 2 * s]), (SHIFTS,)),
-    "composed_epsilon": (
-        lambda n, s, r, t, d: of_pairs.composed_epsilon(of_pairs.dominating_pairs(n, s, r, "poisson"), t, d),
-        (SHIFTS, (1e-6, 0.3, 1.0), TIMES, DELTAS),
-    ),
-    "composed_profile": (
-        lambda n, s, r, t: of_pairs.composed_profile(
-            of_pairs.dominating_pairs(n, s, r, "with_replacement", 100), t, 0.3
-        ),
-        (SHIFTS, (0.3, 1.0), TIMES),
-    ),
     "max_abs_quantile": (exact.max_abs_quantile, ((1, 1e6, 1e300), (1e-300, 0.5, 1 - 1e-9))),
     "histogram_information": (exact.histogram_information, ((1.0, 1e6), (1.0, 1e6))),
     "top_stays_probability": (exact.top_stays_probability, (([5, 3, 1], [10**9, 10**9 - 1]), (3, 1e9))),
@@ -139,7 +129,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]]] = {  # 
 }
 
 
-FORMER = {"composed_profile-gaussian-3", "record_epsilon-rounded_sinh_squared-9"}  # took 18 s, and had no end
+FORMER = {"record_epsilon-rounded_sinh_squared-9"}  # had no end
 
 
 def cases() -> Iterator[Any]:
