@@ -22,6 +22,7 @@ def wrong(monkeypatch):
 
     monkeypatch.setattr(exact, "max_abs_quantile", quantile)
     monkeypatch.setattr(source, "loaded", lambda uses=(): {source.OURS: "of files that say so"})
+    monkeypatch.setattr(source, "own", lambda: "0" * 32)
 
 
 def told(text):

@@ -154,7 +154,7 @@ def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch
     before = records(parts / "a"), contents(parts / "a")
     code, _, err = undrawn("name=a", "merge", parts / "b", *WHOLE)
     assert code == 2
-    assert f"differ in 1 chunks{chunk} of cell {cell[:16]}" in err
+    assert f"differ in 1 chunks that both have, such as chunk {chunk} of cell {cell[:16]}" in err
     assert before == (records(parts / "a"), contents(parts / "a"))
 
 
