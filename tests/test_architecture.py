@@ -498,7 +498,7 @@ SLOW = {"matplotlib", "zarr", "xarray", "pandas", "dask", "scipy.optimize", "sci
 
 
 def test_a_command_that_computes_nothing_loads_no_slow_library():
-    assert not loaded("from tcdp_sim.cli import asked, draw, run, status") & SLOW
+    assert not loaded("from tcdp_sim.cli import study_words, draw, run, status") & SLOW
     commands = "from tcdp_sim.cli import commands\nassert not commands.main"
     assert not loaded(f"{commands}(['list', '.'])") & (
         SLOW | {"scipy", "hydra", "tcdp_sim.mechanisms", "tcdp_sim.noise"}

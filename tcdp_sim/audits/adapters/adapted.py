@@ -23,7 +23,7 @@ class Adapted:
     Examples
     --------
     >>> from numpy.random import default_rng
-    >>> from tcdp_sim.audits.adapters import Adapted
+    >>> from tcdp_sim.audits.adapters.adapted import Adapted
     >>> from tcdp_sim.privacy import PureDP
     >>> adapted = Adapted(lambda data, rng: data + rng.laplace(), PureDP(1.0))
     >>> len(adapted(3, default_rng(1), 5)), adapted.claim

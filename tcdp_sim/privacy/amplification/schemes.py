@@ -82,7 +82,7 @@ def draw_sizes(sampling_probability: float, records: int | None) -> tuple[int, i
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import draw_sizes
+    >>> from tcdp_sim.privacy.amplification.schemes import draw_sizes
     >>> draw_sizes(0.01, 1000)
     (1000, 10)
     """
@@ -124,7 +124,7 @@ def draw_count_probabilities(sampling_probability: float, records: int | None) -
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import draw_count_probabilities
+    >>> from tcdp_sim.privacy.amplification.schemes import draw_count_probabilities
     >>> draw_count_probabilities(1.0, 2)
     [0.5, 0.25]
     """
@@ -165,7 +165,7 @@ def draw_count_tail(sampling_probability: float, records: int | None, times: int
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import draw_count_tail
+    >>> from tcdp_sim.privacy.amplification.schemes import draw_count_tail
     >>> round(draw_count_tail(1.0, 2, 1), 6)
     0.25
     """
@@ -213,7 +213,7 @@ def inclusion_probability(sampling_probability: float, scheme: str, records: int
 
     Examples
     --------
-    >>> from tcdp_sim.privacy import inclusion_probability
+    >>> from tcdp_sim.privacy.amplification.schemes import inclusion_probability
     >>> round(inclusion_probability(0.01, "with_replacement", 1000), 6)
     0.009955
     """
