@@ -29,7 +29,8 @@ def as_ledger(steps: Sequence[Step]) -> Ledger:
 
     Examples
     --------
-    >>> from tcdp_sim.ordered.interior import ledger, split_budget
+    >>> from tcdp_sim.ordered.interior import split_budget
+    >>> from tcdp_sim.ordered.interior.budget import ledger
     >>> from tcdp_sim.privacy import TCDP
     >>> guarantee, split = TCDP(0.5, 20.0), (0.4, 0.3, 0.3)
     >>> budget_split = split_budget(guarantee, 10, split=split, family="gaussian")
