@@ -5,6 +5,7 @@ from math import comb, exp, inf, log
 import numpy as np
 import pytest
 from composed_pairs import composed_epsilon, composed_profile, hockey_stick_between, renyi_divergence_between
+from scipy import stats
 
 from tcdp_sim.accounting import Additive, Distributions, Ledger, MixturePair, Sampled
 from tcdp_sim.exact import Mixture, subsampled
@@ -47,6 +48,43 @@ def test_one_release_has_the_divergences_of_its_laws(pair):
     ways = [renyi_divergence_between(*laws, 1.5) for laws in (pair, pair[::-1])]
     assert ledger(pair).renyi(1.5).estimate == max(way.estimate for way in ways)
     assert ledger(pair, direction="forward").renyi(1.5).estimate == ways[0].estimate
+
+
+def of_normals(x):
+    """The densities of TWO."""
+    return 0.5 * (stats.norm.pdf(x) + stats.norm.pdf(x, 2.0)), stats.norm.pdf(x, 1.0)
+
+
+def of_sampled_t(x):
+    """Noise with Student's t law, and a record that is drawn with probability 0.3."""
+    law = stats.t(3)
+    return 0.7 * law.pdf(x) + 0.3 * law.pdf(x - 1.0), law.pdf(x)
+
+
+def of_sampled_integers(x):
+    """Discrete Gaussian noise of scale 2 and a record that is drawn with probability 0.2, on a grid of integers."""
+    at = np.rint(x)
+    total = np.exp(-(np.arange(-60.0, 61.0) ** 2) / 8).sum()
+    law, moved = np.exp(-(at**2) / 8) / total, np.exp(-((at - 1) ** 2) / 8) / total
+    return 0.8 * law + 0.2 * moved, law
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.15])
+@pytest.mark.parametrize(
+    ("pair", "laws"),
+    [
+        (TWO, of_normals),
+        (subsampled(StudentT(1.0, 3.0), 1.0, 0.3), of_sampled_t),
+        (subsampled(DiscreteGaussian(2.0), 1.0, 0.2), of_sampled_integers),
+    ],
+)
+def test_one_release_by_a_sum_over_a_fine_grid(pair, laws, epsilon):
+    """The middles of cells of length 1/128, up to 400: the sum is right to 1e-5, also where a density is cut off."""
+    step = 1 / 128
+    p, q = laws(np.arange(-400, 400, step) + step / 2)
+    ways = [step * np.maximum(one - exp(epsilon) * other, 0).sum() for one, other in ((p, q), (q, p))]
+    assert ledger(pair).delta(epsilon).estimate == pytest.approx(max(ways), abs=1e-5)
+    assert ledger(pair, direction="forward").delta(epsilon).estimate == pytest.approx(ways[0], abs=1e-5)
 
 
 def test_a_loss_that_falls_and_rises_is_composed():
