@@ -312,3 +312,12 @@ def test_what_a_rare_part_adds_far_out_is_seen(rho, order, s):
         bounds = subsampled_renyi(noise, 1.0, float(order), s)
         assert bounds.lower <= known <= bounds.upper
         assert bounds.upper - bounds.lower <= 1e-9 * known + 1e-306
+
+
+@pytest.mark.parametrize("shift", [1e3, 1e5, 1e6, 1e7, 1e9])
+@pytest.mark.parametrize("noise", [Gaussian(1.0), Laplace(1.0), SinhNormal(1.0, 2.0)])
+def test_a_far_shift_is_rounded_and_the_bracket_says_so(noise, shift):
+    """Half of p lies where q has nothing: H is 1/2 to 100 digits. Outputs near the shift have few digits."""
+    low, _, high = hockey_stick_between(Mixture(noise, (0.0, shift), (0.5, 0.5)), Mixture(noise), 1.0)
+    assert low <= 0.5 <= high
+    assert high - low <= 1e-11 * max(1.0, shift)

@@ -131,7 +131,7 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilon: ArrayLike) -> Bounds[A
 
     sets = pair.sets()
     low, middle, high = sets.integrate_above(flat, integrand)
-    slack = 1e-12 * middle
+    slack = max(1e-12, pair.far_error()) * middle
     outside = float(p.cdf(sets.x[0]) + p.sf(sets.x[-1])) + TINY
     rows = np.array([low - slack, middle, high + slack + outside]).T
     return _shaped(rows, epsilon).clipped(0.0, 1.0)
@@ -148,7 +148,7 @@ def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:
         cut = cut[(cut >= edges[0]) & (cut <= edges[-1])]
         gained = _gains(pair, float(epsilon))
         low, middle, high = (integrate(partial(gained, sign), cut) for sign in (-1, 0, 1))
-        slack = 1e-11 * high.upper  # of the density
+        slack = max(1e-11, pair.far_error()) * high.upper  # of the density
         rows.append((low.lower - slack, middle.estimate, high.upper + slack + outside))
     return np.array(rows)
 
@@ -196,6 +196,15 @@ class _Pair(SharedShifts):
         if not self.noise.log_concave and np.ptp(self.shifts) > most:
             far = f"shifts that are {np.ptp(self.shifts):g} apart are not valid for {self.noise!r}"
             raise ValueError(f"{far}: floats do not resolve both peaks; valid: at most {most:.4g} apart")
+
+    def far_error(self) -> float:
+        """Return the relative error of the density where outputs near a far shift are rounded to floats."""
+        ulp = float(np.spacing(np.abs(self.shifts).max()))
+        ends = landmarks(self.noise, 0.0, far=())
+        x = 0.5 * (ends[:-1] + ends[1:])  # between the kinks
+        with np.errstate(all="ignore"):
+            change = np.abs(self.noise.logpdf(x + ulp) - self.noise.logpdf(x - ulp))
+        return float(np.nanmax(np.where(np.isfinite(change), change, 0.0), initial=0.0))
 
     def loss(self, x: Floats) -> Floats:
         """Return log(p / q) at x: +inf or -inf where only one has density, NaN where neither has."""
