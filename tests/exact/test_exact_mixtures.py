@@ -321,3 +321,17 @@ def test_a_far_shift_is_rounded_and_the_bracket_says_so(noise, shift):
     low, _, high = hockey_stick_between(Mixture(noise, (0.0, shift), (0.5, 0.5)), Mixture(noise), 1.0)
     assert low <= 0.5 <= high
     assert high - low <= 1e-11 * max(1.0, shift)
+
+
+@pytest.mark.parametrize("order", [1.0000001, 1.5, 10.0])
+@pytest.mark.parametrize("shift", [1e3, 1e5, 1e6])
+def test_high_orders_peak_far_beyond_the_shift(shift, order):
+    """The sum of the integrals over both components of p, each beside q alone, in 40 digits."""
+    with mp.workdps(40):
+        above = mp.mpf(order) - 1
+        mean = mp.mpf("0.5") ** mp.mpf(order) * (1 + mp.exp(mp.mpf(order) * above * mp.mpf(shift) ** 2 / 2))
+        exact = mp.log(mean) / above
+    noise = Gaussian(1.0)
+    low, _, high = renyi_divergence_between(Mixture(noise, (0.0, shift), (0.5, 0.5)), Mixture(noise), order)
+    assert low <= exact <= high
+    assert high - low <= 1e-6 * high

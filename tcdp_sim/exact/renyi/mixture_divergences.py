@@ -36,6 +36,7 @@ _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the round
 _BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the point with a tail of 1e-307, where high orders peak
 _AROUND = 2.0 ** -np.arange(1, 24)
 _FARTHEST = 1e12  # quantiles of 1/4 between the peaks of a noise that is not log-concave
+_ROUNDS, _NEAR = 12, 4.0  # of the search of a peak between two points; quantiles of 1/4 for which they suffice
 _RULES = 2  # of a round of `integrate`: each asks once for its points on all panels
 _Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q there
 
@@ -342,7 +343,9 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
     heights = height(x)
     tops = 1 + np.flatnonzero((heights[1:-1] > heights[:-2]) & (heights[1:-1] >= heights[2:]))
     steps = np.maximum(x[tops + 1] - x[tops], x[tops] - x[tops - 1])
-    peaks = refined(height, x[tops - 1], x[tops], x[tops + 1], 1.0, rounds=12)
+    near = _NEAR * float(pair.noise.isf(0.25))
+    rounds = _ROUNDS + int(np.log(max(steps.max(initial=0.0) / near, 1.0)) / np.log(1.5))  # each leaves 2/3 of a step
+    peaks = refined(height, x[tops - 1], x[tops], x[tops + 1], 1.0, rounds)
     around = np.multiply.outer(np.concatenate([-_AROUND, [0.0], _AROUND]), steps) + peaks
     x = np.unique(np.concatenate([x, around.ravel()]))
     heights = height(x)
