@@ -44,7 +44,13 @@ def closed_profile(entries: Entries) -> Profile | None:
 def exact_profile(entries: Entries) -> Profile | None:
     """Return the profile in closed form, or that of a single pair of mixtures; None if there is neither."""
     release, times = entries[0] if len(entries) == 1 else (None, 0)
-    return release.profile if times == 1 and isinstance(release, MixturePair) else closed_profile(entries)
+    if times == 1 and (isinstance(release, MixturePair) or _is_on_lattice(release)):
+        return release.profile  # type: ignore[union-attr]
+    return closed_profile(entries)
+
+
+def _is_on_lattice(release: object) -> bool:
+    return isinstance(release, Sampled) and release.release.noise.is_discrete
 
 
 def closed_epsilon(profile: Profile, delta: float) -> Bounds:

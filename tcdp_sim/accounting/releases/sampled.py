@@ -5,9 +5,12 @@ from functools import lru_cache
 
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.release import NOTHING, Case, Release, need_relation
+from tcdp_sim.accounting.releases.sampled_lattice import of_labelled, profile_of_labelled
 from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.exact.losses.grid_law import LossLaw
 from tcdp_sim.exact.losses.pair_law import PairLoss
-from tcdp_sim.exact.subsampling import dominating_pairs
+from tcdp_sim.exact.subsampling import dominating_pairs, labelled_pairs
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy.amplification.schemes import SCHEMES
 
@@ -21,8 +24,8 @@ class Sampled(Release):
     Parameters
     ----------
     release : Additive
-        The release on the sample, with continuous noise. Its sensitivity is that under add/remove for "poisson",
-        "hybrid" and "poisson_substitution", and that under substitution for the other schemes.
+        The release on the sample, with continuous or discrete noise. Its sensitivity is that under add/remove for
+        "poisson", "hybrid" and "poisson_substitution", and that under substitution for the other schemes.
     sampling_probability : float
         The sampling probability of a record, in [0, 1].
     scheme : str
@@ -56,8 +59,10 @@ class Sampled(Release):
     records: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.release, Additive) or self.release.noise.is_discrete:
-            raise ValueError(f"release = {self.release!r} is not valid; valid: Additive with continuous noise")
+        if not isinstance(self.release, Additive):
+            raise ValueError(
+                f"release = {self.release!r} is not valid; valid: Additive, such as Additive(Gaussian(1.0))"
+            )
         rate = scalar("sampling_probability", self.sampling_probability, 0, 1, closed=True, finite=False)
         object.__setattr__(self, "sampling_probability", rate)
         choice("scheme", self.scheme, SCHEMES)
@@ -73,7 +78,15 @@ class Sampled(Release):
             return (NOTHING,)
         return (Case(((laws[0], times),), ((laws[-1], times),)),)
 
-    def _laws(self) -> tuple[PairLoss, ...]:
+    def profile(self, epsilon: float) -> Bounds:
+        """Return delta(epsilon) of one release with discrete noise, as sums over the lattice."""
+        if not self.sampling_probability:
+            return Bounds(0.0, 0.0, 0.0)
+        base = self.release
+        pairs = labelled_pairs(base.noise, base.sensitivity, self.sampling_probability, self.scheme, self.records)
+        return Bounds(*(max(ends) for ends in zip(*(profile_of_labelled(pair, epsilon) for pair in pairs))))
+
+    def _laws(self) -> tuple[LossLaw, ...]:
         if not self.sampling_probability:
             return ()
         additive = self.release
@@ -81,5 +94,7 @@ class Sampled(Release):
 
 
 @lru_cache(maxsize=256)
-def _laws(noise: Noise, shift: float, rate: float, scheme: str, records: int | None) -> tuple[PairLoss, ...]:
+def _laws(noise: Noise, shift: float, rate: float, scheme: str, records: int | None) -> tuple[LossLaw, ...]:
+    if noise.is_discrete:
+        return tuple(map(of_labelled, labelled_pairs(noise, shift, rate, scheme, records)))
     return tuple(PairLoss(pair) for pair in dominating_pairs(noise, shift, rate, scheme, records))
