@@ -32,7 +32,7 @@ class Prices:
     ----------
     terms : Terms
         The promise.
-    relation : {"add_remove", "substitute", None}
+    relation : {"add_remove", "substitute", "zero_out", None}
         The neighbouring relation.
     same : dict of int to tuple
         Past releases with their costs, by the identity of the object, which is quicker than a hash of all parameters.

@@ -26,7 +26,7 @@ def best_order(budget: Any, expected: Iterable[Any], relation: str | None) -> fl
         The promise.
     expected : iterable
         Releases or guarantees, each alone or as a pair (release, times).
-    relation : {"add_remove", "substitute", None}
+    relation : {"add_remove", "substitute", "zero_out", None}
         The neighbouring relation.
 
     Raises

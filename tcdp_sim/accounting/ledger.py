@@ -15,7 +15,7 @@ from tcdp_sim.accounting.table import DELTA, html, table_rows, text
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.core.numerics import ULP, Bounds
 from tcdp_sim.core.rounded import from_above
-from tcdp_sim.privacy.relation import known_relation
+from tcdp_sim.privacy.relation import Relation, known_relation
 
 MOST_RELEASES = 10**7
 _FINE = 1e-4  # relative tolerance of an advantage
@@ -34,7 +34,7 @@ class Ledger:
     ----------
     releases : iterable
         Releases, or pairs (release, times) with whole times from 1.
-    relation : {"add_remove", "substitute", None}
+    relation : {"add_remove", "substitute", "zero_out", None}
         The neighbouring relation, in which all sensitivities are stated. None is for lists in which no release depends
         on it.
 
@@ -62,7 +62,7 @@ class Ledger:
 
     def __init__(self, releases: Iterable[Any] = (), relation: str | None = None) -> None:
         if relation is not None:
-            relation = known_relation(relation)
+            relation = known_relation(relation, Relation)
         if isinstance(releases, Release) or not isinstance(releases, Iterable):
             raise ValueError(f"releases = {releases!r} is not valid; valid: a list of releases or (release, times)")
         object.__setattr__(self, "relation", relation)

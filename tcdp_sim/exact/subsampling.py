@@ -9,6 +9,7 @@ from math import fsum
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import binom
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, real, scalar
@@ -256,3 +257,15 @@ def labelled_pairs(
     if scheme == "with_replacement":
         return (LabelledPair(forward, True, rest),)
     return LabelledPair(forward, rest=rest), LabelledPair(tuple((w, q, p) for w, p, q in forward), rest=rest)
+
+
+def of_group(noise: Noise, shift: float, sampling_probability: float, records: int) -> tuple[LabelledPair, ...]:
+    """Return both directions of the pair of a user with several records in a Poisson sample.
+
+    The number of records that are sampled is binomial, and all of them move the answer alike, which is attained.
+    """
+    s, shift = scalar("sampling_probability", sampling_probability, 0, 1, finite=False), scalar("shift", shift, 0)
+    weights = binom.pmf(np.arange(records + 1), records, s)
+    shifts = tuple((shift * np.arange(records + 1)).tolist())
+    p, q = Mixture(noise, shifts, tuple((weights / weights.sum()).tolist())), Mixture(noise)
+    return LabelledPair(((1.0, p, q),)), LabelledPair(((1.0, q, p),))

@@ -41,7 +41,7 @@ class Release(ABC):
 
         Parameters
         ----------
-        relation : {"add_remove", "substitute", None}
+        relation : {"add_remove", "substitute", "zero_out", None}
             The neighbouring relation.
         times : int
             The number of releases, at least 1.

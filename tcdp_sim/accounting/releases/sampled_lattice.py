@@ -4,6 +4,7 @@ They are sums over the points of the lattice. With labels (the number of draws o
 each label's pair, with the label's probability.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -60,8 +61,13 @@ def _mirrored(loss: Floats, mass: Floats, relative: float, lost: float) -> tuple
     return np.concatenate([-loss, [0.0], loss]), np.concatenate([image, [rest], mass]), error
 
 
-def profile_of_labelled(pair: LabelledPair, epsilon: float) -> Bounds:
-    """Return delta(epsilon) of one release, epsilon >= 0: labels that are left out reveal nothing, or everything."""
+def largest_profile(pairs: Sequence[LabelledPair], epsilon: float) -> Bounds:
+    """Return delta(epsilon) of one release, epsilon >= 0, the larger one of its directions."""
+    return Bounds(*(max(ends) for ends in zip(*(_profile(pair, epsilon) for pair in pairs))))
+
+
+def _profile(pair: LabelledPair, epsilon: float) -> Bounds:
+    """Return delta(epsilon) in one direction. Labels that are left out reveal nothing, or everything."""
     found = [(weight, hockey_stick_between(p, q, epsilon)) for weight, p, q in pair.parts]
     low, middle, high = (fsum(weight * bounds[end] for weight, bounds in found) for end in (0, 1, 2))
     return Bounds(low * (1 - _SUM), middle, high * (1 + _SUM) + (pair.rest or 0.0)).clipped(0.0, 1.0)

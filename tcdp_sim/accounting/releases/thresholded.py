@@ -11,6 +11,7 @@ from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.atoms import DENSITY
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 from tcdp_sim.noise import Noise
+from tcdp_sim.privacy.relation import ABSENT
 
 COMPARISONS = (">", ">=")
 
@@ -69,7 +70,7 @@ class Thresholded(Release):
         """Return a case for each number of new keys; under substitution, among the keys left and the keys entered."""
         need_relation(self, relation)
         added = [self._with_new(new, times) for new in range(self.keys + 1)]
-        if relation == "add_remove":
+        if relation in ABSENT:
             return tuple(added)
         return tuple(Case(a.forward + b.backward, a.backward + b.forward) for a in added for b in added)
 
