@@ -71,6 +71,90 @@ class Ledger:
             raise ValueError(f"the ledger has {self.releases:,} releases; valid: at most {MOST_RELEASES:,}")
         cases_of_list(self.entries, relation, False)  # refuses a release without a pair for the relation
 
+    @classmethod
+    def from_events(cls, event: Any, relation: str = "add_remove") -> "Ledger":
+        """Return the ledger of an event tree of dp_accounting.
+
+        Parameters
+        ----------
+        event : DpEvent
+            The tree, or its named tuple: composed and self-composed events, Gaussian, Laplace and discrete Laplace
+            noise, samples of these (Poisson, with a limit, with and without replacement), mixtures of Gaussians, trees
+            of one epoch, randomised response, zCDP. Its noise is for values of norm at most 1, which move a sum by 2
+            under substitution.
+        relation : {"add_remove", "substitute", "zero_out"}
+            The neighbouring relation. dp_accounting calls them ADD_OR_REMOVE_ONE, REPLACE_ONE and REPLACE_SPECIAL.
+
+        Returns
+        -------
+        Ledger
+            The releases of the tree. dp_accounting itself is not needed.
+
+        Raises
+        ------
+        ValueError
+            If an event has no release in this relation.
+
+        References
+        ----------
+        https://github.com/google/differential-privacy/tree/main/python/dp_accounting
+        """
+        from tcdp_sim.accounting.imports.events import of_event  # imported late, as few ledgers need it
+
+        return cls(of_event(event, known_relation(relation, Relation)), relation)
+
+    @classmethod
+    def from_opacus(cls, history: Any, relation: str = "add_remove") -> "Ledger":
+        """Return the ledger of an opacus accountant, or of its history.
+
+        Parameters
+        ----------
+        history : list of (float, float, int), or an accountant
+            Noise multiplier, sample rate and number of steps, each time they changed.
+        relation : {"add_remove", "zero_out"}
+            The neighbouring relation.
+
+        Returns
+        -------
+        Ledger
+            Poisson samples with Gaussian noise. A run whose batches are shuffled is another mechanism.
+
+        Raises
+        ------
+        ValueError
+            If the history has another form.
+        """
+        from tcdp_sim.accounting.imports.histories import of_opacus
+
+        return cls(of_opacus(history), relation)
+
+    @classmethod
+    def from_opendp(cls, measurement: Any, d_in: Any, relation: str | None = None) -> "Ledger":
+        """Return the ledger of what an OpenDP measurement states about inputs at a distance.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            A measurement whose loss is an epsilon, a rho, or an epsilon with a fixed delta.
+        d_in : number
+            The distance of neighbouring inputs in the measurement's metric.
+        relation : {"add_remove", "substitute", "zero_out", None}
+            The neighbouring relation that the distance stands for.
+
+        Returns
+        -------
+        Ledger
+            One black box (`Claimed`).
+
+        Raises
+        ------
+        ValueError
+            If the loss is of another kind, or infinite.
+        """
+        from tcdp_sim.accounting.imports.histories import of_opendp
+
+        return cls(of_opendp(measurement, d_in), relation)
+
     @property
     def releases(self) -> int:
         """The number of releases, with all parts of a split."""
