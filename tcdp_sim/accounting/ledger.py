@@ -1,5 +1,6 @@
 """A list of releases, and the brackets that follow from all of them together."""
 
+import json
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from tcdp_sim.accounting.composed_pairs import Entries, Split, merged
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.table import DELTA, html, table_rows, text
-from tcdp_sim.core.errors import scalar, whole
+from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import ULP, Bounds
 from tcdp_sim.core.rounded import from_above
 from tcdp_sim.privacy.relation import Relation, known_relation
@@ -341,6 +342,86 @@ class Ledger:
         alpha = 1 / scalar("candidates", candidates, 1, closed=True)
         rounded = Bounds(1 - ULP, 1.0, 1 + ULP)  # the power is concave in alpha
         return (risk.power(self.entries, self.relation, alpha) * rounded).clipped(0.0, 1.0)
+
+    def statement(
+        self,
+        form: str = "md",
+        *,
+        deltas: Iterable[float] = (1e-6,),
+        epsilons: Iterable[float] = (),
+        tolerance: float = 1e-4,
+        title: str | None = None,
+        unit: str | None = None,
+        population: str | None = None,
+        period: str | None = None,
+        contact: str | None = None,
+    ) -> str:
+        """Return a statement of what the list reveals, for readers or for their programs.
+
+        It has the relation, every release with its parameters and times, brackets at the deltas and epsilons that are
+        asked for, the risks of attacks, and the way to get the same numbers again.
+
+        Parameters
+        ----------
+        form : {"md", "json"}
+            One page of Markdown with numbers that are rounded to the safe side, or JSON with all digits, of the schema
+            `tcdp_sim/accounting/statements/schema.json`.
+        deltas, epsilons : iterable of float
+            The deltas at which epsilon is stated, in [0, 1], and the epsilons at which delta is stated, at least 0.
+        tolerance : float
+            The aim for the distance of the ends of an epsilon, relative to the upper one, above 0.
+        title, unit, population, period, contact : str, optional
+            What only the publisher knows. The page says where such a text is missing.
+
+        Returns
+        -------
+        str
+            The statement.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or a release is of a class that a reader does not have.
+
+        Examples
+        --------
+        >>> from tcdp_sim.accounting import Additive, Ledger
+        >>> from tcdp_sim.noise import Gaussian
+        >>> text = Ledger([(Additive(Gaussian(10.0)), 20)]).statement("json", unit="one person")
+        >>> round(Ledger.from_statement(text).epsilon(1e-6).upper, 3)
+        2.062
+        """
+        from tcdp_sim.accounting.statements import page, statement
+
+        choice("form", form, ("md", "json"))
+        given = (title, unit, population, period, contact)
+        about = dict(zip(statement.PUBLISHER, given, strict=True))
+        found = statement.statement(self, deltas, epsilons, scalar("tolerance", tolerance, 0), about)
+        return page.markdown(found) if form == "md" else json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_statement(cls, text: str) -> "Ledger":
+        """Return the ledger of a statement in JSON, which gives the same numbers.
+
+        Parameters
+        ----------
+        text : str
+            What `statement("json")` returned.
+
+        Returns
+        -------
+        Ledger
+            The ledger.
+
+        Raises
+        ------
+        ValueError
+            If the text is no such statement, or a release in it is not valid.
+        """
+        from tcdp_sim.accounting.statements import plain, statement
+
+        data = statement.read(text)
+        return _ledger(plain.to_entries(data["releases"]), data.get("relation"))
 
     def times(self, times: int) -> "Ledger":
         """Return the ledger of this list, released several times.
