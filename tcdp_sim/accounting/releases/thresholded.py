@@ -20,20 +20,23 @@ COMPARISONS = (">", ">=")
 class Thresholded(Release):
     """Noisy counts of the keys that have records, released where they pass a threshold.
 
-    A key of the record in question may be new, and then its release shows that the record is there. It may also be old,
-    and then the release is post-processing of a noisy count. Several releases of one ledger entry have the same keys,
-    so each number of new keys is composed before the worst one is taken.
+    A key of the record in question may be new: without the record it is never released, so its release shows that the
+    record is there. It may also be old, and then the release is post-processing of a noisy count. Several releases of
+    one ledger entry have the same keys, so each number of new keys is composed before the worst one is taken.
 
     Parameters
     ----------
     noise : Noise
         The noise of a count, log-concave.
     threshold : float
-        The threshold, in counts, above 1.
+        The threshold, in counts, above `least_records`.
     comparison : {">", ">="}
         The comparison that a noisy count has to pass. It matters for noise on a lattice.
     keys : int
         The largest number of keys to which one record adds 1, from 1 to 255; at most 20 under substitution.
+    least_records : int
+        The number of records, at least 1, that a key needs before its count gets noise at all. A key of fewer records
+        is never released. (PipelineDP calls this a pre-threshold, and subtracts `least_records` - 1 from counts.)
 
     Raises
     ------
@@ -57,12 +60,14 @@ class Thresholded(Release):
     threshold: float
     comparison: str = ">"
     keys: int = 1
+    least_records: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
             raise ValueError(f"noise = {self.noise!r} is not valid; valid: a noise, such as Laplace(1.0)")
         additive_loss(self.noise, 1.0)
-        object.__setattr__(self, "threshold", scalar("threshold", self.threshold, 1))
+        object.__setattr__(self, "least_records", whole("least_records", self.least_records, 1, 2**53))
+        object.__setattr__(self, "threshold", scalar("threshold", self.threshold, self.least_records))
         choice("comparison", self.comparison, COMPARISONS)
         object.__setattr__(self, "keys", whole("keys", self.keys, 1, 255))
 
@@ -84,7 +89,7 @@ class Thresholded(Release):
 
     def _new_key(self) -> tuple[AtomicLoss, AtomicLoss]:
         """Return the laws of a new key with the record under P, and under Q."""
-        beyond = self.threshold - 1
+        beyond = self.threshold - self.least_records
         chance = float(self.noise.sf(beyond))
         if self.comparison == ">=" and self.noise.is_discrete:
             chance += float(np.exp(self.noise.logpdf(beyond)))
