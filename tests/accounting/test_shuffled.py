@@ -14,7 +14,7 @@ MOVES = {"zero_out": 1.0, "substitute": 2.0}
 
 
 def threshold_delta(sigma, steps, epsilon, other):
-    """The largest delta of a threshold for the largest output, in 40 digits; one mean is 2, or `other` without record."""
+    """The largest delta of a threshold for the largest output, in 40 digits; one mean is 2, or `other` without."""
     with mp.workdps(40):
 
         def above(mean, c):
