@@ -76,11 +76,11 @@ def calibrate_unequal(
     need_moderate(guarantee)
     if noise_class.is_optimized or noise_class.is_discrete:
         raise ValueError(f"family = {family} is not valid for unequal moves; valid: continuous noise")
-    from tcdp_sim.calibration.concentrated import calibrated  # imports exact divergences, which workers do not need
+    from tcdp_sim.calibration.search import by_divergences  # imports exact divergences, which workers do not need
 
     squares = distance**2 * _CHORD + count * (LEAST * largest) ** 2
     slope = guarantee.rho / squares
-    noise = calibrated(noise_class, slope * largest**2, guarantee.omega, largest, objective)
+    noise = by_divergences(noise_class, slope * largest**2, guarantee.omega, largest, objective)
     if not _below_parabola(noise, largest, slope, guarantee.omega):
         raise ValueError(
             f"{family}: no noise with D_a(s) <= c a s^2 is confirmed for moves of unequal size; valid: gaussian noise, "

@@ -39,6 +39,19 @@ class Guarantee:
     True
     """
 
+    @property
+    def epsilon_delta(self) -> tuple[float, float] | None:
+        """Epsilon in nats and delta (0 for pure DP), if the guarantee is (epsilon, delta)-DP; otherwise None."""
+        return None
+
+    @property
+    def rho_omega(self) -> tuple[float, float] | None:
+        """Rho in nats and omega, if the guarantee is D_a <= rho a for all orders 1 < a < omega; otherwise None.
+
+        omega is inf for zCDP.
+        """
+        return None
+
     def _freeze(self, **checked: Any) -> None:
         """Set checked fields of a frozen dataclass."""
         for name, value in checked.items():
@@ -74,6 +87,10 @@ class PureDP(Guarantee):
 
     def __post_init__(self) -> None:
         self._freeze(epsilon=scalar("epsilon", self.epsilon, 0, closed=True))
+
+    @property
+    def epsilon_delta(self) -> tuple[float, float]:
+        return self.epsilon, 0.0
 
     def __str__(self) -> str:
         return f"{above(self.epsilon)}-DP"
@@ -118,6 +135,10 @@ class ApproxDP(Guarantee):
         if not isinstance(self.source, str):
             raise ValueError(f"source = {self.source!r} is not valid; valid: a text")
 
+    @property
+    def epsilon_delta(self) -> tuple[float, float]:
+        return self.epsilon, self.delta
+
     def __str__(self) -> str:
         return f"({above(self.epsilon)}, {above(self.delta)})-DP"
 
@@ -154,6 +175,10 @@ class ZCDP(Guarantee):
 
     def __post_init__(self) -> None:
         self._freeze(rho=scalar("rho", self.rho, 0), xi=scalar("xi", self.xi, 0, closed=True))
+
+    @property
+    def rho_omega(self) -> tuple[float, float] | None:
+        return None if self.xi else (self.rho, inf)
 
     def __str__(self) -> str:
         return f"{above(self.rho)}-zCDP" if self.xi == 0 else f"({above(self.xi)}, {above(self.rho)})-zCDP"
@@ -321,6 +346,10 @@ class TCDP(Guarantee):
 
     def __post_init__(self) -> None:
         self._freeze(rho=scalar("rho", self.rho, 0), omega=scalar("omega", self.omega, 1, finite=False))
+
+    @property
+    def rho_omega(self) -> tuple[float, float]:
+        return self.rho, self.omega
 
     def __str__(self) -> str:
         return f"({above(self.rho)}, {below(self.omega)})-tCDP"

@@ -68,6 +68,22 @@ class Release(ABC):
         """Return the number of pairs that dominate a class, but are not attained together if there are several."""
         return 0
 
+    @property
+    def has_scale(self) -> bool:
+        """True if `scaled` can multiply the noise by a factor, and more noise always protects more."""
+        return False
+
+    def scaled(self, factor: float) -> "Release":
+        """Return the release with its noise multiplied by a factor > 0.
+
+        Raises ValueError for a release without `has_scale`.
+        """
+        raise ValueError(f"{self!r} has no scale; valid: Additive or Sampled with noise that has a scale")
+
+    def less_noise_spends_more(self, in_rho: bool) -> bool:
+        """Return True if it is proved that less noise never protects more: in rho, or in delta and epsilon."""
+        return False
+
 
 def both_ways(*laws: tuple[LossLaw, int]) -> Case:
     """Return the case of a pair whose two directions have the same law."""

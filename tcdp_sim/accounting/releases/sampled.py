@@ -1,6 +1,6 @@
 """Answers with additive noise on a random sample of the records."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tcdp_sim.accounting.releases.additive import Additive
@@ -72,6 +72,16 @@ class Sampled(Release):
         if not laws:
             return (NOTHING,)
         return (Case(((laws[0], times),), ((laws[-1], times),)),)
+
+    @property
+    def has_scale(self) -> bool:
+        return self.release.has_scale
+
+    def scaled(self, factor: float) -> "Sampled":
+        return replace(self, release=self.release.scaled(factor))
+
+    def less_noise_spends_more(self, in_rho: bool) -> bool:
+        return self.release.less_noise_spends_more(in_rho)
 
     def _laws(self) -> tuple[PairLoss, ...]:
         if not self.sampling_probability:
