@@ -12,6 +12,7 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE, Objective
 from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.definitions import known
 from tcdp_sim.privacy.least_rho import pure_epsilon
 from tcdp_sim.privacy.magnitudes import need_moderate
 
@@ -103,7 +104,7 @@ def calibrate(
     >>> calibrate("gaussian", ZCDP(0.5), sensitivity=2.0).noise
     Gaussian(scale=2.0)
     """
-    need_moderate(guarantee)
+    need_moderate(known(guarantee))
     noise_class: type[Noise] = registry.noise(family, "family")
     if method == "given":  # the word of a spec that states the parameters
         raise ValueError(f"{family}: a noise with given parameters is not calibrated here; valid: its class")
@@ -204,8 +205,7 @@ def equal_privacy(
     promise = noise_class.equal_privacy(rho, omega, delta)
     if choice("method", method, METHODS) == "paper":
         return promise
-    if isinstance(promise, PureDP):
-        return PureDP(max(promise.epsilon, pure_epsilon(rho)))
-    if isinstance(promise, ApproxDP):
-        return ApproxDP(max(promise.epsilon, pure_epsilon(rho)), promise.delta)
-    return promise
+    if promise.epsilon_delta is None:
+        return promise
+    epsilon = max(promise.epsilon_delta[0], pure_epsilon(rho))
+    return PureDP(epsilon) if promise.is_pure else ApproxDP(epsilon, promise.epsilon_delta[1])

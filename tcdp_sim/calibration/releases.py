@@ -6,7 +6,7 @@ from typing import Any
 
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise.base import Noise
-from tcdp_sim.privacy.definitions import Guarantee
+from tcdp_sim.privacy.definitions import Guarantee, known
 from tcdp_sim.privacy.magnitudes import need_moderate
 
 
@@ -126,7 +126,7 @@ def calibrate_releases(
     """
     from tcdp_sim.calibration.releases_search import free_entries, least_noise, one_more, read_entries
 
-    need_moderate(guarantee)
+    need_moderate(known(guarantee))
     entries = read_entries(releases)
     if family is None:
         return least_noise(entries, free_entries(entries, free), guarantee, relation)

@@ -33,7 +33,7 @@ class Spent(NamedTuple):
 
 def spent_by(guarantee: Guarantee) -> Spent:
     """Return the measure of a guarantee. Raises ValueError for a guarantee of another kind."""
-    pair, slope = (guarantee.epsilon_delta, guarantee.rho_omega) if isinstance(guarantee, Guarantee) else (None, None)
+    pair, slope = guarantee.epsilon_delta, guarantee.rho_omega
     if slope:
         rho, omega = slope
         return Spent("rho", lambda entries, _, __: _rho(entries, omega), rho)

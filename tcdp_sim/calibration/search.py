@@ -122,18 +122,13 @@ def _continuous(noise_class: Any, guarantee: Guarantee, sensitivity: float, coor
 def _rounds_only(noise_class: Any, guarantee: Guarantee) -> bool:
     """Return True if a family of rounded noises meets the guarantee by its continuous noise."""
     two_parameters = len(noise_class.parameters()) > 2
-    return noise_class.rounds is not None and (two_parameters or not _delta(guarantee))
-
-
-def _delta(guarantee: Guarantee) -> float:
-    """Return delta of (epsilon, delta)-DP, and 0 for every other guarantee."""
-    return guarantee.epsilon_delta[1] if guarantee.epsilon_delta else 0.0
+    return noise_class.rounds is not None and (two_parameters or not guarantee.is_approx)
 
 
 def _need_profile(noise_class: Any, guarantee: Guarantee, coordinates: int) -> None:
     """Raise ValueError for (epsilon, delta)-DP of more coordinates than there is an exact profile for."""
     most = MOST_COORDINATES if noise_class.isotropic else 2
-    if _delta(guarantee) and coordinates > most:
+    if guarantee.is_approx and coordinates > most:
         raise cannot(
             f"calibrate {noise_class.family} tightly to {guarantee} for coordinates = {coordinates}",
             f"its exact profile is known for 1 or {most}",

@@ -18,6 +18,7 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE, Objective
 from tcdp_sim.privacy import TCDP
+from tcdp_sim.privacy.definitions import known
 from tcdp_sim.privacy.magnitudes import need_moderate
 
 LEAST = 1e-4  # of the largest move: the least move at which divergences are checked
@@ -73,7 +74,7 @@ def calibrate_unequal(
     count = whole("coordinates", coordinates, 1, 10**8)
     if not isinstance(guarantee, TCDP) or not guarantee.omega < inf:
         raise ValueError(f"guarantee = {guarantee} is not valid for unequal moves; valid: TCDP with finite omega")
-    need_moderate(guarantee)
+    need_moderate(known(guarantee))
     if noise_class.is_optimized or noise_class.is_discrete:
         raise ValueError(f"family = {family} is not valid for unequal moves; valid: continuous noise")
     from tcdp_sim.calibration.search import by_divergences  # imports exact divergences, which workers do not need
