@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 from math import inf
 from typing import Any, NamedTuple
 
-from tcdp_sim.accounting import Additive, Claimed, Ledger, Release, Sampled, Thresholded, tight_rho
+from tcdp_sim.accounting import Additive, Claimed, Ledger, Release, tight_rho
 from tcdp_sim.accounting.joined import joined
 from tcdp_sim.accounting.least_factor import least_factor
 from tcdp_sim.calibration.families import MOST_COORDINATES, valid_step
@@ -156,8 +156,6 @@ def _rho(entries: Sequence[Entry], omega: float) -> Bounds:
 
 
 def _single(release: Release, omega: float) -> Bounds:
-    if isinstance(release, Sampled | Thresholded):
-        raise ValueError(f"{release!r} has no known rho; valid for ZCDP and TCDP: releases whose rho is known")
     if isinstance(release, Additive):
         high = largest_ratio(release.noise, release.sensitivity, omega)
         return Bounds(renyi_divergence(release.noise, release.sensitivity, 1.0).lower, high.estimate, high.upper)

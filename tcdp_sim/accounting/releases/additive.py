@@ -6,6 +6,7 @@ from functools import lru_cache
 from math import fsum, sqrt
 
 from tcdp_sim.accounting.releases.atoms import of_lattice
+from tcdp_sim.accounting.releases.noise_rho import noise_rho
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import TINY
@@ -63,6 +64,9 @@ class Additive(Release):
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the noise and the noise moved by the sensitivity."""
         return (both_ways((additive_loss(self.noise, self.sensitivity), times)),)
+
+    def least_rho(self, omega: float) -> float:
+        return noise_rho(self.noise, self.sensitivity, omega)
 
     @property
     def has_scale(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, expm1, fsum, log1p, sqrt
+from math import exp, expm1, fsum, inf, log1p, sqrt
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy.definitions import Guarantee, RenyiLine
-from tcdp_sim.privacy.least_rho import pure_epsilon
+from tcdp_sim.privacy.least_rho import pure_epsilon, pure_rho
 
 _LEAST_ORDER, _RAREST = 1e-6, 700.0
 
@@ -81,6 +81,14 @@ class Claimed(Release):
         if self.guarantee.epsilon_delta is not None:
             return None
         return tests_cases([(self.guarantee, times)])
+
+    def least_rho(self, omega: float) -> float | None:
+        pair, line = self.guarantee.epsilon_delta, self.guarantee.renyi_line
+        if pair is not None:
+            return None if pair[1] else pure_rho(pair[0])
+        if line is None or line.delta or line.single:
+            return None
+        return line.rho if line.omega >= omega and not line.xi else inf
 
 
 def _has_pair(guarantee: object) -> bool:
