@@ -1,6 +1,6 @@
 """Steps with Gaussian noise on the batches of a shuffled data set."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
 
@@ -68,6 +68,16 @@ class Shuffled(Release):
         object.__setattr__(self, "steps", whole("steps", self.steps, 1, MOST_STEPS))
         object.__setattr__(self, "epochs", whole("epochs", self.epochs, 1, MOST_EPOCHS))
         choice("order", self.order, ORDERS)
+
+    @property
+    def has_scale(self) -> bool:
+        return True
+
+    def scaled(self, factor: float) -> "Shuffled":
+        return replace(self, sigma=self.sigma * factor)
+
+    def less_noise_spends_more(self, in_rho: bool) -> bool:
+        return not in_rho
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of an adversary who knows the order."""
