@@ -25,6 +25,8 @@ _SERIES = [(k - 1) / factorial(k) for k in range(8, 1, -1)]
 def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLike | None = None) -> Bounds:
     """Return the mutual information I(A; A + Z) of a random true answer A and its noisy version.
 
+    The error bounds are derived here.
+
     Parameters
     ----------
     noise : Noise
@@ -49,10 +51,6 @@ def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLik
     -----
     With m the density of A + Z and d = log(p / m), the integrand m (d e^d - e^d + 1) is >= 0. So small information
     keeps its digits.
-
-    References
-    ----------
-    The definition of mutual information. The error bounds are derived here.
 
     Examples
     --------

@@ -39,6 +39,8 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     Isotropic noise and one coordinate reduce to one dimension. For Gaussian noise the shift is multiplied by the root
     of `coordinates`. Other noise takes quadrature in two dimensions.
 
+    Source: Balle et al. (2018) [BBG18], for the profile of one coordinate. The product is derived here.
+
     Parameters
     ----------
     noise : Noise
@@ -60,11 +62,6 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     ValueError
         If there are too many coordinates, the noise is discrete or gives no privacy loss of its own, or the quadrature
         needs more evaluations than its budget.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647, for the profile of one coordinate. The product is
-    derived here.
 
     Examples
     --------
@@ -119,6 +116,8 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
 def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: int = 2, under: str = "P") -> ArrayBounds:
     """Return P[L > l] of the privacy loss L of a release whose `coordinates` coordinates all change by `shift`.
 
+    The two sums are derived here.
+
     Parameters
     ----------
     noise : Noise
@@ -144,10 +143,6 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
     ValueError
         If there are too many coordinates, the noise gives no privacy loss of its own, or two coordinates have noise
         that is neither discrete nor log-concave.
-
-    References
-    ----------
-    The two sums are derived here.
 
     Examples
     --------

@@ -33,6 +33,8 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_prob
     and a third record takes its place if it is not drawn. At small s the pair is worse than (sP + (1-s)Q, Q). The
     computation is two-dimensional quadrature.
 
+    Derived here.
+
     Parameters
     ----------
     noise : Gaussian
@@ -53,10 +55,6 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_prob
     ------
     ValueError
         If the noise is not Gaussian or an argument is out of range.
-
-    References
-    ----------
-    Derived here.
 
     Examples
     --------
@@ -101,33 +99,12 @@ def _plane_moment(centres: Floats, order: float, s: float, reach: float, nodes: 
 class DominatingPair:
     """A pair of laws that is at least as easy to tell apart as the outputs of any two neighbours, for composition.
 
-    Parameters
-    ----------
-    parts : tuple of (float, Mixture, Mixture)
-        For each label its probability and the mixtures p and q.
-    symmetric : bool
-        True if only losses above 0 are those of the parts, and the losses below mirror them.
-    rest : float or None
-        The probability, >= 0, of labels that are not among the parts. For upper ends these labels reveal everything,
-        for lower ends nothing. None stands for 1 minus the probability of the parts.
+    Source: Zhu et al. (2022) [ZDW22].
 
-    Raises
-    ------
-    ValueError
-        If the probabilities do not sum to 1 to within 1e-12, or a noise is discrete. The composed losses of discrete
-        noise are those of its `with_density()`, at whole steps.
-
-    References
-    ----------
-    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
-    https://arxiv.org/abs/2106.08567
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> p, q = subsampled(Gaussian(1.0), 1.0, 0.1)
-    >>> DominatingPair(((1.0, p, q),)).rest
-    0.0
+    `parts`: for each label its probability and the mixtures p and q. `symmetric`: True if only losses above 0 are those
+    of the parts, and the losses below mirror them. `rest`: the probability, >= 0, of labels that are not among the
+    parts. For upper ends these labels reveal everything, for lower ends nothing. None stands for 1 minus the
+    probability of the parts.
     """
 
     parts: tuple[tuple[float, Mixture, Mixture], ...]
@@ -162,33 +139,6 @@ def dominating_pairs(
 
     The worst of the pairs counts.
 
-    Parameters
-    ----------
-    noise : Noise
-        A noise with a density that says it is log-concave (sinh-normal noise: knee >= scale). Then losses are
-        monotone, and the largest shift is the worst.
-    shift : float
-        The query's sensitivity in counts, > 0. It is that under add/remove for "poisson" and "poisson_substitution",
-        and that under substitution for the other schemes.
-    sampling_probability : float
-        The sampling probability s, in (0, 1].
-    scheme : str
-        A row of the table below.
-    records : int, optional
-        The number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
-
-    Returns
-    -------
-    tuple of DominatingPair
-        One pair, or two directions.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     | scheme | neighbours | pairs |
     |---|---|---|
     | poisson | add/remove | both directions of ((1-s)Q + sP, Q) |
@@ -203,20 +153,17 @@ def dominating_pairs(
 
     For "poisson_substitution" the record moves the answer by `shift` (P) or by -`shift` (P'). That is attained and the
     worst case. If two records move the answer by a > b, only thresholds tell laws with monotone losses apart, and they
-    do so better the higher a and the lower b are. If 0 < b < a or 0 < a < b, advanced joint convexity (Theorem 2 of the
-    first reference) shows that the pair is no easier to tell apart than P and Q in place of P and (1-beta)Q + beta P'.
+    do so better the higher a and the lower b are. If 0 < b < a or 0 < a < b, advanced joint convexity (Theorem 2 of
+    Balle et al.) shows that the pair is no easier to tell apart than P and Q in place of P and (1-beta)Q + beta P'.
 
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 2 and 8 to 11, https://arxiv.org/abs/1807.01647
-    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
-    https://arxiv.org/abs/2106.08567
+    Source: Balle et al. (2018), Theorems 2 and 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22].
 
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> len(dominating_pairs(Gaussian(1.0), 1.0, 0.1, "poisson"))
-    2
+    - `noise`: a noise with a density that says it is log-concave (sinh-normal noise: knee >= scale). Then losses are
+      monotone, and the largest shift is the worst.
+    - `shift`: the query's sensitivity in counts, > 0. It is that under add/remove for "poisson" and
+      "poisson_substitution", and that under substitution for the other schemes.
+    - `sampling_probability`: the sampling probability s, in (0, 1].
+    - `records`: the number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
     """
     choice("scheme", scheme, SCHEMES)
     s, shift = scalar("sampling_probability", sampling_probability, 0, 1, finite=False), scalar("shift", shift, 0)

@@ -58,24 +58,12 @@ class Law:
 class Sums:
     """The law of S on a window, with what bounds its errors.
 
-    Attributes
-    ----------
-    sigma : float
-        The standard deviation of the noise.
-    steps : int
-        t.
-    value : ndarray of float
-        The sums.
-    without, with_record : Law
-        Their probabilities under Q and P.
-    down, up, rounding : Law
-        The mean of d_1 together with the sum under Q, for the distances of the same names in `Step`.
-    lost : tuple of (float, float)
-        The probability under Q and P that some ratio is above the grid.
-    above : tuple of (float, float)
-        The probability under Q and P of sums above the window.
-    below : float
-        The probability of sums below the window, under Q. It is smaller under P.
+    - `without`, `with_record`: the probabilities of the sums under Q and P.
+    - `down`, `up`, `rounding`: the mean of d_1 together with the sum under Q, for the distances of the same names in
+      `Step`.
+    - `lost`: the probability under Q and P that some ratio is above the grid.
+    - `above`: the probability under Q and P of sums above the window.
+    - `below`: the probability of sums below the window, under Q. It is smaller under P.
     """
 
     sigma: float

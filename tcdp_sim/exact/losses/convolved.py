@@ -58,22 +58,13 @@ class Window:
 class LossSum:
     """The tilted law of the sum S' on a window of the grid. Its probabilities are mass e^(scale - theta loss).
 
-    Attributes
-    ----------
-    lost : tuple of (float, float)
-        The probability of an infinite loss, from below and above.
-    variance : float
-        v, the sum of squared lengths over 4.
-    slack : float
-        The largest error of a sum of losses.
-    rounding, rounding_norm : float
-        The largest error of a mass, and the Euclidean norm of the errors of all masses.
-    moved : float
-        The tilted mass that was raised too far.
-    log_phantom, log_missing : float
-        Logs of the probability that folding adds to delta, and that lies above the window.
-    relative : float
-        The relative error of the masses.
+    - `lost`: the probability of an infinite loss, from below and above.
+    - `variance`: v, the sum of squared lengths over 4.
+    - `slack`: the largest error of a sum of losses.
+    - `rounding`, `rounding_norm`: the largest error of a mass, and the Euclidean norm of the errors of all masses.
+    - `moved`: the tilted mass that was raised too far.
+    - `log_phantom`, `log_missing`: logs of the probability that folding adds to delta, and that lies above the
+      window.
     """
 
     loss: Floats

@@ -28,18 +28,10 @@ class TooFine(Exception):
 class GridLaw:
     """The P-masses of a privacy loss at offset + step * (first + 0, 1, 2, ...).
 
-    Attributes
-    ----------
-    lost : tuple of (float, float)
-        The probability of an infinite loss, from below, and from above with every loss that was made infinite.
-    moved : tuple of (float, float)
-        Pairs (loss, mass) of the mass that was raised to a point further away than the next one.
-    slack : float
-        The largest change of a loss by rounding.
-    length : float
-        The length of the interval over which a loss was spread: the step, or 0 if every loss lies on the grid.
-    relative : float
-        The relative error of the masses.
+    `lost`: the probability of an infinite loss, from below, and from above with every loss that was made infinite.
+    `moved`: pairs (loss, mass) of the mass that was raised to a point further away than the next one. `slack`: the
+    largest change of a loss by rounding. `length`: the length of the interval over which a loss was spread: the step,
+    or 0 if every loss lies on the grid.
     """
 
     first: int
@@ -109,18 +101,12 @@ class LossLaw(Protocol):
 class AtomicLoss:
     """Finitely many losses, ascending, with their P-masses, and the probability of an infinite loss.
 
-    Attributes
-    ----------
-    spacing : float or None
-        A number with all losses in loss[0] + spacing Z, 0 for a single loss, None if unknown.
-    relative, slack : float
-        Bounds on the relative error of a mass, and on the error of a loss.
-    cut_below : float
-        Mass, at most, of lower losses that were left out. It is raised to the lowest loss.
-    infinite : tuple of (float, float)
-        The probability of an infinite loss from below and above.
-    unbounded : bool
-        True if there are finite losses beyond any bound, which floats do not hold. They count as infinite ones above.
+    - `spacing`: a number with all losses in loss[0] + spacing Z, 0 for a single loss, None if unknown.
+    - `relative`, `slack`: bounds on the relative error of a mass, and on the error of a loss.
+    - `cut_below`: mass, at most, of lower losses that were left out. It is raised to the lowest loss.
+    - `infinite`: the probability of an infinite loss from below and above.
+    - `unbounded`: True if there are finite losses beyond any bound, which floats do not hold. They count as infinite
+      ones above.
     """
 
     loss: Floats

@@ -35,6 +35,8 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
     P is the law of Z and Q that of Z + shift. The divergence is infinite for sinh-normal noise at
     order >= 1 / (1 - exp(-2 |shift| / knee)), and for truncated Laplace noise at every order.
 
+    Source: Mironov (2017) [Mir17].
+
     Parameters
     ----------
     noise : Noise
@@ -51,15 +53,6 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
         The divergence in nats, of the shape of `order`. The ends are about 1e-10 apart (relative). They are further
         apart near the largest finite order, and at small shifts for a noise without its own `privacy_loss`. Within
         1e-12 of the largest order only the lower end is finite.
-
-    Raises
-    ------
-    ValueError
-        If an order is below 1 or NaN, or the shift is not finite.
-
-    References
-    ----------
-    Mironov (2017), Renyi differential privacy, https://arxiv.org/abs/1702.07476
 
     Examples
     --------
