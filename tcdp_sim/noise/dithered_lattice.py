@@ -22,6 +22,8 @@ class DitheredLattice(DitheredNoise):
     mean of e^((a-1) L) is 1 - f times that of Z at n plus f times that at n + 1. The same holds for delta(epsilon).
     Hence a guarantee of Z for a shift by one holds here for every shift up to scale (derived here).
 
+    Source: Ghosh et al. (2012) [GRS12].
+
     Parameters
     ----------
     offset : float
@@ -32,15 +34,6 @@ class DitheredLattice(DitheredNoise):
         Fall of the log probability per step beyond the table, above 0.
     scale : float
         Length of a step, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range.
-
-    References
-    ----------
-    Ghosh, Roughgarden, Sundararajan (2012), the geometric mechanism, https://arxiv.org/abs/0811.2841
 
     Examples
     --------

@@ -14,10 +14,7 @@ class Parametric:
     Two values are equal if they are of the same class and their parameters agree in every bit. A subclass is declared
     with `@dataclass(frozen=True, eq=False)`, so that it keeps this equality.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        The shape to which the parameters broadcast, ``()`` for plain numbers.
+    `shape`: the shape to which the parameters broadcast, ``()`` for plain numbers.
     """
 
     @classmethod

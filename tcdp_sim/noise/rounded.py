@@ -24,10 +24,7 @@ class Rounded(SmoothTail):
     The answer plus rounded noise is the rounded answer plus noise, if the answer is on the lattice. So every guarantee
     of the continuous noise holds, by post-processing, and calibration uses it. The exact divergences are smaller.
 
-    Attributes
-    ----------
-    rounds : type
-        The class of the continuous noise, whose parameters come before `step`.
+    `rounds`: the class of the continuous noise, whose parameters come before `step`.
     """
 
     density_cost = 8  # a loss is an integral over a cell

@@ -1,4 +1,4 @@
-"""Sinh-squared noise, with which Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018 holds as printed."""
+"""Sinh-squared noise, with which Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18] holds as printed."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,21 +29,14 @@ class SinhSquared(DoublyExponentialNoise):
     knee grows. exp(2 X / knee) has the generalised inverse Gaussian law of index 0. The divergences have a closed form
     (docs/experiments/histograms.md). It implies (rho, omega)-tCDP exactly if D_omega <= rho omega.
 
+    Source: Bun et al. (2018), Corollary 18 [BDRS18].
+
     Parameters
     ----------
     scale : float or array
         Standard deviation of the Gaussian limit, in counts, above 0.
     knee : float or array
         Size beyond which the tails fall doubly exponentially, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 18, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
