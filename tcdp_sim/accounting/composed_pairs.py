@@ -28,13 +28,7 @@ Entries = tuple[Entry, ...]
 
 
 class Split:
-    """Several lists of releases on disjoint parts of the records.
-
-    Attributes
-    ----------
-    blocks : tuple of entries
-        The list of each part.
-    """
+    """Several lists of releases on disjoint parts of the records."""
 
     def __init__(self, blocks: tuple[Entries, ...]) -> None:
         self.blocks = blocks

@@ -28,15 +28,8 @@ _TIGHT = (Additive, *_PURE)
 class Prices:
     """The costs of releases under the terms of one filter, with those of past releases kept.
 
-    Attributes
-    ----------
-    terms : Terms
-        The promise.
-    relation : {"add_remove", "substitute", None}
-        The neighbouring relation.
-    same : dict of int to tuple
-        Past releases with their costs, by the identity of the object, which is quicker than a hash of all parameters.
-        A copied filter has other objects, so the object itself must be compared.
+    `same`: past releases with their costs, by the identity of the object, which is quicker than a hash of all
+    parameters. A copied filter has other objects, so the object itself must be compared.
     """
 
     def __init__(self, terms: Terms, relation: str | None) -> None:

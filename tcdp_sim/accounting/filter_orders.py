@@ -20,19 +20,7 @@ _EXCESSES = np.geomspace(1e-2, 1e5, 57)  # of orders over 1, among which the bes
 def best_order(budget: Any, expected: Iterable[Any], relation: str | None) -> float:
     """Return the order at which a budget covers the expected releases most often.
 
-    Parameters
-    ----------
-    budget : ApproxDP
-        The promise.
-    expected : iterable
-        Releases or guarantees, each alone or as a pair (release, times).
-    relation : {"add_remove", "substitute", None}
-        The neighbouring relation.
-
-    Raises
-    ------
-    ValueError
-        If the budget is no ApproxDP, nothing is expected, or no order leaves anything of the budget.
+    `expected`: releases or guarantees, each alone or as a pair (release, times).
     """
     if not isinstance(budget, ApproxDP):
         raise ValueError(f"expected is for a budget of ApproxDP, not {budget}; valid: expected=None")

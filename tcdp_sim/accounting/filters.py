@@ -18,6 +18,9 @@ class Filter:
     Sums of costs are exact, and costs that are no floats are rounded up. A query takes about a microsecond for each
     order, however many releases were admitted.
 
+    Source: Rogers et al. (2016) [RRUV16]; Feldman and Zrnic (2021) [FZ21], for Renyi divergences; docs/howto/filters.md
+    has the proofs.
+
     Parameters
     ----------
     budget : Guarantee or RenyiBound
@@ -51,12 +54,6 @@ class Filter:
     ------
     ValueError
         If the budget is no such promise, or an order leaves nothing of it.
-
-    References
-    ----------
-    Rogers, Roth, Ullman, Vadhan (2016), https://arxiv.org/abs/1605.08294
-    Feldman, Zrnic (2021), https://arxiv.org/abs/2008.11193, for Renyi divergences
-    docs/howto/filters.md has the proofs.
 
     Examples
     --------

@@ -30,6 +30,9 @@ class Ledger:
     value: no smaller value holds for every release that fits its entry. The upper end of an epsilon, delta, risk or
     divergence is the safe end; that of a trade-off is its lower end.
 
+    Source: Zhu et al. (2022), Theorem 10 [ZDW22], for adaptive composition. The numerical error bounds are derived in
+    `tcdp_sim.exact.losses.convolved`.
+
     Parameters
     ----------
     releases : iterable
@@ -42,11 +45,6 @@ class Ledger:
     ------
     ValueError
         If an entry is no release, or has no pair for the relation, or the list has more than 10^7 releases.
-
-    References
-    ----------
-    Zhu, Dong, Wang (2022), Theorem 10, https://arxiv.org/abs/2106.08567, for adaptive composition
-    The numerical error bounds are derived in `tcdp_sim.exact.losses.convolved`.
 
     Examples
     --------
@@ -91,11 +89,6 @@ class Ledger:
         Bounds
             epsilon in nats, inf if an infinite loss has a probability above delta. A warning tells of a delta that
             equals this probability to rounding.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
         """
         delta = scalar("delta", delta, 0, 1, closed=True, finite=False)
         share = scalar("tolerance", tolerance, 0)
@@ -119,11 +112,6 @@ class Ledger:
         -------
         Bounds
             delta.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
         """
         epsilon, share = scalar("epsilon", epsilon, 0, closed=True), scalar("tolerance", tolerance, 0)
         return least_delta(self.entries, self.relation, epsilon, share)
@@ -151,6 +139,8 @@ class Ledger:
     def tradeoff(self, alpha: float) -> Bounds:
         """Return the least type II error of a test for the record, at a type I error of alpha.
 
+        Source: Dong et al. (2022) [DRS22].
+
         Parameters
         ----------
         alpha : float
@@ -161,15 +151,6 @@ class Ledger:
         Bounds
             The type II error of the worst composed pair, in its worse direction. The lower end is the safe one. As a
             function of alpha it need not be convex: the two directions of a pair have curves of their own.
-
-        Raises
-        ------
-        ValueError
-            If alpha is out of range.
-
-        References
-        ----------
-        Dong, Roth, Su (2022), https://arxiv.org/abs/1905.02383
         """
         alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
         return risk.tradeoff(self.entries, self.relation, alpha)
@@ -177,14 +158,12 @@ class Ledger:
     def advantage(self) -> Bounds:
         """Return the largest difference of true and false positive rate of an attack: the total variation distance.
 
+        Source: Kulynych et al. (2024) [Kul24].
+
         Returns
         -------
         Bounds
             The advantage, in [0, 1].
-
-        References
-        ----------
-        Kulynych et al. (2024), https://arxiv.org/abs/2407.02191
         """
         return self.delta(0.0, _FINE)
 
@@ -200,11 +179,6 @@ class Ledger:
         -------
         Bounds
             The probability of success. Without any release it is max(prior, 1 - prior).
-
-        Raises
-        ------
-        ValueError
-            If the prior is out of range.
         """
         return risk.attack(self.entries, self.relation, scalar("prior", prior, 0, 1))
 
@@ -223,17 +197,14 @@ class Ledger:
         Bounds
             The quantile of the posterior of the true data set, for the worst composed pair and direction. A pair that
             is dominated, such as that of a smaller move, may have a larger quantile at a probability near 1.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
         """
         prior, failure = scalar("prior", prior, 0, 1), scalar("failure", failure, 0, 1)
         return risk.posterior(self.entries, self.relation, prior, failure)
 
     def reconstruction(self, candidates: float) -> Bounds:
         """Return the largest probability of finding the true record among equally likely candidates.
+
+        Source: Hayes et al. (2023) [HMB23].
 
         Parameters
         ----------
@@ -244,15 +215,6 @@ class Ledger:
         -------
         Bounds
             The probability of success.
-
-        Raises
-        ------
-        ValueError
-            If the number is out of range.
-
-        References
-        ----------
-        Hayes, Mahloujifar, Balle (2023), https://arxiv.org/abs/2302.07225
         """
         alpha = 1 / scalar("candidates", candidates, 1, closed=True)
         rounded = Bounds(1 - ULP, 1.0, 1 + ULP)  # the power is concave in alpha
@@ -270,11 +232,6 @@ class Ledger:
         -------
         Ledger
             The longer ledger.
-
-        Raises
-        ------
-        ValueError
-            If `times` is no such number.
         """
         count = whole("times", times, 1, MOST_RELEASES)
         return _ledger(((item, count * each) for item, each in self.entries), self.relation)
@@ -294,11 +251,6 @@ class Ledger:
         -------
         Ledger
             The joint ledger. Add to it what is released on all records.
-
-        Raises
-        ------
-        ValueError
-            If the relations differ.
         """
         blocks = tuple(ledger.entries for ledger in (self, *others))
         return _ledger([(Split(blocks), 1)], _common(self, *others))

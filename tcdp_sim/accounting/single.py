@@ -2,7 +2,7 @@
 
 For Poisson sampling with probability s the profiles of both directions follow from that of the noise, H: adding the
 record gives s H(log(1 + (e^e - 1) / s)), and removing it c H(log(s e^e / c)) with c = 1 - (1 - s) e^e, or 0 for c <= 0
-(Balle, Barthe, Gaboardi 2018, Theorems 2 and 8).
+(Balle, Barthe, Gaboardi 2018 [BBG18], Theorems 2 and 8).
 """
 
 from collections.abc import Callable

@@ -67,8 +67,6 @@ def variance_factor(releases: CountReleases, epsilon: float, delta: float, toler
 
     Raises
     ------
-    ValueError
-        If an argument is out of range.
     ArithmeticError
         If no two such factors were found.
 

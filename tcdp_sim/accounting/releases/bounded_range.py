@@ -29,20 +29,12 @@ class BoundedRange(Release):
     upper end composes the blocks. The lower end is that of an adversary who chooses t from a grid, in the last block of
     one entry, and of a common t in all others.
 
+    Source: Durfee and Rogers (2019) [DR19], for bounded range; Dong et al. (2020) [DDR20], for the composition.
+
     Parameters
     ----------
     epsilon : float
         The length of the range, in nats, above 0 and at most 300.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is outside its range.
-
-    References
-    ----------
-    Durfee, Rogers (2019), https://arxiv.org/abs/1905.04273, for bounded range
-    Dong, Durfee, Rogers (2020), https://arxiv.org/abs/1909.13830, for the composition
 
     Examples
     --------
@@ -98,21 +90,14 @@ def _class_cases(epsilon: float) -> tuple[Case, ...]:
 class BoundedRangePair(Release):
     """The worst pair of bounded range with losses t and t - epsilon.
 
+    Source: Dong et al. (2020) [DDR20].
+
     Parameters
     ----------
     epsilon : float
         The length of the range, in nats, above 0 and at most 300.
     t : float
         The larger loss when the record is there, in (0, epsilon). In the other direction it is epsilon - t.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Dong, Durfee, Rogers (2020), https://arxiv.org/abs/1909.13830
 
     Examples
     --------
@@ -150,20 +135,12 @@ class PermuteAndFlip(Release):
     It is epsilon-DP and not epsilon-bounded range. The upper end uses the pair of randomised response. The lower end
     uses two candidates whose gap goes from 0 to epsilon.
 
+    Source: McKenna and Sheldon (2020) [MS20]; Ding et al. (2021) [DKR21], for exponential noise.
+
     Parameters
     ----------
     epsilon : float
         The parameter of pure differential privacy, in nats, above 0.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not above 0.
-
-    References
-    ----------
-    McKenna, Sheldon (2020), https://arxiv.org/abs/2010.12603
-    Ding, Kifer, et al. (2021), https://arxiv.org/abs/2105.07260, for exponential noise
 
     Examples
     --------

@@ -25,6 +25,8 @@ class Distributions(Release):
     belongs to which record, and several releases may differ in it. The upper end then uses a pair that dominates both
     orders. The lower end is that of the worst orders fixed in advance, so that the ends of several releases differ.
 
+    Source: Sommer et al. (2019) [SMM19], for the privacy loss distribution.
+
     Parameters
     ----------
     p, q : sequence of float
@@ -34,10 +36,6 @@ class Distributions(Release):
     ------
     ValueError
         If a probability is negative, a sum is not 1 or the lengths differ. Vectors are never normalised.
-
-    References
-    ----------
-    Sommer, Meiser, Mohammadi (2019), https://eprint.iacr.org/2018/820, for the privacy loss distribution
 
     Examples
     --------

@@ -29,6 +29,8 @@ class MixturePair(Release):
     noise, is composed with further releases of the same pair, but with no others. It then has epsilon, delta and Renyi
     divergences, and no further answers.
 
+    Source: Zhu et al. (2022) [ZDW22], for dominating pairs.
+
     Parameters
     ----------
     p, q : Mixture
@@ -40,10 +42,6 @@ class MixturePair(Release):
     ------
     ValueError
         If p and q are no mixtures of one noise, or the ledger's relation is not add/remove.
-
-    References
-    ----------
-    Zhu, Dong, Wang (2022), https://arxiv.org/abs/2106.08567, for dominating pairs
 
     Examples
     --------

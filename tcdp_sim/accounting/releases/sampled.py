@@ -18,6 +18,8 @@ _ADD_REMOVE = ("poisson", "hybrid")
 class Sampled(Release):
     """A release of additive noise on a sample of the records.
 
+    Source: Balle et al. (2018), Theorems 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22].
+
     Parameters
     ----------
     release : Additive
@@ -35,11 +37,6 @@ class Sampled(Release):
     ------
     ValueError
         If an argument is outside its range, or the ledger's relation is not that of the scheme.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 8 to 11, https://arxiv.org/abs/1807.01647
-    Zhu, Dong, Wang (2022), https://arxiv.org/abs/2106.08567
 
     Examples
     --------

@@ -23,6 +23,8 @@ class Thresholded(Release):
     and then the release is post-processing of a noisy count. Several releases of one ledger entry have the same keys,
     so each number of new keys is composed before the worst one is taken.
 
+    Source: Korolova et al. (2009) [KKMN09].
+
     Parameters
     ----------
     noise : Noise
@@ -33,15 +35,6 @@ class Thresholded(Release):
         The comparison that a noisy count has to pass. It matters for noise on a lattice.
     keys : int
         The largest number of keys to which one record adds 1, from 1 to 255; at most 20 under substitution.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Korolova, Kenthapadi, Mishra, Ntoulas (2009), https://doi.org/10.1145/1526709.1526733
 
     Examples
     --------
