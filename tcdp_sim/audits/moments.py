@@ -1,8 +1,8 @@
 """Lower bounds on Renyi divergences: a bounded function of the score, with exact confidence bounds on its moments.
 
-D_a(P || Q) = sup over bounded g of a/(a-1) log E_P e^((a-1) g) - log E_Q e^(a g), reached at g = log(P/Q) (Birrell,
-Dupuis, Katsoulakis, Rey-Bellet, Wang 2021, Theorem 3.1, in the scale of Renyi 1961). One sample chooses g, and another
-gives the bound: the first mean is bounded from below, the second from above.
+D_a(P || Q) = sup over bounded g of a/(a-1) log E_P e^((a-1) g) - log E_Q e^(a g), reached at g = log(P/Q) (Birrell
+et al. 2021 [BDKRW21], Theorem 3.1, in the scale of Renyi 1961 [Ren61]). One sample chooses g, and another gives the
+bound: the first mean is bounded from below, the second from above.
 """
 
 from dataclasses import dataclass
@@ -119,9 +119,9 @@ def _lower_mean(values: Floats, counts: Ints, stake: float, doubt: float) -> flo
     """Return a lower bound on the mean of independent values in [0, 1] that fails with probability at most `doubt`.
 
     A gambler stakes a share of his capital on every value exceeding m. If m is the mean, he gains nothing on average,
-    so he multiplies his capital by 1/doubt with probability at most `doubt` (Markov; Waudby-Smith and Ramdas 2024). The
-    bound is the largest m at which he does. Beyond 1 / stake he could lose more than he has, so m stays below. The
-    stake must not depend on these values.
+    so he multiplies his capital by 1/doubt with probability at most `doubt` (Markov; Waudby-Smith and Ramdas 2024
+    [WR24]). The bound is the largest m at which he does. Beyond 1 / stake he could lose more than he has, so m stays
+    below. The stake must not depend on these values.
     """
 
     def wins(m: float) -> bool:

@@ -42,7 +42,9 @@ def answers(d: int, sensitivity: float = 1.0, *, one: bool = False) -> Neighbour
     """Return neighbours that are vectors of answers to queries, of which all may move.
 
     Use it for a mechanism whose input is a vector of exact answers, such as counts. The patterns are those of StatDP
-    (Ding et al. 2018), as `answer_pairs` lists them.
+    (Ding et al. 2018 [DWWZK18]), as `answer_pairs` lists them.
+
+    Source: Ding et al. (2018) [DWWZK18].
 
     Parameters
     ----------
@@ -57,15 +59,6 @@ def answers(d: int, sensitivity: float = 1.0, *, one: bool = False) -> Neighbour
     -------
     Neighbours
         Two pairs if `one` is true or d is 1, else nine.
-
-    Raises
-    ------
-    UserError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Ding, Wang, Wang, Zhang, Kifer (2018), Detecting Violations of Differential Privacy, arXiv:1805.10277
 
     Examples
     --------
@@ -106,11 +99,6 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
     -------
     Neighbours
         The pairs of the data and each neighbour.
-
-    Raises
-    ------
-    UserError
-        If the data are of another kind, if a record of the domain does not fit, or if there is no neighbour.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def lower_ratio(likely: int, rare: int, trials: int, doubt: float) -> float:
 
 
 def lower_odds(likely: int, rare: int, trials: int, doubt: float) -> float:
-    """Return the exact conditional lower bound on the odds ratio of two probabilities (Cornfield 1956).
+    """Return the exact conditional lower bound on the odds ratio of two probabilities (Cornfield 1956 [Cor56]).
 
     The arguments are those of `lower_ratio`. `scipy.stats.contingency.odds_ratio` gives the same for small counts and
     is slow for large ones.

@@ -20,14 +20,12 @@ LOOKS = 6  # samples that may have given the curve: three finalists, each looked
 class GaussianDP:
     """Gaussian differential privacy: no test tells neighbours apart better than N(0, 1) from N(mu, 1).
 
+    Source: Dong et al. (2022) [DRS22].
+
     Parameters
     ----------
     mu : float
         The distance of the two normal distributions, positive.
-
-    References
-    ----------
-    Dong, Roth, Su (2022), Gaussian Differential Privacy, https://arxiv.org/abs/1905.02383
 
     Examples
     --------
@@ -94,12 +92,9 @@ def of_ledger(ledger: Ledger) -> Curve:
 class TradeOff:
     """The errors of the tests {score >= t} and {score < t}, with bands that hold for all of them at once.
 
-    Attributes
-    ----------
-    alpha, beta : ndarray
-        Type I and type II errors of each test, ascending in alpha, for the input that the score favours.
-    alpha_lower, alpha_upper, beta_lower, beta_upper : ndarray
-        The ends of their confidence intervals. All hold together at the report's level.
+    `alpha`, `beta`: type I and type II errors of each test, ascending in alpha, for the input that the score favours.
+    `alpha_lower`, `alpha_upper`, `beta_lower`, `beta_upper`: the ends of their confidence intervals. All hold together
+    at the report's level.
     """
 
     alpha: Floats

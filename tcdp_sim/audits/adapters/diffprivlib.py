@@ -21,6 +21,8 @@ def from_diffprivlib(name: str, *, epsilon: float, delta: float = 0.0, **options
     one. This function leaves them out where they fail. The tools of diffprivlib take the number of records as public,
     so their claims hold for replaced records (`records(data, "substitute")`).
 
+    Source: Holohan et al. (2019) [HBML19].
+
     Parameters
     ----------
     name : str
@@ -43,10 +45,6 @@ def from_diffprivlib(name: str, *, epsilon: float, delta: float = 0.0, **options
     ------
     UserError
         If diffprivlib is not installed, or has no such name.
-
-    References
-    ----------
-    Holohan, Braghin, Mac Aonghusa, Levacher (2019), Diffprivlib, https://arxiv.org/abs/1907.02444
 
     Examples
     --------
