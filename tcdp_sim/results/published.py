@@ -33,19 +33,9 @@ ROWS = 65536  # rows of a column that are read at a time
 class Published:
     """A published run.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the run.
-    experiment : module
-        The module of its experiment.
-    cells : xarray.Dataset
-        The table of cells, as `results.open_cells` returns it. A large table is read from the disk on demand if the
-        experiment works cell by cell.
-    table : pandas.DataFrame
-        Simulated beside exact numbers, as the experiment makes them.
-    note : str
-        Why the experiment is a plain one in place of the run's own, "" if it is its own.
+    `cells`: the table of cells, as `results.open_cells` returns it. A large table is read from the disk on demand if
+    the experiment works cell by cell. `table`: simulated beside exact numbers, as the experiment makes them. `note`:
+    why the experiment is a plain one in place of the run's own, "" if it is its own.
     """
 
     folder: Path
