@@ -36,13 +36,6 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
 
     A table with one number per row has these columns without the prefix x_. The number is in the column `simulated`,
     and its name is in the column `quantity`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns are `row`, `quantity`, `simulated`, `exact`, `distance` (in standard errors of a normal law with
-        that p-value) and `p_value`. The attribute `comparisons` is the number of comparisons. The attribute `unjudged`
-        is the number of means that differ from their exact value and are not compared.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
     asked = [(name, f"{name}_") for name in names]

@@ -27,6 +27,8 @@ def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     are fixed in advance. X and his final capital fall with epsilon. The result is the largest epsilon at which he wins,
     and it exceeds the true epsilon only if he wins at the true one. So trying all epsilons costs no confidence.
 
+    Source: Waudby-Smith and Ramdas (2024) [WR24].
+
     Parameters
     ----------
     losses : array of shape (n,), n >= 2
@@ -41,16 +43,6 @@ def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     -------
     float
         The bound, in nats; 0 if nothing is shown, inf if every epsilon is refuted.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two losses, if one of them is NaN, or if an argument is out of range.
-
-    References
-    ----------
-    Waudby-Smith, Ramdas (2024), Estimating means of bounded random variables by betting,
-    https://doi.org/10.1093/jrsssb/qkad009
 
     Examples
     --------
@@ -85,6 +77,8 @@ def epsilon_from_outputs(first, second, delta: float, level: float = 0.95) -> fl
     The rest gives exact (Clopper-Pearson) bounds on its two probabilities, p >= low and q <= high. Then epsilon >=
     log((low - delta) / high).
 
+    Source: Clopper and Pearson (1934) [CP34].
+
     Parameters
     ----------
     first, second : array of shape (n,), n >= 2
@@ -100,16 +94,6 @@ def epsilon_from_outputs(first, second, delta: float, level: float = 0.95) -> fl
     -------
     float
         The bound, in nats; 0 if nothing is shown.
-
-    Raises
-    ------
-    ValueError
-        If a sample has fewer than two numbers, if one of them is NaN, or if an argument is out of range.
-
-    References
-    ----------
-    Clopper, Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial,
-    https://doi.org/10.1093/biomet/26.4.404
 
     Examples
     --------

@@ -51,26 +51,9 @@ def simulated_mean(
 ) -> Simulated:
     """Return a mean from independent trials with Student's interval, wider for a skewed law (`one_sample.skewed`).
 
-    Parameters
-    ----------
-    mean : float
-        The mean of the trials.
-    mcse : float
-        The standard error of the mean, at least 0.
-    trials : int
-        Number of trials, at least 2.
-    skewness : float
-        Skewness of the sample.
-    chance : float
-        The probability that the interval misses the mean, in (0, 1).
-    support : tuple of float
-        The least and the largest value that a trial can have. If all trials are equal, the interval is that of
-        `ends_of_equal_trials`, which is infinite without a support.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    `trials`: number of trials, at least 2. `chance`: the probability that the interval misses the mean, in (0, 1).
+    `support`: the least and the largest value that a trial can have. If all trials are equal, the interval is that of
+    `ends_of_equal_trials`, which is infinite without a support.
     """
     trials = whole("trials", trials, 2, 2**62)
     mean, mcse = real("mean", mean, -np.inf), real("mcse", mcse, 0, closed=True)
@@ -94,21 +77,7 @@ def simulated_quantile(low, high, counts, level: float, chance: float = SHARE) -
 
     The standard error is half the difference of the trials whose ranks are one standard deviation away.
 
-    Parameters
-    ----------
-    low, high : array of shape (n,)
-        Edges of disjoint bins in ascending order.
-    counts : array of shape (n,)
-        Number of trials in each bin.
-    level : float
-        The level of the quantile, in (0, 1).
-    chance : float
-        The probability that the interval misses the quantile, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    `counts`: number of trials in each bin. `chance`: the probability that the interval misses the quantile, in (0, 1).
     """
     low, high, counts = (np.asarray(values, dtype=float) for values in (low, high, counts))
     n, total = int(counts.sum()), np.cumsum(counts)

@@ -40,19 +40,7 @@ def quantile_p_values(bins, level, exact) -> np.ndarray:
     atoms: P[X < exact] <= level <= P[X <= exact]. If a bin contains the exact value, its trials are counted in its
     favour.
 
-    Parameters
-    ----------
-    bins : tuple of three arrays
-        Lower and upper edges of disjoint bins, in order, and the number of trials in each. Edges may be infinite.
-    level : float or array
-        Levels, in (0, 1).
-    exact : float or array
-        Supposed quantiles, which may be infinite.
-
-    Returns
-    -------
-    numpy.ndarray
-        Two-sided p-values; NaN without trials, or where `exact` is NaN.
+    `bins`: lower and upper edges of disjoint bins, in order, and the number of trials in each. Edges may be infinite.
     """
     low, high, counts = bins
     level, exact = np.broadcast_arrays(np.asarray(level, dtype=float), np.asarray(exact, dtype=float))
@@ -86,23 +74,6 @@ def unseen_p_values(mean, trials, exact, least=-np.inf, most=np.inf) -> np.ndarr
     that of the end. All of n trials miss that part with probability (1 - q)^n. The result is (1 - q)^(n - 1), because
     the value that all trials may share was not named beforehand. Without an end the probability is near 1 for every
     distance: a mean of equal trials then contradicts nothing.
-
-    Parameters
-    ----------
-    mean : float or array
-        The mean of the finite trials; NaN if there are none.
-    trials : float or array
-        The number of finite trials.
-    exact : float or array
-        Supposed means.
-    least, most : float or array
-        The least and the largest value that a trial can have.
-
-    Returns
-    -------
-    numpy.ndarray
-        p-values, at least LEAST_P: that without any trial, and of an exact value outside of the range. NaN where the
-        range has no end on that side, for one trial, and where `exact` is not finite.
     """
     given = (mean, trials, exact, least, most)
     mean, trials, exact, least, most = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in given))

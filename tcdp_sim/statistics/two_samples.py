@@ -55,7 +55,7 @@ def same_share(hits_a, trials_a, hits_b, trials_b) -> tuple[np.ndarray, np.ndarr
 
 
 def beyond_chance(compared: pd.DataFrame, made: int | None = None) -> pd.DataFrame:
-    """Return the rows that chance does not explain, worst first (Benjamini and Hochberg, JRSS B 57, 1995).
+    """Return the rows that chance does not explain, worst first (Benjamini and Hochberg 1995 [BH95]).
 
     Each row is a comparison with its `p_value` and its `distance`, which orders equal p-values. The number `made` of
     comparisons may exceed the rows, because p-values above FALSE_DISCOVERIES are never alarms and may be left out. The
