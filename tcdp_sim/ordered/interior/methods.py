@@ -37,20 +37,9 @@ METHODS = (*ONE_TREE, *RECURSIONS, *BASELINES, WEAKER)
 class Budget:
     """The budget and options of a method.
 
-    Parameters
-    ----------
-    guarantee : TCDP or ZCDP
-        The guarantee of the whole release.
-    family, calibration : str, optional
-        The family and calibration of the noise on nodes; None for methods without.
-    accounting : str
-        The accounting of the exponential mechanisms.
-    split : tuple of three floats, optional
-        The shares of (level, node, end); None for the method's own.
-    failure : float
-        The failure probability, in (0, 1).
-    delta : float
-        The delta at which the weaker guarantee of the stability histogram is derived.
+    `family`, `calibration`: the family and calibration of the noise on nodes; None for methods without. `split`: the
+    shares of (level, node, end); None for the method's own. `delta`: the delta at which the weaker guarantee of the
+    stability histogram is derived.
     """
 
     guarantee: TCDP | ZCDP

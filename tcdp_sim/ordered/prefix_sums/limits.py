@@ -12,6 +12,8 @@ def least_root_mean_square(k: int, relation: str) -> float:
 
     The bound is for noise of variance 1. With Gaussian noise for rho-zCDP it is multiplied by 1 / sqrt(2 rho).
 
+    Source: Henzinger et al. (2023) [HUU23] (addition and removal).
+
     Parameters
     ----------
     k : int
@@ -33,11 +35,6 @@ def least_root_mean_square(k: int, relation: str) -> float:
     Under substitution R may be replaced by R C, where C subtracts the mean of a row. The squared norm of R C is the
     mean over pairs of columns of their squared distances, times k / 2 (k - 1) / k. The singular values of P C are
     those of the covariance of a Brownian bridge, 1 / (2 sin(j pi / 2k)).
-
-    References
-    ----------
-    Henzinger, Upadhyay, Upadhyay (2023), Almost tight error bounds on differentially private continual counting,
-    https://arxiv.org/abs/2211.05006 (addition and removal)
 
     Examples
     --------

@@ -35,15 +35,12 @@ class AboveThreshold(EqualShares):
 
     The parameters are those of `Method` and this one.
 
+    Source: Durfee (2023) [Dur23] (from its abstract and introduction; queries and growth from memory).
+
     Parameters
     ----------
     epsilon : float
         The epsilon of pure DP of one quantile, in nats.
-
-    References
-    ----------
-    Durfee (2023), Unbounded differentially private quantile and maximum estimation, https://arxiv.org/abs/2305.01177
-    (from its abstract and introduction; queries and growth from memory)
 
     Examples
     --------

@@ -46,15 +46,12 @@ class Slices(Method):
 
     The parameters are those of `Method` and these.
 
+    Source: Imola et al. (2025) [IBKARP25].
+
     Parameters
     ----------
     half : int
         h, the number of records of a slice on either side of its rank.
-
-    References
-    ----------
-    Imola, Boninsegna, Keller, Aamand, Roy Chowdhury, Pagh (2025), Differentially private quantiles with smaller error,
-    https://arxiv.org/abs/2505.13662
 
     Examples
     --------

@@ -32,17 +32,14 @@ class TreeSearch(Method):
 
     The parameters are those of `Method` and these.
 
+    Source: Dwork et al. (2010) [DNPR10]; Hay et al. (2010) [HRMS10].
+
     Parameters
     ----------
     depth : int
         The number of levels below the root, from 1 to 64.
     noise : Noise
         The noise of a count, in counts.
-
-    References
-    ----------
-    Dwork, Naor, Pitassi, Rothblum (2010), https://doi.org/10.1145/1806689.1806787
-    Hay, Rastogi, Miklau, Suciu (2010), https://doi.org/10.14778/1920841.1920970
 
     Examples
     --------
