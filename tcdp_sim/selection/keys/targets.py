@@ -230,7 +230,7 @@ def _response_curve(guarantee: ApproxDP, keys: int, per_key: int, share: float, 
 
 
 def _response_delta(own: float, keys: int, epsilon: float) -> float:
-    """Return delta of several randomised responses at epsilon (Kairouz, Oh, Viswanath 2015, Theorem 3.3)."""
+    """Return delta of several randomised responses at epsilon (Kairouz, Oh, Viswanath 2015 [KOV15], Theorem 3.3)."""
     from scipy.stats import binom
 
     wrong = np.arange(keys + 1)

@@ -22,6 +22,8 @@ class ThresholdCurve(ReleaseCurve):
     The mechanism may also release the noisy counts: its usual guarantee is that of keys and counts together, as
     `accounting.Thresholded` computes it. `spent_delta` of this curve concerns the keys alone, and is smaller.
 
+    Source: Korolova et al. (2009) [KKMN09].
+
     Parameters
     ----------
     noise : Noise
@@ -32,15 +34,6 @@ class ThresholdCurve(ReleaseCurve):
         The comparison that a noisy count has to pass. It matters for noise on a lattice.
     per_key : int
         The largest number of records of a person at a key, from 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Korolova, Kenthapadi, Mishra, Ntoulas (2009), https://doi.org/10.1145/1526709.1526733
 
     Examples
     --------
@@ -100,11 +93,6 @@ def least_threshold(noise: Noise, probability: float, comparison: str = ">", per
     -------
     float
         The threshold in counts, rounded up. It is no lower than `per_key`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Examples
     --------
