@@ -54,6 +54,8 @@ def gaussian_renyi(order: float, shift: float, tries: Tries, cells: int = CELLS)
     The supremum is over all candidates, their scores, and orders of the outputs. For a Poisson number of runs the
     bracket holds the supremum. For other numbers only its upper end is a bound on it.
 
+    Source: Papernot and Steinke (2022) [PS22], for the density of the best output. The supremum is ours.
+
     Parameters
     ----------
     order : float
@@ -69,16 +71,6 @@ def gaussian_renyi(order: float, shift: float, tries: Tries, cells: int = CELLS)
     -------
     Bounds
         The divergence in nats. The upper end is infinite where no bound is known.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, https://arxiv.org/abs/2110.03620,
-    for the density of the best output. The supremum is ours.
 
     Examples
     --------

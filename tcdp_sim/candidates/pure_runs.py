@@ -21,6 +21,9 @@ def largest_loss(epsilon: float, tries: Tries) -> float:
     min(e^epsilon S, 1 - e^-epsilon (1 - S)). The ratio is largest at the kink S = 1 / (1 + e^epsilon). Outputs of small
     probability just there have both ratios at once (derived here).
 
+    Source: Liu and Talwar (2019) [LT19], for 3 epsilon with a geometric number (from memory, not looked up); Papernot
+    and Steinke (2022) [PS22], for (2 + shape) epsilon.
+
     Parameters
     ----------
     epsilon : float
@@ -32,17 +35,6 @@ def largest_loss(epsilon: float, tries: Tries) -> float:
     -------
     float
         Epsilon of the best output, in nats.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is out of range.
-
-    References
-    ----------
-    Liu, Talwar (2019), Private selection from private candidates, https://arxiv.org/abs/1811.07971, for 3 epsilon with
-    a geometric number; from memory, not looked up
-    Papernot, Steinke (2022), https://arxiv.org/abs/2110.03620, for (2 + shape) epsilon
 
     Examples
     --------
@@ -82,11 +74,6 @@ def pure_renyi(order: float, epsilon: float) -> float:
     -------
     float
         The bound in nats.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------

@@ -22,6 +22,8 @@ def theorem_renyi(order: float, shift: float, tries: Tries) -> float:
     Theorem 2 is for truncated negative binomial numbers of runs, Theorem 6 for Poisson numbers. A bound at a larger
     order holds at this order too, so the least one is returned.
 
+    Source: Papernot and Steinke (2022), Theorems 2 and 6 [PS22].
+
     Parameters
     ----------
     order : float
@@ -35,16 +37,6 @@ def theorem_renyi(order: float, shift: float, tries: Tries) -> float:
     -------
     float
         The bound in nats.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, Theorems 2 and 6,
-    https://arxiv.org/abs/2110.03620
 
     Examples
     --------
