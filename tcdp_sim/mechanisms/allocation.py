@@ -36,6 +36,8 @@ class Allocation(Mechanism):
     Each step releases a sum of vectors of length 1 at most with Gaussian noise. Neighbours differ by one record. With
     k = 1 this is one epoch of shuffled batches, also called balls and bins.
 
+    Source: Chua et al. (2024) [Chu24]; Feldman and Shenfeld (2025) [FS25].
+
     Parameters
     ----------
     sigma : float
@@ -48,12 +50,6 @@ class Allocation(Mechanism):
         epsilon in nats, at which delta is simulated.
     delta : float or None
         The delta whose epsilon is asked for; `epsilon` is then close to the answer.
-
-    References
-    ----------
-    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha, Zhang (2024), Balls-and-Bins sampling for DP-SGD,
-    https://arxiv.org/abs/2412.16802
-    Feldman, Shenfeld (2025), Privacy amplification by random allocation, https://arxiv.org/abs/2502.08202
 
     Examples
     --------

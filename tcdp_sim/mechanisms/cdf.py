@@ -54,6 +54,8 @@ _BRANCHED = re.compile(rf"({'|'.join(TREES)})_([1-9][0-9]{{0,3}})")
 class Cdf(Mechanism):
     """All prefix sums of a histogram with k bins, by a factorisation mechanism. Errors do not depend on the records.
 
+    Source: Li et al. (2015) [LMHMR15].
+
     Parameters
     ----------
     noise : Noise
@@ -68,10 +70,6 @@ class Cdf(Mechanism):
         True if a run also draws privacy losses, for neighbours that move R by its sensitivity. They are the worst ones
         for isotropic noise and for rows that move by one. With other rows the worst neighbours are not known, and
         nothing is drawn.
-
-    References
-    ----------
-    Li, Miklau, Hay, McGregor, Rastogi (2015), The matrix mechanism, https://doi.org/10.1007/s00778-015-0398-x
 
     Examples
     --------

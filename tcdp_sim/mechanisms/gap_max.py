@@ -53,6 +53,8 @@ class GapMax(Mechanism):
     Algorithms without free noise ignore the axis `noise`. Algorithm 22 with noise for zCDP or tCDP has one derivation
     of its guarantee and ignores the axis `accounting`.
 
+    Source: Bun et al. (2018), Section 5 [BDRS18].
+
     Parameters
     ----------
     algorithm : str
@@ -76,11 +78,6 @@ class GapMax(Mechanism):
         two if it is below two: the leader moves by one and all others by one the other way. No pair with the same
         leader differs more in its lead; that none at all reveals more is not proved. The probabilities of the outputs
         have a closed form, or are integrals over the noise of the leader or of the threshold.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

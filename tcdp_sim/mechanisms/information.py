@@ -29,6 +29,8 @@ class Information(Mechanism):
     trial yields D_1(law of U given the release || law of U) in nats. The mean of this number is the mutual information
     I(X; M(X)) of the records X and the release. Neighbours substitute one record.
 
+    Source: Bun and Steinke (2016), Section 6 [BS16].
+
     Parameters
     ----------
     noise : Noise
@@ -39,11 +41,6 @@ class Information(Mechanism):
         The number of records, at least 1.
     k : int
         The number of bins, from 2 to 100,000; 1 for one count of a fair bit.
-
-    References
-    ----------
-    Bun, Steinke (2016), Concentrated differential privacy: simplifications, extensions, and lower bounds, Section 6,
-    https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

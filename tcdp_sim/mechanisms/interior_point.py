@@ -35,6 +35,8 @@ class InteriorPoint(Mechanism):
 
     The records lie in {0, ..., 2^log2_k - 1}. Neighbours substitute one record.
 
+    Source: Bun et al. (2018), Section 5.3 [BDRS18].
+
     Parameters
     ----------
     method : str
@@ -56,11 +58,6 @@ class InteriorPoint(Mechanism):
         deviation of the binary search's comparisons.
     draws_losses : bool
         True if a run also draws privacy losses, as `loss_pair` says.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5.3,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

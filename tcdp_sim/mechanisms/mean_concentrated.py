@@ -30,6 +30,8 @@ class MeanConcentrated(Mechanism):
     tau-subgaussian around it for tau^2 = 2 mu and for no smaller tau (Kearns and Saul). The bit, "the number is at
     least the cut", is a function of the release. In trials the record's bit is one. Neighbours substitute the record.
 
+    Source: Dwork and Rothblum (2016) [DR16]; Kearns and Saul (1998) [KS98].
+
     Parameters
     ----------
     answers : int
@@ -40,12 +42,6 @@ class MeanConcentrated(Mechanism):
         The least number of ones with which the bit is one, from 1 to `answers`.
     draws_losses : bool
         True if a run also draws privacy losses, as `loss_pair` says.
-
-    References
-    ----------
-    Dwork, Rothblum (2016), Concentrated differential privacy, https://arxiv.org/abs/1603.01887
-    Kearns, Saul (1998), Large deviation methods for approximate probabilistic inference,
-    https://arxiv.org/abs/1301.7392
 
     Examples
     --------

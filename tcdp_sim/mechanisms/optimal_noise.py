@@ -27,6 +27,8 @@ class OptimalNoise(Mechanism):
     Neighbours substitute one record, so two bins change by one. The driver computes the noise, and its table of
     probabilities is part of the law.
 
+    Source: Bun et al. (2018) [BDRS18] (the guarantee; the optimal noise is derived here).
+
     Parameters
     ----------
     noise : Noise
@@ -41,11 +43,6 @@ class OptimalNoise(Mechanism):
         The quantile of `noise`, a multiple of 1/2 count, and so an upper bound on the optimum.
     draws_losses : bool
         True if a run also draws privacy losses, as for `Histogram`.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP,
-    https://doi.org/10.1145/3188745.3188946 (the guarantee; the optimal noise is derived here)
 
     Examples
     --------

@@ -48,6 +48,8 @@ class PartitionSelection(Mechanism):
     role. A noisy threshold draws the noise of each key, which is calibrated tightly whatever its spec says. The best
     curves draw, for each number of records, how many of the keys with this number are released.
 
+    Source: Desfontaines et al. (2022) [DVGM22].
+
     Parameters
     ----------
     curve : ReleaseCurve
@@ -60,11 +62,6 @@ class PartitionSelection(Mechanism):
         The largest number of keys of a person.
     draws_losses : bool
         True if a run also draws privacy losses, as `loss_pair` says.
-
-    References
-    ----------
-    Desfontaines, Voss, Gipson, Mandayam (2022), Differentially private partition selection,
-    https://arxiv.org/abs/2006.03684
 
     Examples
     --------

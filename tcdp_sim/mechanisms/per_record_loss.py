@@ -45,6 +45,8 @@ class PerRecordLoss(Mechanism):
     the mean E[e^((order - 1) L)] - 1. These numbers are drawn by importance sampling. The relative standard error grows
     neither for small influences nor for large orders. If the moment is infinite or above 1e150, every trial is inf.
 
+    Source: Finley et al. (2024) [Fin24].
+
     Parameters
     ----------
     release : Release
@@ -55,10 +57,6 @@ class PerRecordLoss(Mechanism):
         The privacy loss at which tail and profile are taken, in nats, above 0.
     order : float or None
         The order of the Renyi divergence, above 1.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
 
     Examples
     --------

@@ -37,6 +37,8 @@ class PerRecordSum(Mechanism):
     median of the relative errors and the shares of groups that are close or negative. Squared errors are recorded only
     if the fourth moment of the release is finite, because otherwise the mean of squared errors has no standard error.
 
+    Source: Finley et al. (2024) [Fin24].
+
     Parameters
     ----------
     release : Release
@@ -47,10 +49,6 @@ class PerRecordSum(Mechanism):
         The true sums, if they differ from `answers`.
     nonnegative : bool
         True if released sums below 0 become 0. Transformed releases have an option of their own for that.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
 
     Examples
     --------

@@ -32,6 +32,8 @@ class PrivacyLoss(Mechanism):
     numbers are drawn by importance sampling. The relative standard error does not grow even as the means fall to
     1e-300. If the moment is infinite or above 1e150, every trial is inf.
 
+    Source: Bun et al. (2018), Section 2 [BDRS18].
+
     Parameters
     ----------
     noise : Noise
@@ -44,11 +46,6 @@ class PrivacyLoss(Mechanism):
         The privacy loss at which tail and profile are taken, in nats, of any sign.
     order : float or None
         The order of the Renyi divergence, above 1.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 2,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -52,6 +52,8 @@ class PrivateCandidates(Mechanism):
     - exponential_mechanism, permute_and_flip, generalized_histogram (Algorithm 21), obvious_answer (Algorithm 22): a
       selection that sees all scores, and releases the candidate alone.
 
+    Source: Liu and Talwar (2019) [LT19]; Papernot and Steinke (2022) [PS22].
+
     Parameters
     ----------
     method : str
@@ -70,11 +72,6 @@ class PrivateCandidates(Mechanism):
         The family of the noise of Algorithms 21 and 22.
     draws_losses : bool
         True if a run also draws privacy losses, as `loss_pair` says.
-
-    References
-    ----------
-    Liu, Talwar (2019), Private selection from private candidates, https://arxiv.org/abs/1811.07971
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, https://arxiv.org/abs/2110.03620
 
     Examples
     --------

@@ -36,6 +36,8 @@ class PureFromZCDP(Mechanism):
 
     A trial uses a data set on which the mean error of M' is largest. Neighbours substitute one record.
 
+    Source: Bun and Steinke (2016), Theorem 32 [BS16].
+
     Parameters
     ----------
     n : int
@@ -48,10 +50,6 @@ class PureFromZCDP(Mechanism):
         The number of values of a record, from 2 to 100.
     draws_losses : bool
         True if a run also draws privacy losses, as `loss_pair` says.
-
-    References
-    ----------
-    Bun, Steinke (2016), Theorem 32, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -44,6 +44,8 @@ class SmoothSensitivity(Mechanism):
     the upper bound of the domain. The error is the distance between the release, clamped to the domain, and the same
     statistic of the n clean records. Neighbours substitute one record.
 
+    Source: Nissim et al. (2007) [NRS07]; Bun and Steinke (2019) [BS19].
+
     Parameters
     ----------
     method : str
@@ -62,14 +64,6 @@ class SmoothSensitivity(Mechanism):
         The largest change of the log of the smooth sensitivity per substituted record, in nats.
     draws_losses : bool
         True if a run also draws privacy losses, as `loss_pair` says.
-
-    References
-    ----------
-    Nissim, Raskhodnikova, Smith (2007), Smooth sensitivity and sampling in private data analysis,
-    https://doi.org/10.1145/1250790.1250803
-
-    Bun, Steinke (2019), Average-case averages: private algorithms for smooth sensitivity and mean estimation,
-    https://arxiv.org/abs/1906.02830
 
     Examples
     --------

@@ -52,6 +52,8 @@ class Thresholds(Mechanism):
 
     Neighbours substitute one record. The number of records n and the domain are public.
 
+    Source: Bun et al. (2018), Section 5.3 [BDRS18].
+
     Parameters
     ----------
     method : str
@@ -69,11 +71,6 @@ class Thresholds(Mechanism):
         The largest number of windows, from 1 to 10,000.
     draws_losses : bool
         True if a run also draws privacy losses, as `loss_pair` says.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5.3,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

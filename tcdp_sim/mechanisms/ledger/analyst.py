@@ -29,24 +29,9 @@ class AdaptiveAnalyst(Mechanism):
     analyst turns to the next one. A budget that is split in advance sets the largest cost aside for each query, and
     what a query does not need is lost.
 
-    Parameters
-    ----------
-    query : Query
-        The kind of query.
-    rho : float
-        The budget, in nats: the transcript is rho-zCDP.
+    Source: Rogers et al. (2016) [RRUV16].
 
-    References
-    ----------
-    Rogers, Roth, Ullman, Vadhan (2016), Privacy odometers and filters, https://arxiv.org/abs/1605.08294
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.mechanisms.ledger.queries import Screening
-    >>> draws = AdaptiveAnalyst(Screening(), 1.5).simulate(np.random.default_rng(0), 100)
-    >>> bool(draws["answered"].mean() > 5 * draws["answered_split"].mean())
-    True
+    `rho`: the budget, in nats: the transcript is rho-zCDP.
     """
 
     query: Query

@@ -42,26 +42,12 @@ class SubsampledHistogram(Mechanism):
     `threshold` a trial yields two other numbers, with the means P[L > threshold] and E[(1 - e^(threshold - L))_+], by
     importance sampling.
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise in a bin of the subsample, in counts.
-    promise : Guarantee
-        The guarantee of the base, or of the subsampled histogram if the point gives epsilon.
-    counts : ndarray of int
-        The records in each occupied bin, shape (m,).
-    bins : float
-        The number of bins, whole, up to 1e300.
-    scheme : str
-        One of SCHEMES.
-    fraction : float
-        The sampling probability of each record for a Poisson scheme, else the number of draws over that of records.
-    threshold : float or None
-        The privacy loss whose exceedance is counted, in nats.
-    path : str
-        The way to draw a subsample, one of `Sampling.PATHS`.
-    draws_losses : bool
-        True if a run also draws the privacy loss of outputs on the neighbour, as `loss_pair` says.
+    - `promise`: the guarantee of the base, or of the subsampled histogram if the point gives epsilon.
+    - `counts`: the records in each occupied bin, shape (m,).
+    - `bins`: the number of bins, whole, up to 1e300.
+    - `fraction`: the sampling probability of each record for a Poisson scheme, else the number of draws over that of
+      records.
+    - `draws_losses`: True if a run also draws the privacy loss of outputs on the neighbour, as `loss_pair` says.
     """
 
     noise: Noise
@@ -272,9 +258,9 @@ def _coordinates(scheme: str) -> int:
 def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: str, s: float, k: float) -> Noise:
     """Return the noise for the base's target, or for the epsilon and delta of the subsampled histogram.
 
-    By Theorems 8 and 9 of Balle, Barthe and Gaboardi (2018), the base profile delta(eps) becomes exactly s delta at
-    log(1 + s (e^eps - 1)). So the noise must meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise with several forms
-    is chosen for the least variance, and lattice noise for the least error over k bins.
+    By Theorems 8 and 9 of Balle, Barthe and Gaboardi (2018) [BBG18], the base profile delta(eps) becomes exactly s
+    delta at log(1 + s (e^eps - 1)). So the noise must meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise with
+    several forms is chosen for the least variance, and lattice noise for the least error over k bins.
     """
     family, coordinates = spec["family"], _coordinates(scheme)
     objective = spec_objective(spec, k) if registry.noise(family).is_optimized else VARIANCE

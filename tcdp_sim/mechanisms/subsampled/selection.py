@@ -35,18 +35,8 @@ class SubsampledSelection(Mechanism):
     subsample and selects once. Equal subsamples share one call of the algorithm, and each different one costs its
     set-up.
 
-    Parameters
-    ----------
-    calibrated : Selection
-        The algorithm with its noise.
-    promise : Guarantee
-        The guarantee of the base, or of the subsampled selection if the point gives epsilon.
-    sampling : Sampling
-        The distribution of subsamples of the occupied bins.
-    bins : float
-        The number of bins, whole, up to 1e300.
-    m : int
-        The number of bins that are selected.
+    `promise`: the guarantee of the base, or of the subsampled selection if the point gives epsilon. `bins`: the number
+    of bins, whole, up to 1e300.
     """
 
     calibrated: Selection
@@ -158,7 +148,7 @@ class SubsampledSelection(Mechanism):
 def _base_rho(point: Point, scheme: str, s: float) -> float:
     """Return rho of the pure-DP base that is epsilon-DP on subsamples: its epsilon is log(1 + (e^epsilon - 1) / s).
 
-    Source: Balle, Barthe, Gaboardi (2018), Theorems 8 and 9, at delta = 0.
+    Source: Balle, Barthe, Gaboardi (2018) [BBG18], Theorems 8 and 9, at delta = 0.
     """
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
