@@ -5,7 +5,7 @@ random steps of t has the ratio R = e_k(y) / C(t, k), the mean of all products o
 the record against those without it is E (R - e^epsilon)+ without the record, and the other delta is
 E (1 - e^epsilon R)+.
 
-**Adding.** The largest ratio is integrated exactly, as Asmussen and Kroese (2006) do for sums of heavy-tailed
+**Adding.** The largest ratio is integrated exactly, as Asmussen and Kroese (2006) [AK06] do for sums of heavy-tailed
 variables. By symmetry delta is t times the mean over the outcomes in which y_t is the largest ratio. Given the others,
 R is linear in y_t, so the mean over y_t has a closed form. Let m_j be the mean product of j of the others, M their
 maximum, and Y a single ratio. Then
@@ -49,38 +49,11 @@ class AllocationDraws:
 
     The numbers are at least 0 and have all moments.
 
-    Parameters
-    ----------
-    sigma : float
-        The standard deviation of the noise, over the largest length of a record's vector, from LEAST_SIGMA to below
-        MOST_SIGMA.
-    steps : int
-        The number t of steps.
-    participations : int
-        The number k of steps in which the record takes part, from 1 to 100 and at most t.
-    epsilon : float
-        epsilon in nats, at least 0 and below MOST_EPSILON.
-    direction : {"adding", "removing"}
-        The delta of the outputs with the record against those without it, or the other one.
+    Source: Chua et al. (2024) [Chu24], for the pair of laws; Asmussen and Kroese (2006) [AK06], for sums of
+    heavy-tailed variables; several factors and the tilts are ours.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha, Zhang (2024), Balls-and-Bins sampling for DP-SGD,
-    https://arxiv.org/abs/2412.16802, for the pair of laws
-    Asmussen, Kroese (2006), Improved algorithms for rare event simulation with heavy tails,
-    https://doi.org/10.1239/aap/1151337766, for sums of heavy-tailed variables; several factors and the tilts are ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> deltas, _ = AllocationDraws(1.0, 100, 1, 0.86, "adding").sample(10_000, rng=np.random.default_rng(0))
-    >>> bool(abs(deltas.mean() / 9.825e-7 - 1) < 0.01)
-    True
+    `sigma`: the standard deviation of the noise, over the largest length of a record's vector, from LEAST_SIGMA to
+    below MOST_SIGMA. `direction`: "adding" for the outputs with the record against those without it.
     """
 
     sigma: float
@@ -97,20 +70,7 @@ class AllocationDraws:
         choice("direction", self.direction, DIRECTIONS)
 
     def sample(self, size: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return independent pairs of numbers in [0, inf), with the means delta(epsilon) and -d delta / d epsilon.
-
-        Parameters
-        ----------
-        size : int
-            The number of draws.
-        rng : numpy.random.Generator
-            The source of randomness.
-
-        Returns
-        -------
-        deltas, slopes : ndarray of float
-            The numbers, shape (size,).
-        """
+        """Return independent pairs of numbers in [0, inf), with the means delta(epsilon) and -d delta / d epsilon."""
         rows = max(_TILE // self.steps, 1)
         draw = self._added if self.direction == "adding" else self._removed
         parts = [draw(min(rows, size - start), rng) for start in range(0, size, rows)]

@@ -23,14 +23,9 @@ _RANGE_NODES = 257
 class Tilted:
     """Draws of finite losses from a law near P e^(tilt L), with the logs of their weights.
 
-    Attributes
-    ----------
-    loss, log_weight : ndarray of float
-        The losses of the outcomes, or of the middles of the steps, and the logs of P-mass over chance.
-    chance : ndarray of float
-        The probabilities of outcomes or steps.
-    sampler : ImportanceSampler or None
-        The sampler of outputs; None if the outcomes are all that there is.
+    `loss`, `log_weight`: the losses of the outcomes, or of the middles of the steps, and the logs of P-mass over
+    chance. `chance`: the probabilities of outcomes or steps. `sampler`: the sampler of outputs; None if the outcomes
+    are all that there is.
     """
 
     loss: Floats
@@ -66,10 +61,7 @@ class Tilted:
 class ReleasePair(Protocol):
     """A pair of laws of an output.
 
-    Attributes
-    ----------
-    lost : float
-        The probability under P of an output that Q cannot give.
+    `lost`: the probability under P of an output that Q cannot give.
     """
 
     @property
@@ -89,12 +81,7 @@ class ReleasePair(Protocol):
 class AtomPair:
     """Outputs 0, 1, ..., n - 1 with given losses and probabilities.
 
-    Attributes
-    ----------
-    values : ndarray of float
-        The loss of each output: inf if Q cannot give it, -inf if P cannot.
-    p, q : ndarray of float
-        The probabilities.
+    `values`: the loss of each output: inf if Q cannot give it, -inf if P cannot. `p`, `q`: the probabilities.
     """
 
     values: Floats

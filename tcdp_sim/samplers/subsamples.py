@@ -51,21 +51,8 @@ def subsample_records(
 class Sampling:
     """A distribution of random subsamples of records in bins.
 
-    Parameters
-    ----------
-    counts : ndarray of int
-        The records of every bin, shape (bins,), 1 to 10^9 - 1 in total.
-    scheme : str
-        The scheme of `subsample_counts`.
-    fraction : float
-        The sampling probability of each record for a Poisson scheme, else the number of draws over that of records.
-    path : str
-        The way to draw a subsample, one of PATHS.
-
-    Raises
-    ------
-    ValueError
-        If data of this size cannot be sampled.
+    `scheme`: the scheme of `subsample_counts`. `fraction`: the sampling probability of each record for a Poisson
+    scheme, else the number of draws over that of records.
     """
 
     counts: Ints
