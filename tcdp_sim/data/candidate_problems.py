@@ -25,27 +25,7 @@ def accuracy_losses(problem: str, k: int) -> Floats:
     "even" and 4 for "many_good". The real one, "digits_svm", has 100 support vector machines on a grid of C and gamma,
     which were fitted to one half of scikit-learn's digits and measured on the other.
 
-    Parameters
-    ----------
-    problem : {"few_good", "even", "many_good", "digits_svm"}
-        The name of the problem.
-    k : int
-        The number of candidates, from 2 to 10,000; 100 for "digits_svm".
-
-    Returns
-    -------
-    ndarray of float
-        The losses, from 0 on, shape (k,), rising.
-
-    Raises
-    ------
-    ValueError
-        If the problem is not known or has not k candidates.
-
-    Examples
-    --------
-    >>> accuracy_losses("even", 4).round(3).tolist()
-    [0.0, 0.1, 0.2, 0.3]
+    `k`: the number of candidates, from 2 to 10,000; 100 for "digits_svm".
     """
     choice("problem", problem, PROBLEMS)
     k = whole("k", k, 2, MOST_CANDIDATES)

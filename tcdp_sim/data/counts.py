@@ -30,11 +30,6 @@ class Counts:
     own : bool
         True for a user's table, about which reports say more.
 
-    Raises
-    ------
-    ValueError
-        If counts or k are invalid.
-
     Examples
     --------
     >>> from tcdp_sim.data import Counts
