@@ -24,6 +24,8 @@ def fano(k: ArrayLike, failure: float, printed: bool = False) -> Reals:
     U is uniform on k points. With beta = failure, Fano's inequality gives log k - h(beta) - beta log(k - 1), where h is
     the binary entropy. The printed form (1 - beta) log k - log 2 is smaller.
 
+    Source: Bun and Steinke (2016), Lemma 35 [BS16]; Bun et al. (2018), Corollary 27, proof (beta = 1/2) [BDRS18].
+
     Parameters
     ----------
     k : array_like
@@ -37,16 +39,6 @@ def fano(k: ArrayLike, failure: float, printed: bool = False) -> Reals:
     -------
     float or array
         The information, in nats. It is 0 where guessing is as good.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, proof (beta = 1/2), https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -72,6 +64,8 @@ def packing_divergence(k: ArrayLike, failure: float) -> Reals:
     With beta = failure, it is the divergence of two coins with probabilities 1 - beta and beta / (k - 1). It exceeds
     `fano` by about (1 - beta) log(1 / beta).
 
+    Source: Bun and Steinke (2016), Lemma 35 [BS16].
+
     Parameters
     ----------
     k : array_like
@@ -83,15 +77,6 @@ def packing_divergence(k: ArrayLike, failure: float) -> Reals:
     -------
     float or array
         The divergence, in nats. It is 0 where guessing is as good.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -113,7 +98,8 @@ def packing_records(guarantee: Guarantee, log_k: ArrayLike, failure: float) -> R
     - ZCDP, order 1: the n with xi n H_n + rho n^2 = kl(p, q).
     - ZCDP, best order: the n with xi n H_n + (sqrt(P) + sqrt(rho) n)^2 = Q.
     - TCDP: order 1 (`information`), the orders below omega / n by (rho n^2, omega / n)-tCDP, and the order of
-      Proposition 9 of Bun-Dwork-Rothblum-Steinke 2018: log((Q + C) / (P + C)) / log G with C = omega (omega - 1) rho.
+      Proposition 9 of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18]: log((Q + C) / (P + C)) / log G with C = omega (omega
+      - 1) rho.
 
     Raise ValueError for other guarantees.
     """
