@@ -128,8 +128,6 @@ def run(
 
     Raises
     ------
-    UserError
-        If a key or a value is not valid.
     Failure
         If errors in the simulation left cells without numbers.
 
@@ -256,11 +254,6 @@ def plan(
     -------
     Plan
         The cells, the missing chunks and the estimated time.
-
-    Raises
-    ------
-    UserError
-        If a key or a value is not valid.
 
     Examples
     --------
@@ -432,11 +425,6 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
     xarray.Dataset
         The statistics, under the names that they have in `open_results`.
 
-    Raises
-    ------
-    UserError
-        If an argument is not valid.
-
     Examples
     --------
     >>> from tcdp_sim.mechanisms import NoiseDraw
@@ -468,6 +456,8 @@ def audit(
 
     The report has a lower confidence bound on the privacy parameter and the event that shows it. The bound holds at the
     stated confidence level regardless of how the event was chosen.
+
+    Source: Mironov (2012) [Mir12] (the lowest bits).
 
     Parameters
     ----------
@@ -511,21 +501,11 @@ def audit(
     AuditReport
         The bound, the verdict on the claim and the event.
 
-    Raises
-    ------
-    UserError
-        If an argument is not valid.
-
     Warns
     -----
     WeakAudit
         If both inputs of every pair give the same outputs from the same random stream, or if the audit could not have
         found twice the claim.
-
-    References
-    ----------
-    Mironov (2012), On significance of the least significant bits for differential privacy,
-    https://doi.org/10.1145/2382196.2382264 (the lowest bits)
 
     Examples
     --------
