@@ -11,7 +11,7 @@ from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import allocation_epsilon, allocation_profile
 from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
-from tcdp_sim.mechanisms import Allocation
+from tcdp_sim.mechanisms.allocation import Allocation
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.report.looks import direction_look, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, note, plain_log_axis, points

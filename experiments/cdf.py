@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.experiments import losses
-from tcdp_sim.mechanisms import Cdf
-from tcdp_sim.mechanisms.cdf import LEVEL
+from tcdp_sim.mechanisms.cdf import LEVEL, Cdf
 from tcdp_sim.ordered.prefix_sums import least_root_mean_square
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles

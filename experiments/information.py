@@ -8,7 +8,7 @@ import pandas as pd
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.lower import information as most_information
-from tcdp_sim.mechanisms import Information
+from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega

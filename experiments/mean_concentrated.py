@@ -9,7 +9,7 @@ import pandas as pd
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.mechanisms import MeanConcentrated
+from tcdp_sim.mechanisms.mean_concentrated import MeanConcentrated
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import level_styles, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, limit_styles, new_figure, points

@@ -8,7 +8,7 @@ import pandas as pd
 
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms, sum_of_binomials
-from tcdp_sim.mechanisms import PartitionSelection
+from tcdp_sim.mechanisms.partition_selection import PartitionSelection
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, plain_log_axis, points, rounded_in

@@ -18,8 +18,7 @@ from tcdp_sim.exact import (
 )
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.mechanisms import PrivateCandidates
-from tcdp_sim.mechanisms.private_candidates import ALL_RUNS
+from tcdp_sim.mechanisms.private_candidates import ALL_RUNS, PrivateCandidates
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 from tcdp_sim.report.findings import listed
 from tcdp_sim.report.legends import legend_below

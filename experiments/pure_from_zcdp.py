@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.mechanisms import PureFromZCDP
+from tcdp_sim.mechanisms.pure_from_zcdp import PureFromZCDP
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import level_styles, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, limit_styles, new_figure, points, wide_log_axis

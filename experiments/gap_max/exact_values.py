@@ -8,7 +8,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.experiments import losses
-from tcdp_sim.mechanisms import GapMax
+from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.baselines import SparseVector, Stability
 from tcdp_sim.store import columns

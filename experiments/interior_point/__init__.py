@@ -14,7 +14,7 @@ from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figu
 from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.ordered.interior import exact_law, methods, tcdp_least_n, zcdp_least_n
 from tcdp_sim.ordered.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.privacy import TCDP

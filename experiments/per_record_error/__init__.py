@@ -17,7 +17,7 @@ from tcdp_sim.experiments.per_record.series import (
     records,
 )
 from tcdp_sim.experiments.per_record_error.drawing import figures
-from tcdp_sim.mechanisms import PerRecordSum
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.per_record import TransformedRelease
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results.rows import Cell, Row

@@ -23,7 +23,7 @@ from tcdp_sim.experiments.per_record_splitting.errors import (
     rmse,
     scale,
 )
-from tcdp_sim.mechanisms import PerRecordSum
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.record_axes import is_illustration
 from tcdp_sim.per_record import ClippedRelease, Release, UnitSplitRelease
 from tcdp_sim.report.tables import agreement, terminal_table

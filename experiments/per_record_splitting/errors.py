@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.mechanisms import PerRecordSum
-from tcdp_sim.mechanisms.per_record_sum import TOLERANCE
+from tcdp_sim.mechanisms.per_record_sum import TOLERANCE, PerRecordSum
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.per_record import AdditiveRelease, ClippedRelease, UnitSplitRelease
 from tcdp_sim.store import columns

@@ -22,7 +22,7 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
     exact_value,
     promised,
 )
-from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results.cells import divergence_interval
 from tcdp_sim.results.rows import NUMBERS, Cell, Row

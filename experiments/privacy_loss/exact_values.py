@@ -6,7 +6,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.experiments.laws import WEIGHTS
-from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group_privacy, loss_tail_bound, renyi_bound
 from tcdp_sim.store import columns
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tcdp_sim.exact.quantiles import joint_mean_error, joint_success, recursive_mean_error, single_law
-from tcdp_sim.mechanisms import Quantiles
+from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.ordered.quantiles import Independent, Joint, Line, Recursive
 
 MOST_JOINT = 2e7  # m n^2, up to which exact values of joint selections are computed

@@ -24,7 +24,7 @@ from tcdp_sim.experiments.tightness.claims import (
     worst_ratio,
 )
 from tcdp_sim.experiments.tightness.drawing import figures
-from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results.cells import divergence_interval

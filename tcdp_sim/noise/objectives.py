@@ -10,7 +10,8 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.base import Noise
 
-Objective = Callable[[Any], float]  # a function of a noise; hashable, since results are cached
+#: A function of a noise that calibration makes small. It is hashable, because results are cached.
+Objective = Callable[[Any], float]
 
 
 class MeanCost(Protocol):
@@ -128,7 +129,8 @@ class MeanSquaredError:
         return float(noise.var())
 
 
-VARIANCE = MeanSquaredError()  # the objective of a calibration unless another one is given
+#: The variance of a noise, which calibration makes small unless it is given another objective.
+VARIANCE = MeanSquaredError()
 
 
 def spec_objective(spec: Mapping[str, Any], k: float) -> Objective:

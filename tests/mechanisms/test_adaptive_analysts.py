@@ -13,8 +13,7 @@ from scipy.stats import norm
 
 from tcdp_sim.accounting import Additive, Filter, RandomisedResponse, tight_rho
 from tcdp_sim.experiments.ledger import analysts
-from tcdp_sim.mechanisms import Ledger
-from tcdp_sim.mechanisms.ledger import AdaptiveAnalyst
+from tcdp_sim.mechanisms.ledger import AdaptiveAnalyst, Ledger
 from tcdp_sim.mechanisms.ledger.queries import QUERIES, Refining, Screening, Voting
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import ZCDP
