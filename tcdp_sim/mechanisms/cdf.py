@@ -56,30 +56,11 @@ class Cdf(Mechanism):
 
     Source: Li et al. (2015) [LMHMR15].
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise in counts. If it is isotropic, it is for sensitivity 1 and is multiplied by the sensitivity of the
-        factorisation. Every other noise is calibrated to the moves of the rows of R: to those that move by one, or by
-        `calibrate_unequal`.
-    promise : Guarantee
-        The guarantee of the release.
-    factorisation : Factorisation
-        The factorisation of the matrix of prefix sums.
-    draws_losses : bool
-        True if a run also draws privacy losses, for neighbours that move R by its sensitivity. They are the worst ones
-        for isotropic noise and for rows that move by one. With other rows the worst neighbours are not known, and
-        nothing is drawn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.ordered.prefix_sums import SquareRoot
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> cdf = Cdf(Gaussian(1.0), ZCDP(0.5), SquareRoot(1024, "add_remove"))
-    >>> bool(cdf.simulate(np.random.default_rng(0), 10)["largest_error"].max() < 20)
-    True
+    `noise`: the noise in counts. If it is isotropic, it is for sensitivity 1 and is multiplied by the sensitivity of
+    the factorisation. Every other noise is calibrated to the moves of the rows of R: to those that move by one, or by
+    `calibrate_unequal`. `draws_losses`: True if a run also draws privacy losses, for neighbours that move R by its
+    sensitivity. They are the worst ones for isotropic noise and for rows that move by one. With other rows the worst
+    neighbours are not known, and nothing is drawn.
     """
 
     noise: Noise

@@ -55,38 +55,15 @@ class GapMax(Mechanism):
 
     Source: Bun et al. (2018), Section 5 [BDRS18].
 
-    Parameters
-    ----------
-    algorithm : str
-        One of `selection.calibration.ALGORITHMS`.
-    calibrated : Selection
-        The algorithm with its noise, ready to select.
-    promise : Guarantee
-        The guarantee that the noise is calibrated to.
-    gap : float
-        The lead of the best candidates, in counts, at least 0.
-    k : float
-        The number of candidates, whole, from 2 to 1e300.
-    m : int
-        The number of candidates that tie at the top and are selected, 1 <= m < k.
-    beta : float
-        The failure probability of the tested sufficient conditions, in (0, 1).
-    sufficient : mapping of str to float
-        Gaps that are claimed to suffice, in counts, by label.
-    draws_losses : bool
-        True if a run also draws privacy losses, for m = 1. On the neighbour the lead is smaller by two, or larger by
-        two if it is below two: the leader moves by one and all others by one the other way. No pair with the same
-        leader differs more in its lead; that none at all reveals more is not proved. The probabilities of the outputs
-        have a closed form, or are integrals over the noise of the leader or of the threshold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.privacy import PureDP
-    >>> from tcdp_sim.selection import permute_and_flip
-    >>> selection = GapMax("permute_and_flip", permute_and_flip(1.0), PureDP(1.0), gap=60.0, k=1e6)
-    >>> float(selection.simulate(np.random.default_rng(0), 1000)["top_selected"].mean()) > 0.99
-    True
+    - `gap`: the lead of the best candidates, in counts, at least 0.
+    - `k`: the number of candidates, whole, from 2 to 1e300.
+    - `m`: the number of candidates that tie at the top and are selected, 1 <= m < k.
+    - `beta`: the failure probability of the tested sufficient conditions, in (0, 1).
+    - `sufficient`: gaps that are claimed to suffice, in counts, by label.
+    - `draws_losses`: True if a run also draws privacy losses, for m = 1. On the neighbour the lead is smaller by two,
+      or larger by two if it is below two: the leader moves by one and all others by one the other way. No pair with the
+      same leader differs more in its lead; that none at all reveals more is not proved. The probabilities of the
+      outputs have a closed form, or are integrals over the noise of the leader or of the threshold.
     """
 
     algorithm: str

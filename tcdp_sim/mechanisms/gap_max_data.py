@@ -24,11 +24,6 @@ class GapMaxData(GapMax):
     each by one; no algorithm here exploits that. The parameters are those of `GapMax`.
 
     Source: Bun et al. (2018), Section 5 [BDRS18].
-
-    Examples
-    --------
-    >>> GapMaxData.required
-    ('algorithm', 'data', 'k', 'rho')
     """
 
     name = "gap_max_data"

@@ -31,25 +31,7 @@ class Information(Mechanism):
 
     Source: Bun and Steinke (2016), Section 6 [BS16].
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise in a bin, in counts.
-    promise : Guarantee
-        The guarantee that the noise is calibrated to.
-    n : int
-        The number of records, at least 1.
-    k : int
-        The number of bins, from 2 to 100,000; 1 for one count of a fair bit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> nats = Information(Gaussian(1.0), ZCDP(0.5), n=100, k=8).simulate(np.random.default_rng(0), 10)["information"]
-    >>> np.allclose(nats, np.log(8))
-    True
+    `n`: the number of records, at least 1. `k`: the number of bins, from 2 to 100,000; 1 for one count of a fair bit.
     """
 
     noise: Noise

@@ -37,35 +37,13 @@ class InteriorPoint(Mechanism):
 
     Source: Bun et al. (2018), Section 5.3 [BDRS18].
 
-    Parameters
-    ----------
-    method : str
-        One of `interior.methods.METHODS`.
-    promise : Guarantee
-        The guarantee of the release.
-    shape : str
-        The hard data set, one of `data.hard_records.SHAPES`.
-    draw : int
-        The number of the data set among the random ones of this shape, at least 0.
-    log2_k : int
-        The logarithm to base 2 of the size of the domain, from 1 to 2^20.
-    n : int
-        The number of records, from 1 to 10^6.
-    recipes : tuple of ReleaseParameters
-        The public parameters of the trees, the outermost first; empty for a baseline.
-    scale : float
-        The only parameter of a baseline: epsilon of the exponential mechanism over the domain, or the standard
-        deviation of the binary search's comparisons.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> search = InteriorPoint("binary_search", ZCDP(0.1), "pair", 0, 32, 1000, scale=30.0)
-    >>> float(search.simulate(np.random.default_rng(0), 100)["success"].mean()) > 0.9
-    True
+    - `shape`: the hard data set, one of `data.hard_records.SHAPES`.
+    - `draw`: the number of the data set among the random ones of this shape, at least 0.
+    - `log2_k`: the logarithm to base 2 of the size of the domain, from 1 to 2^20.
+    - `n`: the number of records, from 1 to 10^6.
+    - `recipes`: the public parameters of the trees, the outermost first; empty for a baseline.
+    - `scale`: the only parameter of a baseline: epsilon of the exponential mechanism over the domain, or the standard
+      deviation of the binary search's comparisons.
     """
 
     method: str

@@ -32,24 +32,8 @@ class MeanConcentrated(Mechanism):
 
     Source: Dwork and Rothblum (2016) [DR16]; Kearns and Saul (1998) [KS98].
 
-    Parameters
-    ----------
-    answers : int
-        The number of answers, from 1 to 10,000.
-    epsilon : float
-        The parameter of each answer, in nats, above 0 and at most 20.
-    cut : int
-        The least number of ones with which the bit is one, from 1 to `answers`.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
-
-    Examples
-    --------
-    >>> mechanism = MeanConcentrated(answers=12, epsilon=1.0, cut=2)
-    >>> mechanism.guarantee
-    MeanConcentratedDP(mu=5.545405887120117, tau=3.3302870408179883)
-    >>> mechanism.bit_losses.round(3).tolist()
-    [-10.174, 0.135]
+    `answers`: the number of answers, from 1 to 10,000. `epsilon`: the parameter of each answer, in nats, above 0 and at
+    most 20. `cut`: the least number of ones with which the bit is one, from 1 to `answers`.
     """
 
     answers: int

@@ -29,29 +29,11 @@ class OptimalNoise(Mechanism):
 
     Source: Bun et al. (2018) [BDRS18] (the guarantee; the optimal noise is derived here).
 
-    Parameters
-    ----------
-    noise : Noise
-        The optimal noise found, in counts.
-    promise : Guarantee
-        (rho, omega)-tCDP, or rho-zCDP if omega is infinite or not given.
-    k : float
-        The number of bins, whole, from 1 to 1e300.
-    least : float
-        The lower bound on that quantile for every additive noise with this guarantee, in counts.
-    quantile : float
-        The quantile of `noise`, a multiple of 1/2 count, and so an upper bound on the optimum.
-    draws_losses : bool
-        True if a run also draws privacy losses, as for `Histogram`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> mechanism = OptimalNoise(Gaussian(10.0), ZCDP(0.01), 1000.0, least=30.0, quantile=40.0)
-    >>> mechanism.thresholds
-    {'linf_error': {'optimum': 40.0}}
+    - `noise`: the optimal noise found, in counts.
+    - `promise`: (rho, omega)-tCDP, or rho-zCDP if omega is infinite or not given.
+    - `k`: the number of bins, whole, from 1 to 1e300.
+    - `least`: the lower bound on that quantile for every additive noise with this guarantee, in counts.
+    - `quantile`: the quantile of `noise`, a multiple of 1/2 count, and so an upper bound on the optimum.
     """
 
     noise: Noise

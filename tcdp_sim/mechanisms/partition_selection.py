@@ -50,27 +50,9 @@ class PartitionSelection(Mechanism):
 
     Source: Desfontaines et al. (2022) [DVGM22].
 
-    Parameters
-    ----------
-    curve : ReleaseCurve
-        The probability of release by the number of records.
-    promise : Guarantee
-        The guarantee for all keys of a person together; with a threshold, for keys and noisy counts.
-    counts : array_like of int
-        The records of each key, shape (m,), positive.
-    keys_per_person : int
-        The largest number of keys of a person.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.selection.keys import OptimalTCDP
-    >>> from tcdp_sim.privacy import ApproxZCDP
-    >>> keys = PartitionSelection(OptimalTCDP(0.1, 1e-6), ApproxZCDP(1e-6, 0.1), np.array([50, 40, 1]))
-    >>> keys.simulate(np.random.default_rng(0), 3)["keys"].tolist()
-    [2.0, 2.0, 2.0]
+    `curve`: the probability of release by the number of records. `promise`: the guarantee for all keys of a person
+    together; with a threshold, for keys and noisy counts. `counts`: the records of each key, shape (m,), positive.
+    `keys_per_person`: the largest number of keys of a person.
     """
 
     curve: ReleaseCurve

@@ -39,25 +39,9 @@ class PerRecordSum(Mechanism):
 
     Source: Finley et al. (2024) [Fin24].
 
-    Parameters
-    ----------
-    release : Release
-        The release of a sum.
-    answers : tuple of float
-        The numbers that noise is added to, one per group, each at least 0; for a clipped release the clipped sums.
-    truths : tuple of float or None
-        The true sums, if they differ from `answers`.
-    nonnegative : bool
-        True if released sums below 0 become 0. Transformed releases have an option of their own for that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.per_record import AdditiveRelease
-    >>> sums = PerRecordSum(AdditiveRelease(Gaussian(1.0)), (1000.0,))
-    >>> bool(sums.simulate(np.random.default_rng(0), 100)["within_10_percent"].all())
-    True
+    `answers`: the numbers that noise is added to, one per group, each at least 0; for a clipped release the clipped
+    sums. `truths`: the true sums, if they differ from `answers`. `nonnegative`: True if released sums below 0 become 0.
+    Transformed releases have an option of their own for that.
     """
 
     release: Release

@@ -54,32 +54,11 @@ class PrivateCandidates(Mechanism):
 
     Source: Liu and Talwar (2019) [LT19]; Papernot and Steinke (2022) [PS22].
 
-    Parameters
-    ----------
-    method : str
-        One of `METHODS`.
-    losses : ndarray of float
-        The accuracies that the candidates lack beside the best one, shape (k,), rising from 0.
-    records : float
-        n, the number of private records.
-    promise : Guarantee
-        The guarantee.
-    parameters : mapping of str to float
-        `scale` of the noise of a run in counts, or the parameters of the selection.
-    tries : Tries or None
-        The law of the number of runs, for methods with a random one.
-    family : str or None
-        The family of the noise of Algorithms 21 and 22.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> losses = np.array([0.0, 0.5])
-    >>> choice = PrivateCandidates("all_runs", losses, 100.0, ZCDP(1.0), {"scale": 1.0})
-    >>> bool(choice.simulate(np.random.default_rng(0), 100)["best_selected"].all())
-    True
+    - `losses`: the accuracies that the candidates lack beside the best one, shape (k,), rising from 0.
+    - `records`: n, the number of private records.
+    - `parameters`: `scale` of the noise of a run in counts, or the parameters of the selection.
+    - `tries`: the law of the number of runs, for methods with a random one.
+    - `family`: the family of the noise of Algorithms 21 and 22.
     """
 
     method: str

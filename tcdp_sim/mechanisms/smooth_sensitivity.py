@@ -46,35 +46,12 @@ class SmoothSensitivity(Mechanism):
 
     Source: Nissim et al. (2007) [NRS07]; Bun and Steinke (2019) [BS19].
 
-    Parameters
-    ----------
-    method : str
-        One of METHODS: the statistic and the source of its noise.
-    promise : TCDP or ZCDP
-        The guarantee of the release.
-    clean : Records
-        The n records before their contamination.
-    contamination : float
-        The share of the records that is moved to the upper bound, from 0 to below 0.5.
-    trim : float
-        The share of the records that a trimmed mean leaves out at each end.
-    noise : Noise or None
-        The noise that is added, times `sensitivity`; None for an interior point.
-    smoothing : float
-        The largest change of the log of the smooth sensitivity per substituted record, in nats.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> from tcdp_sim.ordered.thresholds import Records
-    >>> records = Records([400, 500, 600], [300, 400, 300], 1024)
-    >>> mean = SmoothSensitivity("mean_global", ZCDP(0.5), records, 0.0, 0.0, Gaussian(1.0))
-    >>> mean.answer, mean.sensitivity
-    (500.0, 1.023)
+    - `method`: one of METHODS: the statistic and the source of its noise.
+    - `clean`: the n records before their contamination.
+    - `contamination`: the share of the records that is moved to the upper bound, from 0 to below 0.5.
+    - `trim`: the share of the records that a trimmed mean leaves out at each end.
+    - `noise`: the noise that is added, times `sensitivity`; None for an interior point.
+    - `smoothing`: the largest change of the log of the smooth sensitivity per substituted record, in nats.
     """
 
     method: str

@@ -54,33 +54,11 @@ class Thresholds(Mechanism):
 
     Source: Bun et al. (2018), Section 5.3 [BDRS18].
 
-    Parameters
-    ----------
-    method : str
-        "windows" (algorithm T1), "medians_h" (T2 with h rounds), "deciles" or "median" (T3), "tree_b" (a noisy b-ary
-        tree), "square_root" (the square-root factorisation of prefix sums) or "binary_search" (for the median).
-    promise : TCDP or ZCDP
-        The guarantee of the release.
-    records : Records
-        The records.
-    beta : float
-        The failure probability of the proved error bound, in (0, 1).
-    family, calibration : str
-        The noise on the nodes of a tree of interior points, for methods that use them.
-    most_windows : int
-        The largest number of windows, from 1 to 10,000.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> from tcdp_sim.ordered.thresholds import Records
-    >>> records = Records([400, 500, 600], [300, 400, 300], 1024)
-    >>> search = Thresholds("binary_search", ZCDP(10.0), records)
-    >>> float(search.simulate(np.random.default_rng(0), 100)["median_rank_error"].max()) < 50
-    True
+    `method`: "windows" (algorithm T1), "medians_h" (T2 with h rounds), "deciles" or "median" (T3), "tree_b" (a noisy
+    b-ary tree), "square_root" (the square-root factorisation of prefix sums) or "binary_search" (for the median).
+    `beta`: the failure probability of the proved error bound, in (0, 1). `family`, `calibration`: the noise on the
+    nodes of a tree of interior points, for methods that use them. `most_windows`: the largest number of windows, from 1
+    to 10,000.
     """
 
     method: str

@@ -32,18 +32,8 @@ _SHIPPED: "dict[tuple[Any, ...], tuple[Call, type[UserFunction]]]" = {}  # the f
 class UserFunction(Mechanism):
     """A user's function at one point of a sweep.
 
-    Parameters
-    ----------
-    function : mapping
-        Its module, its name and the digest of its source; the digest is None if it cannot be identified.
-    point : mapping
-        The value of each axis.
-
-    Examples
-    --------
-    >>> about = {"module": "my_file", "name": "f", "source": None}
-    >>> UserFunction.build(law_of(about, {"n": 3}), None).point
-    {'n': 3}
+    `function`: its module, its name and the digest of its source; the digest is None if it cannot be identified.
+    `point`: the value of each axis.
     """
 
     function: Mapping[str, Any]

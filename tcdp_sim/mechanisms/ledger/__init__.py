@@ -20,11 +20,6 @@ class Ledger(Mechanism):
 
     A point with `list` simulates the composed loss of a list that is fixed in advance (`ComposedLoss`). One with
     `analyst` simulates an analyst who chooses releases by earlier answers (`AdaptiveAnalyst`), whatever its list.
-
-    Examples
-    --------
-    >>> sorted(MODES)
-    ['analyst', 'list']
     """
 
     name = "ledger"

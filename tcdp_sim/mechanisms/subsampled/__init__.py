@@ -27,11 +27,6 @@ class Subsampled(Mechanism):
     without records (noise, privacy_loss, gap_max), and interior_point, whose records are constructed for each n.
 
     Source: Balle et al. (2018) [BBG18].
-
-    Examples
-    --------
-    >>> sorted(BASES)
-    ['gap_max_data', 'histogram', 'thresholds']
     """
 
     name = "subsampled"
