@@ -136,14 +136,14 @@ def _limits(part) -> dict[str, tuple[Guarantee, dict]]:
     named: dict[str, Guarantee] = {"no zCDP selection can do better": ZCDP(rho)}
     named |= {f"no tCDP selection can do better, ω = {omega:.3g}": TCDP(rho, float(omega)) for omega in omegas}
     styles = limit_styles(named)
-    return {label: (promise, styles[label]) for label, promise in named.items()}
+    return {label: (guarantee, styles[label]) for label, guarantee in named.items()}
 
 
 def _draw_limits(axes, limits, sizes, x) -> list[End]:
     """Draw the largest whole gap that is not enough for 95% success under each guarantee, for k = sizes, at x."""
     ends = []
-    for label, (promise, style) in limits.items():
-        gaps = np.ceil(selection_gap(promise, sizes, BETA)) - 1
+    for label, (guarantee, style) in limits.items():
+        gaps = np.ceil(selection_gap(guarantee, sizes, BETA)) - 1
         axes.plot(x, np.where(gaps > 0, gaps, np.nan), **style)
         ends.append(End(label, series.text_of(label), x[-1], gaps[-1] if gaps[-1] > 0 else np.nan, style))
     return ends

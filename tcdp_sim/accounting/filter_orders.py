@@ -31,12 +31,12 @@ def best_order(budget: Any, expected: Iterable[Any], relation: str | None) -> fl
     def shortfall(log_excess: float) -> float:
         """Return the log of the cost over the budget at an order, inf where nothing of the budget is left."""
         try:
-            promise = terms(budget, 1 + exp(log_excess))
+            own = terms(budget, 1 + exp(log_excess))
         except ValueError:
             return inf
-        prices = Prices(promise, relation)
+        prices = Prices(own, relation)
         total = sum(prices.of(release)[0] * count(times) for release, times in entries)
-        return log(total / promise.limits[0]) if total else -inf
+        return log(total / own.limits[0]) if total else -inf
 
     logs = np.log(_EXCESSES)
     values = [shortfall(each) for each in logs]

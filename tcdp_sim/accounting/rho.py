@@ -77,8 +77,8 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
         case BoundedRange(epsilon=epsilon):
             return bounded_range_rho(epsilon)
         case Claimed(guarantee=ZCDP(rho=rho) | TCDP(rho=rho)):
-            promise = release.guarantee
-            valid = getattr(promise, "omega", np.inf) >= omega and not getattr(promise, "xi", 0.0)
+            guarantee = release.guarantee
+            valid = getattr(guarantee, "omega", np.inf) >= omega and not getattr(guarantee, "xi", 0.0)
             return rho if valid else np.inf
         case Additive():
             return _additive(release, omega)

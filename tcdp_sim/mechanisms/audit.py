@@ -109,13 +109,13 @@ class Audit(Mechanism):
             claim = dict(law["claim"])
             return cls(AuditedRelease(law["method"], law["planted"]), CLAIMS[claim.pop("kind")](**claim))
         if "algorithm" not in law:
-            noise, promise = built_noise(law)
-            if promise is None:
+            noise, guarantee = built_noise(law)
+            if guarantee is None:
                 raise ValueError("noise with given parameters has no claim to audit; give a target such as rho instead")
-            return cls(noise, promise, law["shift"])
+            return cls(noise, guarantee, law["shift"])
         family = law["noise"]["family"] if "noise" in law else None
-        promise = selection_guarantee(law["algorithm"], family, "tight", law["target"])
-        return cls(selection_algorithm(law["algorithm"], family, law["parameters"]), promise, law["shift"])
+        guarantee = selection_guarantee(law["algorithm"], family, "tight", law["target"])
+        return cls(selection_algorithm(law["algorithm"], family, law["parameters"]), guarantee, law["shift"])
 
     @property
     def labels(self) -> bool:

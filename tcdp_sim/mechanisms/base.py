@@ -172,7 +172,7 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee | None:
-        """The privacy guarantee of the release; None if the noise promises nothing."""
+        """The privacy guarantee of the release; None if the noise has none."""
 
     @property
     def thresholds(self) -> Mapping[str, Mapping[str, float]]:

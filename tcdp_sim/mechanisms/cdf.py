@@ -117,7 +117,7 @@ class Cdf(Mechanism):
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         shares = tuple(law.get("shares", ()))
         factorisation = _factorisation(law["method"], int(law["k"]), from_axis(law["neighbours"]), shares)
-        return cls(noise, noise_axes.promised(law), factorisation, law.get("draws_losses", False))
+        return cls(noise, noise_axes.guarantee_of(law), factorisation, law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:

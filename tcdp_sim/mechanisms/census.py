@@ -31,7 +31,7 @@ class Census(Mechanism):
     - `delta`: the delta at which epsilon is accounted for, in (0, 1).
     - `shown`: the histograms whose errors are simulated, by their place in the list.
     - `variances`: the origin of the noise: the list itself, or the list with all sigma^2 multiplied by the factor at
-      which the exact epsilon is the one that a conversion promises for the list itself. "best" is the best conversion
+      which the exact epsilon is the one that a conversion gives for the list itself. "best" is the best conversion
       of rho-zCDP, "simple" is rho + 2 sqrt(rho log(1 / delta)).
     - `factor`: the factor.
     """

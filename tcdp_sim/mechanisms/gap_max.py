@@ -142,9 +142,9 @@ class GapMax(Mechanism):
         algorithm, k, m, beta = law["algorithm"], law["k"], law["m"], real("beta", law["beta"], 0, 1)
         family = law["noise"]["family"] if "noise" in law else None
         calibrated = selection_algorithm(algorithm, family, law["parameters"])
-        promise = selection_guarantee(algorithm, family, law.get("accounting", "tight"), law["target"])
+        guarantee = selection_guarantee(algorithm, family, law.get("accounting", "tight"), law["target"])
         sufficient = _sufficient(algorithm, calibrated, k, m, beta)
-        return cls(algorithm, calibrated, promise, law["gap"], k, m, beta, sufficient, law.get("draws_losses", False))
+        return cls(algorithm, calibrated, guarantee, law["gap"], k, m, beta, sufficient, law.get("draws_losses", False))
 
     @property
     def noise(self) -> Any:

@@ -148,7 +148,14 @@ class Histogram(Mechanism):
         printed = noise.printed_radius(law["target"]["rho"], bins, beta)
         bounds |= {} if printed is None else {"printed": printed}
         return cls(
-            noise, noise_axes.promised(law), counts, bins, beta, law["sampling"], bounds, law.get("draws_losses", False)
+            noise,
+            noise_axes.guarantee_of(law),
+            counts,
+            bins,
+            beta,
+            law["sampling"],
+            bounds,
+            law.get("draws_losses", False),
         )
 
     @property

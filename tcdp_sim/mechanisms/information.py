@@ -68,7 +68,7 @@ class Information(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
-        return cls(noise, noise_axes.promised(law), int(real("n", law["n"], 0)), int(real("k", law["k"], 0)))
+        return cls(noise, noise_axes.guarantee_of(law), int(real("n", law["n"], 0)), int(real("k", law["k"], 0)))
 
     @property
     def guarantee(self) -> Guarantee:

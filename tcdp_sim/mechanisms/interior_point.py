@@ -149,19 +149,19 @@ class InteriorPoint(Mechanism):
             "split": budget.split and list(budget.split),
         }
         if method == methods.WEAKER:
-            promise = methods.weaker_promise(budget)
-            law |= {"promise": {"epsilon": promise.epsilon, "delta": promise.delta}}
+            guarantee = methods.weaker_guarantee(budget)
+            law |= {"promise": {"epsilon": guarantee.epsilon, "delta": guarantee.delta}}
         return law | methods.described(method, budget, log2_k, n)
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         target = law["target"]
-        promise: Guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
+        guarantee: Guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
         if "promise" in law:
-            promise = ApproxDP(**law["promise"])
+            guarantee = ApproxDP(**law["promise"])
         recipes = tuple(_tree(entry) for entry in law.get("recipes", ()))
         where = (law["shape"], law["draw"], law["log2_k"], law["n"])
-        return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0), law.get("draws_losses", False))
+        return cls(law["method"], guarantee, *where, recipes, law.get("scale", 0.0), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:

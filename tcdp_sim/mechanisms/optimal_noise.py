@@ -70,7 +70,7 @@ class OptimalNoise(Mechanism):
         k = whole("k", k, 1, _EXACT_INTEGERS) if k < _EXACT_INTEGERS else k
         given = {name: point.get(name) for name in ("rho", "omega")}
         target = {name: real(name, value, 0) for name, value in given.items() if value not in (None, np.inf)}
-        best = optimal_noise(_promise(target), LargestError(k, LEVEL), coordinates=2)
+        best = optimal_noise(_guarantee(target), LargestError(k, LEVEL), coordinates=2)
         noise, least = best.noise, best.bounds
         return {
             "mechanism": cls.name,
@@ -87,7 +87,7 @@ class OptimalNoise(Mechanism):
     def build(cls, law: Law, counts: Any) -> Self:
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         return cls(
-            noise, _promise(law["target"]), law["k"], law["least"], law["quantile"], law.get("draws_losses", False)
+            noise, _guarantee(law["target"]), law["k"], law["least"], law["quantile"], law.get("draws_losses", False)
         )
 
     @property
@@ -118,5 +118,5 @@ class OptimalNoise(Mechanism):
         return of_moves(self.noise, self.moves, trials, rng=rng)
 
 
-def _promise(target: dict[str, float]) -> Guarantee:
+def _guarantee(target: dict[str, float]) -> Guarantee:
     return TCDP(target["rho"], target["omega"]) if "omega" in target else ZCDP(target["rho"])

@@ -117,16 +117,18 @@ class PartitionSelection(Mechanism):
         per_key = whole("records_per_key", _given(point, "records_per_key"), 1, MOST_PER_KEY)
         law = {"mechanism": cls.name, "version": cls.version, "data": counts.digest}
         law |= {"method": method, "target": target, "keys": keys}
-        promise = _promise(target)
+        guarantee = _guarantee(target)
         if method != "threshold":
-            curve: Any = optimal_curve(method, promise, keys, per_key)
+            curve: Any = optimal_curve(method, guarantee, keys, per_key)
             return law | {"parameters": _parameters(curve)}
         spec = point.get("noise")
         if spec is None:
             raise ValueError("method = threshold needs noise, which the sweep does not give")
         sign = SIGNS[choice("comparison", _given(point, "comparison"), SIGNS)]
         step = noise_axes.step(spec)
-        curve = threshold_curve(spec["family"], promise, keys, per_key, comparison=sign, method=CALIBRATION, step=step)
+        curve = threshold_curve(
+            spec["family"], guarantee, keys, per_key, comparison=sign, method=CALIBRATION, step=step
+        )
         noise = {"noise": noise_axes.named(spec, CALIBRATION), "parameters": noise_axes.parameters(curve.noise)}
         return law | noise | {"threshold": curve.threshold, "comparison": sign, "per_key": per_key}
 
@@ -139,7 +141,7 @@ class PartitionSelection(Mechanism):
             own = {name: inf if value == "inf" else value for name, value in law["parameters"].items()}
             curve = KINDS[law["method"]](**own)
         records = np.asarray(counts, dtype=np.int64)
-        return cls(curve, _promise(law["target"]), records, int(law["keys"]), law.get("draws_losses", False))
+        return cls(curve, _guarantee(law["target"]), records, int(law["keys"]), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -223,7 +225,7 @@ def _target(point: Point) -> dict[str, Any]:
     return target if omega == inf else target | {"omega": omega}
 
 
-def _promise(target: Mapping[str, Any]) -> Guarantee:
+def _guarantee(target: Mapping[str, Any]) -> Guarantee:
     if "epsilon" in target:
         return ApproxDP(target["epsilon"], target["delta"])
     if "omega" in target:

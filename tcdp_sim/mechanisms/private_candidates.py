@@ -143,17 +143,17 @@ class PrivateCandidates(Mechanism):
         family = law["noise"]["family"] if "noise" in law else None
         tries = tries_of(method, law["tries"]) if method in LAWS else None
         if tries is not None:
-            promise: Guarantee = TCDP(target["rho"], target["omega"])
+            guarantee: Guarantee = TCDP(target["rho"], target["omega"])
         elif method == ALL_RUNS:
-            promise = ZCDP(target["rho"])
+            guarantee = ZCDP(target["rho"])
         else:
-            promise = selection_guarantee(method, family, "tight", target)
+            guarantee = selection_guarantee(method, family, "tight", target)
         losses = accuracy_losses(law["problem"], law["k"])
         return cls(
             method,
             losses,
             law["records"],
-            promise,
+            guarantee,
             dict(law["parameters"]),
             tries,
             family,

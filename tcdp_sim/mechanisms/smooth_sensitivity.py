@@ -111,7 +111,7 @@ class SmoothSensitivity(Mechanism):
         law |= _records(point, options)
         if source == "smooth":
             law["smoothing"] = real("smoothing", point.get("smoothing"), 0)
-            noise = calibrate_smooth(point.get("smooth_noise"), _promise(target), law["smoothing"]).noise  # type: ignore[arg-type]
+            noise = calibrate_smooth(point.get("smooth_noise"), _guarantee(target), law["smoothing"]).noise  # type: ignore[arg-type]
         elif source == "global":
             noise = calibrate("gaussian", ZCDP(target["rho"])).noise
         else:
@@ -125,7 +125,7 @@ class SmoothSensitivity(Mechanism):
         records = Records(values, times, 2 ** law["log2_k"])
         noise = noise_axes.built(law["noise"], law["parameters"]) if "noise" in law else None
         rest = (law["contamination"], law.get("trim", 0.0), noise, law.get("smoothing", 0.0))
-        built = cls(law["method"], _promise(law["target"]), records, *rest, law.get("draws_losses", False))
+        built = cls(law["method"], _guarantee(law["target"]), records, *rest, law.get("draws_losses", False))
         _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
 
@@ -227,7 +227,7 @@ class SmoothSensitivity(Mechanism):
         return "trimmed_mean", int(self.trim * self.clean.n) if statistic == "trimmed_mean" else 0
 
 
-def _promise(target: Mapping[str, float]) -> TCDP | ZCDP:
+def _guarantee(target: Mapping[str, float]) -> TCDP | ZCDP:
     return TCDP(**target) if "omega" in target else ZCDP(**target)
 
 

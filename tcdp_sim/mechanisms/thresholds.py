@@ -147,12 +147,12 @@ class Thresholds(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         target = law["target"]
-        promise = TCDP(**target) if "omega" in target else ZCDP(**target)
+        guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
         values, times = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
         records = Records(values, times, 2 ** law["log2_k"])
         more = {name: law[name] for name in ("most_windows",) if name in law}
         more |= {name: law[name] for name in ("draws_losses",) if name in law}
-        built = cls(law["method"], promise, records, law["beta"], **law.get("noise", {}), **more)
+        built = cls(law["method"], guarantee, records, law["beta"], **law.get("noise", {}), **more)
         _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
 

@@ -1,4 +1,4 @@
-"""The largest of many draws of a noise: the radius that theorems promise."""
+"""The largest of many draws of a noise: the radius that theorems guarantee."""
 
 import numpy as np
 from numpy.typing import ArrayLike

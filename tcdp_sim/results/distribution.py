@@ -270,9 +270,9 @@ def _deltas(flat: xr.Dataset, observable: str, binned: Binned, at: Floats) -> di
     mean, lower, upper = deltas(binned, at)
     none = np.full(mean.shape, np.nan)
     exact, why = (none, why) if law is None else _of_each_cell(law, flat, at)
-    promise, _ = _law(flat, "PROMISED", observable)
+    guarantee, _ = _law(flat, "PROMISED", observable)
     about = {"units": "1", "long_name": f"{said}: what the guarantee promises"}
-    promised = {} if promise is None else {"delta_promised": (dims, _of_each_cell(promise, flat, at)[0], about)}
+    promised = {} if guarantee is None else {"delta_promised": (dims, _of_each_cell(guarantee, flat, at)[0], about)}
     return promised | {
         "delta": (dims, mean, {"units": "1", "long_name": said}),
         "delta_lower": (dims, lower, {"units": "1", "long_name": f"{said}: lower end of a 95% interval"}),

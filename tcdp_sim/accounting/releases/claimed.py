@@ -52,7 +52,7 @@ class Claimed(Release):
             valid = "PureDP, ApproxDP, ZCDP, TCDP, ApproxZCDP, ApproxTCDP or RDP"
             raise ValueError(f"guarantee = {self.guarantee!r} is not valid; valid: {valid}")
         if isinstance(self.guarantee, ApproxDP) and self.guarantee.delta == 1:
-            raise ValueError(f"guarantee = {self.guarantee!r} promises nothing; valid: delta < 1")
+            raise ValueError(f"guarantee = {self.guarantee!r} guarantees nothing; valid: delta < 1")
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the class."""

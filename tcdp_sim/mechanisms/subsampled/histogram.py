@@ -126,11 +126,11 @@ class SubsampledHistogram(Mechanism):
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
-        promise = ApproxDP(**law["target"]) if "epsilon" in law["target"] else noise_axes.promised(law)
+        guarantee = ApproxDP(**law["target"]) if "epsilon" in law["target"] else noise_axes.guarantee_of(law)
         how = (law["scheme"], law["sampling_fraction"], law.get("threshold"), law["path"])
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         records = np.asarray(counts, dtype=np.int64)
-        return cls(noise, promise, records, law["bins"], *how, law.get("draws_losses", False))
+        return cls(noise, guarantee, records, law["bins"], *how, law.get("draws_losses", False))
 
     def __post_init__(self) -> None:
         _ = self.sampling  # raises for data that cannot be sampled
@@ -266,11 +266,11 @@ def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: st
     objective = spec_objective(spec, k) if registry.noise(family).is_optimized else VARIANCE
     given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": noise_axes.step(spec)}
     if "epsilon" not in target:
-        promise, method = (
+        guarantee, method = (
             equal_privacy(family, target["rho"], target.get("omega"), target.get("delta")),
             spec["calibration"],
         )
-        return calibrate(family, promise, 1.0, method, **given).noise
+        return calibrate(family, guarantee, 1.0, method, **given).noise
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
     epsilon, delta = real("epsilon", target["epsilon"], 0), real("delta", target["delta"], 0, 1)

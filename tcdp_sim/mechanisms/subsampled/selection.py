@@ -94,13 +94,13 @@ class SubsampledSelection(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         family = law["noise"]["family"] if "noise" in law else None
-        promise = selection_guarantee(law["algorithm"], family, law.get("accounting", "tight"), law["target"])
+        guarantee = selection_guarantee(law["algorithm"], family, law.get("accounting", "tight"), law["target"])
         if "final" in law:
-            promise = PureDP(law["final"]["epsilon"])
+            guarantee = PureDP(law["final"]["epsilon"])
         calibrated = selection_algorithm(law["algorithm"], family, law["parameters"])
         counts = np.asarray(counts, dtype=np.int64)
         sampling = Sampling(counts, law["scheme"], law["sampling_fraction"], law["path"])
-        return cls(calibrated, promise, sampling, law["k"], law["m"])
+        return cls(calibrated, guarantee, sampling, law["k"], law["m"])
 
     @property
     def guarantee(self) -> Guarantee:

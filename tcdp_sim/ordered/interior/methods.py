@@ -61,7 +61,7 @@ def is_tree(method: str) -> bool:
     return method not in (*BASELINES, WEAKER)
 
 
-def weaker_promise(available: Budget) -> ApproxDP:
+def weaker_guarantee(available: Budget) -> ApproxDP:
     """Return the guarantee of the stability histogram: the (epsilon, delta)-DP that the target implies."""
     return stability_histogram.implied(available.guarantee, available.delta)
 
@@ -78,7 +78,7 @@ def required_records(method: str, available: Budget, log2_k: float) -> int:
     if method == "binary_search":
         return ceil(records_needed.binary_search_required_records(available.guarantee.rho, log2_k, available.failure))
     if method == WEAKER:
-        return stability_histogram.required_records(weaker_promise(available), log2_k, available.failure)
+        return stability_histogram.required_records(weaker_guarantee(available), log2_k, available.failure)
     if method in RECURSIONS:
         return _recursion(method, available, log2_k).required_records()
     return records_needed.required_records(
@@ -94,7 +94,7 @@ def described(method: str, available: Budget, log2_k: float, n: int) -> dict[str
         return {"scale": comparison_scale(available.guarantee.rho, log2_k)}
     if method == WEAKER:
         trees: tuple[ReleaseParameters, ...] = (
-            stability_histogram.release_parameters(weaker_promise(available), log2_k, n, available.failure),
+            stability_histogram.release_parameters(weaker_guarantee(available), log2_k, n, available.failure),
         )
     elif method in RECURSIONS:
         trees = _recursion(method, available, log2_k).parameters(n)
@@ -108,7 +108,7 @@ def described(method: str, available: Budget, log2_k: float, n: int) -> dict[str
 def ledger(method: str, available: Budget, log2_k: float) -> tuple[Step, ...]:
     """Return the ledger of a method with trees."""
     if method == WEAKER:
-        return stability_histogram.ledger(weaker_promise(available))
+        return stability_histogram.ledger(weaker_guarantee(available))
     if method in RECURSIONS:
         return _recursion(method, available, log2_k).ledger()
     budget_split = _budget_split(method, available, log2_k)
