@@ -59,7 +59,7 @@ class Audit:
     folder: Path | None
 
     @property
-    def doubt(self) -> float:
+    def failure(self) -> float:
         """The probability, 1 - level, with which the bound may be too large."""
         return 1 - self.level
 

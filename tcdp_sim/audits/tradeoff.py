@@ -105,16 +105,16 @@ class TradeOff:
     beta_upper: Floats
 
 
-def of_counts(first: Ints, second: Ints, doubt: float) -> TradeOff:
+def of_counts(first: Ints, second: Ints, failure: float) -> TradeOff:
     """Return the empirical trade-off curve of a score whose larger values favour the first input.
 
     `first` and `second` count each input's outputs in the cells of the score. The sample must not have made the score.
-    The bands are Clopper and Pearson's, with the doubt shared by both errors, all thresholds and LOOKS.
+    The bands are Clopper and Pearson's, with the failure probability shared by both errors, all thresholds and LOOKS.
     """
     trials = int(first.sum())
     accepted = np.concatenate([[0], np.cumsum(first)[:-1]])[::-1]  # outputs of the first input below each threshold
     rejected = trials - np.concatenate([[0], np.cumsum(second)[:-1]])[::-1]
-    share = doubt / (4 * LOOKS * max(len(first) - 1, 1))
+    share = failure / (4 * LOOKS * max(len(first) - 1, 1))
     ends = [(binomial.lower_probability(hits, trials, share), binomial.upper_probability(hits, trials, share))
             for hits in (rejected, accepted)]  # fmt: skip
     return TradeOff(rejected / trials, accepted / trials, *ends[0], *ends[1])

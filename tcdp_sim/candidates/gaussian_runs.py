@@ -107,17 +107,17 @@ def _moments(order: float, tries: Tries, falls: Floats, masses: Floats, rises: F
     rise of L more: w and phi are monotone, so this is Chebyshev's inequality and a bound on a covariance.
     """
     run, other, tilted = masses
-    level, doubt = order * run - (order - 1) * other, 4 * ROUNDING * order
-    least, most = np.minimum(level[:-1], level[1:]) - doubt, np.maximum(level[:-1], level[1:]) + doubt
+    level, slack = order * run - (order - 1) * other, 4 * ROUNDING * order
+    least, most = np.minimum(level[:-1], level[1:]) - slack, np.maximum(level[:-1], level[1:]) + slack
     risen = np.diff(level)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # where there is no bound
         weights = np.stack([tries.slope(most), tries.slope(least)])
         spare = 0.25 * np.diff(weights, axis=0)[0] * falls * np.square(np.diff(tilted))
-        # U is known to within the doubt, and w falls
-        means = np.stack([np.abs(tries.mass(level[:-1] + side * doubt, risen) / risen) for side in (1, -1)])
+        # U is known to within the slack, and w falls
+        means = np.stack([np.abs(tries.mass(level[:-1] + side * slack, risen) / risen) for side in (1, -1)])
         extra = np.stack([np.zeros(len(risen)), spare / np.abs(risen)])
         plain, better = _product(weights, rises), _product(means, rises) + extra
-        close = (np.abs(risen) > 1e4 * doubt) & np.isfinite(better).all(axis=0)
+        close = (np.abs(risen) > 1e4 * slack) & np.isfinite(better).all(axis=0)
         low = np.where(close, np.maximum(plain[0], better[0]), plain[0])
         high = np.where(close, np.minimum(plain[1], better[1]), plain[1])
         return np.array([low.sum(), high.sum()])
@@ -208,8 +208,8 @@ def _rises(order: float, shift: float, phi: Floats, masses: Floats, most: float)
     tilt, lost = 2 * power + order * shift, UNDERFLOW * exp(power)
     sizes = np.minimum(masses.max(axis=1, keepdims=True), TAIL * masses[:, 1:])
     own = ROUNDING * (0.5 + tilt) * sizes[2] + lost
-    doubt = ROUNDING * (order * sizes[:2].max(axis=0) + tilt * sizes[2]) + lost
+    slack = ROUNDING * (order * sizes[:2].max(axis=0) + tilt * sizes[2]) + lost
     with np.errstate(invalid="ignore"):  # an infinite phi of no mass
         low = np.append(phi, 0.0) * (tilted - own)
         high = np.concatenate([[most], phi]) * (tilted + own)
-    return np.maximum(np.stack([np.maximum(rise - doubt, low), np.minimum(rise + doubt, high)]), 0.0)
+    return np.maximum(np.stack([np.maximum(rise - slack, low), np.minimum(rise + slack, high)]), 0.0)

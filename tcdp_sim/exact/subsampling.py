@@ -115,11 +115,11 @@ class DominatingPair:
         for _, *mixtures in self.parts:
             for mixture in mixtures:
                 need_density(mixture.noise)
-        chances = [scalar("probability", part[0], 0, 1, finite=False) for part in self.parts]
-        rest = max(fsum([1.0, *(-chance for chance in chances)]), 0.0) if self.rest is None else self.rest
+        probabilities = [scalar("probability", part[0], 0, 1, finite=False) for part in self.parts]
+        rest = max(fsum([1.0, *(-each for each in probabilities)]), 0.0) if self.rest is None else self.rest
         object.__setattr__(self, "rest", scalar("rest", rest, 0, 1, closed=True))
-        if not abs(fsum([*chances, rest]) - 1) <= 1e-12:
-            raise ValueError(f"parts and rest have probability {fsum([*chances, rest]):.15g}; valid: 1")
+        if not abs(fsum([*probabilities, rest]) - 1) <= 1e-12:
+            raise ValueError(f"parts and rest have probability {fsum([*probabilities, rest]):.15g}; valid: 1")
 
     def without_rare(self, most: float) -> "DominatingPair":
         """Return the pair without its rarest parts, whose total probability is at most `most`.
@@ -127,8 +127,8 @@ class DominatingPair:
         It is added to the rest.
         """
         parts = sorted(self.parts, key=lambda part: part[0])
-        gone = sum(total <= most for total in accumulate(chance for chance, _, _ in parts[:-1]))
-        rest = fsum([self.rest or 0.0, *(chance for chance, _, _ in parts[:gone])])
+        gone = sum(total <= most for total in accumulate(probability for probability, _, _ in parts[:-1]))
+        rest = fsum([self.rest or 0.0, *(probability for probability, _, _ in parts[:gone])])
         return DominatingPair(tuple(parts[gone:]), self.symmetric, rest)
 
 
@@ -147,9 +147,9 @@ def dominating_pairs(
     | with_replacement | substitution | one label for each number k of draws of the record |
     | hybrid | add/remove | one label for each number k of draws of the record, both directions |
 
-    The last two schemes make round(s * records) draws with replacement. Their labels have the chance of drawing the
-    record k times, and the noise moves by k times the shift. The profiles of "poisson" and "without_replacement" are
-    attained. With labels they are an upper bound.
+    The last two schemes make round(s * records) draws with replacement. Their labels have the probability of drawing
+    the record k times, and the noise moves by k times the shift. The profiles of "poisson" and "without_replacement"
+    are attained. With labels they are an upper bound.
 
     For "poisson_substitution" the record moves the answer by `shift` (P) or by -`shift` (P'). That is attained and the
     worst case. If two records move the answer by a > b, only thresholds tell laws with monotone losses apart, and they
@@ -178,9 +178,9 @@ def dominating_pairs(
         if scheme == "poisson":
             return DominatingPair(((1.0, p, q),)), DominatingPair(((1.0, q, p),))
         return (DominatingPair(((1.0, p, q),), True),)
-    chances, eta = draw_count_probabilities(s, records), inclusion_probability(s, scheme, records)
-    forward = tuple((chance / eta, *subsampled(noise, k * shift, eta)) for k, chance in enumerate(chances, start=1))
-    rest = draw_count_tail(s, records, len(chances)) / eta
+    probabilities, eta = draw_count_probabilities(s, records), inclusion_probability(s, scheme, records)
+    forward = tuple((each / eta, *subsampled(noise, k * shift, eta)) for k, each in enumerate(probabilities, start=1))
+    rest = draw_count_tail(s, records, len(probabilities)) / eta
     if scheme == "with_replacement":
         return (DominatingPair(forward, True, rest),)
     return DominatingPair(forward, rest=rest), DominatingPair(tuple((w, q, p) for w, p, q in forward), rest=rest)

@@ -217,7 +217,7 @@ def _permute_and_flip(other: float, k: float) -> tuple[float, float]:
     """Return the probability that the leader is selected, and that one of the k - 1 others is.
 
     The leader is accepted whenever it is visited, each of the others with probability `other`. Before the leader come 0
-    to k - 1 others, each number with the same chance.
+    to k - 1 others, each number with the same probability.
     """
     if k * other < 1e-4:  # four terms of the series: the difference below would cancel
         terms = np.cumprod([(k - 1) * other / 2, -(k - 2) * other / 3, -(k - 3) * other / 4, -(k - 4) * other / 5])

@@ -91,8 +91,8 @@ class Information(Mechanism):
         By symmetry the number has the same law where the release is noise around n.
         """
         loss = self.noise.privacy_loss(self.noise.sample(size=trials, rng=rng), self.n)
-        chance = 1 / (1 + np.exp(-np.abs(loss)))
-        return np.maximum(np.log(2) - entr(chance) - entr(1 - chance), 0.0)
+        probability = 1 / (1 + np.exp(-np.abs(loss)))
+        return np.maximum(np.log(2) - entr(probability) - entr(1 - probability), 0.0)
 
     def _of_a_bin(self, rng: np.random.Generator, trials: int) -> Floats:
         """Return the trials for k >= 2, with all records in the first bin.

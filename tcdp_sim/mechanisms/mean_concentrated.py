@@ -103,16 +103,16 @@ class MeanConcentrated(Mechanism):
         return one - zero
 
     @property
-    def chance(self) -> float:
+    def probability(self) -> float:
         """The probability that an answer is the record's bit."""
         return 1 / (2 + expm1(-self.epsilon))
 
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
-        ones = (rng.binomial(self.answers, chance, size=trials) for chance in (self.chance, 1 - self.chance))
+        ones = (rng.binomial(self.answers, each, size=trials) for each in (self.probability, 1 - self.probability))
         return {name: self.epsilon * (2.0 * each - self.answers) for name, each in zip((LOSS, NEIGHBOUR), ones)}
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
-        ones = rng.binomial(self.answers, self.chance, size=trials)
+        ones = rng.binomial(self.answers, self.probability, size=trials)
         return {"loss": self.epsilon * (2.0 * ones - self.answers), "bit": ones >= self.cut}
 
 

@@ -58,10 +58,10 @@ def distribution(
         Dimensions: one for each axis with several values, and `bin`, whose coordinate is the middle of a bin, in the
         unit of the observable, with `lower` and `upper`. An axis that is called like a variable gets another name. Bins
         leave no gap. A bin holds its lower edge and not its upper one (below zero the other way round); a bin with
-        equal edges is a single value. Variables: `count`; `probability` and `sf`, the chance to lie above the bin, each
-        with the exact 95% interval in `..._lower` and `..._upper` and with `..._exact` (NaN where no law is known; the
-        attribute `exact` says so); `density`, the probability by width; `trials`, `minus_infinity` and `plus_infinity`.
-        With `at`: `delta`, `delta_lower`, `delta_upper` and `delta_exact`.
+        equal edges is a single value. Variables: `count`; `probability` and `sf`, the probability of lying above the
+        bin, each with the exact 95% interval in `..._lower` and `..._upper` and with `..._exact` (NaN where no law is
+        known; the attribute `exact` says so); `density`, the probability by width; `trials`, `minus_infinity` and
+        `plus_infinity`. With `at`: `delta`, `delta_lower`, `delta_upper` and `delta_exact`.
 
     Raises
     ------

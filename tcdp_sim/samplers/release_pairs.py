@@ -24,13 +24,13 @@ class Tilted:
     """Draws of finite losses from a law near P e^(tilt L), with the logs of their weights.
 
     `loss`, `log_weight`: the losses of the outcomes, or of the middles of the steps, and the logs of P-mass over
-    chance. `chance`: the probabilities of outcomes or steps. `sampler`: the sampler of outputs; None if the outcomes
-    are all that there is.
+    `probability`. `probability`: the probabilities of outcomes or steps. `sampler`: the sampler of outputs; None if the
+    outcomes are all that there is.
     """
 
     loss: Floats
     log_weight: Floats
-    chance: Floats
+    probability: Floats
     sampler: ImportanceSampler | None = None
     pair: Any = None
     tilt: float = 0.0
@@ -39,19 +39,19 @@ class Tilted:
     def log_total(self) -> float:
         """The log of E e^(tilt L) over finite losses, about."""
         logs = self.log_weight + self.tilt * self.loss
-        return float(logs.max() + np.log((self.chance * np.exp(logs - logs.max())).sum()))
+        return float(logs.max() + np.log((self.probability * np.exp(logs - logs.max())).sum()))
 
     @property
     def moments(self) -> tuple[float, float]:
         """Mean and variance of the loss under the tilted law, about."""
-        weight = self.chance * np.exp(self.log_weight + self.tilt * self.loss - self.log_total)
+        weight = self.probability * np.exp(self.log_weight + self.tilt * self.loss - self.log_total)
         mean = float((weight * self.loss).sum())
         return mean, float((weight * (self.loss - mean) ** 2).sum())
 
     def draw(self, size: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return losses and the logs of their weights; the weighted mean of f(loss) is E[f(L); L finite] under P."""
         if self.sampler is None:
-            place = np.searchsorted(np.cumsum(self.chance[:-1]), rng.random(size), side="right")
+            place = np.searchsorted(np.cumsum(self.probability[:-1]), rng.random(size), side="right")
             return self.loss[place], self.log_weight[place]
         x, log_share = self.sampler.points(size, rng=rng)
         loss = np.where(np.isfinite(log_share), self.pair.loss(x), 0.0)  # outputs of infinite loss have no weight
@@ -93,8 +93,8 @@ class AtomPair:
         return float(self.p[self.values == np.inf].sum())
 
     def draw(self, first: bool, size: int, *, rng: np.random.Generator) -> Floats:
-        chance = self.p if first else self.q
-        return np.searchsorted(np.cumsum(chance[:-1]), rng.random(size), side="right").astype(np.float64)
+        probability = self.p if first else self.q
+        return np.searchsorted(np.cumsum(probability[:-1]), rng.random(size), side="right").astype(np.float64)
 
     def loss(self, outputs: Floats) -> Floats:
         return self.values[outputs.astype(np.int64)]
@@ -204,10 +204,10 @@ def _stepped(pair: NoisePair | RangePair, nodes: Floats, tilt: float) -> Tilted:
     middle = 0.5 * (sampler.edges[1:] + sampler.edges[:-1])
     with np.errstate(all="ignore"):
         log_share, loss = log_f(middle) - sampler.heights, pair.loss(middle)
-    chance = np.diff(sampler.edges) * np.exp(sampler.heights) / sampler.area
+    probability = np.diff(sampler.edges) * np.exp(sampler.heights) / sampler.area
     kept = np.isfinite(log_share)
     log_weight = np.log(sampler.area) + log_share[kept] - tilt * loss[kept]
-    return Tilted(loss[kept], log_weight, chance[kept], sampler, pair, tilt)
+    return Tilted(loss[kept], log_weight, probability[kept], sampler, pair, tilt)
 
 
 def response_pair(epsilon: float, k: int = 2, delta: float = 0.0) -> AtomPair:
@@ -224,8 +224,8 @@ def range_atoms(epsilon: float, t: float) -> AtomPair:
     """Return the pair of bounded range with the losses t and t - epsilon."""
     p = -np.expm1(t - epsilon) / -np.expm1(-epsilon)
     values = np.array([t, t - epsilon])
-    chance = np.array([p, 1 - p])
-    return AtomPair(values, chance, chance * np.exp(-values))
+    probability = np.array([p, 1 - p])
+    return AtomPair(values, probability, probability * np.exp(-values))
 
 
 def vector_pair(p: Any, q: Any) -> AtomPair:

@@ -81,7 +81,7 @@ def unseen_p_values(mean, trials, exact, least=-np.inf, most=np.inf) -> np.ndarr
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         gap = np.abs(exact - mean)
         part = np.minimum(gap / np.where(exact > mean, most - mean, mean - least), 1.0)
-        chance = np.maximum(np.exp((trials - 1) * np.log1p(-part)), LEAST_P)
-    chance = np.where((part > 0) & (trials > 1), chance, np.nan)
-    chance = np.where((exact < least - slack) | (exact > most + slack) | (trials == 0), LEAST_P, chance)
-    return np.where(np.isfinite(exact), np.where(gap <= slack, 1.0, chance), np.nan)
+        probability = np.maximum(np.exp((trials - 1) * np.log1p(-part)), LEAST_P)
+    probability = np.where((part > 0) & (trials > 1), probability, np.nan)
+    probability = np.where((exact < least - slack) | (exact > most + slack) | (trials == 0), LEAST_P, probability)
+    return np.where(np.isfinite(exact), np.where(gap <= slack, 1.0, probability), np.nan)

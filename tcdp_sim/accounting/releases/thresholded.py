@@ -77,11 +77,11 @@ class Thresholded(Release):
     def _new_key(self) -> tuple[AtomicLoss, AtomicLoss]:
         """Return the laws of a new key with the record under P, and under Q."""
         beyond = self.threshold - 1
-        chance = float(self.noise.sf(beyond))
+        probability = float(self.noise.sf(beyond))
         if self.comparison == ">=" and self.noise.is_discrete:
-            chance += float(np.exp(self.noise.logpdf(beyond)))
-        low, high = chance * (1 - DENSITY), min(chance * (1 + DENSITY) + TINY, 1.0)
-        hidden = -np.log1p(-chance)  # the loss of silence, for the data set without the record
-        slack = DENSITY * float(hidden) / (1 - chance) + TINY
-        shown = AtomicLoss(np.array([-hidden]), np.array([1 - chance]), (low, high), 0.0, DENSITY, slack)
+            probability += float(np.exp(self.noise.logpdf(beyond)))
+        low, high = probability * (1 - DENSITY), min(probability * (1 + DENSITY) + TINY, 1.0)
+        hidden = -np.log1p(-probability)  # the loss of silence, for the data set without the record
+        slack = DENSITY * float(hidden) / (1 - probability) + TINY
+        shown = AtomicLoss(np.array([-hidden]), np.array([1 - probability]), (low, high), 0.0, DENSITY, slack)
         return shown, AtomicLoss(np.array([hidden]), np.array([1.0]), (0.0, 0.0), 0.0, 1e-15, slack)

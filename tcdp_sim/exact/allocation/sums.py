@@ -153,11 +153,11 @@ def power(x: Any, times: int) -> Any:
 def _chernoff_below(sigma: float, steps: int, end: float) -> float:
     """Return Chernoff's bound on the probability that a sum of t ratios is below some value."""
     x = np.linspace(-_FAR, _FAR, _CELLS + 1)
-    chance = ndtr(x[1:]) - ndtr(x[:-1]) + TINY
+    probability = ndtr(x[1:]) - ndtr(x[:-1]) + TINY
     ratio = np.exp((x[:-1] - 0.5 / sigma) / sigma)  # the least of each cell
     best = 0.0
     for theta in np.geomspace(1e-2, 1e4, 31):
-        moment = log(float(chance @ np.exp(-theta * ratio)) + TINY) + 1e-12
+        moment = log(float(probability @ np.exp(-theta * ratio)) + TINY) + 1e-12
         best = min(best, steps * moment + theta * end)
     return exp(best)
 

@@ -132,14 +132,14 @@ class Cells:
         order = np.argsort(-weight)
         return points[order][weight[order] > _HEAVY]
 
-    def _completed(self, loss: Floats, mass: Floats, doubt: float) -> Atoms:
-        """Return atoms with the mirror images, and the rest plus `doubt` at a loss of 0."""
+    def _completed(self, loss: Floats, mass: Floats, slack: float) -> Atoms:
+        """Return atoms with the mirror images, and the rest plus `slack` at a loss of 0."""
         if self.symmetric:
             loss, mass = loss[loss > 0], mass[loss > 0]
             mirrored = mass * np.exp(-loss)
-            rest = 1 - self.lost - mass.sum() - mirrored.sum() + doubt
+            rest = 1 - self.lost - mass.sum() - mirrored.sum() + slack
             loss, mass = np.concatenate([-loss, [0.0], loss]), np.concatenate([mirrored, [max(rest, 0.0)], mass])
-        kept = mass > (_RARE if doubt <= 0 else 0)
+        kept = mass > (_RARE if slack <= 0 else 0)
         return Atoms(loss[kept], mass[kept], self.lost)
 
 

@@ -205,12 +205,13 @@ def gathered(indices: list[Ints], masses: list[Floats]) -> tuple[int, Floats]:
     return first, np.asarray(total, dtype=np.float64)
 
 
-def ever(chances: list[tuple[tuple[float, float], int]]) -> tuple[float, float]:
+def ever(probabilities: list[tuple[tuple[float, float], int]]) -> tuple[float, float]:
     """Return the probability that one of several independent events happens, from below and above.
 
-    chances: the ends of the probability of each event, and how often it is tried. A single event keeps its ends.
+    `probabilities`: the ends of the probability of each event, and how often it is tried. A single event keeps its
+    ends.
     """
-    tried = [(ends, times) for ends, times in chances if ends[1] > 0]
+    tried = [(ends, times) for ends, times in probabilities if ends[1] > 0]
     if not tried or (len(tried) == 1 and tried[0][1] == 1):
         return tried[0][0] if tried else (0.0, 0.0)
     with np.errstate(divide="ignore"):

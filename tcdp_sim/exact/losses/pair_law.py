@@ -329,17 +329,17 @@ class _Part:
         crossed = np.where(high - low > _FLAT, np.maximum(crossed, 0), 0).astype(np.int64)
         if crossed.sum() > _MOST_CELLS:
             raise TooFine
-        doubt = float(self._slack[begin:stop].max(initial=0.0))
+        slack = float(self._slack[begin:stop].max(initial=0.0))
         which = np.repeat(np.arange(len(a)), crossed)
         levels = offset + step * (lowest[which] + 1 + _counted(crossed))
-        places, missed = self._levels(levels, a[which], b[which], max(_CLOSE * step, doubt))
+        places, missed = self._levels(levels, a[which], b[which], max(_CLOSE * step, slack))
         index = np.repeat(lowest, crossed + 1) + _counted(crossed + 1)
         starts, ends = self._whole[2:]
         left, right = _between(starts[begin:stop], ends[begin:stop], places, crossed)
         masses, upper, outside = self._cells(left, right, offset + step * index, step)
         index = index.astype(np.int64)
         both = np.concatenate([index, index + 1]), np.concatenate([masses - upper, upper])
-        return *both, gone, raised, doubt + missed + outside
+        return *both, gone, raised, slack + missed + outside
 
     def _cells(self, left: Floats, right: Floats, point: Floats, step: float) -> tuple[Floats, Floats, float]:
         """Return the masses of cells, their shares of the upper grid point, and how far losses lie outside."""

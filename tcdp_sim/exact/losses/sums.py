@@ -189,10 +189,10 @@ def summed(
     )
 
 
-def ever(chance: float, releases: int) -> float:
-    """Return the probability that an event with this chance (cut at 1) in one release happens in any of them."""
+def ever(probability: float, releases: int) -> float:
+    """Return the probability that an event with this probability (cut at 1) in one release happens in any of them."""
     with np.errstate(divide="ignore"):
-        return float(-np.expm1(releases * np.log1p(-min(chance, 1.0))))
+        return float(-np.expm1(releases * np.log1p(-min(probability, 1.0))))
 
 
 def dot(x: Floats, y: Floats) -> float:

@@ -94,8 +94,8 @@ class LatticeLoss:
     def _profile(self, epsilons: Floats) -> ArrayBounds:
         delta = share_above(epsilons[:, None], self.nodes.loss) @ self.nodes.mass
         # logs of masses and their differences, the losses, have errors relative to the logs
-        doubt = self.nodes.mass * (1e-2 * _ROUNDING * (1 + self.nodes.loss) + self._log_error)
-        error = _ROUNDING * delta + (self.nodes.loss > epsilons[:, None]) @ doubt
+        error_of_mass = self.nodes.mass * (1e-2 * _ROUNDING * (1 + self.nodes.loss) + self._log_error)
+        error = _ROUNDING * delta + (self.nodes.loss > epsilons[:, None]) @ error_of_mass
         return Bounds(delta - error, delta, delta + error).clipped(0.0, 1.0)
 
 

@@ -69,10 +69,10 @@ class ThresholdCurve(ReleaseCurve):
 
 def _beyond(noise: Noise, x: Floats, comparison: str) -> Floats:
     """Return P[Z > x] or P[Z >= x]."""
-    chance = np.asarray(noise.sf(x), dtype=np.float64)
+    probability = np.asarray(noise.sf(x), dtype=np.float64)
     if comparison == ">=" and noise.is_discrete:
-        chance = np.minimum(chance + np.exp(noise.logpdf(x)), 1.0)
-    return chance
+        probability = np.minimum(probability + np.exp(noise.logpdf(x)), 1.0)
+    return probability
 
 
 def least_threshold(noise: Noise, probability: float, comparison: str = ">", per_key: int = 1) -> float:
