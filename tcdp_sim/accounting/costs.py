@@ -26,7 +26,7 @@ _TIGHT = (Additive, *_PURE)
 
 
 class Prices:
-    """The costs of releases under the terms of one filter, with those of past releases kept.
+    """The costs of releases under the terms of one filter; the costs of past releases are kept.
 
     `same`: past releases with their costs, by the identity of the object, which is quicker than a hash of all
     parameters. A copied filter has other objects, so the object itself must be compared.

@@ -53,7 +53,7 @@ def least_factor(
 
 
 def _improved(at: Measure, allowed: float, factor: float, slope: float) -> tuple[float, float]:
-    """Return a factor and a slope that are better than those of an estimate of the measure, by a secant step."""
+    """Return a factor and a slope that improve on an estimate of the measure, by a secant step."""
     before = None
     for _ in range(_MOST_SECANTS):
         excess = log(max(at(factor, _ROUGH).upper, _TINY)) - log(allowed)

@@ -28,7 +28,7 @@ class Ledger:
 
     The list is fixed in advance, and the queries may depend on earlier answers. Each answer is a bracket for the tight
     value: no smaller value holds for every release that fits its entry. The upper end of an epsilon, delta, risk or
-    divergence is the safe end; that of a trade-off is its lower end.
+    divergence is the safe end; the safe end of a trade-off is its lower end.
 
     Source: Zhu et al. (2022), Theorem 10 [ZDW22], for adaptive composition. The numerical error bounds are derived in
     `tcdp_sim.exact.losses.convolved`.
@@ -87,8 +87,8 @@ class Ledger:
         Returns
         -------
         Bounds
-            epsilon in nats, inf if an infinite loss has a probability above delta. A warning tells of a delta that
-            equals this probability to rounding.
+            epsilon in nats, inf if an infinite loss has a probability above delta. A delta that equals this probability
+            to rounding gives a warning.
         """
         delta = scalar("delta", delta, 0, 1, closed=True, finite=False)
         share = scalar("tolerance", tolerance, 0)
@@ -195,8 +195,8 @@ class Ledger:
         Returns
         -------
         Bounds
-            The quantile of the posterior of the true data set, for the worst composed pair and direction. A pair that
-            is dominated, such as that of a smaller move, may have a larger quantile at a probability near 1.
+            The quantile of the posterior of the true data set, for the worst composed pair and direction. A dominated
+            pair, such as the pair of a smaller move, may have a larger quantile at a probability near 1.
         """
         prior, failure = scalar("prior", prior, 0, 1), scalar("failure", failure, 0, 1)
         return risk.posterior(self.entries, self.relation, prior, failure)

@@ -55,7 +55,7 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
     - Gaussian and discrete Gaussian noise: sensitivity^2 / 2 sigma^2. Discrete noise attains it at whole orders, and
       no order exceeds it (Canonne, Kamath, Steinke 2020 [CKS20]). Below omega = 2 the search of the next line is used
       for it.
-    - Rounded Gaussian noise without a finite omega: that of the Gaussian noise, the limit of high orders.
+    - Rounded Gaussian noise without a finite omega: the value of Gaussian noise, the limit of high orders.
     - Other additive noise: the maximum over a grid of orders and around the best of them. That no other order is worse
       is verified numerically and not proved.
 

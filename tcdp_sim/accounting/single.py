@@ -42,7 +42,7 @@ def closed_profile(entries: Entries) -> Profile | None:
 
 
 def exact_profile(entries: Entries) -> Profile | None:
-    """Return the profile in closed form, or that of a single pair of mixtures; None if there is neither."""
+    """Return the profile in closed form, or the profile of a single pair of mixtures; None if there is neither."""
     release, times = entries[0] if len(entries) == 1 else (None, 0)
     return release.profile if times == 1 and isinstance(release, MixturePair) else closed_profile(entries)
 

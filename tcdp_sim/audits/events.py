@@ -77,9 +77,9 @@ def best(
 ) -> tuple[float, Event | None]:
     """Return the bound that the best event is expected to show on `trials` fresh outputs of each input, and the event.
 
-    The event is None without thresholds. `failure` is that of the later bound. The best of many events looks better
-    than it is, so every forecast allows for some bad luck (`_luck`). If no forecast exceeds LITTLE, the event whose two
-    frequencies differ by most standard errors is chosen.
+    The event is None without thresholds. `failure` is the failure probability of the later bound. The best of many
+    events looks better than it is, so every forecast allows for some bad luck (`_luck`). If no forecast exceeds LITTLE,
+    the event whose two frequencies differ by most standard errors is chosen.
     """
     found: tuple[float, Event | None] = (-np.inf, None)
     best_key = (-1.0, 0.0)
@@ -196,7 +196,7 @@ def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, failur
 def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, failure: float) -> tuple[float, bool]:
     """Return the smallest value on this event whose expected hits give a bound above the claim, or inf.
 
-    The hits of one input are taken as observed, or as one where there are none, and those of the other vary. The flag
+    The hits of one input are taken as observed, or as one if there are none. The hits of the other input vary. The flag
     is True if such hits are expected at twice the claim.
     """
     likely, rare = (max(each, 1) for each in (hits if event.first else hits[::-1]))

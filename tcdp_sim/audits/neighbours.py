@@ -41,8 +41,8 @@ class Neighbours:
 def answers(d: int, sensitivity: float = 1.0, *, one: bool = False) -> Neighbours:
     """Return neighbours that are vectors of answers to queries, of which all may move.
 
-    Use it for a mechanism whose input is a vector of exact answers, such as counts. The patterns are those of StatDP
-    (Ding et al. 2018 [DWWZK18]), as `answer_pairs` lists them.
+    Use it for a mechanism whose input is a vector of exact answers, such as counts. They follow the patterns of StatDP
+    (Ding et al. 2018 [DWWZK18]), which `answer_pairs` lists.
 
     Source: Ding et al. (2018) [DWWZK18].
 

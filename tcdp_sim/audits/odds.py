@@ -34,8 +34,8 @@ def lower_ratio(likely: int, rare: int, trials: int, failure: float) -> float:
 def lower_odds(likely: int, rare: int, trials: int, failure: float) -> float:
     """Return the exact conditional lower bound on the odds ratio of two probabilities (Cornfield 1956 [Cor56]).
 
-    The arguments are those of `lower_ratio`. `scipy.stats.contingency.odds_ratio` gives the same for small counts and
-    is slow for large ones.
+    It takes the arguments of `lower_ratio`. `scipy.stats.contingency.odds_ratio` gives the same for small counts and is
+    slow for large ones.
     """
     if likely == 0 or rare == trials:
         return 0.0

@@ -16,7 +16,7 @@ MOST = 10_000  # entries of a generated input
 def answer_pairs(d: int, one: bool = False) -> list[tuple[Any, Any]]:
     """Return pairs of neighbouring vectors of d answers to queries of sensitivity 1.
 
-    The patterns are those of StatDP (Ding et al. 2018 [DWWZK18]). An audit looks at both directions of each pair.
+    They follow the patterns of StatDP (Ding et al. 2018 [DWWZK18]). An audit looks at both directions of each pair.
 
     - The vector of ones is paired with vectors whose first entry is 0 or 2.
     - If all answers may change, it is also paired with the vectors of all 2 and all 0. Further partners move the first

@@ -135,7 +135,8 @@ def run(task: Task) -> Done:
 def _probe(task: Task, interleaved: bool, swapped: bool = False) -> list[Any]:
     """Return PROBE outputs of each input from one fixed stream, none if the calls are interleaved.
 
-    `swapped` draws those of the second input first. A mechanism that is a function of its input and rng does not care.
+    `swapped` draws the outputs of the second input first. A mechanism that is a function of its input and rng does not
+    care.
     """
     sides = [task.pair.data, task.pair.other]
     if interleaved:

@@ -1,11 +1,12 @@
-"""Packings: the number of records that it takes to tell k data sets apart.
+"""Packings: the number of records with which a mechanism can tell k data sets apart.
 
 Let x_1, ..., x_k be data sets of n records; neighbours substitute one record. On x_u, the output of the mechanism lies
 in the event E_u with probability at least p = 1 - beta, and the k events are disjoint. For example, x_u is n copies of
 the record u. On x_v the other events together have probability at most beta, hence q = beta / (k - 1) on average. The
-divergence between two data sets of n records must reach that of two coins with probabilities p and q. The functions x^a
-y^(1-a) and x log(x / y) are jointly convex, so averaging over the pairs only helps the bound, at every order a (derived
-here). Fano's inequality is weaker: it bounds the mean over pairs by mutual information first, at order 1.
+divergence between two data sets of n records must reach the divergence of two coins with probabilities p and q. The
+functions x^a y^(1-a) and x log(x / y) are jointly convex, so averaging over the pairs only helps the bound, at every
+order a (derived here). Fano's inequality is weaker: it bounds the mean over pairs by mutual information first, at order
+1.
 """
 
 import numpy as np

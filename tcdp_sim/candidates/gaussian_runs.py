@@ -13,9 +13,9 @@ a Poisson number of runs with mean m has
 1. The order of the outputs that makes this largest has phi falling from the best output to the worst. Two neighbouring
    outputs with small (u, q~) and (v, p~) are in the right order if u / q~ <= v / p~, by exchange, and u / q~ is
    1 - phi. So the supremum over all orders is a one-dimensional integral.
-2. A run whose trade-off function is that of N(0, 1) and N(shift, 1) or above is a randomised function of such a number
-   x (Blackwell). To release x as well can only raise D_a, and r is a function of x. So the supremum over all such runs
-   is that of the Gaussian pair, and it is attained. Runs of random candidates with Gaussian noise are of this kind.
+2. A run whose trade-off function is at least the trade-off function of N(0, 1) and N(shift, 1) is a randomised function
+   of such a number x (Blackwell). To release x as well can only raise D_a, and r is a function of x. So the Gaussian
+   pair attains the supremum over all such runs. Runs of random candidates with Gaussian noise are of this kind.
 3. A truncated negative binomial law has slope f'(1 - S) = w(S), a mixture of e^(-t S). By joint convexity w(S)^a
    w(S')^(1 - a) <= w(U), so the same integral with w(U) for m e^(-m U) is an upper bound. If U is so far below zero
    that w is infinite, there is no bound.

@@ -16,8 +16,8 @@ def largest_loss(epsilon: float, tries: Tries) -> float:
     e^epsilon)) / (stop + (1 - stop) / (1 + e^epsilon))]. It rises to the published (2 + shape) epsilon as stop falls
     to 0. A Poisson number gives no pure DP with a constant: the loss may be epsilon + mean tanh(epsilon / 2).
 
-    Proof: the density of the best output is that of a run times f'(1 - S). The first factor changes by e^epsilon at
-    most. The second is a falling function of S, and S' is largest for a given S on the boundary of epsilon-DP, S' =
+    Proof: the density of the best output is the density of a run times f'(1 - S). The first factor changes by e^epsilon
+    at most. The second is a falling function of S, and S' is largest for a given S on the boundary of epsilon-DP, S' =
     min(e^epsilon S, 1 - e^-epsilon (1 - S)). The ratio is largest at the kink S = 1 / (1 + e^epsilon). Outputs of small
     probability just there have both ratios at once (derived here).
 

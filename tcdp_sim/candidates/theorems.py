@@ -1,8 +1,8 @@
 """The published theorems on the best of a random number of private runs, for runs with Gaussian noise.
 
-A run is a Gaussian release whose number moves by `shift` standard deviations at most between neighbours. It has D_a =
-a shift^2 / 2 at every order a. The constants are those of Papernot and Steinke, which we compared with the code of
-Google's dp_accounting 0.6; we did not read the proofs.
+A run is a Gaussian release whose number moves by `shift` standard deviations at most between neighbours. It has D_a = a
+shift^2 / 2 at every order a. We compared the constants of Papernot and Steinke with the code of Google's dp_accounting
+0.6. We did not read the proofs.
 """
 
 from math import exp, expm1, log, log1p, sqrt

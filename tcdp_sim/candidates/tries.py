@@ -1,8 +1,8 @@
 """The number K of private runs, of which the best one is released: its law, draws and generating function.
 
 Let f(x) = E x^K. If a run's output is worse than y with probability F, the best of K runs is worse with probability
-f(F). So the density of the best output is f'(F) times that of a run. All functions here take S = 1 - F, the probability
-of better outputs, because F is close to one where it matters.
+f(F). So the density of the best output is f'(F) times the density of a run. All functions here take S = 1 - F, the
+probability of better outputs, because F is close to one where it matters.
 """
 
 from abc import ABC, abstractmethod

@@ -90,7 +90,7 @@ def home_of(function: Any) -> str | None:
 
 
 class _Beside(MetaPathFinder):
-    """The finder of modules beside the files that the user names. It comes last: it hides nothing that is installed."""
+    """The finder of modules next to the user's files. It comes last, so it hides nothing installed."""
 
     def __init__(self) -> None:
         self.folders: list[str] = []

@@ -1,4 +1,4 @@
-"""Hyper-parameter problems: the accuracies of k candidate models, as losses beside the best one."""
+"""Hyper-parameter problems: the accuracies of k candidate models, as losses against the best one."""
 
 from functools import cache
 from importlib import resources
@@ -19,7 +19,7 @@ MOST_CANDIDATES = 10_000
 
 
 def accuracy_losses(problem: str, k: int) -> Floats:
-    """Return the accuracies that the k candidates of a problem lack beside the best one, best first.
+    """Return the loss in accuracy of each of the k candidates of a problem against the best one, best first.
 
     A synthetic problem has the losses 0.3 (j / (k - 1))^b for j = 0, ..., k - 1, with b = 1/4 for "few_good", 1 for
     "even" and 4 for "many_good". The real one, "digits_svm", has 100 support vector machines on a grid of C and gamma,

@@ -30,7 +30,7 @@ def profile_from_losses(noise: Noise, shift: float, epsilon: float) -> Bounds:
     """Return delta(epsilon) = P[L > epsilon] - e^epsilon Q[L' < -epsilon] from tail probabilities of the privacy loss.
 
     L = log(P / Q) under P and L' = log(Q / P) under Q, so that Q[L' < -epsilon] = Q[L > epsilon]. The result is the
-    same number as that of `hockey_stick`. The difference of the two terms cancels, so the bounds are wider.
+    same number as the result of `hockey_stick`. The difference of the two terms cancels, so the bounds are wider.
 
     Source: Balle et al. (2018), Theorem 5 [BBG18].
 

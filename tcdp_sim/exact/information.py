@@ -102,8 +102,8 @@ def _edges(noise: Noise, answers: Floats) -> Floats:
 def _log_ratios(noise: Noise, answers: Floats, log_weights: Floats, x: Floats) -> tuple[Floats, Floats]:
     """Return the log density of the mixture at x, and log(p / mixture) for each answer's density p, shape (T, size).
 
-    Densities are compared with that of the nearest answer by the privacy loss, which is not a difference. If all are
-    nearly the same, the mean of e^gap - 1 is taken, so that a ratio near 1 keeps its digits.
+    Densities are compared with the density of the nearest answer by the privacy loss, which is not a difference. If all
+    are nearly the same, the mean of e^gap - 1 is taken, so that a ratio near 1 keeps its digits.
     """
     nearest = answers[np.abs(np.subtract.outer(answers, x)).argmin(axis=0)]
     with np.errstate(all="ignore"):

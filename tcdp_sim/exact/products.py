@@ -211,8 +211,8 @@ def _sums_on_lattice(noise: DiscreteNoise, shift: float, at: Floats, under: str)
 def _on_lattice(noise: DiscreteNoise, shift: float, epsilon: float) -> Bounds:
     """Return delta(epsilon) when two coordinates move, from the sums of pairs of their losses.
 
-    Given the loss of the first coordinate, that of the second has to exceed the rest. Sums over the largest losses give
-    its probabilities under P and Q.
+    Given the loss of the first coordinate, the loss of the second has to exceed the rest. Sums over the largest losses
+    give its probabilities under P and Q.
     """
     if noise.steps_of(shift) is None:
         return Bounds(1.0, 1.0, 1.0)

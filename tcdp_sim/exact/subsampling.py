@@ -1,6 +1,6 @@
 """Subsampled additive noise: the pairs of laws that decide its privacy.
 
-Q is the law of Z and P that of Z + shift. They are the noisy answers without and with the record in question.
+Q is the law of Z, and P is the law of Z + shift. They are the noisy answers without and with the record in question.
 """
 
 from dataclasses import dataclass
@@ -101,8 +101,8 @@ class DominatingPair:
 
     Source: Zhu et al. (2022) [ZDW22].
 
-    `parts`: for each label its probability and the mixtures p and q. `symmetric`: True if only losses above 0 are those
-    of the parts, and the losses below mirror them. `rest`: the probability, >= 0, of labels that are not among the
+    `parts`: for each label its probability and the mixtures p and q. `symmetric`: True if only the losses above 0 come
+    from the parts, and the losses below mirror them. `rest`: the probability, >= 0, of labels that are not among the
     parts. For upper ends these labels reveal everything, for lower ends nothing. None stands for 1 minus the
     probability of the parts.
     """
@@ -135,7 +135,7 @@ class DominatingPair:
 def dominating_pairs(
     noise: Noise, shift: float, sampling_probability: float, scheme: str, records: int | None = None
 ) -> tuple[DominatingPair, ...]:
-    """Return the pairs whose compositions bound those of a subsampled query with additive noise.
+    """Return the pairs whose compositions bound the compositions of a subsampled query with additive noise.
 
     The worst of the pairs counts.
 

@@ -17,7 +17,7 @@ def mechanism_class(name: str) -> type[Mechanism]:
     Parameters
     ----------
     name : str
-        The name of a mechanism, such as "histogram"; `MECHANISMS` lists those of the package.
+        The name of a mechanism, such as "histogram"; `MECHANISMS` lists the names of the package.
 
     Returns
     -------

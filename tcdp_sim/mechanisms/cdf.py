@@ -153,7 +153,7 @@ class Cdf(Mechanism):
     def moves(self) -> int | None:
         """The number of noises whose rows move by one on the worst neighbours, None if rows move by unequal amounts.
 
-        Isotropic noise is scaled to the sensitivity, so its loss is that of one.
+        Isotropic noise is scaled to the sensitivity, so its loss is the loss of one count.
         """
         return 1 if self.noise.isotropic else self.factorisation.unit_shifts
 
@@ -214,8 +214,8 @@ def _factorisation(method: str, k: int, relation: str, shares: tuple[float, ...]
 def _radius(variances: NDArray[np.float64]) -> float:
     """Return a radius that holds all of some jointly Gaussian errors with probability LEVEL or more.
 
-    By Sidak's inequality the probability is at least that of independent errors with the same variances. Variances are
-    rounded up to a few hundred values, which makes the radius larger by at most 0.1%.
+    By Sidak's inequality the probability is at least the one for independent errors with the same variances. Variances
+    are rounded up to a few hundred values, which makes the radius larger by at most 0.1%.
     """
     steps = np.ceil(500 * np.log(variances[variances > 0]))
     values, times = np.unique(steps, return_counts=True)

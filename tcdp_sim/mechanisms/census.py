@@ -129,7 +129,7 @@ class Census(Mechanism):
 
 @lru_cache(maxsize=64)
 def _factor(releases: CountList, delta: float, variances: str) -> float:
-    """Return the factor of all sigma^2 at which the exact epsilon is that of the conversion, from above."""
+    """Return the factor of all sigma^2 at which the exact epsilon equals the epsilon of the conversion, from above."""
     from tcdp_sim.accounting import CountReleases, variance_factor  # no simulation needs them, so they load late
 
     whole = CountReleases(releases.sigma_squared, releases.relation, releases.shift, releases.times)

@@ -230,7 +230,7 @@ def _sufficient(algorithm: str, calibrated: Any, k: float, m: int, beta: float) 
     """Return the gaps that are claimed to suffice, in counts, by label.
 
     The gap `proved` gives a failure probability of at most beta; for Algorithm 22 it is at most 1/k, whatever beta is.
-    The gap `theorem_20` is that of Theorem 20: noise exceeds half of it with probability SHARE / k. It suffices for
+    The gap `theorem_20` comes from Theorem 20: noise exceeds half of it with probability SHARE / k. It suffices for
     Algorithm 21. The paper claims it for Algorithm 22 too, for which it does not suffice (erratum E6).
     """
     if isinstance(calibrated, Stability):

@@ -72,7 +72,7 @@ def target_of(spec: Spec, point: Point) -> dict[str, float]:
 def named(spec: Spec, calibration: str | None = None) -> dict[str, str]:
     """Return the entry of a noise in a law: its family and its calibration.
 
-    `calibration` replaces that of the spec.
+    `calibration` replaces the calibration of the spec.
     """
     return {"family": spec["family"], "calibration": calibration or spec["calibration"]}
 
@@ -112,7 +112,7 @@ def is_given(noise: Any) -> bool:
 
 
 def axes_of(spec: Spec, point: Point) -> tuple[str, ...]:
-    """Return the axes that the noise of a point depends on: its size, or those of its target."""
+    """Return the axes that the noise of a point depends on: its size, or the axes of its target."""
     return given_size(spec, point) or target_axes(depends_on(spec))
 
 

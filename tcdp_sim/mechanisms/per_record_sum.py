@@ -33,7 +33,7 @@ LARGEST = 1e150  # larger errors are recorded as infinite
 class PerRecordSum(Mechanism):
     """One release of each sum, and its error: the released sum minus the true sum, in the units of the values.
 
-    A record is in one group, so its policy is that of one release. One sum yields its error. Several sums yield the
+    A record is in one group, so it has the policy of one release. One sum yields its error. Several sums yield the
     median of the relative errors and the shares of groups that are close or negative. Squared errors are recorded only
     if the fourth moment of the release is finite, because otherwise the mean of squared errors has no standard error.
 

@@ -54,7 +54,7 @@ class PrivateCandidates(Mechanism):
 
     Source: Liu and Talwar (2019) [LT19]; Papernot and Steinke (2022) [PS22].
 
-    - `losses`: the accuracies that the candidates lack beside the best one, shape (k,), rising from 0.
+    - `losses`: the losses in accuracy of the candidates against the best one, shape (k,), rising from 0.
     - `records`: n, the number of private records.
     - `parameters`: `scale` of the noise of a run in counts, or the parameters of the selection.
     - `tries`: the law of the number of runs, for methods with a random one.
@@ -171,7 +171,7 @@ class PrivateCandidates(Mechanism):
 
     @property
     def scores(self) -> Floats:
-        """The numbers of correct predictions, less that of the best candidate, in counts."""
+        """The numbers of correct predictions minus the number of the best candidate, in counts."""
         return -self.records * self.losses
 
     @property

@@ -57,8 +57,8 @@ class Quantiles(Mechanism):
     They are released by a method of `tcdp_sim.ordered.quantiles`.
 
     `alpha`: a trial is a success if all rank errors are at most alpha n, in (0, 1). `draws_losses`: True if a run also
-    draws privacy losses, as `loss_pair` says. They are those of the densities of selections, of independent ones before
-    outputs are sorted, and those of the noisy counts of a tree or of prefix sums.
+    draws privacy losses, as `loss_pair` says. The losses are computed from the densities of selections (of independent
+    ones before outputs are sorted), and from the noisy counts of a tree or of prefix sums.
     """
 
     method: Method
@@ -193,7 +193,7 @@ class Quantiles(Mechanism):
     def moves(self) -> int | None:
         """The number of noisy counts that neighbours move, None for a method without such counts.
 
-        The loss of isotropic noise is that of one count, which moves by `step`.
+        The loss of isotropic noise is the loss of one count, which moves by `step`.
         """
         if not isinstance(self.method, FromPrefixSums | TreeSearch):
             return None

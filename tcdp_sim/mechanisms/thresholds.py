@@ -208,7 +208,7 @@ class Thresholds(Mechanism):
 
     @property
     def moves(self) -> int | None:
-        """One for a method with Gaussian noise in all counts, whose loss is that of one count; None for the others."""
+        """One for a method with Gaussian noise in all counts, which loses as much as one count; None for the others."""
         return 1 if self.method in LINEAR else None
 
     @property

@@ -89,7 +89,7 @@ class Calibratable(Distribution):
 
     @classmethod
     def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
-        """Return True if no smaller noise of the family than that of `by_theorem` meets the guarantee."""
+        """Return True if no noise of the family that is smaller than the result of `by_theorem` meets the guarantee."""
         return False
 
     def widened(self, factor: float) -> Self:

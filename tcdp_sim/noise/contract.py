@@ -123,7 +123,7 @@ _NEARER = 0.5 ** np.arange(40)  # a narrow peak may lie next to the first quanti
 
 
 def _density(noise: Any) -> Iterator[str]:
-    """Check that the density integrates to the tails, between quantiles, and that the variance is that of the law."""
+    """Check that the density integrates to the tails, between quantiles, and that its variance is the stated one."""
     if noise.is_discrete:
         return
     x = np.concatenate([[0.0], positive(noise)])

@@ -129,7 +129,7 @@ class DiscreteGaussian(SmoothTail):
         return value - error - TINY, value, value + error + TINY
 
     def _terms(self, last: float) -> Floats:
-        """Return the points up to the last one whose probability is not negligible beside the largest of them."""
+        """Return the points up to the last one whose probability is not negligible against the largest one."""
         sigma = self._theta.sigma
         reach = np.sqrt(2 * _NEGLIGIBLE) * sigma
         first, last = -reach, min(last, reach)

@@ -22,7 +22,7 @@ def _repeats_fallback(home: type, name: str, found: Any) -> bool:
 
 
 def undefined(noise: Any, *names: str) -> tuple[str, ...]:
-    """Return those of the names for which a noise, or a noise class, has no more than the fallback."""
+    """Return the names for which a noise or a noise class has only the fallback."""
     return tuple(name for name in names if not defines(noise, name))
 
 

@@ -49,7 +49,7 @@ class Parametric:
 
 @lru_cache(maxsize=1024)
 def _names(cls: Any, declared: bool) -> tuple[str, ...]:
-    """Return the fields. A class that is not yet declared a dataclass has those of its base."""
+    """Return the fields. A class that is not yet declared a dataclass has the names of its base."""
     return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
 
 

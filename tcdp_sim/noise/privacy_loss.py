@@ -1,4 +1,4 @@
-"""The second concern of a noise: its privacy loss. P is the law of the noise, Q that of the noise moved by a shift."""
+"""The second concern of a noise: its privacy loss. P is the law of the noise, and Q the law of noise + shift."""
 
 from fractions import Fraction
 from typing import ClassVar

@@ -115,7 +115,7 @@ class Rounded(SmoothTail):
         self._round(out)
 
     def largest_loss(self, shift: float) -> float:
-        """Return that of the continuous noise, which the tails of a log-concave one attain, or inf between points."""
+        """Return the largest loss of the continuous noise, which log-concave tails attain; inf between points."""
         return np.inf if self.steps_of(shift) is None else self.continuous.largest_loss(shift)
 
     def max_order(self, shift: float) -> float:

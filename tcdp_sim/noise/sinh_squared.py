@@ -24,8 +24,8 @@ _OUTER = 801  # points of the fast profile over the other coordinate
 class SinhSquared(DoublyExponentialNoise):
     """Noise with a density proportional to exp(-(knee / scale)^2 sinh^2(x / knee) / 2).
 
-    It is Gaussian up to about the knee, and its tails fall doubly exponentially beyond. It is log-concave. The density
-    is that of sinh-normal noise without the factor cosh(x / knee). Both tend to Gaussian noise of that scale as the
+    It is Gaussian up to about the knee, and its tails fall doubly exponentially beyond. It is log-concave. It is the
+    density of sinh-normal noise without the factor cosh(x / knee). Both tend to Gaussian noise of that scale as the
     knee grows. exp(2 X / knee) has the generalised inverse Gaussian law of index 0. The divergences have a closed form
     (docs/experiments/histograms.md). It implies (rho, omega)-tCDP exactly if D_omega <= rho omega.
 

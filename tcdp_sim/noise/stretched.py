@@ -1,6 +1,6 @@
 """The third concern of a noise: its stretched self, for smooth sensitivity.
 
-P is the law of the noise Z, Q that of e^log_scale Z + shift.
+P is the law of the noise Z, and Q is the law of e^log_scale Z + shift.
 """
 
 from typing import ClassVar

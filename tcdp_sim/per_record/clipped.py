@@ -54,7 +54,7 @@ class ContributionRelease(Release):
         return self.var(q) + np.square(self.bias(q, truth))
 
     def kurtosis(self, q: Any, truth: Any = None) -> Reals:
-        """Return E[(release - truth)^4] / mse^2, that of a Gaussian error with this bias."""
+        """Return E[(release - truth)^4] / mse^2 of a Gaussian error with this bias."""
         shift = np.square(self.bias(q, truth) / self.scale)
         return (3 + 6 * shift + shift**2) / np.square(1 + shift)
 

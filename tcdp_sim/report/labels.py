@@ -1,4 +1,4 @@
-"""Labels at the ends of lines, beside a panel, which spare the reader a legend."""
+"""Labels at the ends of lines, next to a panel, which replace a legend."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

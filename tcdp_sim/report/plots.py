@@ -108,7 +108,7 @@ def style(options: FigureOptions = PLAIN) -> Iterator[None]:
 def columns_that_fit(labels: Sequence[str], width: float, most: int, length: float = LENGTH) -> int:
     """Return how many columns of a legend fit side by side: one to `most`.
 
-    `width` is that of the figure in inches, and `length` that of a sample in ems.
+    `width` is the width of the figure in inches, and `length` the length of a sample in ems.
     """
     widest = EM * (length + GAP + LETTER * max(map(len, labels), default=0))
     return max(1, min(most, int(width / widest)))
@@ -140,7 +140,7 @@ def headed(figure, finding: str) -> None:
 def wrapped(text: str, letters: int) -> list[str]:
     """Return a text in as few lines of up to `letters` letters as it needs, of about equal length.
 
-    No line ends beside an equals sign or inside one of the HELD names.
+    No line ends next to an equals sign or inside one of the HELD names.
     """
     held = HELD.sub(lambda name: name[0].replace(" ", HARD), text)
     fewest = textwrap.wrap(held, letters, break_on_hyphens=False)

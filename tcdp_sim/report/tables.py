@@ -40,7 +40,7 @@ def agreement(
     things: str = "cells",
     samples: int | None = None,
 ) -> str:
-    """Return in words how often exact values lie outside the simulated 95% intervals, beside what chance explains.
+    """Return in words how often exact values lie outside the simulated 95% intervals, and how often by chance.
 
     `what` is the quantity, such as "probability of success", and `things` names the rows. The numbers have one shape
     and unit. They are NaN for rows without a simulated or exact value, and infinite for rows whose trials are all

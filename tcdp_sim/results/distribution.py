@@ -1,4 +1,4 @@
-"""The distribution of an observable as a labelled dataset: counts, probabilities and tails, beside the exact law."""
+"""The distribution of an observable as a labelled dataset: counts, probabilities and tails, with the exact law."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ def distribution(
     bins: int | str | None = None,
     **axes: Any,
 ) -> xr.Dataset:
-    """Return the empirical distribution of an observable, with intervals, beside its exact law where one is known.
+    """Return the empirical distribution of an observable, with intervals, and its exact law where one is known.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _coordinates(binned: Binned, flat: xr.Dataset, observable: str) -> dict[str,
 
 
 def _about(flat: xr.Dataset, observable: str) -> dict[str, str]:
-    """Return unit and meaning of an observable, from those of its bins' edges."""
+    """Return unit and meaning of an observable, read from the edges of its bins."""
     edge = flat[columns.histogram(observable)[0]].attrs
     return {"units": str(edge["units"]), "long_name": str(edge["long_name"]).removesuffix(": lower edge of the bin")}
 

@@ -31,7 +31,7 @@ LOADED = 1 << 28  # bytes of results up to which `open_results` loads them
 
 
 def _forget_threads() -> None:
-    """Let dask begin a new pool of threads in a forked process, where those of its parent do not run."""
+    """Let dask begin a new pool of threads in a forked process, where its parent's threads do not run."""
     dask.threaded.default_pool = None
     dask.threaded.pools.clear()
     dask.threaded.pools_lock = threading.Lock()

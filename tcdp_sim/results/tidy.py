@@ -92,7 +92,7 @@ def _own_names(table: xr.Dataset) -> dict[str, str]:
 
 
 def _rows(table, name, axes) -> pd.DataFrame:
-    """Return the rows of one quantity, without those of cells that have neither a simulated nor a known value of it."""
+    """Return the rows of one quantity, without the cells that have neither a simulated nor a known value of it."""
     known = {short: table[name + end].variable for short, end in ENDINGS.items() if name + end in table}
     frame = _framed(table, known, axes).assign(quantity=name, unit=_unit(table, name))
     frame = frame.assign(**{short: np.nan for short in ENDINGS if short not in frame})

@@ -12,7 +12,7 @@ maximum, and Y a single ratio. Then
 
     delta = k E [ m_{k-1} E[(Y - a)+; Y > M] ],    a = (t e^epsilon - (t - k) m_k) / (k m_{k-1}).
 
-The weight m_{k-1} is that of a record in k - 1 random steps of the others. By symmetry these are the first ones.
+The weight m_{k-1} belongs to a record in k - 1 random steps of the others. By symmetry these are the first ones.
 
 The others are drawn from tilted laws. The tilts affect the spread of the draws alone.
 """
@@ -118,8 +118,8 @@ def _raised_laws(draws: AllocationDraws) -> list[tuple[TiltedRatios, int]]:
 
     The best tilt of a ratio y is the mean of what is left to draw, given y. In the *mean field* all other ratios are
     replaced by their tilted mean, and their maximum by a usual one. Its value as a function of y is nearly the best
-    tilt where one large ratio makes the event. Where all ratios make it, the power (1 + b y)^p is better whose slope at
-    y = e^s is that of the mean field. The larger tilt of both, equal at e^s, has no unequal weights in either case.
+    tilt where one large ratio makes the event. Where all ratios make it, the power (1 + b y)^p with the slope of the
+    mean field at y = e^s is better. The larger tilt of both, equal at e^s, has no unequal weights in either case.
     """
     s, t, k = 1 / draws.sigma, draws.steps, draws.participations
     if t == 1:

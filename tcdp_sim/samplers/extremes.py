@@ -47,7 +47,7 @@ def sample_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng:
     k : array_like of float
         The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
     size : int or tuple of int, optional
-        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
+        The shape of the result; by default the shape of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
 
@@ -80,7 +80,7 @@ def sample_abs_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, 
     k : array_like of float
         The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
     size : int or tuple of int, optional
-        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
+        The shape of the result; by default the shape of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
 
@@ -119,7 +119,7 @@ def sample_extremes(
     k : array_like of float
         The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
     size : int or tuple of int, optional
-        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
+        The shape of the result; by default the shape of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
 
@@ -149,9 +149,9 @@ def sample_extremes(
 def sample_top(noise: Drawable, k: float, m: int, size: Shape = (), *, rng: np.random.Generator) -> Floats:
     """Return joint draws of the m largest of `k` independent draws of the noise, in descending order.
 
-    Let P_(1) > P_(2) > ... be the order statistics of k uniforms. The first -log P_(1) is exponential with rate
-    k. Given the first i of them, the next is the largest of k - i uniforms below P_(i), so its -log adds an exponential
-    of rate k - i. The cost is O(m) and does not depend on k. For m = 1 the random stream is that of `sample_max`.
+    Let P_(1) > P_(2) > ... be the order statistics of k uniforms. The first -log P_(1) is exponential with rate k.
+    Given the first i of them, the next is the largest of k - i uniforms below P_(i), so its -log adds an exponential of
+    rate k - i. The cost is O(m) and does not depend on k. For m = 1 it uses the random stream as `sample_max` does.
 
     Source: Renyi (1953) [Ren53].
 

@@ -48,9 +48,8 @@ def hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> I
 def renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> ImportanceSampler:
     """Return a sampler of numbers with the mean E[e^((order-1) L)] - 1, which is expm1((order - 1) D_order).
 
-    All numbers are inf if the moment is infinite or above 1e150. Because E[e^-L] = 1, the mean is that of
-    e^(sL) - 1 + s (e^-L - 1) with s = order - 1, which is never negative. So a divergence of 1e-10 is drawn as
-    precisely as one of 10.
+    All numbers are inf if the moment is infinite or above 1e150. Because E[e^-L] = 1, it is the mean of e^(sL) - 1 + s
+    (e^-L - 1) with s = order - 1, which is never negative. So a divergence of 1e-10 is drawn as precisely as one of 10.
 
     Source: Bun et al. (2018), Section 2 [BDRS18].
     """

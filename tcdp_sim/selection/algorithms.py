@@ -152,8 +152,8 @@ class GeneralizedHistogram(NoisyMax):
     others pair up, one that leaves the top with one that enters it. The two values of f of such a pair add up to at
     most 2. This is the claim in the proof of Lemma 23, with the (m+1)-th score in place of the second.
 
-    The accounting of the paper is that of 2m queries of sensitivity 2. For log-concave noise every divergence of a
-    shift is a convex function of the shift that vanishes at zero. So the cost is that of m queries of sensitivity 2.
+    The paper accounts for 2m queries of sensitivity 2. For log-concave noise every divergence of a shift is a convex
+    function of the shift that vanishes at zero. So it costs as much as m queries of sensitivity 2.
 
     Source: Bun et al. (2018), Algorithm 21 and Lemma 23 [BDRS18].
 
@@ -180,11 +180,11 @@ class GeneralizedHistogram(NoisyMax):
 class ObviousAnswer(Selection):
     """Algorithm 22: the best candidate if half its lead plus noise exceeds a threshold, else one of the others.
 
-    The lead is g = max(gap / 2 - 1, 0), which changes by at most 1 between neighbours. The threshold t_k has
-    P[Z > t_k] = 1/k exactly. If g + Z > t_k, the best candidate is selected. Otherwise one of the k - 1 others is
-    selected uniformly. If the best candidate differs between neighbours, both leads are zero and both outputs are
-    uniform. Otherwise the output is a function of g + Z. So the guarantee is that of the noise for one query of
-    sensitivity 1 (Lemma 23).
+    The lead is g = max(gap / 2 - 1, 0), which changes by at most 1 between neighbours. The threshold t_k has P[Z > t_k]
+    = 1/k exactly. If g + Z > t_k, the best candidate is selected. Otherwise one of the k - 1 others is selected
+    uniformly. If the best candidate differs between neighbours, both leads are zero and both outputs are uniform.
+    Otherwise the output is a function of g + Z. So it has the guarantee of the noise for one query of sensitivity 1
+    (Lemma 23).
 
     Source: Bun et al. (2018), Algorithm 22 and Lemma 23 [BDRS18].
 

@@ -1,7 +1,7 @@
 """Baselines for private selection: variants of report-noisy-max, distance-based stability and sparse vector.
 
-Neighbours are those of `selection`: every score may change by up to one unit of sensitivity. The exponential mechanism,
-permute-and-flip and report-noisy-max with Laplace or Gaussian noise are `NoisyMax` with different noise.
+Neighbours are defined as in `selection`: every score may change by up to one unit of sensitivity. The exponential
+mechanism, permute-and-flip and report-noisy-max with Laplace or Gaussian noise are `NoisyMax` with different noise.
 """
 
 from dataclasses import dataclass
@@ -75,9 +75,9 @@ def permute_and_flip(epsilon: float) -> NoisyMax:
 class Stability(ObviousAnswer):
     """Propose-test-release by distance to instability: the best candidate if its noisy lead is large, else no answer.
 
-    The lead g is that of Algorithm 22, and the threshold t has P[Z > t] = delta. If the best candidate differs between
-    neighbours, both leads are zero, so each input gives an answer with probability at most delta. Otherwise the output
-    is a function of g + Z. So Laplace(1 / epsilon) noise gives (epsilon, delta)-DP.
+    The lead g is defined as in Algorithm 22, and the threshold t has P[Z > t] = delta. If the best candidate differs
+    between neighbours, both leads are zero, so each input gives an answer with probability at most delta. Otherwise the
+    output is a function of g + Z. So Laplace(1 / epsilon) noise gives (epsilon, delta)-DP.
 
     Source: Dwork and Lei (2009) [DL09]; Thakurta and Smith (2013) [TS13].
 

@@ -44,7 +44,7 @@ ALGORITHMS = (
 def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
     """Return the parameters of the target that an algorithm depends on.
 
-    The family is that of its noise, for an algorithm that takes any noise.
+    The family is the family of its noise, for an algorithm that takes any noise.
     """
     if choice("algorithm", algorithm, ALGORITHMS) in WITH_NOISE:
         return tuple(registry.noise(str(family)).depends_on)
@@ -131,9 +131,9 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
 
     The scale is in counts.
 
-    Given the noise of all others, j is selected if Z_j > c, and c moves by at most 2 between neighbours. So
-    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and the sum over all outputs is at most
-    k times that. The scale is that of Gaussian noise calibrated to (epsilon, delta / k) for such a query.
+    Given the noise of all others, j is selected if Z_j > c, and c moves by at most 2 between neighbours. So P[j] -
+    e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and the sum over all outputs is at most k
+    times that. It is the scale of Gaussian noise calibrated to (epsilon, delta / k) for such a query.
     """
     each = real("delta", delta, 0, 1) / real("k", k, 2, closed=True)
     noise = calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0).noise

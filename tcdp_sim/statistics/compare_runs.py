@@ -1,4 +1,4 @@
-"""A comparison of two runs, which tells if they give the same numbers within Monte Carlo error.
+"""A comparison of two runs: whether they give the same numbers within Monte Carlo error.
 
 The runs may have other seeds, machines, versions, trials or chunks. Cells are matched by their law. Means are compared
 in standard errors. Counts of trials (events, exceedances, quantiles) are compared by Fisher's exact test. The alarms

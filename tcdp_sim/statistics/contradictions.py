@@ -102,7 +102,7 @@ def _distance(simulated, exact, mcse, lower, upper):
 
 
 def _of_chance(halves):
-    """Return the distances whose p-values are those of equal trials, given the distances in halves of an interval."""
+    """Return the distances with the p-values of equal trials, given the distances in halves of an interval."""
     return -ndtri(np.maximum((1 - CONFIDENCE) ** halves, LEAST_P) / 2)
 
 

@@ -52,8 +52,8 @@ def simulated_mean(
     """Return a mean from independent trials with Student's interval, wider for a skewed law (`one_sample.skewed`).
 
     `trials`: number of trials, at least 2. `failure`: the probability that the interval misses the mean, in (0, 1).
-    `support`: the least and the largest value that a trial can have. If all trials are equal, the interval is that of
-    `ends_of_equal_trials`, which is infinite without a support.
+    `support`: the least and the largest value that a trial can have. If all trials are equal, `ends_of_equal_trials`
+    gives the interval, which is infinite without a support.
     """
     trials = whole("trials", trials, 2, 2**62)
     mean, mcse = real("mean", mean, -np.inf), real("mcse", mcse, 0, closed=True)

@@ -70,10 +70,10 @@ def unseen_p_values(mean, trials, exact, least=-np.inf, most=np.inf) -> np.ndarr
     """Return the probability with which trials show none of the values that explain their distance from an exact mean.
 
     Trials say nothing about values too rare to be among them. If a law on [least, most] has the mean `exact`, some part
-    q of it may lie at an end of the range while the rest has the mean of the trials: q is their distance divided by
-    that of the end. All of n trials miss that part with probability (1 - q)^n. The result is (1 - q)^(n - 1), because
-    the value that all trials may share was not named beforehand. Without an end the probability is near 1 for every
-    distance: a mean of equal trials then contradicts nothing.
+    q of it may lie at an end of the range while the rest has the mean of the trials: q is the distance of `exact` from
+    the mean of the trials, divided by the distance of the end. All of n trials miss that part with probability (1 -
+    q)^n. The result is (1 - q)^(n - 1), because the value that all trials may share was not named beforehand. Without
+    an end the probability is near 1 for every distance: a mean of equal trials then contradicts nothing.
     """
     given = (mean, trials, exact, least, most)
     mean, trials, exact, least, most = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in given))

@@ -17,7 +17,7 @@ def same_mean(a, b) -> tuple[np.ndarray, np.ndarray]:
 
     Each of a and b has the arrays (mean, standard deviation, trials), with at least 2 trials. The standard error is the
     larger one of two: with each run's own variance, and with a common one. So a long run cannot cause an alarm by rare
-    large values that a short run missed, nor by one that it saw by luck. The p-value is that of Student's law with the
+    large values that a short run missed, nor by one that it saw by luck. The p-value comes from Student's law with the
     smaller number of degrees of freedom. It is at least 2 / binomial(n + m, n), the p-value of the rank test for
     samples that do not overlap.
     """

@@ -54,7 +54,7 @@ def data() -> str:
 
 
 def _own_files() -> dict[str, Path]:
-    """Return the path of each file by its installed name: conf and experiments lie in the package or beside it."""
+    """Return the path of each file by its installed name: conf and experiments lie in the package or next to it."""
     paths: dict[str, Path] = {}
     for package in PACKAGES:
         root = Path(str(resources.files(package)))

@@ -118,7 +118,7 @@ def watched(blocks: Iterable[xr.Dataset], seen: Seen) -> Iterator[xr.Dataset]:
 
 
 def _write_whole(place: Place, table: xr.Dataset, rows: dict[str, int]) -> list[str]:
-    """Write a table that is in memory, and return the names of its variables; `rows` is that of `_encoding`."""
+    """Write a table that is in memory, and return the names of its variables; `rows` is as for `_encoding`."""
     encoding = _encoding(table, rows)
     table.to_zarr(place, mode="w", consolidated=False, zarr_format=3, encoding=encoding, align_chunks=False)
     return list(map(str, table.variables))

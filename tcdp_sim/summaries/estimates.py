@@ -123,7 +123,7 @@ def read_off(ranks: np.ndarray, within: np.ndarray, edges: Any, count: np.ndarra
 
     The axes of all arguments are distribution, (rank, below, above) and q.
 
-    - ranks, within: those of `ranks_of`.
+    - ranks, within: the results of `ranks_of`.
     - edges: the lower and upper edges of the bins of the ranks.
     - count, below: the number of trials in these bins, and in all lower ones.
     """

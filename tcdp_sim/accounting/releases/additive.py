@@ -87,7 +87,7 @@ def gaussian_ratio(release: Release) -> float | None:
 
 
 def gaussian_case(ratios: Sequence[tuple[float, int]]) -> Case:
-    """Return the pair of Gaussian releases together, each (sensitivity / scale, times): that of one Gaussian release.
+    """Return the pair of several Gaussian releases (sensitivity / scale, times): the pair of a single one.
 
     The losses are independent and normal. A loss with variance m^2 has the mean m^2 / 2, so that the squares add up.
     """

@@ -25,9 +25,9 @@ class BoundedRange(Release):
     every record moves all scores the same way. Noisy max with Gumbel noise is the exponential mechanism.
 
     The class profile (e^(epsilon/2) - e^(e/2))^2 / (e^epsilon - 1) is exact for one release. Several releases are
-    chosen adaptively, and their profile is that of an optimal adversary, computed in blocks of up to 128 releases. The
-    upper end composes the blocks. The lower end is that of an adversary who chooses t from a grid, in the last block of
-    one entry, and of a common t in all others.
+    chosen adaptively. Their profile is computed for an optimal adversary, in blocks of up to 128 releases. The upper
+    end composes the blocks. The lower end assumes an adversary who chooses t from a grid in the last block of one
+    entry, and a common t in all others.
 
     Source: Durfee and Rogers (2019) [DR19], for bounded range; Dong et al. (2020) [DDR20], for the composition.
 
@@ -67,7 +67,7 @@ class BoundedRange(Release):
         return self._pairs(relation, times, SHARES)
 
     def attained_last(self, relation: str | None, times: int) -> tuple[Case, ...]:
-        """Return the pair of the class for one release, and that of an adversary for the last block of several."""
+        """Return the pair of the class for one release, and the pair of an adversary for the last block of several."""
         if times == 1:
             return _class_cases(self.epsilon)
         last = ((attained_block(self.epsilon, min(times, _LONGEST)), 1),)
@@ -82,7 +82,7 @@ class BoundedRange(Release):
 
 @lru_cache(maxsize=256)
 def _class_cases(epsilon: float) -> tuple[Case, ...]:
-    """Return the pair of the class, whose profile is that of the best pair at every epsilon."""
+    """Return the pair of the class. Its profile equals the profile of the best pair at every epsilon."""
     return (both_ways((RangeLoss(epsilon), 1)),)
 
 

@@ -86,7 +86,7 @@ class MixturePair(Release):
 def _law(p: Mixture, q: Mixture) -> Any:
     """Return the law of the loss: a `LossLaw`, or an `AnyLoss`, which is composed with itself alone.
 
-    Grids whose step is that of the sum do not fit losses that are all equal or very large.
+    Grids with the step of the sum do not fit losses that are all equal or very large.
     """
     if p.noise.is_discrete:
         return of_mixtures(p, q)

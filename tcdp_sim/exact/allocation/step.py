@@ -1,7 +1,7 @@
 """The likelihood ratio of one step with Gaussian noise, spread to the points of a grid.
 
 The ratio is Y = exp(s x - s^2 / 2), for a standard normal x and s = 1 / sigma: log-normal with mean 1. The P-law of Y,
-with density y f(y), is that of a step in which the record takes part.
+with density y f(y), is the law of a step in which the record takes part.
 """
 
 from dataclasses import dataclass

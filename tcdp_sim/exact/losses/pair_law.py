@@ -74,12 +74,12 @@ class PairLoss:
         return max(bounds) * (1 + 1e-12) if all(bound < np.inf for bound in bounds) else np.inf
 
     def _unseen(self) -> tuple[float, float]:
-        """Return the probability of losses that are infinite, and that of these and of losses beyond all panels."""
+        """Return the probabilities of infinite losses, and of these together with the losses beyond all panels."""
         parts = [part.lost for part in self._parts]
         return sum(low for low, _ in parts), min(sum(high for _, high in parts) + (self.pair.rest or 0.0), 1.0)
 
     def largest(self) -> tuple[float, float]:
-        """Return the supremum of the finite losses, as far as floats tell if the noise does not state it."""
+        """Return the supremum of the finite losses: as the noise states it, or the largest loss in floats."""
         if any(part.unbounded for part in self._parts):
             return np.inf, np.inf
         low, high = (max(part.top + sign * part.top_error for part in self._parts) for sign in (-1, 1))

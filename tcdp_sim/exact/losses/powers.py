@@ -166,7 +166,7 @@ def _infimum(law: LossSum, value: Value, width: float) -> Ends:
 def _least(places: Floats, low: Floats, high: Floats, lost: float, value: Value) -> tuple[float, float]:
     """Return a lower bound of the infimum over all a = e^e, and an e at which it is near.
 
-    H lies above chords through places beside it, extended beyond them, above its value at the next place, and above
+    H lies above chords through neighbouring places, extended beyond them, above its value at the next place, and above
     1 - a and `lost`.
     """
     a = np.exp(places)

@@ -97,7 +97,7 @@ class LossSum:
 
 
 def more(atoms: Atoms, offset: float, step: float) -> Atoms:
-    """Return atoms with every atom spread to the points of the grid beside it, so that P and Q keep their masses."""
+    """Return atoms with every atom spread to the two nearest points of the grid, so that P and Q keep their masses."""
     index = np.floor((atoms.loss - offset) / step)
     upper = atoms.mass * np.clip(np.expm1(offset + step * index - atoms.loss) / np.expm1(-step), 0, 1)
     mass = np.concatenate([atoms.mass - upper, upper])

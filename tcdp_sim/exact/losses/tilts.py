@@ -164,7 +164,7 @@ class Crude:
         return float(ndtr(-np.interp(value, means, deviations)))
 
     def _deviations(self, base: float, target: float, which: int) -> tuple[Floats, Floats]:
-        """Return normal deviations and values of the sum that are as rare, close together beside one of either kind.
+        """Return normal deviations and values of the sum that are as rare, close together near one of either kind.
 
         They are saddle points, with the r* of Lugannani and Rice.
         """

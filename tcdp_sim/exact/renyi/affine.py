@@ -162,7 +162,7 @@ def _edges(noise: Noise, shift: float) -> Floats:
 
 @lru_cache(maxsize=256)
 def _short_arm(noise: Noise) -> Floats:
-    """Return quantiles of one side, down to tails that are negligible beside a delta."""
+    """Return quantiles of one side, down to tails that are negligible against a delta."""
     arm = np.asarray(noise.isf(np.concatenate([np.linspace(0.49, 0.05, 23), 0.5 * 10.0 ** -np.linspace(1, 17, 40)])))
     return np.concatenate([arm[0] * 2.0 ** -np.arange(1, 20), arm])
 

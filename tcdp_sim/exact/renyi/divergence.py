@@ -32,8 +32,8 @@ _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 3
 def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any]:
     """Return the Renyi divergence D_order(P || Q) of a noise from its shifted self.
 
-    P is the law of Z and Q that of Z + shift. The divergence is infinite for sinh-normal noise at
-    order >= 1 / (1 - exp(-2 |shift| / knee)), and for truncated Laplace noise at every order.
+    P is the law of Z, and Q is the law of Z + shift. The divergence is infinite for sinh-normal noise at order >= 1 /
+    (1 - exp(-2 |shift| / knee)), and for truncated Laplace noise at every order.
 
     Source: Mironov (2017) [Mir17].
 

@@ -90,7 +90,7 @@ def quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Fl
 def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return (20-node mean, 10-node mean, log scale, relative rounding) of `excess_over_p`, for each order.
 
-    The means are divided by e^scale. The rounding is that of log P and L, which have relative errors of 1e-12.
+    The means are divided by e^scale. It rounds log P and L, which have relative errors of 1e-12.
     """
     means: list[Floats] = []
     top: Any = None

@@ -182,7 +182,7 @@ def _wins(noise: Any, leads: Floats) -> Bounds:
 
 
 def _permute_and_flip(epsilon: float, scores: Floats) -> Floats:
-    """Return the output law as that of the largest of score + exponential noise.
+    """Return the output law as the law of the largest of score + exponential noise.
 
     It is an integral of polynomials, for which Gauss-Legendre is exact.
     """

@@ -1,4 +1,4 @@
-"""The exact privacy of a selection: divergences of its output between neighbouring inputs, beside the guarantee.
+"""The exact privacy of a selection: divergences of its output between neighbouring inputs, and the guarantee.
 
 Neighbours may change every score by up to one (in units of the sensitivity). The gap changes by at most two if one
 candidate leads both inputs. If the leader changes, the two gaps add up to at most two (the claim in the proof of Lemma
@@ -182,7 +182,7 @@ def worst_renyi(pairs: OutputPair, order: float) -> Bounds:
     Parameters
     ----------
     pairs : OutputPair
-        The pairs, such as those of `worst_pairs`.
+        The pairs, such as the pairs of `worst_pairs`.
     order : float
         The order, > 1 or inf.
 
@@ -208,7 +208,7 @@ def worst_delta(pairs: OutputPair, epsilon: float) -> Bounds:
     Parameters
     ----------
     pairs : OutputPair
-        The pairs, such as those of `worst_pairs`.
+        The pairs, such as the pairs of `worst_pairs`.
     epsilon : float
         epsilon in nats, finite.
 

@@ -19,7 +19,7 @@ class OneStep(AuditedMethod):
     constant here.
 
     `sigma`: the standard deviation of the noise, over the length of the record's vector. `planted_epsilon`: the epsilon
-    that is claimed if the bug is planted; None for that of Poisson sampling at rate 1 / t.
+    that is claimed if the bug is planted; None for the epsilon of Poisson sampling with probability 1 / t.
     """
 
     sigma: float

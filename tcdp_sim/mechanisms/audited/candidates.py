@@ -1,4 +1,4 @@
-"""The best of a random number of private runs, at its guarantee, and at that of one run as a planted bug."""
+"""The best of a random number of private runs, at its guarantee, and at the guarantee of one run as a planted bug."""
 
 from dataclasses import dataclass
 from math import exp

@@ -18,8 +18,8 @@ class ReleaseList(AuditedMethod):
     """All releases of a list. A trial yields their total privacy loss.
 
     `releases`: the releases that the ledger accounts for, as the lists of the mechanism `ledger`. `made`: the releases
-    that are made if the bug is planted; None for those of the ledger. `share`: the share of epsilon that is claimed if
-    the bug is planted.
+    that are made if the bug is planted; None for the releases of the ledger. `share`: the share of epsilon that is
+    claimed if the bug is planted.
     """
 
     releases: tuple[Spec, ...]

@@ -45,7 +45,7 @@ class PrefixSums(AuditedMethod):
 
     @property
     def change(self) -> Floats:
-        """The prefix sums of the first neighbour, less those of the second."""
+        """The prefix sums of the first neighbour minus the prefix sums of the second."""
         bins = np.arange(K)
         return np.cumsum((bins == self.added) * 1.0 - (bins == self.removed))
 

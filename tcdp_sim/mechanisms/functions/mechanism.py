@@ -89,7 +89,7 @@ class UserFunction(Mechanism):
 
     @classmethod
     def fitting(cls, values: Draws) -> Draws:
-        """Return the trials of a cell. Raises WrongResult unless their names and kinds are those of the first cell."""
+        """Return the trials of a cell. Raises WrongResult unless the first cell has the same names and kinds."""
         for name, array in values.items():
             if name not in (cls.events if array.dtype == bool else cls.observables):
                 raise WrongResult(f"{name} is {_kind(array.dtype == bool)}, and the first cell has {cls.yields()}")

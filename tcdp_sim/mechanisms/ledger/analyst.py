@@ -1,4 +1,4 @@
-"""An adaptive analyst under a filter, beside one who splits the same budget in advance."""
+"""An adaptive analyst under a filter, and another one who splits the same budget in advance."""
 
 from dataclasses import dataclass
 from functools import cache

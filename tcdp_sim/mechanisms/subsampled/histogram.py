@@ -45,8 +45,8 @@ class SubsampledHistogram(Mechanism):
     - `promise`: the guarantee of the base, or of the subsampled histogram if the point gives epsilon.
     - `counts`: the records in each occupied bin, shape (m,).
     - `bins`: the number of bins, whole, up to 1e300.
-    - `fraction`: the sampling probability of each record for a Poisson scheme, else the number of draws over that of
-      records.
+    - `fraction`: the sampling probability of each record for a Poisson scheme, else the number of draws over the number
+      of records.
     - `draws_losses`: True if a run also draws the privacy loss of outputs on the neighbour, as `loss_pair` says.
     """
 
@@ -167,7 +167,7 @@ class SubsampledHistogram(Mechanism):
         return WITH_THRESHOLD if self.threshold is not None else ""
 
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
-        """Return the losses of outputs on the neighbour; `simulate` draws those of outputs on the data."""
+        """Return the losses of outputs on the neighbour; `simulate` draws the losses of outputs on the data."""
         return {NEIGHBOUR: np.asarray(self._loss(self.noise.sample(size=trials, rng=rng)))}
 
     def _errors(self, rng: np.random.Generator, size: int) -> Draws:
@@ -236,7 +236,7 @@ _PARTS = ("square_error", "square_sampling_error", "square_noise_error")
 
 
 def _wanted(point: Point) -> tuple[str, ...]:
-    """Return the parameters of the target: epsilon and delta if epsilon is given, else those of the noise."""
+    """Return the parameters of the target: epsilon and delta if epsilon is given, else the parameters of the noise."""
     return ("epsilon", "delta") if point.get("epsilon") is not None else noise_axes.depends_on(point["noise"])
 
 

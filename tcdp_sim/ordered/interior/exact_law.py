@@ -32,8 +32,8 @@ _DEPTHS = np.concatenate([np.geomspace(1e-18, 1, 24)[:-1], np.geomspace(1, 40, 1
 class LevelLaw:
     """A level of the exact law: its probability, its occupied nodes, and the probabilities that each node wins.
 
-    `occupied` has the probability of each occupied node, and `empty` that of all empty ones. They sum to less than one
-    if there may be no winner, as in the stability histogram.
+    `occupied` has the probability of each occupied node, and `empty` has the probability of all empty ones. They sum to
+    less than one if there may be no winner, as in the stability histogram.
     """
 
     level: int

@@ -146,7 +146,7 @@ def thresholds(
 ) -> tuple[float, float]:
     """Return the thresholds (lower, upper) of the level's quality for n records.
 
-    The thresholds are those of the proof, stretched or shrunk in proportion if n is not the number of the proof.
+    They are the thresholds of the proof, stretched or shrunk in proportion if n is not the number of the proof.
     """
     if choice("variant", variant, VARIANTS) == "paper":
         return n / 5, 2 * n / 5

@@ -57,7 +57,7 @@ class Draws:
     - `level`, `quality`: the chosen level and its quality.
     - `segment`: the chosen node: its index among the occupied nodes of its level, -1 for an empty node, -2 for none
       at all.
-    - `position`: the index of an empty node at level max(level, cut), where cut is that of the profile's points.
+    - `position`: the index of an empty node at level max(level, cut), with the cut of the profile's points.
     - `candidate`: 0, 1 or 2 for j1, m or j2.
     - `depth`: the depth of the output, positive iff the output is an interior point.
     - `best`: the largest depth among the candidates.

@@ -61,7 +61,7 @@ def required_records(guarantee: ApproxDP, log2_k: float, failure: float = FAILUR
 
 
 def release_parameters(guarantee: ApproxDP, log2_k: float, n: float, failure: float = FAILURE) -> ReleaseParameters:
-    """Return the public parameters of the release on n records, with thresholds in proportion to those of the proof."""
+    """Return the public parameters of the release on n records, with thresholds in proportion to the proof."""
     budget_split, margins = split_budget(guarantee), needs(guarantee, log2_k, n, failure)
     scale = n / margins.total
     lower, upper = margins.node * scale, n - margins.ends * scale

@@ -33,8 +33,8 @@ def least_root_mean_square(k: int, relation: str) -> float:
     values of P are 1 / (2 sin((2j - 1) pi / (4k + 2))).
 
     Under substitution R may be replaced by R C, where C subtracts the mean of a row. The squared norm of R C is the
-    mean over pairs of columns of their squared distances, times k / 2 (k - 1) / k. The singular values of P C are
-    those of the covariance of a Brownian bridge, 1 / (2 sin(j pi / 2k)).
+    mean over pairs of columns of their squared distances, times k / 2 (k - 1) / k. P C has the singular values of the
+    covariance of a Brownian bridge, 1 / (2 sin(j pi / 2k)).
 
     Examples
     --------

@@ -133,7 +133,7 @@ def noisy_levels(k: int, relation: str, branching: int) -> int:
 
 
 def upward_variances(branching: int, levels: int, precisions: Sequence[float]) -> tuple[list[float], float]:
-    """Return the variance of the upward estimates of each height below the root, and that of the root."""
+    """Return the variances of the upward estimates of each height below the root, and of the root."""
     upward, information = [], 0.0
     for height in range(levels):
         information = precisions[height] + (information / branching if height else 0.0)

@@ -34,7 +34,7 @@ def epsilon_share(guarantee: Guarantee, times: int, *, selections: bool) -> floa
 
 
 def _keeps(guarantee: ApproxDP, times: int, selections: bool) -> Callable[[float], bool]:
-    """Return the function that tells whether so many releases with this epsilon each keep the guarantee."""
+    """Return a function of epsilon: True if so many releases with this epsilon each keep the guarantee."""
     from tcdp_sim.accounting import BoundedRange, Claimed, Ledger  # imported late: workers need no accounting
 
     def kept(epsilon: float) -> bool:

@@ -33,9 +33,9 @@ def choose_gaps(
 ) -> Ints:
     """Return one gap of each stretch, with probability in proportion to length * exp(-eta |rank - target|).
 
-    `rows`: the row of `logs` for each stretch. `first`, `last`: the first and the last gap of each stretch. Rank 0 is
-    that of the first gap. `ends`: the lengths of the first and the last gap within the stretch, equal where these are
-    the same gap. `reach`: the distance from the target beyond which gaps are left out (`window`).
+    `rows`: the row of `logs` for each stretch. `first`, `last`: the first and the last gap of each stretch. The first
+    gap has rank 0. `ends`: the lengths of the first and the last gap within the stretch, equal where these are the same
+    gap. `reach`: the distance from the target beyond which gaps are left out (`window`).
     """
     # a target within its stretch keeps at least one gap
     low = np.maximum(np.floor(target - reach), 0).astype(np.int64)

@@ -62,8 +62,8 @@ class FromPrefixSums(Method):
     k : int
         The number of bins, at least 2, which divides the domain.
     noise : Noise
-        The noise in counts. Isotropic noise is for sensitivity 1, and is multiplied by that of the factorisation. Other
-        noise is calibrated to the rows that neighbours move.
+        The noise in counts. Isotropic noise is for sensitivity 1, and is multiplied by the sensitivity of the
+        factorisation. Other noise is calibrated to the rows that neighbours move.
 
     Examples
     --------

@@ -28,7 +28,8 @@ class TreeSearch(Method):
     between the estimate of a node and the noisy counts of its children is spread evenly over the children. A quantile
     goes to the left child if its remaining rank is at most the estimate of that child. The estimate of the root is n,
     or a noisy n under add_remove. A domain of any size is possible, because no other node need be drawn. The estimates
-    use the counts above and beside a node, but not those below it, unlike full least squares (`FromPrefixSums`).
+    use the counts above a node and of its siblings, but not the counts below it, unlike full least squares
+    (`FromPrefixSums`).
 
     The parameters are those of `Method` and these.
 

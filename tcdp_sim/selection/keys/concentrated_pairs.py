@@ -38,7 +38,7 @@ class Odds(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """The bound on the divergence of one order; `reverse` for that of the smaller probability against the larger."""
+    """The bound on the divergence of one order; `reverse` if the smaller probability comes first."""
 
     t: float
     reverse: bool

@@ -311,7 +311,7 @@ def _noise(family: str, guarantee: Guarantee, keys: int, per_key: int, method: s
 
 
 def _lost_beside(noise: Noise, epsilon: float, delta: float, keys: int, per_key: int) -> float:
-    """Return the largest delta that each new key may lose beside the noisy counts of the others."""
+    """Return the largest delta that each new key may lose in addition to the noisy counts of the others."""
     from tcdp_sim.accounting import Additive, Ledger
 
     release = Additive(noise, float(per_key))

@@ -19,7 +19,7 @@ _LARGER = 1e-13  # relative, a step of a threshold that rounding has left too lo
 class ThresholdCurve(ReleaseCurve):
     """The keys that have records and whose noisy count exceeds a threshold.
 
-    The mechanism may also release the noisy counts: its usual guarantee is that of keys and counts together, as
+    The mechanism may also release the noisy counts: its usual guarantee covers keys and counts together, as
     `accounting.Thresholded` computes it. `spent_delta` of this curve concerns the keys alone, and is smaller.
 
     Source: Korolova et al. (2009) [KKMN09].
