@@ -24,7 +24,7 @@ _PRINTED = 1e-3  # relative tolerance of a table, which has four digits
 
 @dataclass(frozen=True, init=False, repr=False)
 class Ledger:
-    """A list of unequal releases of the same data, with two-sided brackets for what they reveal together.
+    """A list of unequal releases of the same data, with two-sided brackets for their joint privacy loss.
 
     The list is fixed in advance, and the queries may depend on earlier answers. Each answer is a bracket for the tight
     value: no smaller value holds for every release that fits its entry. The upper end of an epsilon, delta, risk or
@@ -250,7 +250,7 @@ class Ledger:
         Returns
         -------
         Ledger
-            The joint ledger. Add to it what is released on all records.
+            The joint ledger. Add the releases on all records to it.
         """
         blocks = tuple(ledger.entries for ledger in (self, *others))
         return _ledger([(Split(blocks), 1)], _common(self, *others))

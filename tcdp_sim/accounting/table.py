@@ -1,4 +1,4 @@
-"""A ledger as a table: each release, its times, what it spends alone, and its share of the total."""
+"""A ledger as a table: each release, its times, its cost alone, and its share of the total."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass

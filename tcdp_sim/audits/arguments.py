@@ -41,7 +41,7 @@ class Scoring:
 class Audit:
     """The checked arguments of an audit.
 
-    `mechanism` is what the user gave, `sampler` draws outputs of it. `seconds` is the time that decides the number of
+    `mechanism` is the user's object, and `sampler` draws its outputs. `seconds` is the time that decides the number of
     trials, or None.
     """
 

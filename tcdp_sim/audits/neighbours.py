@@ -25,7 +25,7 @@ class Neighbours:
     pairs : tuple of (data, other)
         The pairs. An audit looks at both directions of each, and passes the inputs on as they are.
     relation : str
-        What neighbours may differ in, for the first line of a report.
+        The difference between neighbours, for the first line of a report.
 
     Examples
     --------
@@ -88,9 +88,9 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
     Parameters
     ----------
     data : list, tuple, array, set, string, pandas.Series or pandas.DataFrame
-        The records. Those of an array are its rows, those of a string its letters.
+        The records. The records of an array are its rows, and the records of a string its letters.
     relation : {"add_remove", "substitute"}
-        What neighbours differ in: one record that only one of them has, or one record that has another value.
+        The difference between neighbours: one record that only one of them has, or one record that has another value.
     domain : iterable of records, optional
         Records that a person could have. The least and the largest possible ones tell most. Records of a frame are
         dicts or tuples. By default the records of `data` are used.
@@ -123,7 +123,7 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
 
 
 def given(neighbours: Any) -> Neighbours:
-    """Return what `neighbours=` of an audit means. Raises UserError, for a bare number with both spellings."""
+    """Return the neighbours given as `neighbours=`. Raises UserError, for a bare number with both spellings."""
     if isinstance(neighbours, Neighbours):
         return neighbours
     if isinstance(neighbours, int | float | np.number):

@@ -57,7 +57,7 @@ class Counted:
 class Drawing:
     """The way outputs are drawn.
 
-    - sources: the user's modules that the mechanism can reach. They arrive first, before what refers to them.
+    - sources: the user's modules that the mechanism can reach. They arrive before all that refers to them.
     - sampler: the mechanism as (data, rng, trials) -> outputs.
     - read: the function from these outputs to numbers or texts.
     - interleaved: True if each output gets a call of its own, and the two inputs take turns in random order.

@@ -346,7 +346,7 @@ def _test(
 
 
 def _shown(one: Measure, final: Candidate, counts: Counts, failure: float) -> float:
-    """Return what the best event of a score shows on the outputs that choose it, times its clarity; 0 for a moment.
+    """Return the bound of a score's best event on the outputs that choose it, times its clarity; 0 for a moment.
 
     Forecasts expect hits of a part that takes few values even if there were none, so they favour finer scores.
     """

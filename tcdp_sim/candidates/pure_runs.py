@@ -55,8 +55,8 @@ def pure_renyi(order: float, epsilon: float) -> float:
     """Return a bound on the Renyi divergence of the best of a random number of epsilon-DP runs, whatever the number.
 
     It is -log(1 - c) / (a - 1) with c = 1 - a e^((a - 1) epsilon) + (a - 1) e^(a epsilon), and infinite for c >= 1. For
-    small a epsilon it is near a epsilon^2 / 2, which is what a single run costs: in this sense tries are free. It
-    holds for every Poisson and truncated negative binomial number of runs, with any parameters.
+    small a epsilon it is near a epsilon^2 / 2, the cost of a single run: in this sense tries are free. It holds for
+    every Poisson and truncated negative binomial number of runs, with any parameters.
 
     Proof: as in `gaussian_runs`, with phi <= c at every output. So H - the integral of phi over the tilted mass - rises
     at most c times as fast as that mass, and e^((a - 1) D) is at most the mean of e^(c Z) for an exponential Z, which

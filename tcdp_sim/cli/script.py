@@ -57,7 +57,7 @@ def job_file(
 ) -> str:
     """Return the job file of a run: its words and those that finish it as they are.
 
-    `settings` and `values` are what the words mean: the run, and the exact values that its parts compute.
+    The words mean `settings` and `values`: the run, and the exact values that its parts compute.
     """
     words, finish = commands
     _refuse_line_breaks([*words, *finish, os.getcwd()])

@@ -1,4 +1,4 @@
-"""What the code of a function or class reads, by name: the parts that its description (`described`) is made of."""
+"""The names that the code of a function or class reads: the parts of its description (`described`)."""
 
 import ast
 import importlib
@@ -199,7 +199,7 @@ def _parsed(text: str) -> ast.Module | None:
 
 
 def _by_texts(read: set[str], text: str, function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield what a function may look up by texts. Raises TypeError if nobody can tell."""
+    """Yield the names that a function may look up by texts. Raises TypeError if nobody can tell."""
     if read & DYNAMIC:
         yield "looked up", Dynamic()
     if read & IMPORTING:

@@ -48,7 +48,7 @@ def show(value: float | str) -> str:
 
 
 def blank(value: object) -> bool:
-    """Return True for what stands in a table where there is no value: None, an empty text, NaN."""
+    """Return True for an entry of a table without a value: None, an empty text, NaN."""
     return value is None or value == "" or (isinstance(value, float) and isnan(value))
 
 

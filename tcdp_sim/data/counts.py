@@ -1,4 +1,4 @@
-"""The histogram of a data set, reduced to what a mechanism's law depends on."""
+"""The histogram of a data set, reduced to the counts that a mechanism's law depends on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

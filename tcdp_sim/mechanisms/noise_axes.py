@@ -240,7 +240,7 @@ def guarantee_of(law: Mapping[str, Any]) -> Guarantee:
 
 
 def kept_for_readers(law: Mapping[str, Any], thresholds: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """Return what a law of a user's own noise keeps for those who read results without its class."""
+    """Return the values that a law of a user's own noise keeps for readers of results who lack its class."""
     found: dict[str, Any] = {own_noises.THRESHOLDS: {name: dict(each) for name, each in thresholds.items()}}
     if "target" in law and isinstance(law.get("noise"), Mapping):
         guarantee = guarantee_of(law)

@@ -15,7 +15,7 @@ from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 @cache
 def _needed(cls: Any) -> tuple[str, ...]:
-    """Return what the target of a class needs: rho, and with a light or bounded tail what bounds its orders."""
+    """Return the numbers that a class's target needs: rho, and with a light or bounded tail a bound on its orders."""
     if not is_foreign(cls) or cls.parameters() != ("scale",) or defines(cls, "equal_privacy"):
         return ("rho",)
     unit = cls(1.0)

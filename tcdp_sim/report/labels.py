@@ -42,7 +42,7 @@ class End:
 
 
 def short(name: str) -> str:
-    """Return the name of a series without what the text around a figure explains."""
+    """Return the name of a series without the words that the text around a figure explains."""
     for words, fewer in SHORTER.items():
         name = name.replace(words, fewer)
     return name

@@ -68,7 +68,7 @@ STYLE = {
 class Picture(Figure):
     """A matplotlib figure that shows itself at the end of a notebook's cell; no pyplot, no state.
 
-    `notes` are sentences for the caption, such as on what the figure shows in part only, by their subject.
+    `notes` are sentences for the caption by their subject, such as on data that the figure shows in part only.
     """
 
     def __init__(self, *how: Any, **more: Any) -> None:
@@ -209,7 +209,7 @@ def rounded_in(text: str, digits: int = 3) -> str:
 
 
 def note(figure, subject: str, words: str) -> None:
-    """Add words to the figure's caption, such as on what it leaves out. The last call for a subject counts."""
+    """Add words to the figure's caption, such as on omitted data. The last call for a subject counts."""
     if isinstance(figure, Picture):
         figure.notes[subject] = words
 

@@ -206,7 +206,7 @@ def _about(flat: xr.Dataset, observable: str) -> dict[str, str]:
 
 
 def _exact(flat: xr.Dataset, observable: str, binned: Binned) -> dict[str, Any]:
-    """Return the exact probabilities of the bins and of what lies above them."""
+    """Return the exact probabilities of the bins and of the values above them."""
     law, why = _law(flat, "SURVIVAL", observable)
     shape, dims = binned.counts.shape, ("cell", "bin")
     about = {"units": "1", "exact": why}

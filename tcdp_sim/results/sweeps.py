@@ -77,7 +77,7 @@ def completed(flat: xr.Dataset) -> xr.Dataset:
 
 
 def columns_of(flat: xr.Dataset) -> dict[str, tuple[Any, Any, Any]]:
-    """Return the columns of published numbers, without what concerns the cells of other studies."""
+    """Return the columns of published numbers, without the columns for other studies."""
     found = {str(name): (column.dims, column.values, column.attrs) for name, column in flat.data_vars.items()}
     return {name: column for name, column in found.items() if name not in OF_STUDIES}
 

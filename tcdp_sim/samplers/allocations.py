@@ -116,7 +116,7 @@ def _above(strike: Floats, largest: Floats, s: float) -> tuple[Floats, Floats]:
 def _raised_laws(draws: AllocationDraws) -> list[tuple[TiltedRatios, int]]:
     """Return the laws of all ratios but the largest, for the delta of adding the record.
 
-    The best tilt of a ratio y is the mean of what is left to draw, given y. In the *mean field* all other ratios are
+    The best tilt of a ratio y is the mean of the rest of the draw, given y. In the *mean field* all other ratios are
     replaced by their tilted mean, and their maximum by a usual one. Its value as a function of y is nearly the best
     tilt where one large ratio makes the event. Where all ratios make it, the power (1 + b y)^p with the slope of the
     mean field at y = e^s is better. The larger tilt of both, equal at e^s, has no unequal weights in either case.

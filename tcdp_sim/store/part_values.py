@@ -34,7 +34,7 @@ class Values:
     """The values that one set of functions gave.
 
     - rows: the values of each cell, in the order of `columns`; a function that refuses a cell gave NaN.
-    - made_with: what each cell's values were computed with, such as the versions of libraries.
+    - made_with: the libraries and numerics that each cell's values were computed with.
     - files: the names of the files that they stand in.
     """
 

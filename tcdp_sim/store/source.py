@@ -16,7 +16,7 @@ OURS = "the files of tcdp_sim"
 
 @cache
 def loaded(uses: tuple[str, ...] = ()) -> Mapping[str, str]:
-    """Return what numbers depend on, by name: versions of libraries, digests of our files and of the plug-ins in use.
+    """Return the inputs of the numbers by name: versions of libraries, digests of our files and of the plug-ins in use.
 
     It is looked up once in a process: files that are edited later are not those that it has loaded. `uses` names the
     distributions of plug-ins; one that is not installed has the digest of no file.
@@ -32,7 +32,7 @@ def plug_ins(uses: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def other(one: Mapping[str, str], two: Mapping[str, str]) -> str:
-    """Return the names of what differs between two results of `loaded`, "" if nothing does."""
+    """Return the names of the inputs that differ between two results of `loaded`, "" for none."""
     return ", ".join(name for name in sorted({*one, *two}) if one.get(name) != two.get(name))
 
 

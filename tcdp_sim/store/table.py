@@ -66,7 +66,7 @@ def blocks(
     - problems: the number of chunks with an error or a warning, by cell id and kind.
     - exact_values: the exact values to publish with the simulated ones.
     - known: a function that returns a cell's exact values if they have been computed before.
-    - mechanism: the class that declares what a trial yields, by default the class that the laws name.
+    - mechanism: the class that declares the numbers of a trial, by default the class that the laws name.
     - pilots: the trials of a chunk if the first chunks of cells may be pilots, which are in no statistic; else 0.
     """
     read = summaries if callable(summaries) else _one_by_one(summaries)

@@ -92,7 +92,7 @@ def _bytes(texts: np.ndarray) -> np.ndarray:
 
 
 def _consolidate(folder: Path, order: Sequence[str], reasons: dict[str, str]) -> None:
-    """Store the metadata of all arrays in the root, in this order, once their attributes name what is there."""
+    """Store the metadata of all arrays in the root, in this order, once their attributes are complete."""
     arrays = {name: json.loads((folder / name / METADATA).read_bytes()) for name in order}
     for name in columns.settle({name: about["attributes"] for name, about in arrays.items()}, reasons):
         (folder / name / METADATA).write_text(json.dumps(arrays[name], indent=2))

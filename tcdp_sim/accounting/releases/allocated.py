@@ -20,7 +20,7 @@ class Allocated(Release):
     learns the choice of steps. Several epochs are several releases: each chooses anew.
 
     For k = 1 the two ends differ by the error of a grid alone. For k > 1 the upper end assumes one random step in each
-    of k blocks. The lower end is what a sum over all steps reveals. Renyi divergences are not known.
+    of k blocks. The lower end is the privacy loss of a sum over all steps. Renyi divergences are not known.
 
     Source: Chua et al. (2024) [Chu24], for the worst pair; Feldman and Shenfeld (2025) [FS25], for k participations as
     k allocations of one. The numerical method is ours (`tcdp_sim.exact.allocation.pairs`).

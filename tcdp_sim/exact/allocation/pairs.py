@@ -2,7 +2,7 @@
 
 **More, for one participation.** Spreading every ratio to the grid such that its mean stays raises the mean of every
 convex function of the sum S. So the pair whose ratio is S'/t, for the sum S' of spread ratios, dominates the true pair
-(Blackwell). The loss of an atom is exactly log(S'/t). What is not known is made infinite: ratios and sums beyond the
+(Blackwell). The loss of an atom is exactly log(S'/t). Everything unknown is made infinite: ratios and sums beyond the
 grid, the errors of all masses, and the change of the mean of (S' - c)+ by rounding.
 
 **More, for k participations.** Cut a random order of the t steps into k blocks whose sizes differ by one at most, and

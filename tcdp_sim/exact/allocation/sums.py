@@ -56,7 +56,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Sums:
-    """The law of S on a window, with what bounds its errors.
+    """The law of S on a window, with bounds on its errors.
 
     - `without`, `with_record`: the probabilities of the sums under Q and P.
     - `down`, `up`, `rounding`: the mean of d_1 together with the sum under Q, for the distances of the same names in

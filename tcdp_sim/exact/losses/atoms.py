@@ -250,7 +250,7 @@ class _Part:
         return least, most
 
     def _outside(self) -> float:
-        """Return the mass of P beyond the edges. If the support has no end, it is at least what floats may hide."""
+        """Return the mass of P beyond the edges, at least the mass that floats may hide if the support has no end."""
         floor = 0.0 if np.isfinite(self.p.noise.isf(0.0)) else TINY
         return max(float(self.p.cdf(self.edges[0]) + self.p.sf(self.edges[-1])), floor)
 

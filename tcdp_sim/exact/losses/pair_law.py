@@ -283,7 +283,7 @@ class _Part:
 
     @property
     def _always_infinite(self) -> bool:
-        """True if Q produces nothing of what P does."""
+        """True if Q produces no output of P."""
         x = 0.5 * (self._panels[0] + self._panels[1])
         losses = self.loss(x)[np.isfinite(_log_density(self.p, x))]
         return bool(len(losses)) and bool((losses == np.inf).all())

@@ -306,7 +306,7 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
 
 
 def _lost(pair: "_Pair", known: _Known, s: float, x: Floats, top: float) -> Floats:
-    """Return what rounding of the loss and of q may add to `excess_over_q`."""
+    """Return the amount that rounding of the loss and of q may add to `excess_over_q`."""
     with np.errstate(all="ignore"):
         loss, log_q = known(x)
         log_q, error = log_q - top, pair.error(x)

@@ -1,4 +1,4 @@
-"""Methods of the package that `experiment=audit` tests at what they claim, and with a planted bug."""
+"""Methods of the package that `experiment=audit` tests at their claims, and with a planted bug."""
 
 from dataclasses import dataclass
 

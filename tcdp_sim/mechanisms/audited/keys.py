@@ -49,7 +49,7 @@ class Keys(AuditedMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class SeveralKeys(Keys):
-    """A person's new keys, at the delta of the ledger. The planted bug claims what holds for one key."""
+    """A person's new keys, at the delta of the ledger. The planted bug claims the guarantee of one key."""
 
     curve: ThresholdCurve
 

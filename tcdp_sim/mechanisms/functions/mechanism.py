@@ -1,7 +1,7 @@
 """The mechanism that calls a user's function at one point of a sweep.
 
-A law names the function by module, name and digest of its source; it holds no code. A process can simulate only what
-has been put into `shipped` there: the driver has the function itself, and workers receive it with their tasks.
+A law names the function by module, name and digest of its source; it holds no code. A process can simulate only the
+functions in its `shipped`: the driver has the function itself, and workers receive it with their tasks.
 """
 
 import json

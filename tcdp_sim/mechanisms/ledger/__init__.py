@@ -1,4 +1,4 @@
-"""What the accounting of lists of releases says, tried out by simulation."""
+"""The accounting of lists of releases, tried out by simulation."""
 
 from types import MappingProxyType
 from typing import Any
@@ -48,7 +48,7 @@ class Ledger(Mechanism):
 
 
 def _mode(point: Point) -> type[Mechanism]:
-    """Return what a sweep point simulates: an analyst if it gives one, else a list. Raises UserError for neither."""
+    """Return the mode of a sweep point: an analyst if it gives one, else a list. Raises UserError for neither."""
     for axis in ("analyst", "list"):
         if point.get(axis) is not None:
             return MODES[axis]

@@ -26,8 +26,8 @@ class AdaptiveAnalyst(Mechanism):
 
     A query takes one or several answers, and earlier answers decide whether it needs a further one. Under the filter an
     answer is paid for when it is asked for. If the filter refuses a further answer, the query stays unanswered, and the
-    analyst turns to the next one. A budget that is split in advance sets the largest cost aside for each query, and
-    what a query does not need is lost.
+    analyst turns to the next one. A budget that is split in advance sets the largest cost aside for each query, and the
+    rest of it is lost if a query needs less.
 
     Source: Rogers et al. (2016) [RRUV16].
 
@@ -119,7 +119,7 @@ class AdaptiveAnalyst(Mechanism):
 
 @cache
 def _costs(query: Any) -> list[float]:
-    """Return what a filter takes for each answer of a query."""
+    """Return the cost of each answer of a query under a filter."""
     from tcdp_sim.accounting import Additive, Filter, RandomisedResponse  # no other cell needs them, so they load late
     from tcdp_sim.noise import Gaussian
 

@@ -19,8 +19,7 @@ ACCOUNTINGS = ("paper", "tight")
 class Step:
     """A step of a release: its name, its guarantee and the argument for the guarantee.
 
-    What is known of the step beyond its guarantee allows `accounted.as_ledger` a tighter account. Neighbours substitute
-    one record.
+    The fields beyond its guarantee allow `accounted.as_ledger` a tighter account. Neighbours substitute one record.
 
     `epsilon`: the epsilon of an exponential mechanism (probability ~ e^(epsilon quality / 2)) on a quality of
     sensitivity one. `noise`: the noise of `times` numbers, each of which moves by at most `shift`. `inner`: the steps

@@ -1,4 +1,4 @@
-"""What no factorisation mechanism with Gaussian noise can do."""
+"""Lower bounds on the error of every factorisation mechanism with Gaussian noise."""
 
 from math import sqrt
 

@@ -1,4 +1,4 @@
-"""The interface of a method that releases quantiles, and what all methods share."""
+"""The interface of a method that releases quantiles, and the parts that all methods share."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

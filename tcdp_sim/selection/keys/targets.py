@@ -5,8 +5,8 @@ A person adds at most `per_key` records to each of at most `keys` keys. The guar
 
 - **Approximate tCDP** composes by adding rho and by 1 - delta = product of (1 - delta_i), so each key gets rho / keys.
 - **(epsilon, delta)-DP** is shared in the best of a few ways between the delta that is lost at the keys and the delta
-  of what remains. What remains is accounted exactly: randomised response composes for (epsilon', delta')-DP (Kairouz,
-  Oh, Viswanath 2015), Renyi divergences add up and are converted by the best binary test, and noisy counts have exact
+  of the rest. The rest is accounted exactly: randomised response composes for (epsilon', delta')-DP (Kairouz, Oh,
+  Viswanath 2015), Renyi divergences add up and are converted by the best binary test, and noisy counts have exact
   profiles. "Best" means the fewest records for a release with probability 1/2.
 
 A person's keys that are new to the data lose delta' each, and the counts of the other m keys have the profile H_m of
