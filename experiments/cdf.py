@@ -1,4 +1,4 @@
-"""The prefix sums of a histogram by factorisation mechanisms: simulated, exact, and beside a lower bound."""
+"""The prefix sums of a histogram by factorisation mechanisms: simulated and exact errors, and a lower bound."""
 
 from collections.abc import Iterator
 
@@ -52,11 +52,11 @@ UNKNOWN = {
 def rows(cell: Cell) -> Row:
     """Return one row: root mean square error and 95% quantile of the largest error, in counts.
 
-    - `root_mean_square`: simulated, with `_mcse`, `_lower`, `_upper`, beside `_exact`.
+    - `root_mean_square`: simulated, with `_mcse`, `_lower`, `_upper` and `_exact`.
     - `root_mean_square_limit`: a lower bound for every factorisation with Gaussian noise and this guarantee. It is NaN
       for other noise.
-    - `largest_error_q95`: simulated, with its interval, beside `largest_error_bound`, a radius that is proved to hold
-      all errors with probability 95%.
+    - `largest_error_q95`: simulated, with its interval and `largest_error_bound`, a radius that is proved to hold all
+      errors with probability 95%.
     """
     mechanism = cell.mechanism
     factorisation = mechanism.factorisation
@@ -98,7 +98,7 @@ def _terminal_row(row) -> list[str]:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw errors against k for each neighbouring relation, and errors of other noises over those of Gaussian noise."""
+    """Draw errors against k for each neighbouring relation, and errors of other noises in units of Gaussian errors."""
     gaussian = table[table["root_mean_square_limit"].notna()]
     others = _beside_gaussian(table, gaussian)
     if len(others):

@@ -15,7 +15,7 @@ WEIGHTS = (
 
 
 def binomial(n: float, chance: float) -> tuple[Floats, Floats]:
-    """Return the numbers of successes that occur, up to a chance of about 1e-18, and their chances; n is whole."""
+    """Return the numbers of successes and their probabilities, all but about 1e-18 of them; n is whole."""
     if not 0 < chance < 1:
         return np.array([float(n) if chance >= 1 else 0.0], dtype=np.float64), np.ones(1)
     half = 10 * np.sqrt(n * chance * (1 - chance)) + 50

@@ -1,6 +1,6 @@
-"""The exact law of privacy losses that runs draw beside their errors, for noise on coordinates that move by one.
+"""The exact law of privacy losses that runs draw with their errors, for noise on coordinates that move by one.
 
-`EXACT`, `SURVIVAL` and `DELTA` are those of mechanisms with the attributes `noise` and `moves`, the number of these
+`EXACT`, `SURVIVAL` and `DELTA` are for mechanisms with the attributes `noise` and `moves`, the number of these
 coordinates, None if it is not known. Other experiments make their own with `laws_of_moves`, or with `laws_of_atoms`
 from losses with positive probabilities. `UNKNOWN` says why cells have no exact value.
 """
@@ -32,7 +32,7 @@ _ZERO = 1e-200  # a loss so near to 0 is 0, and its sign says whether it counts
 
 
 def promised_delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
-    """Return the delta that the mechanism's guarantee promises at each of `epsilons`; NaN below 0."""
+    """Return the delta that the mechanism's guarantee gives at each of `epsilons`; NaN below 0."""
     return np.array([delta_at(mechanism.guarantee, float(each)) if each >= 0 else np.nan for each in epsilons])
 
 
@@ -70,7 +70,7 @@ class Moved(NamedTuple):
 
 
 class Laws(NamedTuple):
-    """The exact means, tails and delta(epsilon) of the losses of an experiment, by the names of what they are about."""
+    """The exact means, tails and delta(epsilon) of the losses of an experiment, by their names."""
 
     exact: Mapping[str, Any]
     survival: Mapping[str, Any]
@@ -177,7 +177,7 @@ def _divergence(moved: Moved) -> float:
 
 
 def _own(mechanism: Any) -> Moved:
-    """Return what a mechanism with the attributes `noise` and `moves` moves. Raises ValueError if `moves` is None."""
+    """Return the moved coordinates of a mechanism with `noise` and `moves`. Raises ValueError if `moves` is None."""
     if mechanism.moves is None:
         raise ValueError("the worst neighbours are not known")
     return Moved(mechanism.noise, mechanism.moves)

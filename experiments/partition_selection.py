@@ -159,7 +159,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _look(row) -> Series:
-    """Return a series for its colour: that of the noise of a threshold, or that of a best curve."""
+    """Return a series for its colour: the noise of a threshold, or a best curve."""
     if row["method"] in NAMES:
         return Series(row["series"], algorithm=row["method"])
     return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], row["series"])

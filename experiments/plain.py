@@ -47,7 +47,7 @@ def rows(cell: Cell) -> Iterator[Row]:
 
 
 def _known(cell: Cell, name: str, quantity: str, row: Row) -> Row:
-    """Return the exact value and the bound of a quantity, and what the comparison with them needs."""
+    """Return the exact value and the bound of a quantity, and the columns that the comparison with them needs."""
     known = {kind for kind in (columns.EXACT, columns.BOUND) if any(each.endswith(kind) for each in cell)}
     found: Row = {kind.removeprefix("_"): cell.get(quantity + kind, np.nan) for kind in sorted(known, reverse=True)}
     judged = _of_mean(cell, name) if known and quantity != name else {}
@@ -195,7 +195,7 @@ def _named(part) -> str:
 
 
 def _has_unit(unit) -> bool:
-    """Return True unless the unit is unknown, or that of pure numbers."""
+    """Return True unless the unit is unknown or the unit of pure numbers."""
     return not blank(unit) and str(unit) not in ("", "1")
 
 

@@ -1,4 +1,4 @@
-"""Sinh-normal beside Gaussian noise: density and log density (Figure 2 of the paper), moments and tails."""
+"""Sinh-normal against Gaussian noise: density and log density (Figure 2 of the paper), moments and tails."""
 
 from collections.abc import Iterator
 
@@ -192,7 +192,7 @@ def _modes(part, laws) -> str:
 
 
 def _description(row) -> list[str]:
-    """Return three short lines: the noise, its shape, and its promise or the place of its modes."""
+    """Return three short lines: the noise, its shape, and its guarantee or the place of its modes."""
     promise = "" if row["accounting"] == "given" else row["guarantee"]
     variance, knee = f"{row['scale'] ** 2:.3g}", f"{row['knee']:.3g}"
     if row["family"] == "gaussian":

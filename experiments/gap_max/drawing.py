@@ -53,7 +53,7 @@ def success_figure(part: pd.DataFrame, looks):
 
 
 def _explain(figure) -> None:
-    """Let the caption say what lines and markers are, and how a few trials can speak of 10^12 candidates."""
+    """Let the caption explain lines and markers, and how a few trials can stand for 10^12 candidates."""
     note(figure, "kind", KIND)
     note(figure, "drawn", DRAWN)
 
@@ -124,7 +124,7 @@ def required_figure(part: pd.DataFrame, looks):
 
 
 def _single(rows, looks, panel) -> list[End]:
-    """Return the ends of the lines of a panel. A dotted line beside the same one by exact accounting has no label."""
+    """Return the ends of the lines of a panel. A dotted line next to the same line by exact accounting has no label."""
     own = set(rows["series"])
     twins = rows["series"].str.removesuffix(f", {COUNTED}")
     return series.ends(rows[(twins == rows["series"]) | ~twins.isin(own)], "k", "required_gap_exact", looks, panel)
@@ -174,7 +174,7 @@ def _far(axes, part, looks):
 
 
 def rho_figure(part: pd.DataFrame, looks, what: str):
-    """Draw P[success] and the required gap against rho, at one k, m and gap. `what` says what is selected."""
+    """Draw P[success] and the required gap against rho, at one k, m and gap. `what` names the selected objects."""
     figure, grid = new_figure(1, 2, 9.6, 3.8)
     gap = part["gap"].iloc[0]
     for label, cells in part.groupby("series", sort=False):

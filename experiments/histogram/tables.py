@@ -30,7 +30,7 @@ NAMES |= {name + end: name + end for name in Histogram.events for end in WITH_EX
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: simulated values with MCSE and 95% interval, beside the exact values and the bounds.
+    """Return one row: simulated values with MCSE and 95% interval, the exact values and the bounds.
 
     - `linf_q95...`: the 95% quantile of the largest error, in counts.
     - `exceeds_bound...`, `exceeds_printed...`: the probability that the largest error exceeds the proved radius, and

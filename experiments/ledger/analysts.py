@@ -1,4 +1,4 @@
-"""Exact means of what adaptive analysts get from a filter, by the law of the number of answers of a query."""
+"""Exact means of the queries that a filter answers, by the law of the number of answers of a query."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -83,10 +83,10 @@ def means(query: Any, rho: float) -> Means:
 
 
 def _filtered(law: list[float], prices: list[Fraction], budget: Fraction) -> tuple[float, float, float]:
-    """Return the means of the answered queries, of what was spent on them, and of what is left.
+    """Return the means of the answered queries, of their cost, and of the rest of the budget.
 
-    Budgets that can remain before a query are visited from the smallest one on. A query that the filter cuts short
-    ends with what was left then.
+    Budgets that can remain before a query are visited from the smallest one on. A query that the filter cuts short ends
+    with the rest at that time.
     """
     courses: dict[Fraction, list[tuple[float, Fraction, Fraction | None]]] = {}
     waiting = [budget]
@@ -109,7 +109,7 @@ def _filtered(law: list[float], prices: list[Fraction], budget: Fraction) -> tup
 def _courses(
     law: list[float], prices: list[Fraction], start: Fraction
 ) -> Iterator[tuple[float, Fraction, Fraction | None]]:
-    """Yield (chance, what is left, cost of the query or None if it stays unanswered) of each course of a query."""
+    """Yield (probability, rest, cost of the query or None if it stays unanswered) of each course of a query."""
     for needed, chance in enumerate(law, 1):
         rest, given = start, 0
         while given < needed and prices[given] <= rest:

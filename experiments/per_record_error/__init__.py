@@ -58,7 +58,8 @@ def rows(cell: Cell) -> list[Row]:
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
     """Yield rows (`figure` "equal_rmse") of unbiased transformed releases for each `at` = influence over sum.
 
-    `policy_ratio` is the printed policy at that influence, over that of Gaussian noise with the same RMSE at that sum.
+    `policy_ratio` is the printed policy at that influence, divided by the policy of Gaussian noise with the same RMSE
+    at that sum.
     """
     single = [cell.mechanism for cell in cells if len(cell.mechanism.answers) == 1]
     for mechanism, row in zip(single, rows):

@@ -1,4 +1,4 @@
-"""The simulated privacy losses of one record, as rows beside exact and printed values."""
+"""The simulated privacy losses of one record, as rows with exact and printed values."""
 
 from collections.abc import Iterator
 

@@ -65,7 +65,7 @@ def _within(mechanism: PerRecordSum, radius: Any) -> Any:
 
 
 def mean_size(mechanism: PerRecordSum) -> float:
-    """Return the mean of the size of the error, that of a folded normal law."""
+    """Return the mean of the size of the error, which has a folded normal law."""
     centre, spread = bias(mechanism), scale(mechanism)
     ratio = centre / spread
     return float(spread * np.sqrt(2 / np.pi) * np.exp(-ratio * ratio / 2) + centre * (1 - 2 * ndtr(-ratio)))

@@ -1,4 +1,4 @@
-"""The privacy loss of every notion's noise: law, tail, delta(epsilon) and Renyi curve, beside the promises."""
+"""The privacy loss of every notion's noise: law, tail, delta(epsilon) and Renyi curve, against the guarantees."""
 
 from collections.abc import Iterator
 from math import isnan

@@ -46,7 +46,7 @@ def _delta(guarantee: Guarantee, epsilon: float) -> float:
 
 
 def _guarantee(mechanism: PrivacyLoss) -> Guarantee | None:
-    """Return the promise at the mechanism's shift, for groups if it exceeds 1; None where nothing is promised."""
+    """Return the guarantee at the mechanism's shift, for groups if it exceeds 1; None where nothing is promised."""
     if mechanism.promise is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The exact errors that the study shows beside simulated ones, where a law is known and cheap enough."""
+"""The exact errors that the study shows with simulated ones, where a law is known and cheap enough."""
 
 import numpy as np
 

@@ -109,7 +109,7 @@ def curves(rho: float, fractions: Iterable[float]) -> Iterator[dict]:
 
 
 def _bound(promise, s, *how) -> Any:
-    """Return an amplified promise, or None where the theorem's preconditions do not hold."""
+    """Return an amplified guarantee, or None where the theorem's preconditions do not hold."""
     try:
         return amplify(promise, s, *how)
     except ValueError:
@@ -144,8 +144,8 @@ def _profiles(rho: float, fraction: float, records: int) -> Iterator[dict]:
 def _membership(fraction: float, records: int) -> Iterator[dict]:
     """Yield the points of Theorem 13 of Balle, Barthe and Gaboardi (2018).
 
-    One bit states whether a record was drawn, and it is kept with probability KEEP. The promise follows from Theorems 8
-    to 10 and the profile, which is that of all groups. The attained value comes from the two laws of the bit.
+    One bit states whether a record was drawn, and it is kept with probability KEEP. The bound follows from Theorems 8
+    to 10 and the profile, which all groups share. The attained value comes from the two laws of the bit.
     """
 
     def psi(epsilon):

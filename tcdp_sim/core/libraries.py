@@ -1,4 +1,4 @@
-"""The versions of installed packages, each read once in a process, and the packages that each kind of result depends on."""
+"""The versions of installed packages, each read once in a process, and the packages that results depend on."""
 
 import platform
 from collections.abc import Sequence
