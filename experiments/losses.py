@@ -45,9 +45,9 @@ def between_atoms(losses: np.ndarray) -> np.ndarray:
     return np.where(np.abs(losses) < _ZERO, at_zero, losses + _BELOW * np.abs(losses))
 
 
-def survival_of_atoms(loss: np.ndarray, chances: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """Return the probability that a loss with these atoms and their `chances` exceeds each of `losses`."""
-    return np.where(loss > between_atoms(losses)[:, None], chances, 0.0).sum(axis=1)
+def survival_of_atoms(loss: np.ndarray, probabilities: np.ndarray, losses: np.ndarray) -> np.ndarray:
+    """Return the probability that a loss with these atoms and their `probabilities` exceeds each of `losses`."""
+    return np.where(loss > between_atoms(losses)[:, None], probabilities, 0.0).sum(axis=1)
 
 
 def delta_of_atoms(p: np.ndarray, q: np.ndarray, epsilons: np.ndarray) -> np.ndarray:
@@ -55,10 +55,10 @@ def delta_of_atoms(p: np.ndarray, q: np.ndarray, epsilons: np.ndarray) -> np.nda
     return np.maximum(p - np.exp(epsilons)[:, None] * q, 0.0).sum(axis=1)
 
 
-def mean_of_atoms(loss: np.ndarray, chances: np.ndarray) -> float:
-    """Return the mean of the finite losses of a law with these atoms and their `chances`."""
-    finite = np.isfinite(loss) & (chances > 0)
-    return float(loss[finite] @ chances[finite] / chances[finite].sum())
+def mean_of_atoms(loss: np.ndarray, probabilities: np.ndarray) -> float:
+    """Return the mean of the finite losses of a law with these atoms and their `probabilities`."""
+    finite = np.isfinite(loss) & (probabilities > 0)
+    return float(loss[finite] @ probabilities[finite] / probabilities[finite].sum())
 
 
 class Moved(NamedTuple):
@@ -92,11 +92,11 @@ def laws_of_atoms(atoms: Callable[[Any], Atoms]) -> Laws:
         return lambda mechanism: _known(value, mechanism)
 
     def survival(place: int) -> Callable[[Any, np.ndarray], np.ndarray]:
-        def chances(mechanism: Any, at: np.ndarray) -> np.ndarray:
+        def probabilities(mechanism: Any, at: np.ndarray) -> np.ndarray:
             found = atoms(mechanism)
             return survival_of_atoms(found[0], found[place], at)
 
-        return chances
+        return probabilities
 
     def quantiles(place: int) -> Callable[[Any], np.ndarray]:
         def value(mechanism: Any) -> np.ndarray:

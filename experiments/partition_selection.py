@@ -63,8 +63,8 @@ def _records(mechanism: PartitionSelection) -> float:
 
 
 def _key_quantiles(mechanism: PartitionSelection) -> np.ndarray:
-    chances = np.clip(_probabilities(mechanism), 0.0, 1.0)  # the dual bounds may exceed 1 by rounding
-    return quantiles_of_atoms(*sum_of_binomials(mechanism.classes[1].astype(float), chances))
+    probabilities = np.clip(_probabilities(mechanism), 0.0, 1.0)  # the dual bounds may exceed 1 by rounding
+    return quantiles_of_atoms(*sum_of_binomials(mechanism.classes[1].astype(float), probabilities))
 
 
 EXACT = {KEYS: _keys, RECORDS: _records, columns.quantile("keys"): _key_quantiles}
@@ -80,9 +80,9 @@ def _atoms(mechanism: PartitionSelection) -> losses.Atoms:
         return np.log(p) - np.log(q), p, q
 
 
-def _of_sets(chances: np.ndarray) -> np.ndarray:
+def _of_sets(probabilities: np.ndarray) -> np.ndarray:
     law = np.ones(1)
-    for shown, hidden in chances.reshape(2, -1).T:
+    for shown, hidden in probabilities.reshape(2, -1).T:
         law = np.append(law * hidden, law * shown)
     return law
 

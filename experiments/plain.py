@@ -37,8 +37,8 @@ def rows(cell: Cell) -> Iterator[Row]:
     means = (
         (name, columns.mean(name), cell.unit(name), _mean(cell, name)) for name in sorted(columns.observables(cell))
     )
-    chances = ((name, name, "1", _chance(cell, name)) for name in sorted(columns.proportions(cell)))
-    for name, quantity, unit, numbers in (*means, *chances):
+    probabilities = ((name, name, "1", _proportion(cell, name)) for name in sorted(columns.proportions(cell)))
+    for name, quantity, unit, numbers in (*means, *probabilities):
         row = labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
         known = _known(cell, name, quantity, row)
         lost = 0 < cell["trials"] == known.get("nonfinite")
@@ -86,7 +86,7 @@ def _mean(cell: Cell, name: str) -> tuple[float, ...]:
     return tuple(float(cell.get(columns.mean(name) + end, np.nan)) for end in columns.INTERVAL)
 
 
-def _chance(cell: Cell, name: str) -> tuple[float, ...]:
+def _proportion(cell: Cell, name: str) -> tuple[float, ...]:
     if not cell["trials"] or not np.isfinite(cell[name]):
         return (np.nan,) * 4
     return proportion(round(cell[name] * cell["trials"]), cell["trials"])

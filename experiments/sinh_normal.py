@@ -68,8 +68,8 @@ def rows(cell: Cell) -> Iterator[Row]:
     variance = {"quantity": "variance", "at": np.nan} | cell.numbers(SQUARED, "value")
     yield drawn | variance | {"value_skewness": cell.skewness("squared_noise")}
     numbers = cell.quantiles(NOISE)
-    for level, number, chance in zip(cell.levels, numbers.T, cell.p_value("noise", cell.levels, numbers[-1])):
-        yield drawn | _row("quantile", level, number[:-1], float(number[-1])) | {"value_p_value": chance}
+    for level, number, p_value in zip(cell.levels, numbers.T, cell.p_value("noise", cell.levels, numbers[-1])):
+        yield drawn | _row("quantile", level, number[:-1], float(number[-1])) | {"value_p_value": p_value}
     if cell["trials"]:
         yield from (drawn | row for row in _binned(cell.histogram("noise"), cell["trials"], noise))
     yield from (labels | {"trials": 0} | row for row in _curves(noise))

@@ -262,14 +262,16 @@ def _at_theorem_20(part) -> str:
         rows = part[part["algorithm"] == algorithm]
         if len(rows):
             least = rows.loc[rows["fails_at_theorem_20_exact"].idxmax()]
-            chance = 1 - least["fails_at_theorem_20_exact"]
-            told.append(f"{_percent(chance)} by {series.ALGORITHMS[algorithm]} at k = {size(least['k'])}")
+            probability = 1 - least["fails_at_theorem_20_exact"]
+            told.append(f"{_percent(probability)} by {series.ALGORITHMS[algorithm]} at k = {size(least['k'])}")
     head = "At the gap of Theorem 20, claimed to be enough for both (E6), the least success with Gaussian noise is"
     return f"{head} {listed(told)}"
 
 
-def _percent(chance: float) -> str:
-    return f"{100 * chance:.3g}%" if chance < 0.999 else f"above {100 * np.floor(1e4 * chance) / 1e4:.2f}%"
+def _percent(probability: float) -> str:
+    return (
+        f"{100 * probability:.3g}%" if probability < 0.999 else f"above {100 * np.floor(1e4 * probability) / 1e4:.2f}%"
+    )
 
 
 def _success_at(axes, cells, name, style, label) -> End:

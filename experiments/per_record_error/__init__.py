@@ -51,8 +51,8 @@ def rows(cell: Cell) -> list[Row]:
         row |= cell.numbers(columns.quantile("relative_error"), name, level)
     for name in EVENTS:
         row |= cell.numbers(name, name)
-    chances = cell.p_value("relative_error", [*QUANTILES.values()], [row[name + columns.EXACT] for name in QUANTILES])
-    return [row | _rmse(mechanism, cell) | dict(zip((f"{name}_p_value" for name in QUANTILES), chances))]
+    p_values = cell.p_value("relative_error", [*QUANTILES.values()], [row[name + columns.EXACT] for name in QUANTILES])
+    return [row | _rmse(mechanism, cell) | dict(zip((f"{name}_p_value" for name in QUANTILES), p_values))]
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:

@@ -60,10 +60,10 @@ def rows(cell: Cell) -> Iterator[Row]:
         yield row | {"skewness": cell.skewness(OBSERVABLES[quantity])}
     if not list(_asked(cell)):
         numbers = cell.quantiles(LOSS, (*columns.WITH_EXACT, columns.BOUND))
-        chances = cell.p_value("privacy_loss", cell.levels, numbers[-2])
-        for at, number, chance in zip(cell.levels, numbers.T.tolist(), chances):
+        p_values = cell.p_value("privacy_loss", cell.levels, numbers[-2])
+        for at, number, p_value in zip(cell.levels, numbers.T.tolist(), p_values):
             row = labels | {"quantity": "quantile", "at": at} | dict(zip((*NUMBERS, *KNOWN), number))
-            yield row | {"p_value": chance}
+            yield row | {"p_value": p_value}
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
