@@ -69,7 +69,7 @@ def _of_noise(release: Additive) -> Profile | None:
     return profile
 
 
-def _sampled(base: Profile, rate: float) -> Profile:
+def _sampled(base: Profile, s: float) -> Profile:
     def beside(epsilon: float, error: float) -> Bounds:
         """Return the profile of the noise at an epsilon with a rounding error."""
         if epsilon == inf:
@@ -77,14 +77,14 @@ def _sampled(base: Profile, rate: float) -> Profile:
         return Bounds(base(epsilon + error).lower, base(epsilon).estimate, base(max(epsilon - error, 0.0)).upper)
 
     def profile(epsilon: float) -> Bounds:
-        rise = expm1(epsilon) / rate if epsilon < _FARTHEST else inf
-        farther = log1p(rise) if rise < inf else epsilon - log(rate)
-        adding = rate * beside(farther, 8 * ULP * (1 + farther))
-        left = rate - expm1(epsilon) * (1 - rate) if epsilon < _FARTHEST else 0.0
-        if left <= 4 * ULP * rate:
+        rise = expm1(epsilon) / s if epsilon < _FARTHEST else inf
+        farther = log1p(rise) if rise < inf else epsilon - log(s)
+        adding = s * beside(farther, 8 * ULP * (1 + farther))
+        left = s - expm1(epsilon) * (1 - s) if epsilon < _FARTHEST else 0.0
+        if left <= 4 * ULP * s:
             return adding
-        error = ULP * rate * exp(epsilon) / left
-        farther = epsilon + log(rate) - log(left)
+        error = ULP * s * exp(epsilon) / left
+        farther = epsilon + log(s) - log(left)
         removing = Bounds(max(left - 4 * error * left, 0.0), left, left * (1 + 4 * error))
         removing = removing * beside(farther, 8 * (error + ULP * (1 + farther)))
         return Bounds(*(max(ends) for ends in zip(adding, removing)))

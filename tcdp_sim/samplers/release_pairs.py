@@ -113,48 +113,48 @@ class AtomPair:
 
 @dataclass(frozen=True, eq=False)
 class NoisePair:
-    """Continuous noise on an answer that is 0 under P and `shift` under Q, on a Poisson sample if rate < 1.
+    """Continuous noise on an answer that is 0 under P and `shift` under Q, on a Poisson sample if s < 1.
 
     Of a sample, P is the mixture if the record is in `first`, else Q is.
     """
 
     noise: Noise
     shift: float
-    rate: float = 1.0
+    s: float = 1.0  # the sampling probability
     mixed_first: bool = True
 
     @cached_property
     def lost(self) -> float:
-        if self.rate < 1 and not self.mixed_first:
+        if self.s < 1 and not self.mixed_first:
             return 0.0  # what the answer without the record gives, the mixture gives too
         width = float(self.noise.isf(0.0))
-        return 0.0 if np.isinf(width) else self.rate * float(self.noise.sf(width - self.shift))
+        return 0.0 if np.isinf(width) else self.s * float(self.noise.sf(width - self.shift))
 
     def draw(self, first: bool, size: int, *, rng: np.random.Generator) -> Floats:
         noise = np.asarray(self.noise.sample(size, rng=rng), np.float64)
-        if self.rate == 1:
+        if self.s == 1:
             return noise if first else noise + self.shift
         if first != self.mixed_first:
             return noise + self.shift
-        return noise + self.shift * (rng.random(size) >= self.rate)
+        return noise + self.shift * (rng.random(size) >= self.s)
 
     def loss(self, outputs: Floats) -> Floats:
         plain = np.asarray(self.noise.privacy_loss(outputs, self.shift), np.float64)
-        if self.rate == 1:
+        if self.s == 1:
             return plain
         with np.errstate(over="ignore"):
-            far = np.logaddexp(np.log1p(-self.rate), np.log(self.rate) + plain)
-            mixed = np.where(plain < 1, np.log1p(self.rate * np.expm1(plain)), far)
+            far = np.logaddexp(np.log1p(-self.s), np.log(self.s) + plain)
+            mixed = np.where(plain < 1, np.log1p(self.s * np.expm1(plain)), far)
         return mixed if self.mixed_first else -mixed
 
     def log_density(self, outputs: Floats) -> Floats:
         """Return the log of the density of P."""
-        if self.rate == 1:
+        if self.s == 1:
             return np.asarray(self.noise.logpdf(outputs), np.float64)
         other = np.asarray(self.noise.logpdf(outputs - self.shift), np.float64)
         if not self.mixed_first:
             return other
-        return np.logaddexp(np.log(self.rate) + self.noise.logpdf(outputs), np.log1p(-self.rate) + other)
+        return np.logaddexp(np.log(self.s) + self.noise.logpdf(outputs), np.log1p(-self.s) + other)
 
     def tilted(self, tilt: float) -> Tilted:
         return _stepped(self, noise_nodes(self.noise, self.shift), tilt)

@@ -55,8 +55,8 @@ class Sampled(Release):
     def __post_init__(self) -> None:
         if not isinstance(self.release, Additive) or self.release.noise.is_discrete:
             raise ValueError(f"release = {self.release!r} is not valid; valid: Additive with continuous noise")
-        rate = scalar("sampling_probability", self.sampling_probability, 0, 1, closed=True, finite=False)
-        object.__setattr__(self, "sampling_probability", rate)
+        s = scalar("sampling_probability", self.sampling_probability, 0, 1, closed=True, finite=False)
+        object.__setattr__(self, "sampling_probability", s)
         choice("scheme", self.scheme, SCHEMES)
         if self.records is not None:
             object.__setattr__(self, "records", whole("records", self.records, 1, 2**53))
@@ -78,5 +78,5 @@ class Sampled(Release):
 
 
 @lru_cache(maxsize=256)
-def _laws(noise: Noise, shift: float, rate: float, scheme: str, records: int | None) -> tuple[PairLoss, ...]:
-    return tuple(PairLoss(pair) for pair in dominating_pairs(noise, shift, rate, scheme, records))
+def _laws(noise: Noise, shift: float, s: float, scheme: str, records: int | None) -> tuple[PairLoss, ...]:
+    return tuple(PairLoss(pair) for pair in dominating_pairs(noise, shift, s, scheme, records))

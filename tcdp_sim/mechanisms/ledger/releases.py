@@ -175,8 +175,8 @@ def pair_of(release: Mapping[str, Any], direction: str) -> ReleasePair:
     """Return the pair of laws of a checked release: P has the record in the forward direction, Q in the other one."""
     forward = direction == "forward"
     match release:
-        case {"noise": _, "sampled": rate}:
-            return NoisePair(built_noise(release), release["sensitivity"], rate, forward)
+        case {"noise": _, "sampled": s}:
+            return NoisePair(built_noise(release), release["sensitivity"], s, forward)
         case {"noise": _, "sensitivity": shift}:
             noise = built_noise(release)
             return lattice_pair(noise, shift) if noise.is_discrete else NoisePair(noise, shift)
