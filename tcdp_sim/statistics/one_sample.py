@@ -11,9 +11,9 @@ LEAST_P = 1e-300  # of a number that cannot be: its distance is 37 standard erro
 def skewed(distance, trials, skewness) -> np.ndarray:
     """Return the distances at which a normal number is as unlikely as a mean from a skewed law.
 
-    The given distances are in standard errors of the mean's own sample.
-    The distance is converted by Student's law to a normal z, and then to z / sqrt(1 + 2 g z / sqrt(n)). Here g is the
-    size of the sample's skewness plus its standard error for normal trials, sqrt(6 / n). There are n >= 2 trials.
+    The given distances are in standard errors of the mean's own sample. The distance is converted by Student's law to a
+    normal z, and then to z / sqrt(1 + 2 g z / sqrt(n)). Here g is the size of the sample's skewness plus its standard
+    error for normal trials, sqrt(6 / n). There are n >= 2 trials.
 
     A mean in standard errors of the same sample has tails exp(g z^3 / (3 sqrt(n))) times the normal ones, where g is
     the true skewness (Wang, Annals of Probability 33, 2005, on Student's statistic). Small samples without large values
