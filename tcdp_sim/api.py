@@ -100,7 +100,7 @@ def run(
     ----------
     experiment : str or list of str, optional
         The name of an experiment, by default "histogram". `tcdp-sim --help` lists them. Each experiment of a list has a
-        run of its own, with those of the given axes that its mechanism has. The error of a run does not end the others.
+        run of its own, with the given axes that its mechanism has. The error of a run does not end the others.
     study : str or Path, optional
         The file of a study, such as `tcdp-sim new histogram` writes it. The other arguments override its keys.
     sweep : mapping, optional
@@ -269,7 +269,7 @@ def plan(
 
 
 def open_results(path: str | Path | Sequence[str | Path], *, squeeze: bool = True) -> xr.Dataset | xr.DataTree:
-    """Return the published results of a run, labelled by the axes of its sweep, or those of several runs.
+    """Return the published results of a run, labelled by the axes of its sweep, or the results of several runs.
 
     Large ones are loaded lazily. Several runs that share their axes are one Dataset with the dimension `mechanism`;
     otherwise they are a DataTree with a node for each run.

@@ -77,7 +77,7 @@ def _flat_split(split: Split, times: int, relation: str | None) -> list[tuple[tu
 
 
 def worlds(entries: Entries, relation: str | None, attained: bool) -> list[Case]:
-    """Return all composed cases: those that dominate, or with `attained` those that some releases attain."""
+    """Return all composed cases that dominate, or with `attained` the cases that some releases attain."""
     found = []
     for releases in flat(entries, relation):
         for parts in _combined(_choices(releases, relation, attained), attained):

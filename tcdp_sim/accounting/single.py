@@ -1,8 +1,8 @@
 """The profile of a list that is equivalent to a single release whose noise has a closed form.
 
-For Poisson sampling with probability s the profiles of both directions follow from that of the noise, H: adding the
-record gives s H(log(1 + (e^e - 1) / s)), and removing it c H(log(s e^e / c)) with c = 1 - (1 - s) e^e, or 0 for c <= 0
-(Balle, Barthe, Gaboardi 2018 [BBG18], Theorems 2 and 8).
+For Poisson sampling with probability s the profiles of both directions follow from the profile H of the noise: adding
+the record gives s H(log(1 + (e^e - 1) / s)), and removing it c H(log(s e^e / c)) with c = 1 - (1 - s) e^e, or 0 for c
+<= 0 (Balle, Barthe, Gaboardi 2018 [BBG18], Theorems 2 and 8).
 """
 
 from collections.abc import Callable

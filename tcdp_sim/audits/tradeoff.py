@@ -1,4 +1,4 @@
-"""Trade-off curves: those that a claim allows, and the empirical one of an audit with simultaneous confidence bands."""
+"""Trade-off curves: the ones that a claim allows, and the empirical one of an audit with simultaneous bands."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,7 @@
 """The largest Renyi divergence of the best of a random number of Gaussian runs, over all orders of the outputs.
 
 Let (Q, Q') be the laws of a run on neighbours, r = dQ / dQ', a the Renyi order, and Q~ = Q^a Q'^(1 - a), which is no
-probability. Above an output lie those that are better. Let S, S' and L be their masses under Q, Q' and Q~. With
+probability. Better outputs lie above worse ones. Let S, S' and L be their masses under Q, Q' and Q~. With
 
     phi(r) = 1 - a r^(1 - a) + (a - 1) r^-a >= 0,    H = the integral of phi dQ~ over better outputs,
     U = a S - (a - 1) S' = L - H,

@@ -104,7 +104,7 @@ class _Sent(Loader):
 
 
 class _Finder(MetaPathFinder):
-    """The finder of the modules whose sources were sent; it comes before those that look on the disk."""
+    """The finder of the modules whose sources were sent; it comes before the finders that look on the disk."""
 
     def __init__(self) -> None:
         self.sent: dict[str, Source] = {}

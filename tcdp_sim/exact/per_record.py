@@ -1,8 +1,8 @@
 """The exact privacy of one record of influence t in a release: per-record zCDP, Renyi divergence and (epsilon, delta).
 
-All values are those of the noisy number that the release is made of (`Release.worst_shift`), at the answer where the
-record is most visible. An estimator that gives one value for two noisy numbers may hide slightly more. Hermite
-polynomials and clamping do so.
+All values are for the noisy number that the release is made of (`Release.worst_shift`), at the answer where the record
+is most visible. An estimator that gives one value for two noisy numbers may hide slightly more. Hermite polynomials and
+clamping do so.
 """
 
 from collections.abc import Callable

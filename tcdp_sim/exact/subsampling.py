@@ -160,8 +160,8 @@ def dominating_pairs(
 
     - `noise`: a noise with a density that says it is log-concave (sinh-normal noise: knee >= scale). Then losses are
       monotone, and the largest shift is the worst.
-    - `shift`: the query's sensitivity in counts, > 0. It is that under add/remove for "poisson" and
-      "poisson_substitution", and that under substitution for the other schemes.
+    - `shift`: the query's sensitivity in counts, > 0. It is meant under add/remove for "poisson" and
+      "poisson_substitution", and under substitution for the other schemes.
     - `sampling_probability`: the sampling probability s, in (0, 1].
     - `records`: the number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
     """

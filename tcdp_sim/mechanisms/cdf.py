@@ -57,10 +57,10 @@ class Cdf(Mechanism):
     Source: Li et al. (2015) [LMHMR15].
 
     `noise`: the noise in counts. If it is isotropic, it is for sensitivity 1 and is multiplied by the sensitivity of
-    the factorisation. Every other noise is calibrated to the moves of the rows of R: to those that move by one, or by
-    `calibrate_unequal`. `draws_losses`: True if a run also draws privacy losses, for neighbours that move R by its
-    sensitivity. They are the worst ones for isotropic noise and for rows that move by one. With other rows the worst
-    neighbours are not known, and nothing is drawn.
+    the factorisation. Every other noise is calibrated to the moves of the rows of R: rows that move by one, or unequal
+    moves by `calibrate_unequal`. `draws_losses`: True if a run also draws privacy losses, for neighbours that move R by
+    its sensitivity. They are the worst ones for isotropic noise and for rows that move by one. With other rows the
+    worst neighbours are not known, and nothing is drawn.
     """
 
     noise: Noise

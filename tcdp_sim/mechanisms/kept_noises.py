@@ -13,7 +13,7 @@ Parameters = Mapping[str, Any]  # the parameters of a noise by name
 
 
 class _Kept:
-    """The noises that are known from before, and those that were asked for."""
+    """The noises that are known from before, and the noises that were asked for."""
 
     def __init__(self, known: Mapping[str, Parameters]) -> None:
         self.known = known

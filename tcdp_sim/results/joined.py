@@ -54,7 +54,7 @@ def _mechanism(run: xr.Dataset) -> str:
 
 
 def _axes(run: xr.Dataset) -> list[str]:
-    """Return the axes of a run, also those that no law of it depends on."""
+    """Return the axes of a run, also the axes that no law of it depends on."""
     return list(json.loads(run.attrs["axes"]))
 
 

@@ -226,7 +226,7 @@ def draw(
 
 
 def check_names(chosen: Collection[str], names: Sequence[str], folder: Path) -> None:
-    """Raise UserError if a run has no figure of a chosen name. `names` are those of all its figures."""
+    """Raise UserError if a run has no figure of a chosen name. `names` are the names of all its figures."""
     for name in chosen:
         if name not in names:
             valid = ", ".join(names) or "none"

@@ -30,7 +30,7 @@ HERE: Mapping[str, Callable[[], Any]] = {
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory: the name of its file, its inputs from HERE, and those that are given."""
+    """A memory: the name of its file, its inputs from HERE, and its given inputs."""
 
     file: str
     here: tuple[str, ...]

@@ -18,8 +18,8 @@ OURS = "the files of tcdp_sim"
 def loaded(uses: tuple[str, ...] = ()) -> Mapping[str, str]:
     """Return the inputs of the numbers by name: versions of libraries, digests of our files and of the plug-ins in use.
 
-    It is looked up once in a process: files that are edited later are not those that it has loaded. `uses` names the
-    distributions of plug-ins; one that is not installed has the digest of no file.
+    It is looked up once in a process, because later edits of files are not loaded. `uses` names the distributions of
+    plug-ins; one that is not installed has the digest of no file.
     """
     of_uses = {f"the plug-in {name}": digest for name, digest in plug_ins(uses).items()}
     return {name: version_of(name) for name in OF_NUMBERS} | {OURS: own()} | of_uses

@@ -1,6 +1,6 @@
 """The summaries of many chunks, encoded or decoded together.
 
-The bytes are those that `summarise` and `to_bytes` give for each chunk alone.
+`summarise` and `to_bytes` give the same bytes for each chunk alone.
 """
 
 import json

@@ -23,8 +23,8 @@ class Sampled(Release):
     Parameters
     ----------
     release : Additive
-        The release on the sample, with continuous noise. Its sensitivity is that under add/remove for "poisson",
-        "hybrid" and "poisson_substitution", and that under substitution for the other schemes.
+        The release on the sample, with continuous noise. Its sensitivity is meant under add/remove for "poisson",
+        "hybrid" and "poisson_substitution", and under substitution for the other schemes.
     sampling_probability : float
         The sampling probability of a record, in [0, 1].
     scheme : str
@@ -36,7 +36,7 @@ class Sampled(Release):
     Raises
     ------
     ValueError
-        If an argument is outside its range, or the ledger's relation is not that of the scheme.
+        If an argument is outside its range, or the ledger has another relation than the scheme.
 
     Examples
     --------

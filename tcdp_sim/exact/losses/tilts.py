@@ -224,7 +224,7 @@ class Crude:
 
 
 def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
-    """Return fewer atoms, close beside the standard deviation or their distance from the mean, and logs of masses."""
+    """Return fewer atoms, close against the standard deviation or their distance from the mean, and logs of masses."""
     total = atoms.mass.sum()
     mean = (atoms.mass * atoms.loss).sum() / total
     spread = np.sqrt((atoms.mass * (atoms.loss - mean) ** 2).sum() / total)

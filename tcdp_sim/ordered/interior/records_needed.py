@@ -3,10 +3,10 @@
 Theorem 2 of the recursion with constants has this proof. Let b be the failure probability. With probability 1 - b / 3
 the level chosen has positive quality, so that some node of it weighs more than `lower` and no node one level down
 `upper` or more; at most `depth` levels are worse. With probability 1 - b / 3 the heaviest node's noise is at least -z,
-that of every empty node at most t_all and that of every occupied one at most t_full; then an occupied node of weight
->= h wins if lower >= z + max(t_all, h + t_full). One of its candidates (j1, m, j2) has depth >= h if n - upper >= 2 h:
-else j2 (or j1) has it. With probability 1 - b / 3 the exponential mechanism with h = (2 / epsilon) log(6 / b) does not
-choose a candidate of depth zero.
+the noise of every empty node at most t_all, and the noise of every occupied one at most t_full; then an occupied node
+of weight >= h wins if lower >= z + max(t_all, h + t_full). One of its candidates (j1, m, j2) has depth >= h if n -
+upper >= 2 h: else j2 (or j1) has it. With probability 1 - b / 3 the exponential mechanism with h = (2 / epsilon) log(6
+/ b) does not choose a candidate of depth zero.
 """
 
 from collections.abc import Callable
