@@ -17,22 +17,13 @@ from tcdp_sim.engine import schedule
 class Costs:
     """The costs of the driver, the scheduler and a worker, in CPU seconds; both ways of a task count as one.
 
-    Parameters
-    ----------
-    task, chunk, byte : float
-        Seconds of the driver per task, per chunk in it, and per byte of its record.
-    scheduler_task, scheduler_chunk, scheduler_byte : float
-        The same of the scheduler.
-    choice : float
-        Seconds of the scheduler per task and worker, for the choice of the worker.
-    idle : float
-        Seconds of the scheduler per second, independent of the load.
-    beat : float
-        Seconds of the scheduler per heartbeat of a worker.
-    worker : float
-        Seconds of a worker per task.
-    delay : float
-        Wall seconds from the driver to a worker and back.
+    - `task`, `chunk`, `byte`: seconds of the driver per task, per chunk in it, and per byte of its record.
+    - `scheduler_task`, `scheduler_chunk`, `scheduler_byte`: the same of the scheduler.
+    - `choice`: seconds of the scheduler per task and worker, for the choice of the worker.
+    - `idle`: seconds of the scheduler per second, independent of the load.
+    - `beat`: seconds of the scheduler per heartbeat of a worker.
+    - `worker`: seconds of a worker per task.
+    - `delay`: wall seconds from the driver to a worker and back.
     """
 
     task: float = 0.0
@@ -69,18 +60,11 @@ class Costs:
 class Outcome:
     """The outcome of a simulated run.
 
-    Attributes
-    ----------
-    wall : float
-        Wall seconds.
-    used : float
-        Share of the wall time in which the workers compute chunks.
-    driver, scheduler : float
-        Shares of the wall time in which the driver and the scheduler are busy.
-    tasks : int
-        Number of tasks.
-    ends : tuple of float
-        Second at which each worker ended its last task.
+    - `wall`: wall seconds.
+    - `used`: share of the wall time in which the workers compute chunks.
+    - `driver`, `scheduler`: shares of the wall time in which the driver and the scheduler are busy.
+    - `tasks`: number of tasks.
+    - `ends`: second at which each worker ended its last task.
     """
 
     wall: float

@@ -22,32 +22,32 @@ QUANTILES += ((0.1, NARROW, 1e100, "18"),)
 def optimal():
     """Measure least tails and quantiles under tCDP of two coordinates, and a mean error under (epsilon, delta)-DP."""
     for rho, scaled, beyond, aim in TAILS:
-        promise = TCDP(rho, scaled / sqrt(rho))
+        guarantee = TCDP(rho, scaled / sqrt(rho))
         (spent,) = seconds(
-            lambda promise=promise, beyond=beyond: optimal_noise(promise, Tail(beyond), 2).noise, rounds=5
+            lambda guarantee=guarantee, beyond=beyond: optimal_noise(guarantee, Tail(beyond), 2).noise, rounds=5
         )
-        best = optimal_noise(promise, Tail(beyond), 2)
+        best = optimal_noise(guarantee, Tail(beyond), 2)
         noise, tail = best.noise, best.bounds
-        yield f"least tail beyond {beyond:g}, {promise}", f"{spent:.2f} s", aim
+        yield f"least tail beyond {beyond:g}, {guarantee}", f"{spent:.2f} s", aim
         yield f"  certified gap, {len(noise.log_mass)} unknowns", f"{1 - tail.lower / tail.upper:.2%}", "< 1%"
     for rho, scaled, k, expected in QUANTILES:
-        promise = TCDP(rho, scaled / sqrt(rho))
-        (spent,) = seconds(lambda promise=promise, k=k: _quantile(promise, k), rounds=3)
-        yield f"least 95% quantile of {k:g} errors, {promise}", f"{_quantile(promise, k):g}", expected
+        guarantee = TCDP(rho, scaled / sqrt(rho))
+        (spent,) = seconds(lambda guarantee=guarantee, k=k: _quantile(guarantee, k), rounds=3)
+        yield f"least 95% quantile of {k:g} errors, {guarantee}", f"{_quantile(guarantee, k):g}", expected
         yield "  time", f"{spent:.2f} s", "<= 5 s"
     for rho, aim in ((0.5, "<= 1 s"), (0.001, "<= 1 s"), (3e-5, "<= 10 s")):
         (spent,) = seconds(lambda rho=rho: optimal_noise(ZCDP(rho), MeanSquaredError()).noise, rounds=3)
         square = optimal_noise(ZCDP(rho), MeanSquaredError()).bounds
         yield f"least mean square, {ZCDP(rho)}", f"{spent:.2f} s", aim
         yield "  certified gap", f"{1 - square.lower / square.upper:.2%}", "< 0.1%"
-    promise = ApproxDP(0.3, 0.1)
-    (spent,) = seconds(lambda promise=promise: optimal_noise(promise, MeanSquaredError()).noise, rounds=5)
-    yield f"least mean square, {promise}", f"{1e3 * spent:.1f} ms", "<= 10 ms"
-    promise = ApproxDP(0.1, 1e-9)
-    (spent,) = seconds(lambda: optimal_noise(promise, MeanAbsoluteError()).noise, rounds=5)
-    yield f"least mean absolute error, {promise}", f"{1e3 * spent:.1f} ms", "<= 10 ms"
+    guarantee = ApproxDP(0.3, 0.1)
+    (spent,) = seconds(lambda guarantee=guarantee: optimal_noise(guarantee, MeanSquaredError()).noise, rounds=5)
+    yield f"least mean square, {guarantee}", f"{1e3 * spent:.1f} ms", "<= 10 ms"
+    guarantee = ApproxDP(0.1, 1e-9)
+    (spent,) = seconds(lambda: optimal_noise(guarantee, MeanAbsoluteError()).noise, rounds=5)
+    yield f"least mean absolute error, {guarantee}", f"{1e3 * spent:.1f} ms", "<= 10 ms"
 
 
-def _quantile(promise, k):
+def _quantile(guarantee, k):
     best_noise.least_tail.cache_clear()
-    return optimal_noise(promise, LargestError(k, 0.95), 2).bounds.upper
+    return optimal_noise(guarantee, LargestError(k, 0.95), 2).bounds.upper

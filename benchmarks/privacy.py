@@ -9,7 +9,7 @@ import numpy as np
 from tcdp_sim.accounting import Additive, Ledger, Sampled
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.exact import hockey_stick
-from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.privacy import (
     RDP,

@@ -1,4 +1,4 @@
-"""Random allocation: simulated delta and epsilon beside exact brackets, and beside Poisson sampling."""
+"""Random allocation: simulated delta and epsilon against exact brackets, and against Poisson sampling."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -11,7 +11,7 @@ from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import allocation_epsilon, allocation_profile
 from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
-from tcdp_sim.mechanisms import Allocation
+from tcdp_sim.mechanisms.allocation import Allocation
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.report.looks import direction_look, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, line_key, new_figure, note, plain_log_axis, points
@@ -115,7 +115,7 @@ def _compared(cell: Cell, numbers: tuple[float, ...], names: tuple[str, ...], po
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """Print the simulated epsilons beside exact ones and those of Poisson sampling, and how well they agree."""
+    """Print the simulated epsilons with exact ones and the epsilons of Poisson sampling, and how well they agree."""
     for delta, part in table[table["quantity"] == "epsilon"].groupby("at"):
         headings = ("sigma", "steps", "k", "direction", "simulated", "± MCSE", "exact, from", "to", "Poisson")
         texts = map(_terminal_row, part.to_dict("records"))

@@ -1,4 +1,4 @@
-"""The prefix sums of a histogram by factorisation mechanisms: simulated, exact, and beside a lower bound."""
+"""The prefix sums of a histogram by factorisation mechanisms: simulated and exact errors, and a lower bound."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.experiments import losses
-from tcdp_sim.mechanisms import Cdf
-from tcdp_sim.mechanisms.cdf import LEVEL
+from tcdp_sim.mechanisms.cdf import LEVEL, Cdf
 from tcdp_sim.ordered.prefix_sums import least_root_mean_square
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
@@ -53,11 +52,11 @@ UNKNOWN = {
 def rows(cell: Cell) -> Row:
     """Return one row: root mean square error and 95% quantile of the largest error, in counts.
 
-    - `root_mean_square`: simulated, with `_mcse`, `_lower`, `_upper`, beside `_exact`.
+    - `root_mean_square`: simulated, with `_mcse`, `_lower`, `_upper` and `_exact`.
     - `root_mean_square_limit`: a lower bound for every factorisation with Gaussian noise and this guarantee. It is NaN
       for other noise.
-    - `largest_error_q95`: simulated, with its interval, beside `largest_error_bound`, a radius that is proved to hold
-      all errors with probability 95%.
+    - `largest_error_q95`: simulated, with its interval and `largest_error_bound`, a radius that is proved to hold all
+      errors with probability 95%.
     """
     mechanism = cell.mechanism
     factorisation = mechanism.factorisation
@@ -99,7 +98,7 @@ def _terminal_row(row) -> list[str]:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw errors against k for each neighbouring relation, and errors of other noises over those of Gaussian noise."""
+    """Draw errors against k for each neighbouring relation, and errors of other noises in units of Gaussian errors."""
     gaussian = table[table["root_mean_square_limit"].notna()]
     others = _beside_gaussian(table, gaussian)
     if len(others):

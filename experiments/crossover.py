@@ -54,7 +54,7 @@ UNKNOWN = {**exact_values.UNKNOWN, "top_stays": _RANKING, "spurious_wins": _RANK
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: the 95% quantile of the largest error over that of Gaussian noise with the same rho and k.
+    """Return one row: the 95% quantile of the largest error, in units of the Gaussian one at the same rho and k.
 
     - `ratio...`: the simulated quantile over the exact Gaussian one, with MCSE and 95% interval.
     - `crossover_<gain>`: the k from which the noise, calibrated for that k, is better by that fraction; inf beyond
@@ -117,7 +117,7 @@ def _short(k):
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw (a) the error over that of Gaussian noise against k, (b) the crossover against omega sqrt(rho)."""
+    """Draw (a) the error in units of the Gaussian error against k, (b) the crossover against omega sqrt(rho)."""
     for rho in sorted(table["rho"].unique()):
         part = table[table["rho"] == rho]
         part = part.assign(scaled=part["omega"] * np.sqrt(rho))

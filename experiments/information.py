@@ -8,7 +8,7 @@ import pandas as pd
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.lower import information as most_information
-from tcdp_sim.mechanisms import Information
+from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega
@@ -47,10 +47,10 @@ UNKNOWN = {columns.quantile("information"): "the law of the information that a s
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: `information` in nats, simulated with MCSE and 95% interval, beside `_exact` and `_bound`.
+    """Return one row: `information` in nats, simulated with MCSE and 95% interval, with `_exact` and `_bound`.
 
-    - `information_bound`: the most that any mechanism with the guarantee could tell about n records. It is NaN under
-      (epsilon, delta)-DP, where no bound is known.
+    - `information_bound`: the most information that any mechanism with the guarantee could give about n records. It is
+      NaN under (epsilon, delta)-DP, where no bound is known.
     - `entropy`: all the information that there is: log k, or log 2 for one count.
     """
     mechanism = cell.mechanism

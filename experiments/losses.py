@@ -1,6 +1,6 @@
-"""The exact law of privacy losses that runs draw beside their errors, for noise on coordinates that move by one.
+"""The exact law of privacy losses that runs draw with their errors, for noise on coordinates that move by one.
 
-`EXACT`, `SURVIVAL` and `DELTA` are those of mechanisms with the attributes `noise` and `moves`, the number of these
+`EXACT`, `SURVIVAL` and `DELTA` are for mechanisms with the attributes `noise` and `moves`, the number of these
 coordinates, None if it is not known. Other experiments make their own with `laws_of_moves`, or with `laws_of_atoms`
 from losses with positive probabilities. `UNKNOWN` says why cells have no exact value.
 """
@@ -32,7 +32,7 @@ _ZERO = 1e-200  # a loss so near to 0 is 0, and its sign says whether it counts
 
 
 def promised_delta(mechanism: Any, epsilons: np.ndarray) -> np.ndarray:
-    """Return the delta that the mechanism's guarantee promises at each of `epsilons`; NaN below 0."""
+    """Return the delta that the mechanism's guarantee gives at each of `epsilons`; NaN below 0."""
     return np.array([delta_at(mechanism.guarantee, float(each)) if each >= 0 else np.nan for each in epsilons])
 
 
@@ -45,9 +45,9 @@ def between_atoms(losses: np.ndarray) -> np.ndarray:
     return np.where(np.abs(losses) < _ZERO, at_zero, losses + _BELOW * np.abs(losses))
 
 
-def survival_of_atoms(loss: np.ndarray, chances: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """Return the probability that a loss with these atoms and their `chances` exceeds each of `losses`."""
-    return np.where(loss > between_atoms(losses)[:, None], chances, 0.0).sum(axis=1)
+def survival_of_atoms(loss: np.ndarray, probabilities: np.ndarray, losses: np.ndarray) -> np.ndarray:
+    """Return the probability that a loss with these atoms and their `probabilities` exceeds each of `losses`."""
+    return np.where(loss > between_atoms(losses)[:, None], probabilities, 0.0).sum(axis=1)
 
 
 def delta_of_atoms(p: np.ndarray, q: np.ndarray, epsilons: np.ndarray) -> np.ndarray:
@@ -55,10 +55,10 @@ def delta_of_atoms(p: np.ndarray, q: np.ndarray, epsilons: np.ndarray) -> np.nda
     return np.maximum(p - np.exp(epsilons)[:, None] * q, 0.0).sum(axis=1)
 
 
-def mean_of_atoms(loss: np.ndarray, chances: np.ndarray) -> float:
-    """Return the mean of the finite losses of a law with these atoms and their `chances`."""
-    finite = np.isfinite(loss) & (chances > 0)
-    return float(loss[finite] @ chances[finite] / chances[finite].sum())
+def mean_of_atoms(loss: np.ndarray, probabilities: np.ndarray) -> float:
+    """Return the mean of the finite losses of a law with these atoms and their `probabilities`."""
+    finite = np.isfinite(loss) & (probabilities > 0)
+    return float(loss[finite] @ probabilities[finite] / probabilities[finite].sum())
 
 
 class Moved(NamedTuple):
@@ -70,7 +70,7 @@ class Moved(NamedTuple):
 
 
 class Laws(NamedTuple):
-    """The exact means, tails and delta(epsilon) of the losses of an experiment, by the names of what they are about."""
+    """The exact means, tails and delta(epsilon) of the losses of an experiment, by their names."""
 
     exact: Mapping[str, Any]
     survival: Mapping[str, Any]
@@ -92,11 +92,11 @@ def laws_of_atoms(atoms: Callable[[Any], Atoms]) -> Laws:
         return lambda mechanism: _known(value, mechanism)
 
     def survival(place: int) -> Callable[[Any, np.ndarray], np.ndarray]:
-        def chances(mechanism: Any, at: np.ndarray) -> np.ndarray:
+        def probabilities(mechanism: Any, at: np.ndarray) -> np.ndarray:
             found = atoms(mechanism)
             return survival_of_atoms(found[0], found[place], at)
 
-        return chances
+        return probabilities
 
     def quantiles(place: int) -> Callable[[Any], np.ndarray]:
         def value(mechanism: Any) -> np.ndarray:
@@ -177,7 +177,7 @@ def _divergence(moved: Moved) -> float:
 
 
 def _own(mechanism: Any) -> Moved:
-    """Return what a mechanism with the attributes `noise` and `moves` moves. Raises ValueError if `moves` is None."""
+    """Return the moved coordinates of a mechanism with `noise` and `moves`. Raises ValueError if `moves` is None."""
     if mechanism.moves is None:
         raise ValueError("the worst neighbours are not known")
     return Moved(mechanism.noise, mechanism.moves)

@@ -9,7 +9,7 @@ import pandas as pd
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.mechanisms import MeanConcentrated
+from tcdp_sim.mechanisms.mean_concentrated import MeanConcentrated
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import level_styles, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, limit_styles, new_figure, points
@@ -125,7 +125,7 @@ def _terminal_row(row) -> list[str]:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw tau of the bits over that of the release, and the mean losses likewise, against the cut."""
+    """Draw tau of the bits divided by tau of the release, and the mean losses likewise, against the cut."""
     several = table["answers"].nunique() > 1
     series = table.apply(lambda row: _label(row, several), axis=1)
     styles = level_styles(series.loc[table.sort_values(["epsilon", "answers"], kind="stable").index])
@@ -158,7 +158,7 @@ def _label(row, several: bool) -> str:
 
 
 def _finding(table) -> str:
-    """Return the title: the bit with the largest tau, over that of the release, and the largest rho."""
+    """Return the title: the bit with the largest tau, divided by tau of the release, and the largest rho."""
     worst = table.loc[(table["bit_tau"] / table["tau"]).idxmax()]
     ratio = worst["bit_tau"] / worst["tau"]
     told = f"a bit has up to {ratio:.3g} times the τ of its release (ε = {worst['epsilon']:g}, cut {worst['cut']})"

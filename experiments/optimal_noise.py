@@ -10,8 +10,7 @@ from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.exact.extreme_means import mean_of_max_abs
 from tcdp_sim.experiments import losses
-from tcdp_sim.mechanisms import OptimalNoise
-from tcdp_sim.mechanisms.optimal_noise import LEVEL
+from tcdp_sim.mechanisms.optimal_noise import LEVEL, OptimalNoise
 from tcdp_sim.noise import Noise
 from tcdp_sim.report.findings import listed
 from tcdp_sim.report.legends import legend_below

@@ -8,7 +8,7 @@ import pandas as pd
 
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms, sum_of_binomials
-from tcdp_sim.mechanisms import PartitionSelection
+from tcdp_sim.mechanisms.partition_selection import PartitionSelection
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, captioned, headed, new_figure, plain_log_axis, points, rounded_in
@@ -63,8 +63,8 @@ def _records(mechanism: PartitionSelection) -> float:
 
 
 def _key_quantiles(mechanism: PartitionSelection) -> np.ndarray:
-    chances = np.clip(_probabilities(mechanism), 0.0, 1.0)  # the dual bounds may exceed 1 by rounding
-    return quantiles_of_atoms(*sum_of_binomials(mechanism.classes[1].astype(float), chances))
+    probabilities = np.clip(_probabilities(mechanism), 0.0, 1.0)  # the dual bounds may exceed 1 by rounding
+    return quantiles_of_atoms(*sum_of_binomials(mechanism.classes[1].astype(float), probabilities))
 
 
 EXACT = {KEYS: _keys, RECORDS: _records, columns.quantile("keys"): _key_quantiles}
@@ -80,9 +80,9 @@ def _atoms(mechanism: PartitionSelection) -> losses.Atoms:
         return np.log(p) - np.log(q), p, q
 
 
-def _of_sets(chances: np.ndarray) -> np.ndarray:
+def _of_sets(probabilities: np.ndarray) -> np.ndarray:
     law = np.ones(1)
-    for shown, hidden in chances.reshape(2, -1).T:
+    for shown, hidden in probabilities.reshape(2, -1).T:
         law = np.append(law * hidden, law * shown)
     return law
 
@@ -159,7 +159,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _look(row) -> Series:
-    """Return a series for its colour: that of the noise of a threshold, or that of a best curve."""
+    """Return a series for its colour: the noise of a threshold, or a best curve."""
     if row["method"] in NAMES:
         return Series(row["series"], algorithm=row["method"])
     return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], row["series"])

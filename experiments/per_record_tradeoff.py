@@ -1,4 +1,4 @@
-"""The error of a sum against the privacy loss of the largest record, and against that of the median record."""
+"""The error of a sum against the privacy losses of the largest and of the median record."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast

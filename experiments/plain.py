@@ -37,8 +37,8 @@ def rows(cell: Cell) -> Iterator[Row]:
     means = (
         (name, columns.mean(name), cell.unit(name), _mean(cell, name)) for name in sorted(columns.observables(cell))
     )
-    chances = ((name, name, "1", _chance(cell, name)) for name in sorted(columns.proportions(cell)))
-    for name, quantity, unit, numbers in (*means, *chances):
+    probabilities = ((name, name, "1", _proportion(cell, name)) for name in sorted(columns.proportions(cell)))
+    for name, quantity, unit, numbers in (*means, *probabilities):
         row = labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
         known = _known(cell, name, quantity, row)
         lost = 0 < cell["trials"] == known.get("nonfinite")
@@ -47,7 +47,7 @@ def rows(cell: Cell) -> Iterator[Row]:
 
 
 def _known(cell: Cell, name: str, quantity: str, row: Row) -> Row:
-    """Return the exact value and the bound of a quantity, and what the comparison with them needs."""
+    """Return the exact value and the bound of a quantity, and the columns that the comparison with them needs."""
     known = {kind for kind in (columns.EXACT, columns.BOUND) if any(each.endswith(kind) for each in cell)}
     found: Row = {kind.removeprefix("_"): cell.get(quantity + kind, np.nan) for kind in sorted(known, reverse=True)}
     judged = _of_mean(cell, name) if known and quantity != name else {}
@@ -86,7 +86,7 @@ def _mean(cell: Cell, name: str) -> tuple[float, ...]:
     return tuple(float(cell.get(columns.mean(name) + end, np.nan)) for end in columns.INTERVAL)
 
 
-def _chance(cell: Cell, name: str) -> tuple[float, ...]:
+def _proportion(cell: Cell, name: str) -> tuple[float, ...]:
     if not cell["trials"] or not np.isfinite(cell[name]):
         return (np.nan,) * 4
     return proportion(round(cell[name] * cell["trials"]), cell["trials"])
@@ -195,7 +195,7 @@ def _named(part) -> str:
 
 
 def _has_unit(unit) -> bool:
-    """Return True unless the unit is unknown, or that of pure numbers."""
+    """Return True unless the unit is unknown or the unit of pure numbers."""
     return not blank(unit) and str(unit) not in ("", "1")
 
 

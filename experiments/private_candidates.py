@@ -1,4 +1,4 @@
-"""The best of k candidate models by private runs, beside methods that see all scores, at equal privacy."""
+"""The best of k candidate models by private runs, against methods that see all scores, at equal privacy."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -18,8 +18,7 @@ from tcdp_sim.exact import (
 )
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.mechanisms import PrivateCandidates
-from tcdp_sim.mechanisms.private_candidates import ALL_RUNS
+from tcdp_sim.mechanisms.private_candidates import ALL_RUNS, PrivateCandidates
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 from tcdp_sim.report.findings import listed
 from tcdp_sim.report.legends import legend_below
@@ -90,7 +89,7 @@ def _runs_quantiles(mechanism: PrivateCandidates) -> np.ndarray:
 
 
 def _law_of_tries(tries: Tries) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of runs that occur, up to a chance of about e^-40, and what is in proportion to their chances.
+    """Return the numbers of runs, all but about e^-40 of them, and weights in proportion to their probabilities.
 
     Raises ValueError for other laws than the two families.
     """
@@ -116,9 +115,9 @@ UNKNOWN = losses.UNKNOWN
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: the mean accuracy loss and the probability of a best candidate, simulated beside exact.
+    """Return one row: the mean accuracy loss and the probability of a best candidate, simulated and exact.
 
-    - `accuracy_loss`: its mean with `_mcse`, `_lower`, `_upper`, beside `_exact`.
+    - `accuracy_loss`: its mean with `_mcse`, `_lower`, `_upper` and `_exact`.
     - `best_selected`: the same for the probability that no candidate is more accurate than the chosen one.
     - `runs`: the mean number of scores that are computed.
     - `scale`: the standard deviation of the noise of a run, in counts, for methods with runs.
@@ -132,7 +131,7 @@ def rows(cell: Cell) -> Row:
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
-    """Yield rows (kind "divergence") with the Renyi divergence of the best run, over that of one run.
+    """Yield rows (kind "divergence") with the Renyi divergence of the best run, divided by the divergence of one run.
 
     - `theorem`: the published bound, and `tight`: the bound of the package.
     - `attained`: the exact divergence of a run with many outputs in the worst order for a Poisson number of runs.
@@ -239,7 +238,7 @@ def _styles(part) -> dict:
 
 
 def _look(row) -> tuple[str, str, str]:
-    """Return name, family and calibration of what gives a series its colour: a method, or the noise of Gap-Max."""
+    """Return name, family and calibration that give a series its colour, of a method or of the noise of Gap-Max."""
     if row["method"] in METHODS:
         return row["method"], "", ""
     return row["series"], row["noise_family"], row["noise_calibration"]

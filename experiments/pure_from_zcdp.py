@@ -1,4 +1,4 @@
-"""Theorem 32 of Bun and Steinke on a dozen values: what it promises of a pure DP mechanism, and what that one does."""
+"""Theorem 32 of Bun and Steinke on a dozen values: its claims on a pure DP mechanism, and the exact numbers."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from tcdp_sim.experiments import losses
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.mechanisms import PureFromZCDP
+from tcdp_sim.mechanisms.pure_from_zcdp import PureFromZCDP
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import level_styles, line_of, marks_of
 from tcdp_sim.report.plots import GREY, captioned, headed, limit_styles, new_figure, points, wide_log_axis
@@ -96,7 +96,7 @@ UNITS = {"epsilon_spent": "nats"}
 def rows(cell: Cell) -> Row:
     """Return one row: `pure_error` and `zcdp_error`, simulated with MCSE and 95% interval, and `_exact`.
 
-    - `pure_error` is that of the worst data set, and `pure_error_bound` the promised one.
+    - `pure_error` is the error on the worst data set, and `pure_error_bound` the bound of the theorem.
     - `n`, `rho`, `alpha`: the zCDP mechanism. `records`: the number of records of the pure DP mechanism.
     - `epsilon`, `epsilon_spent`: the promised parameter and the exact one, the largest loss of all neighbours, in nats.
     - `points`: the number of points of the net. `most_points_log`: the log of the most that a packing can have, 2 rho
@@ -132,7 +132,7 @@ def _terminal_row(row) -> list[str]:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw the error in units of alpha, the exact epsilon beside rho, and the records, against n for each epsilon."""
+    """Draw the error in units of alpha, the exact epsilon and rho, and the records, against n for each epsilon."""
     series = _series(table)
     styles = level_styles(series.loc[table.sort_values("epsilon", kind="stable").index])
     figure, grid = new_figure(1, 3, 10.2, 3.6)
@@ -175,7 +175,7 @@ def _lines(panels, cells, style) -> None:
 
 
 def _finding(table) -> str:
-    """Return the title: the largest error, the least share of epsilon, and the records over those of Laplace noise."""
+    """Return the title: the largest error, the least share of epsilon, and the records in units of Laplace noise's."""
     error = (table["pure_error_exact"] / table["alpha"]).max()
     spent = (table["epsilon_spent"] / table["epsilon"]).min()
     more = (table["records"] / table["laplace_records"]).max()

@@ -1,4 +1,4 @@
-"""Sinh-normal beside Gaussian noise: density and log density (Figure 2 of the paper), moments and tails."""
+"""Sinh-normal against Gaussian noise: density and log density (Figure 2 of the paper), moments and tails."""
 
 from collections.abc import Iterator
 
@@ -68,8 +68,8 @@ def rows(cell: Cell) -> Iterator[Row]:
     variance = {"quantity": "variance", "at": np.nan} | cell.numbers(SQUARED, "value")
     yield drawn | variance | {"value_skewness": cell.skewness("squared_noise")}
     numbers = cell.quantiles(NOISE)
-    for level, number, chance in zip(cell.levels, numbers.T, cell.p_value("noise", cell.levels, numbers[-1])):
-        yield drawn | _row("quantile", level, number[:-1], float(number[-1])) | {"value_p_value": chance}
+    for level, number, p_value in zip(cell.levels, numbers.T, cell.p_value("noise", cell.levels, numbers[-1])):
+        yield drawn | _row("quantile", level, number[:-1], float(number[-1])) | {"value_p_value": p_value}
     if cell["trials"]:
         yield from (drawn | row for row in _binned(cell.histogram("noise"), cell["trials"], noise))
     yield from (labels | {"trials": 0} | row for row in _curves(noise))
@@ -192,7 +192,7 @@ def _modes(part, laws) -> str:
 
 
 def _description(row) -> list[str]:
-    """Return three short lines: the noise, its shape, and its promise or the place of its modes."""
+    """Return three short lines: the noise, its shape, and its guarantee or the place of its modes."""
     promise = "" if row["accounting"] == "given" else row["guarantee"]
     variance, knee = f"{row['scale'] ** 2:.3g}", f"{row['knee']:.3g}"
     if row["family"] == "gaussian":

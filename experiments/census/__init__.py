@@ -1,4 +1,4 @@
-"""Released counts by level and query: the exact epsilon beside the usual conversions, and the noise it allows."""
+"""Released counts by level and query: the exact epsilon against the usual conversions, and the noise it allows."""
 
 from math import ceil, floor
 
@@ -31,13 +31,13 @@ def rows(cell: Cell) -> Row:
     """Return one row: the accounting of the whole list, and the errors of the shown counts.
 
     - `epsilon_low`, `epsilon_high`: the exact bracket of epsilon at delta, with the noise that is used.
-    - epsilon_simple, epsilon_best and epsilon_continuous: what the formulas give for that noise
+    - epsilon_simple, epsilon_best and epsilon_continuous: the results of the formulas for that noise
       (`CountReleases.conversions`).
     - `target`: the epsilon that the variances were reduced to, which the conversion gives for the list itself; NaN for
       the list itself.
     - `factor`: the factor of all sigma^2.
     - `rms_error`: the root of the mean squared error of the shown counts. `largest_error_q95` is the 95% quantile of
-      the largest of their errors. Both stand beside exact values.
+      the largest of their errors. Both have exact values.
     """
     mechanism = cell.mechanism
     row = cell.only("list", "delta") | {"variances": mechanism.variances}
@@ -59,7 +59,7 @@ def rows(cell: Cell) -> Row:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """Print the exact brackets beside the conversions, the factors of the variances, and the errors of counts."""
+    """Print the exact brackets, the conversions, the factors of the variances, and the errors of counts."""
     whole = _accounts(table)
     own = whole[whole["variances"] == "published"]
     if len(own):
@@ -104,7 +104,7 @@ def _reduced(row) -> list[str]:
 
 
 def _unsafe(own: pd.DataFrame) -> list[str]:
-    """Return a line for every list whose exact epsilon is proved to exceed that of continuous noise."""
+    """Return a line for every list whose exact epsilon is proved to exceed the epsilon of continuous noise."""
     wrong = own[own["epsilon_low"] > own["epsilon_continuous"]]
     return [
         f"{row['list']} at δ = {row['delta']:.0e}: the formula of continuous noise is too low by "

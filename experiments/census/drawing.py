@@ -156,7 +156,7 @@ def _over_published(part) -> pd.DataFrame:
 
 
 def _marks(axes, rows, names) -> None:
-    """Draw simulated and exact errors over their units, one marker beside the other at each level."""
+    """Draw simulated and exact errors over their units, the markers side by side at each level."""
     shift = 0.16 / max(len(names) - 1, 1)
     for nth, name in enumerate(names):
         own = rows[rows["variances"] == name].sort_values("place")

@@ -4,7 +4,7 @@ import numpy as np
 
 from tcdp_sim.accounting import CountReleases
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.mechanisms import Census
+from tcdp_sim.mechanisms.census import Census
 from tcdp_sim.store import columns
 
 TOLERANCE = 1e-6  # relative, of the bracket of epsilon

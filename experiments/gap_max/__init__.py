@@ -46,7 +46,7 @@ LABELS = ("data", "algorithm", "noise", "k", "gap", "m", "rho", "omega_sqrt_rho"
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: simulated values with MCSE and 95% interval, beside exact values and sufficient conditions.
+    """Return one row: simulated values with MCSE and 95% interval, exact values and sufficient conditions.
 
     - `required_gap...`: the gap at which success has probability 95%, in counts.
     - `top_selected...`: the probability of success at the cell's gap.
@@ -85,7 +85,7 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def unit(rows: pd.DataFrame) -> str:
-    """Return the unit of a figure, and what the accounting has gained, for its caption."""
+    """Return the unit of a figure, and the gain of the accounting, for its caption."""
     return "; ".join(filter(None, [UNIT, gained(rows) if set(rows) >= COLUMNS else ""]))
 
 

@@ -53,7 +53,7 @@ def success_figure(part: pd.DataFrame, looks):
 
 
 def _explain(figure) -> None:
-    """Let the caption say what lines and markers are, and how a few trials can speak of 10^12 candidates."""
+    """Let the caption explain lines and markers, and how a few trials can stand for 10^12 candidates."""
     note(figure, "kind", KIND)
     note(figure, "drawn", DRAWN)
 
@@ -124,7 +124,7 @@ def required_figure(part: pd.DataFrame, looks):
 
 
 def _single(rows, looks, panel) -> list[End]:
-    """Return the ends of the lines of a panel. A dotted line beside the same one by exact accounting has no label."""
+    """Return the ends of the lines of a panel. A dotted line next to the same line by exact accounting has no label."""
     own = set(rows["series"])
     twins = rows["series"].str.removesuffix(f", {COUNTED}")
     return series.ends(rows[(twins == rows["series"]) | ~twins.isin(own)], "k", "required_gap_exact", looks, panel)
@@ -136,14 +136,14 @@ def _limits(part) -> dict[str, tuple[Guarantee, dict]]:
     named: dict[str, Guarantee] = {"no zCDP selection can do better": ZCDP(rho)}
     named |= {f"no tCDP selection can do better, ω = {omega:.3g}": TCDP(rho, float(omega)) for omega in omegas}
     styles = limit_styles(named)
-    return {label: (promise, styles[label]) for label, promise in named.items()}
+    return {label: (guarantee, styles[label]) for label, guarantee in named.items()}
 
 
 def _draw_limits(axes, limits, sizes, x) -> list[End]:
     """Draw the largest whole gap that is not enough for 95% success under each guarantee, for k = sizes, at x."""
     ends = []
-    for label, (promise, style) in limits.items():
-        gaps = np.ceil(selection_gap(promise, sizes, BETA)) - 1
+    for label, (guarantee, style) in limits.items():
+        gaps = np.ceil(selection_gap(guarantee, sizes, BETA)) - 1
         axes.plot(x, np.where(gaps > 0, gaps, np.nan), **style)
         ends.append(End(label, series.text_of(label), x[-1], gaps[-1] if gaps[-1] > 0 else np.nan, style))
     return ends
@@ -174,7 +174,7 @@ def _far(axes, part, looks):
 
 
 def rho_figure(part: pd.DataFrame, looks, what: str):
-    """Draw P[success] and the required gap against rho, at one k, m and gap. `what` says what is selected."""
+    """Draw P[success] and the required gap against rho, at one k, m and gap. `what` names the selected objects."""
     figure, grid = new_figure(1, 2, 9.6, 3.8)
     gap = part["gap"].iloc[0]
     for label, cells in part.groupby("series", sort=False):
@@ -262,14 +262,16 @@ def _at_theorem_20(part) -> str:
         rows = part[part["algorithm"] == algorithm]
         if len(rows):
             least = rows.loc[rows["fails_at_theorem_20_exact"].idxmax()]
-            chance = 1 - least["fails_at_theorem_20_exact"]
-            told.append(f"{_percent(chance)} by {series.ALGORITHMS[algorithm]} at k = {size(least['k'])}")
+            probability = 1 - least["fails_at_theorem_20_exact"]
+            told.append(f"{_percent(probability)} by {series.ALGORITHMS[algorithm]} at k = {size(least['k'])}")
     head = "At the gap of Theorem 20, claimed to be enough for both (E6), the least success with Gaussian noise is"
     return f"{head} {listed(told)}"
 
 
-def _percent(chance: float) -> str:
-    return f"{100 * chance:.3g}%" if chance < 0.999 else f"above {100 * np.floor(1e4 * chance) / 1e4:.2f}%"
+def _percent(probability: float) -> str:
+    return (
+        f"{100 * probability:.3g}%" if probability < 0.999 else f"above {100 * np.floor(1e4 * probability) / 1e4:.2f}%"
+    )
 
 
 def _success_at(axes, cells, name, style, label) -> End:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.experiments import losses
-from tcdp_sim.mechanisms import GapMax
+from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.baselines import SparseVector, Stability
 from tcdp_sim.store import columns
@@ -106,7 +106,7 @@ UNKNOWN = {
 BOUND = {EXCEEDS["proved"]: _claimed_at_proved}
 
 
-def gap_scale(promise: Guarantee, k: float) -> float:
+def gap_scale(guarantee: Guarantee, k: float) -> float:
     """Return the order of the gap that a notion of privacy needs, in counts, without its constant.
 
     - pure DP: log k / epsilon
@@ -116,10 +116,10 @@ def gap_scale(promise: Guarantee, k: float) -> float:
 
     The source is Bun, Dwork, Rothblum, Steinke (2018), Proposition 5 and Section 5.
     """
-    if isinstance(promise, TCDP):
-        return promise.omega * np.log1p(np.sqrt(np.log(k) / promise.rho) / promise.omega)
-    if isinstance(promise, ZCDP):
-        return float(np.sqrt(np.log(k) / promise.rho))
-    if isinstance(promise, ApproxDP):
-        return min(np.log(k), -np.log(promise.delta)) / promise.epsilon
-    return np.log(k) / cast(PureDP, promise).epsilon
+    if isinstance(guarantee, TCDP):
+        return guarantee.omega * np.log1p(np.sqrt(np.log(k) / guarantee.rho) / guarantee.omega)
+    if isinstance(guarantee, ZCDP):
+        return float(np.sqrt(np.log(k) / guarantee.rho))
+    if isinstance(guarantee, ApproxDP):
+        return min(np.log(k), -np.log(guarantee.delta)) / guarantee.epsilon
+    return np.log(k) / cast(PureDP, guarantee).epsilon

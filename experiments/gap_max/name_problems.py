@@ -45,11 +45,11 @@ def of_all_problems(rows: Iterable[Row]) -> Iterator[Row]:
 def _all(row, n):
     mechanism = rebuilt(row)
     algorithm, noise, delta = exact_arguments(mechanism)
-    chances = np.array([1 - failure(algorithm, noise, delta, p.k, p.at(n).gap, 1) for p in selection_problems()])
-    quartiles = dict(zip(("first_quartile", "median", "third_quartile"), np.quantile(chances, [0.25, 0.5, 0.75])))
+    probabilities = np.array([1 - failure(algorithm, noise, delta, p.k, p.at(n).gap, 1) for p in selection_problems()])
+    quartiles = dict(zip(("first_quartile", "median", "third_quartile"), np.quantile(probabilities, [0.25, 0.5, 0.75])))
     labels = ("series", "algorithm", "noise", "accounting", "rho", "omega_sqrt_rho", "omega", "neighbours")
     kept = {name: row[name] for name in labels if name in row}
-    return kept | {"kind": "all", "n": n, "mean": chances.mean(), **quartiles}
+    return kept | {"kind": "all", "n": n, "mean": probabilities.mean(), **quartiles}
 
 
 def problems_figure(real: pd.DataFrame, looks):

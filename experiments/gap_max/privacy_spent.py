@@ -1,4 +1,4 @@
-"""The privacy that the selections spend, by the exact law of their output on neighbours, beside their promise."""
+"""The privacy that the selections spend, by the exact law of their output on neighbours, against their guarantee."""
 
 import numpy as np
 import pandas as pd
@@ -54,9 +54,9 @@ def _spent(row):
 
 
 def privacy_figure(spending: pd.DataFrame, looks):
-    """Draw delta(epsilon) over the promise above and D_order / (rho order) below, with a column for each noise.
+    """Draw delta(epsilon) over the guaranteed delta above, D_order / (rho order) below, and a column for each noise.
 
-    Noises whose guarantee promises a Renyi divergence come first. The panels below the others have no axes.
+    Noises whose guarantee bounds a Renyi divergence come first. The panels below the others have no axes.
     """
     told = set(spending.loc[spending["kind"] == "renyi", "noise"])
     rows = spending.drop_duplicates("series").sort_values("noise", key=lambda noise: ~noise.isin(told), kind="stable")

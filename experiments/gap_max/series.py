@@ -63,7 +63,7 @@ def _by_algorithm(label: str) -> str:
 
 
 def text_of(label: str, panel: str = "") -> str:
-    """Return the label of a line's end in a panel: the name of the series without that of the panel, in short lines."""
+    """Return the label of a line's end: the name of the series without the name of the panel, in short lines."""
     return "\n".join(wrapped(short(label.removeprefix(f"{panel}, ")), LETTERS))
 
 
@@ -74,7 +74,7 @@ def ends(cells, x: str, y: str, looks, panel: str = "") -> list[End]:
 
 
 def series_of(row) -> str:
-    """Return the name that tells a cell from others at the same k, gap, m and rho."""
+    """Return the name that distinguishes a cell from others at the same k, gap, m and rho."""
     label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]
     if row["noise"]:
         label += f", {row['noise_label']}{of_omega(row)}"

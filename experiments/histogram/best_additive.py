@@ -1,4 +1,4 @@
-"""The best possible additive noise beside the study's own noises, found while drawing where the search is quick.
+"""The best possible additive noise against the study's own noises, found while drawing where the search is quick.
 
 The quantile of its largest error increases with k in steps of 1/2. The ends of some steps are computed, and a line
 joins them.

@@ -145,9 +145,9 @@ def _least_line(cells) -> tuple[np.ndarray, np.ndarray]:
         return np.array([]), np.array([])
     first = cells.iloc[0]
     rho, omega = float(first["rho"]), float(first.get("omega", np.nan))
-    promise = ZCDP(rho) if str(first["guarantee"]).endswith("-zCDP") else TCDP(rho, omega)
+    guarantee = ZCDP(rho) if str(first["guarantee"]).endswith("-zCDP") else TCDP(rho, omega)
     k = np.geomspace(cells["k"].min(), cells["k"].max(), STEPS)
-    return k, np.asarray(histogram_error(promise, k, round(1 - LEVEL, 12)))
+    return k, np.asarray(histogram_error(guarantee, k, round(1 - LEVEL, 12)))
 
 
 def exceedance(part, styles):

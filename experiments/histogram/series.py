@@ -30,7 +30,7 @@ def _by_distinct(table: pd.DataFrame, names: Sequence[str], of: Callable[[dict],
 
 
 def _label(row) -> str:
-    """Return the name of a series, which tells its cells from others at the same k and rho."""
+    """Return the name of a series, which distinguishes its cells from others at the same k and rho."""
     label, delta = row["noise_label"] + of_omega(row), row.get("delta", np.nan)
     return label if isnan(delta) else f"{label}, δ = {delta:g}".replace("e-0", "e-")
 

@@ -11,7 +11,7 @@ from tcdp_sim.experiments.histogram.drawing import LEVEL
 from tcdp_sim.experiments.histogram.exact_values import EXCEEDS, LINF
 from tcdp_sim.experiments.histogram.series import by_data
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.mechanisms.noise_axes import promised
+from tcdp_sim.mechanisms.noise_axes import guarantee_of
 from tcdp_sim.privacy import TCDP, Guarantee
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.report.thinning import some_levels
@@ -30,7 +30,7 @@ NAMES |= {name + end: name + end for name in Histogram.events for end in WITH_EX
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: simulated values with MCSE and 95% interval, beside the exact values and the bounds.
+    """Return one row: simulated values with MCSE and 95% interval, the exact values and the bounds.
 
     - `linf_q95...`: the 95% quantile of the largest error, in counts.
     - `exceeds_bound...`, `exceeds_printed...`: the probability that the largest error exceeds the proved radius, and
@@ -42,7 +42,7 @@ def rows(cell: Cell) -> Row:
     """
     law, target = cell.law, cell.law["target"]
     row = cell.only(*LABELS) | {"accounting": law["noise"]["calibration"], "n": int(cell.counts.sum())}
-    row |= {"beta": law["beta"], "least_error": _least_error(promised(law), law["bins"])}
+    row |= {"beta": law["beta"], "least_error": _least_error(guarantee_of(law), law["bins"])}
     if "omega" in cell:
         tcdp = "omega" in target
         row["least_n"] = least_sample_size(TCDP(target["rho"], target["omega"]), law["bins"]) if tcdp else np.nan
@@ -51,8 +51,8 @@ def rows(cell: Cell) -> Row:
 
 
 @lru_cache(maxsize=4096)  # noises and data sets share the value
-def _least_error(promise: Guarantee, bins: float) -> float:
-    return float(histogram_error(promise, bins, FAILURE))
+def _least_error(guarantee: Guarantee, bins: float) -> float:
+    return float(histogram_error(guarantee, bins, FAILURE))
 
 
 def report(table: pd.DataFrame, console) -> None:

@@ -14,7 +14,7 @@ from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figu
 from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
 from tcdp_sim.experiments.laws import quantiles_of_atoms
-from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.ordered.interior import exact_law, methods, tcdp_least_n, zcdp_least_n
 from tcdp_sim.ordered.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.privacy import TCDP
@@ -31,7 +31,7 @@ LABELS = ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: simulated success with MCSE and 95% interval, beside the exact value and the proved n.
+    """Return one row: simulated success with MCSE and 95% interval, the exact value and the proved n.
 
     - `required_n`: the number of records at which the method is proved to succeed with probability 1 - beta, or NaN.
     - `zcdp_least_n`, `tcdp_least_n`: lower bounds on the number of records of any method with that guarantee.
@@ -119,7 +119,7 @@ UNKNOWN = {
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """Print the n for 95% success of every method, beside the proved n and the lower bounds."""
+    """Print the n for 95% success of every method, the proved n and the lower bounds."""
     needed = least_n(table)
     headings = ("method", "log2 k", "simulated (95%)", "proved", "zCDP ≥", "tCDP ≥")
     rows = map(_terminal_row, needed.to_dict("records"))
@@ -190,7 +190,7 @@ def _short(row) -> str:
 def _gained(rho: float, part: pd.DataFrame) -> str:
     """Return in words how much larger epsilon is by the least rho of bounded range than by epsilon^2 / 8; "" for none.
 
-    The number is that of the opponent that spends all of rho on one exponential mechanism.
+    The number belongs to the opponent that spends all of rho on one exponential mechanism.
     """
     if not (part["method"].eq("exponential") & part["accounting"].eq("tight")).any():
         return ""

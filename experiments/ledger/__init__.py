@@ -1,4 +1,4 @@
-"""Unequal releases together beside the ledger's brackets, and adaptive analysts under filters beside exact means."""
+"""Unequal releases together against the ledger's brackets, and adaptive analysts under filters against exact means."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -82,7 +82,7 @@ def _compared(numbers: tuple[float, ...], low: float, high: float) -> Row:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw (a, b) the lists beside their brackets, (c) the analysts."""
+    """Draw (a, b) the lists with their brackets, (c) the analysts."""
     lists, asked = _parts(table)
     if len(lists):
         yield from drawing.figures(lists)
@@ -91,7 +91,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _parts(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows of lists, without those of directions that are the same, and the rows of analysts."""
+    """Return the rows of lists, without the second of two equal directions, and the rows of analysts."""
     missing = pd.Series(np.nan, table.index)
     own = table.get("list", missing).notna()
     lists, asked = (table[rows].dropna(axis="columns", how="all") if rows.any() else table[:0] for rows in (own, ~own))
@@ -99,7 +99,7 @@ def _parts(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """Print the simulated numbers beside the exact ones, and how well they agree."""
+    """Print the simulated and the exact numbers, and how well they agree."""
     lists, asked = _parts(table[table["trials"] > 0])
     if len(lists):
         _report_lists(lists, console)

@@ -1,4 +1,4 @@
-"""Exact means of what adaptive analysts get from a filter, by the law of the number of answers of a query."""
+"""Exact means of the queries that a filter answers, by the law of the number of answers of a query."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -33,7 +33,7 @@ def rows(cell: Cell) -> Iterator[Row]:
         yield labels | {"quantity": name, "at": cell.mechanism.rho} | dict(zip(NUMBERS, cell.mean(name))) | known
 
 
-def chances(query: Any) -> list[float]:
+def probabilities(query: Any) -> list[float]:
     """Return the probabilities that a query needs 1, 2, ... answers, if all of them may be asked for."""
     match query:
         case Screening(share=share, large=large, threshold=threshold, rough=rough):
@@ -54,11 +54,11 @@ def _walk(up: float, lead: int, most: int) -> list[float]:
     place, found = {0: 1.0}, []
     for _ in range(most - 1):
         moved: dict[int, float] = {}
-        for at, chance in place.items():
+        for at, probability in place.items():
             for step, share in ((1, up), (-1, 1 - up)):
-                moved[at + step] = moved.get(at + step, 0.0) + chance * share
-        found.append(fsum(chance for at, chance in moved.items() if abs(at) >= lead))
-        place = {at: chance for at, chance in moved.items() if abs(at) < lead}
+                moved[at + step] = moved.get(at + step, 0.0) + probability * share
+        found.append(fsum(probability for at, probability in moved.items() if abs(at) >= lead))
+        place = {at: probability for at, probability in moved.items() if abs(at) < lead}
     return [*found, fsum(place.values())]
 
 
@@ -73,20 +73,20 @@ def costs(query: Any) -> list[Fraction]:
 @lru_cache(maxsize=64)
 def means(query: Any, rho: float) -> Means:
     """Return the exact mean of each observable, for a kind of query and a budget."""
-    law, prices, budget = chances(query), costs(query), Fraction(rho)
+    law, prices, budget = probabilities(query), costs(query), Fraction(rho)
     paid = [sum(prices[:given], Fraction(0)) for given in range(len(prices) + 1)]
     shares = floor(budget / paid[-1])
-    mean_cost = fsum(chance * float(cost) for chance, cost in zip(law, paid[1:]))
+    mean_cost = fsum(probability * float(cost) for probability, cost in zip(law, paid[1:]))
     answered, used, left = _filtered(law, prices, budget)
     found = {ANSWERED: answered, UNSPENT: left / rho, WASTED: 1 - used / rho}
     return found | {"answered_split": float(shares), "wasted_split": 1 - shares * mean_cost / rho}
 
 
 def _filtered(law: list[float], prices: list[Fraction], budget: Fraction) -> tuple[float, float, float]:
-    """Return the means of the answered queries, of what was spent on them, and of what is left.
+    """Return the means of the answered queries, of their cost, and of the rest of the budget.
 
-    Budgets that can remain before a query are visited from the smallest one on. A query that the filter cuts short
-    ends with what was left then.
+    Budgets that can remain before a query are visited from the smallest one on. A query that the filter cuts short ends
+    with the rest at that time.
     """
     courses: dict[Fraction, list[tuple[float, Fraction, Fraction | None]]] = {}
     waiting = [budget]
@@ -99,9 +99,9 @@ def _filtered(law: list[float], prices: list[Fraction], budget: Fraction) -> tup
     known: dict[Fraction, tuple[float, float, float]] = {}
     for start in sorted(courses):
         found = np.zeros(3)
-        for chance, rest, cost in courses[start]:
+        for probability, rest, cost in courses[start]:
             own = (0.0, 0.0, 0.0) if cost is None else (1.0, float(cost), 0.0)
-            found += chance * (np.array(own) + known.get(rest, (0.0, 0.0, float(rest))))
+            found += probability * (np.array(own) + known.get(rest, (0.0, 0.0, float(rest))))
         known[start] = float(found[0]), float(found[1]), float(found[2])
     return known.get(budget, (0.0, 0.0, float(budget)))
 
@@ -109,12 +109,12 @@ def _filtered(law: list[float], prices: list[Fraction], budget: Fraction) -> tup
 def _courses(
     law: list[float], prices: list[Fraction], start: Fraction
 ) -> Iterator[tuple[float, Fraction, Fraction | None]]:
-    """Yield (chance, what is left, cost of the query or None if it stays unanswered) of each course of a query."""
-    for needed, chance in enumerate(law, 1):
+    """Yield (probability, rest, cost of the query or None if it stays unanswered) of each course of a query."""
+    for needed, probability in enumerate(law, 1):
         rest, given = start, 0
         while given < needed and prices[given] <= rest:
             rest, given = rest - prices[given], given + 1
-        yield chance, rest, start - rest if given == needed else None
+        yield probability, rest, start - rest if given == needed else None
 
 
 def _mean_of(name: str) -> Callable[[Any], float]:

@@ -12,28 +12,10 @@ def epsilon_interval(epsilon: float, delta: float, found: Numbers, slope: Number
     the epsilon asked for. It is exact where delta is linear in a, as it is between two losses of a list of few
     outcomes. Elsewhere a share `bend` of the step from the given epsilon is added to the interval, above.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        The epsilon of the simulation in nats, and the delta whose epsilon is asked for.
-    found, slope : tuple of float
-        The simulated delta and -d delta / d epsilon at `epsilon`: estimate, MCSE and the ends of the 95% interval.
-    bend : float
-        The share, in [0, 1]. 1 is right for any list. If log delta is nearly linear, half of |log(found / delta)| would
-        do for a short step.
-
-    Returns
-    -------
-    tuple of float
-        Epsilon, at least 0, in nats: estimate, MCSE and the ends of the 95% interval. All are NaN if no tangent is
-        known.
-
-    Examples
-    --------
-    >>> from tcdp_sim.experiments.ledger.inverse import epsilon_interval
-    >>> found = epsilon_interval(1.0, 0.01, (0.011, 1e-5, 0.01098, 0.01102), (0.02, 1e-4, 0.0198, 0.0202))
-    >>> round(found[0], 4)
-    1.0488
+    `epsilon`, `delta`: the epsilon of the simulation in nats, and the delta whose epsilon is asked for. `found`,
+    `slope`: the simulated delta and -d delta / d epsilon at `epsilon`: estimate, MCSE and the ends of the 95% interval.
+    `bend`: the share, in [0, 1]. 1 is right for any list. If log delta is nearly linear, half of |log(found / delta)|
+    would do for a short step.
     """
     if not slope[0] > 0:
         return nan, nan, nan, nan

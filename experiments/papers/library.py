@@ -39,32 +39,18 @@ class Claim(_Entry):
 
     `judge.evidence.Evidence` documents measures, universe, proof, why, tolerance, growth, vacuous and reason.
 
-    Parameters
-    ----------
-    id : str
-        The id as people type it ("T.C18p repaired").
-    of : str
-        Id of the statement that a part belongs to; "" for a statement itself.
-    ids : tuple of str
-        All statements that it covers.
-    claim_class : ClaimClass
-        Meaning of the verdict for the paper (`class` in the file).
-    quote, no_quote : str
-        The paper's own words, or the reason why there are none.
-    digest : str
-        Digest of the quote without white space.
-    hypotheses : str
-        The hypotheses in force at that place.
-    recovered : bool
-        True if formulas of the quote are lost and were recovered from elsewhere.
-    withdrawn : str
-        The statement of the first version of the page, and the reason for its withdrawal.
-    expected : Verdict
-        The recorded verdict, which is only compared.
-    needs : tuple of str
-        Studies whose results it reads.
-    repaired : str
-        Id of the statement that stands in its place.
+    - `id`: the id as people type it ("T.C18p repaired").
+    - `of`: id of the statement that a part belongs to; "" for a statement itself.
+    - `ids`: all statements that it covers.
+    - `claim_class`: meaning of the verdict for the paper (`class` in the file).
+    - `quote`, `no_quote`: the paper's own words, or the reason why there are none.
+    - `digest`: digest of the quote without white space.
+    - `hypotheses`: the hypotheses in force at that place.
+    - `recovered`: True if formulas of the quote are lost and were recovered from elsewhere.
+    - `withdrawn`: the statement of the first version of the page, and the reason for its withdrawal.
+    - `expected`: the recorded verdict, which is only compared.
+    - `needs`: studies whose results it reads.
+    - `repaired`: id of the statement that stands in its place.
     """
 
     id: str

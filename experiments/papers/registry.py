@@ -42,22 +42,12 @@ PointsOf = Callable[[Budget], Points]
 class Exhibit:
     """A figure or table of a paper, reproduced, or one of ours.
 
-    Parameters
-    ----------
-    name : str
-        Name of its files.
-    paper : str
-        Letter of the paper.
-    title : str
-        Title.
-    caption : str
-        Content and reading of the exhibit. It must suffice for readers who do not see it.
-    table : callable
-        Function that returns the numbers, as floats and texts.
-    draw : callable or None
-        Function that draws a matplotlib figure of that table alone; None for an exhibit shown as a table.
-    needs : tuple of str
-        Studies whose results `table` reads.
+    - `name`: name of its files.
+    - `paper`: letter of the paper.
+    - `caption`: content and reading of the exhibit. It must suffice for readers who do not see it.
+    - `table`: function that returns the numbers, as floats and texts.
+    - `draw`: function that draws a matplotlib figure of that table alone; None for an exhibit shown as a table.
+    - `needs`: studies whose results `table` reads.
     """
 
     name: str

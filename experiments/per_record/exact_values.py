@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.mechanisms import PerRecordSum
-from tcdp_sim.mechanisms.per_record_sum import TOLERANCE
+from tcdp_sim.mechanisms.per_record_sum import TOLERANCE, PerRecordSum
 from tcdp_sim.per_record import AdditiveRelease
 from tcdp_sim.store import columns
 

@@ -50,7 +50,7 @@ def labels(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def label(row: Mapping[str, Any]) -> str:
-    """Return the name of a release: its family, and those of its parameters that a sweep has given."""
+    """Return the name of a release: its family, and the parameters that a sweep has given."""
     given = [f"{name} {_text(row[name])}" for name in PARAMETERS if name in row and not pd.isna(row[name])]
     hidden = {"offset 0", "nonnegative false"}
     return ", ".join([NAMES.get(row["release"], row["release"]), *(text for text in given if text not in hidden)])
@@ -82,7 +82,7 @@ def _look(row: Mapping[str, Any]) -> Style:
 def panels(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Return (title, rows) for each population, privacy accounting and pair of anchors, in order of appearance.
 
-    Releases with one anchor stand beside those with any lower anchor.
+    Releases with one anchor share a panel with releases of any lower anchor.
     """
     upper = pd.Series([_setting(row) for row in records(table)], index=table.index, dtype=object)
     if several_populations(table):
@@ -101,7 +101,7 @@ def several_populations(table: pd.DataFrame) -> bool:
 
 
 def _setting(row: Mapping[str, Any]) -> str:
-    """Return the privacy accounting and the promise to the larger record, in words."""
+    """Return the privacy accounting and the guarantee of the larger record, in words."""
     accounting = row.get("accounting")
     if accounting is None or pd.isna(accounting):
         return "parameters as given"

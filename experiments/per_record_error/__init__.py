@@ -17,7 +17,7 @@ from tcdp_sim.experiments.per_record.series import (
     records,
 )
 from tcdp_sim.experiments.per_record_error.drawing import figures
-from tcdp_sim.mechanisms import PerRecordSum
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.per_record import TransformedRelease
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results.rows import Cell, Row
@@ -51,14 +51,15 @@ def rows(cell: Cell) -> list[Row]:
         row |= cell.numbers(columns.quantile("relative_error"), name, level)
     for name in EVENTS:
         row |= cell.numbers(name, name)
-    chances = cell.p_value("relative_error", [*QUANTILES.values()], [row[name + columns.EXACT] for name in QUANTILES])
-    return [row | _rmse(mechanism, cell) | dict(zip((f"{name}_p_value" for name in QUANTILES), chances))]
+    p_values = cell.p_value("relative_error", [*QUANTILES.values()], [row[name + columns.EXACT] for name in QUANTILES])
+    return [row | _rmse(mechanism, cell) | dict(zip((f"{name}_p_value" for name in QUANTILES), p_values))]
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
     """Yield rows (`figure` "equal_rmse") of unbiased transformed releases for each `at` = influence over sum.
 
-    `policy_ratio` is the printed policy at that influence, over that of Gaussian noise with the same RMSE at that sum.
+    `policy_ratio` is the printed policy at that influence, divided by the policy of Gaussian noise with the same RMSE
+    at that sum.
     """
     single = [cell.mechanism for cell in cells if len(cell.mechanism.answers) == 1]
     for mechanism, row in zip(single, rows):

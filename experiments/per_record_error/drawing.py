@@ -1,4 +1,4 @@
-"""Relative errors against the true sum, and policies of transformed releases over those of equal RMSE."""
+"""Relative errors against the true sum, and policies of transformed releases divided by policies of equal RMSE."""
 
 from collections.abc import Iterator
 from typing import Any

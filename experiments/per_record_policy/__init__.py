@@ -20,7 +20,7 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
     policy,
 )
 from tcdp_sim.experiments.per_record_policy.simulated import labels, rows, suprema
-from tcdp_sim.mechanisms import PerRecordLoss
+from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.per_record import Release
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results.rows import NUMBERS, Cell, Row

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.experiments.laws import WEIGHTS
-from tcdp_sim.mechanisms import PerRecordLoss
+from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.per_record import AdditiveRelease, Release, TransformedRelease, UnitSplitRelease
 from tcdp_sim.privacy import ZCDP, delta_at, loss_tail_bound

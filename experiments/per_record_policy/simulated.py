@@ -1,4 +1,4 @@
-"""The simulated privacy losses of one record, as rows beside exact and printed values."""
+"""The simulated privacy losses of one record, as rows with exact and printed values."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
     largest_loss,
     policy,
 )
-from tcdp_sim.mechanisms import PerRecordLoss
+from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.record_axes import WORDS
 from tcdp_sim.results.cells import divergence_interval
 from tcdp_sim.results.rows import NUMBERS, Cell, Row

@@ -23,7 +23,7 @@ from tcdp_sim.experiments.per_record_splitting.errors import (
     rmse,
     scale,
 )
-from tcdp_sim.mechanisms import PerRecordSum
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.record_axes import is_illustration
 from tcdp_sim.per_record import ClippedRelease, Release, UnitSplitRelease
 from tcdp_sim.report.tables import agreement, terminal_table
@@ -60,9 +60,9 @@ def rows(cell: Cell) -> Iterator[Row]:
     root, *ends = np.sqrt(np.maximum([square, *ends], 0))
     yield _row(about, "rmse", np.nan, [root, mcse / (2 * root), *ends]) | {"skewness": cell.skewness("squared_error")}
     numbers = cell.quantiles(QUANTILES)
-    chances = cell.p_value("error", cell.levels, numbers[-1])
-    for level, number, chance in zip(cell.levels, numbers.T, chances):
-        yield _row(about, "quantile", level, number) | {"p_value": chance}
+    p_values = cell.p_value("error", cell.levels, numbers[-1])
+    for level, number, p_value in zip(cell.levels, numbers.T, p_values):
+        yield _row(about, "quantile", level, number) | {"p_value": p_value}
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:

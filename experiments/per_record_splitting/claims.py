@@ -14,19 +14,12 @@ VALUE, POLICY, LIMIT = "value", "policy", "limit"
 class Claim:
     """A printed number and the computed value.
 
-    Parameters
-    ----------
-    where : str
-        Place in the paper.
-    claim : str
-        The claim in words.
-    printed : str
-        The number as printed; "" if the paper prints none.
-    computed : float
-        The computed value.
-    kind : str
-        VALUE if the printed number must be `computed` rounded to its digits; POLICY if it must be an upper bound on
-        `computed`; LIMIT if `computed` must lie below it.
+    - `where`: place in the paper.
+    - `claim`: the claim in words.
+    - `printed`: the number as printed; "" if the paper prints none.
+    - `computed`: the computed value.
+    - `kind`: VALUE if the printed number must be `computed` rounded to its digits; POLICY if it must be an upper
+      bound on `computed`; LIMIT if `computed` must lie below it.
     """
 
     where: str

@@ -1,4 +1,4 @@
-"""Figures of unit splitting beside Gaussian noise: laws, policies and errors, and the paper's claims over the truth."""
+"""Figures of unit splitting and Gaussian noise: laws, policies and errors, and the paper's claims over the truth."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -17,7 +17,7 @@ VERDICTS = {"a bound, loose": (GREY, "o"), "wrong, or false in words": (WRONG, "
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Draw (a) quantiles beside the normal law, (b) policies, (c) errors by contribution, (d) printed over true."""
+    """Draw (a) quantiles against the normal law, (b) policies, (c) errors by contribution, (d) printed over true."""
     styles = _styles(table["series"].dropna().unique())
     unit = "errors in the units of the values" + f"; {ILLUSTRATION}" * bool(table["note"].fillna("").ne("").any())
     laws = table[table["quantity"] == "quantile"]

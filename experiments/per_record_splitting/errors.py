@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.mechanisms import PerRecordSum
-from tcdp_sim.mechanisms.per_record_sum import TOLERANCE
+from tcdp_sim.mechanisms.per_record_sum import TOLERANCE, PerRecordSum
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.per_record import AdditiveRelease, ClippedRelease, UnitSplitRelease
 from tcdp_sim.store import columns
@@ -66,7 +65,7 @@ def _within(mechanism: PerRecordSum, radius: Any) -> Any:
 
 
 def mean_size(mechanism: PerRecordSum) -> float:
-    """Return the mean of the size of the error, that of a folded normal law."""
+    """Return the mean of the size of the error, which has a folded normal law."""
     centre, spread = bias(mechanism), scale(mechanism)
     ratio = centre / spread
     return float(spread * np.sqrt(2 / np.pi) * np.exp(-ratio * ratio / 2) + centre * (1 - 2 * ndtr(-ratio)))

@@ -1,4 +1,4 @@
-"""Tables 2 and 3 and Section 5.1 of Finley et al. 2024: printed formulas beside quadrature that uses none of them."""
+"""Tables 2 and 3 and Section 5.1 of Finley et al. 2024: printed formulas against quadrature that uses none of them."""
 
 from collections.abc import Iterator
 from math import e, inf, pi, sqrt

@@ -1,4 +1,4 @@
-"""The privacy loss of every notion's noise: law, tail, delta(epsilon) and Renyi curve, beside the promises."""
+"""The privacy loss of every notion's noise: law, tail, delta(epsilon) and Renyi curve, against the guarantees."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -22,7 +22,7 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
     exact_value,
     promised,
 )
-from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results.cells import divergence_interval
 from tcdp_sim.results.rows import NUMBERS, Cell, Row
@@ -60,10 +60,10 @@ def rows(cell: Cell) -> Iterator[Row]:
         yield row | {"skewness": cell.skewness(OBSERVABLES[quantity])}
     if not list(_asked(cell)):
         numbers = cell.quantiles(LOSS, (*columns.WITH_EXACT, columns.BOUND))
-        chances = cell.p_value("privacy_loss", cell.levels, numbers[-2])
-        for at, number, chance in zip(cell.levels, numbers.T.tolist(), chances):
+        p_values = cell.p_value("privacy_loss", cell.levels, numbers[-2])
+        for at, number, p_value in zip(cell.levels, numbers.T.tolist(), p_values):
             row = labels | {"quantity": "quantile", "at": at} | dict(zip((*NUMBERS, *KNOWN), number))
-            yield row | {"p_value": chance}
+            yield row | {"p_value": p_value}
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:

@@ -40,7 +40,7 @@ def _series_of(row) -> Series:
 
 
 def middle_rho(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows at the middle rho, and those of noises without rho because their parameters are given."""
+    """Return the rows at the middle rho, and the rows of noises without rho because their parameters are given."""
     rho = np.sort(table["rho"].dropna().unique())
     return table[table["rho"].isna() | (table["rho"] == rho[len(rho) // 2])] if len(rho) else table
 
@@ -108,7 +108,7 @@ def _tail(part, styles):
 
 
 def _shares(what: str, part, floor: float) -> str:
-    """Return a title: the largest share of what its guarantee allows that a noise reaches above the floor.
+    """Return a title: the largest share of its guaranteed privacy loss that a noise reaches above the floor.
 
     It names the noises of the largest and of the smallest such share.
     """

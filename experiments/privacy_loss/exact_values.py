@@ -6,7 +6,7 @@ import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.experiments.laws import WEIGHTS
-from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group_privacy, loss_tail_bound, renyi_bound
 from tcdp_sim.store import columns
 
@@ -31,22 +31,22 @@ def exact_value(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
 
 def promised(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
     """Return the most that the guarantee allows at each of `at`; NaN where it gives no bound."""
-    promise = _promise(mechanism)
-    if promise is None or quantity == "quantile" or (quantity == "renyi" and isinstance(promise, ApproxDP)):
+    guarantee = _guarantee(mechanism)
+    if guarantee is None or quantity == "quantile" or (quantity == "renyi" and isinstance(guarantee, ApproxDP)):
         return np.full(len(at), np.nan)
     if quantity == "profile":
-        return np.array([_delta(promise, float(x)) for x in at])
-    bound = partial(loss_tail_bound, promise) if quantity == "tail" else renyi_bound(promise)
+        return np.array([_delta(guarantee, float(x)) for x in at])
+    bound = partial(loss_tail_bound, guarantee) if quantity == "tail" else renyi_bound(guarantee)
     return np.array([bound(x) for x in at], dtype=float)
 
 
 @cache  # noises share promises, and a run reads its table at its end and once more for figures
-def _delta(promise: Guarantee, epsilon: float) -> float:
-    return delta_at(promise, epsilon) if epsilon >= 0 else np.nan
+def _delta(guarantee: Guarantee, epsilon: float) -> float:
+    return delta_at(guarantee, epsilon) if epsilon >= 0 else np.nan
 
 
-def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
-    """Return the promise at the mechanism's shift, for groups if it exceeds 1; None where nothing is promised."""
+def _guarantee(mechanism: PrivacyLoss) -> Guarantee | None:
+    """Return the guarantee at the mechanism's shift, for groups if it exceeds 1; None where nothing is promised."""
     if mechanism.promise is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Many private quantiles: errors of all methods at equal privacy, beside exact values, and the best method."""
+"""Many private quantiles: errors of all methods at equal privacy, exact values, and the best method."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,7 @@ UNKNOWN = {
 def rows(cell: Cell) -> Row:
     """Return one row: the errors and the probability of success of a method.
 
-    - `mean_rank_error`: the mean over trials and quantiles, in records, beside `_exact` where a law is known.
+    - `mean_rank_error`: the mean over trials and quantiles, in records, with `_exact` where a law is known.
     - `largest_rank_error`: the largest error over the quantiles, its mean over trials, in records.
     - `mean_value_error`: the mean distance from the true quantiles, in units.
     - `success`: the probability that all rank errors are at most alpha n.

@@ -62,7 +62,7 @@ def _least(cells, shape) -> str:
 
 
 def _finding(part) -> str:
-    """Return the title: what ties do to the best method and to the worst one, on each kind of domain."""
+    """Return the title: the effect of ties on the best method and on the worst one, on each kind of domain."""
     ties = part[part["records"] == "ties"]
     if ties.empty:
         ordered = part.sort_values("mean_value_error", kind="stable")

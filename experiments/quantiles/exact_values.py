@@ -1,9 +1,9 @@
-"""The exact errors that the study shows beside simulated ones, where a law is known and cheap enough."""
+"""The exact errors that the study shows with simulated ones, where a law is known and cheap enough."""
 
 import numpy as np
 
 from tcdp_sim.exact.quantiles import joint_mean_error, joint_success, recursive_mean_error, single_law
-from tcdp_sim.mechanisms import Quantiles
+from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.ordered.quantiles import Independent, Joint, Line, Recursive
 
 MOST_JOINT = 2e7  # m n^2, up to which exact values of joint selections are computed
@@ -22,7 +22,7 @@ def exact_mean(mechanism: Quantiles) -> float:
     """Return the exact mean rank error, in records, or NaN."""
     method, line = mechanism.method, mechanism.line
     if isinstance(method, Independent) and method.m == 1:
-        return float(np.mean([errors @ chances for errors, chances in _laws(method, line)]))
+        return float(np.mean([errors @ probabilities for errors, probabilities in _laws(method, line)]))
     if line.kind == "integers":
         return np.nan
     if isinstance(method, Joint) and method.m * line.n**2 <= MOST_JOINT:
@@ -38,15 +38,15 @@ def mean_bound(mechanism: Quantiles) -> float:
     method, line = mechanism.method, mechanism.line
     if not isinstance(method, Independent) or method.m * line.n > MOST_SINGLE:
         return np.nan
-    return float(np.mean([errors @ chances for errors, chances in _laws(method, line)]))
+    return float(np.mean([errors @ probabilities for errors, probabilities in _laws(method, line)]))
 
 
 def exact_success(mechanism: Quantiles) -> float:
     """Return the exact probability that all rank errors are at most alpha n, or NaN."""
     method, line, radius = mechanism.method, mechanism.line, mechanism.alpha * mechanism.line.n
     if method.m == 1 and isinstance(method, Independent):
-        errors, chances = _laws(method, line)[0]
-        return float(chances[errors <= radius].sum())
+        errors, probabilities = _laws(method, line)[0]
+        return float(probabilities[errors <= radius].sum())
     if isinstance(method, Joint) and line.kind == "reals" and method.m * line.n**2 <= MOST_JOINT:
         return joint_success(line.gaps, method.levels, method.eta, radius)
     return np.nan

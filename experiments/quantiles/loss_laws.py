@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from tcdp_sim.experiments import losses
-from tcdp_sim.mechanisms import Quantiles
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.losses_of_quantiles import neighbour_of
+from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.ordered.quantiles import Independent, Line
 
 MOST_SINGLE = 1e7  # m n, up to which exact values of independent selections are computed

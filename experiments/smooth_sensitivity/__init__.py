@@ -1,4 +1,4 @@
-"""A private centre of skewed or contaminated records: smooth beside global sensitivity and interior points."""
+"""A private centre of skewed or contaminated records: smooth and global sensitivity, and interior points."""
 
 from collections.abc import Iterator
 from math import isnan

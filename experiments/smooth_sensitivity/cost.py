@@ -42,7 +42,7 @@ def _sd(family, rho, smoothing, method) -> float:
 
 
 def cost_figure(table: pd.DataFrame):
-    """Draw the standard deviation over that of Gaussian noise with global sensitivity S, at the same rho."""
+    """Draw the standard deviation divided by the one of Gaussian noise with global sensitivity S, at the same rho."""
     figure, ((axes,),) = new_figure(1, 1, 7.6, 4.3)
     marks = dict(zip(METHODS, (MARKERS[0], MARKERS[2], MARKERS[3])))
     ratio = table["sd"] / table["gaussian_global"]

@@ -136,7 +136,7 @@ RELATION = None  # the column `relation` states it in each row
 
 
 def rows(cell: Cell) -> Iterator[Row]:
-    """Yield the simulated values of a cell: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`.
+    """Yield the simulated values of a cell: `simulated` with `mcse`, 95% interval `lower`, `upper`, and `exact`.
 
     - `figure`: "error", "tail" or "task". `quantity` is the line, and `at` the sampling fraction or the threshold.
     - `unit`: the unit of the numbers. Errors are mean square errors over the occupied bins, in counts squared. Errors

@@ -117,7 +117,7 @@ def profiles(part, rho):
     """Draw (b) one panel of profiles for each noise.
 
     Full lines are exact from the noise's group profiles. Dashed lines hold for any mechanism with its profile. The last
-    panel shows the mechanism that attains Theorems 8 to 10: crosses on the promises.
+    panel shows the mechanism that attains Theorems 8 to 10: crosses on their bounds.
     """
     names = part["noise"].unique()
     figure, grid = new_figure(1, len(names), 2.9 * len(names), 4.8, sharey=True)

@@ -93,25 +93,25 @@ def curves(rho: float, fractions: Iterable[float]) -> Iterator[dict]:
         orders = np.unique(np.concatenate([np.geomspace(1.02, 8 * needed, ORDERS), around]))
         lines = {f"exact, {name}": _subsampled(noise, s, orders) for name, noise in noises(rho).items()}
         lines["exact, Gaussian, other direction"] = _subsampled(noises(rho)["Gaussian"], s, orders, "reverse")
-        if proved := _bound(renyi_bound(TCDP(rho, needed)), s, WOR):
+        if proved := _amplified(renyi_bound(TCDP(rho, needed)), s, WOR):
             lines["certified, any (ρ, ω')-tCDP"] = [proved(a) if a < needed else np.nan for a in orders]
         lines[RULE] = s * s * rho * orders
         lines["no sampling"] = rho * orders
-        if theorem := _bound(TCDP(rho, needed), s, WOR, "theorem11"):
-            promise = renyi_bound(theorem)
-            lines["Theorem 11"] = [promise(a) if a < promise.highest else np.nan for a in orders]
+        if theorem := _amplified(TCDP(rho, needed), s, WOR, "theorem11"):
+            bound = renyi_bound(theorem)
+            lines["Theorem 11"] = [bound(a) if a < bound.highest else np.nan for a in orders]
         for series, values in lines.items():
             yield from _rows("curve", series, orders, np.asarray(values) / (s * s * rho * orders), fraction=s)
         whole = np.unique(np.geomspace(2, max(2, 3 * needed), 9).astype(int))
-        if lemma := _bound(ZCDP(rho), s, "poisson", "lemma15"):
+        if lemma := _amplified(ZCDP(rho), s, "poisson", "lemma15"):
             values = np.array([lemma(int(a)) for a in whole])
             yield from _rows("curve", "Lemma 15, Gaussian", whole, values / (s * s * rho * whole), fraction=s)
 
 
-def _bound(promise, s, *how) -> Any:
-    """Return an amplified promise, or None where the theorem's preconditions do not hold."""
+def _amplified(guarantee, s, *how) -> Any:
+    """Return an amplified guarantee, or None where the theorem's preconditions do not hold."""
     try:
-        return amplify(promise, s, *how)
+        return amplify(guarantee, s, *how)
     except ValueError:
         return None
 
@@ -144,8 +144,8 @@ def _profiles(rho: float, fraction: float, records: int) -> Iterator[dict]:
 def _membership(fraction: float, records: int) -> Iterator[dict]:
     """Yield the points of Theorem 13 of Balle, Barthe and Gaboardi (2018).
 
-    One bit states whether a record was drawn, and it is kept with probability KEEP. The promise follows from Theorems 8
-    to 10 and the profile, which is that of all groups. The attained value comes from the two laws of the bit.
+    One bit states whether a record was drawn, and it is kept with probability KEEP. The bound follows from Theorems 8
+    to 10 and the profile, which all groups share. The attained value comes from the two laws of the bit.
     """
 
     def psi(epsilon):
@@ -154,9 +154,9 @@ def _membership(fraction: float, records: int) -> Iterator[dict]:
     epsilons = np.linspace(0, 1.1 * log(1 + fraction * (KEEP / (1 - KEEP) - 1)), 49)
     draws = round(fraction * records)
     drawn = {"poisson": fraction, WOR: draws / records, "with_replacement": 1 - (1 - 1 / records) ** draws}
-    for scheme, chance in drawn.items():
+    for scheme, probability in drawn.items():
         amplified = amplified_profile(psi, fraction, scheme, groups=lambda k, epsilon: psi(epsilon), records=records)
-        yes, no = chance * KEEP + (1 - chance) * (1 - KEEP), 1 - KEEP
+        yes, no = probability * KEEP + (1 - probability) * (1 - KEEP), 1 - KEEP
         attained = np.maximum(yes - np.exp(epsilons) * no, np.maximum((1 - no) - np.exp(epsilons) * (1 - yes), 0))
         promised = np.array([amplified(epsilon) for epsilon in epsilons])
         for accounting, values in (("tight", promised), ("attained", attained)):
@@ -177,8 +177,8 @@ def _group(noise, size, epsilon):
 def releases(rho: float, s: float, delta: float) -> Iterator[dict]:
     """Yield epsilon at delta after T Poisson-sampled releases of Gaussian noise, by each accounting."""
     noise = Gaussian(1 / np.sqrt(2 * rho))
-    lemma, proved = _bound(ZCDP(rho), s, "poisson", "lemma15"), _bound(renyi_bound(ZCDP(rho)), s, "poisson")
-    promise = _bound(TCDP(rho, inf), s, WOR, "theorem11")
+    lemma, proved = _amplified(ZCDP(rho), s, "poisson", "lemma15"), _amplified(renyi_bound(ZCDP(rho)), s, "poisson")
+    guarantee = _amplified(TCDP(rho, inf), s, WOR, "theorem11")
     for t in RELEASES:
         ledger = Ledger([(Sampled(Additive(noise), s), t)], relation="add_remove")
         composed = ledger.epsilon(delta, tolerance=1e-3)
@@ -187,8 +187,8 @@ def releases(rho: float, s: float, delta: float) -> Iterator[dict]:
             ways["Rényi, Lemma 15 (any mechanism)"] = _composed(lemma, t, delta)
         if proved:
             ways["Rényi, certified (any mechanism)"] = _composed(proved, t, delta)
-        if promise:
-            ways["tCDP, Theorem 11"] = to_approx_dp(TCDP(t * promise.rho, promise.omega), delta).epsilon
+        if guarantee:
+            ways["tCDP, Theorem 11"] = to_approx_dp(TCDP(t * guarantee.rho, guarantee.omega), delta).epsilon
         ways["(ε, δ), advanced"] = _advanced(rho, s, t, delta)
         ways["zCDP: no gain by sampling"] = to_approx_dp(ZCDP(t * rho), delta).epsilon
         for series, epsilon in ways.items():

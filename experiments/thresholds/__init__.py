@@ -1,4 +1,4 @@
-"""A private CDF and median of ordered records: interior points beside the trees and searches of zCDP."""
+"""A private CDF and median of ordered records: interior points against the trees and searches of zCDP."""
 
 from collections.abc import Iterator
 from math import isnan

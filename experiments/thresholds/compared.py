@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.experiments import losses
-from tcdp_sim.mechanisms import Thresholds
-from tcdp_sim.mechanisms.thresholds import LEVELS, LINEAR
+from tcdp_sim.mechanisms.thresholds import LEVELS, LINEAR, Thresholds
 from tcdp_sim.ordered.interior.records_needed import FAILURE
 from tcdp_sim.ordered.thresholds.exact_rank_search import mean_rank_error
 from tcdp_sim.store import columns

@@ -1,7 +1,7 @@
-"""The exact laws of the privacy losses of trees and prefix sums, which are those of one count with Gaussian noise."""
+"""The exact laws of the privacy losses of trees and prefix sums: the law of one count with Gaussian noise."""
 
 from tcdp_sim.experiments import losses
-from tcdp_sim.mechanisms import Thresholds
+from tcdp_sim.mechanisms.thresholds import Thresholds
 
 
 def _count(mechanism: Thresholds) -> losses.Moved:

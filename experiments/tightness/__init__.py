@@ -1,4 +1,4 @@
-"""The tightness of the guarantees of sinh-normal noise: Renyi divergences over those of Theorem 17 and Corollary 18."""
+"""The tightness of Theorem 17 and Corollary 18 for sinh-normal noise: Renyi divergences over their bounds."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -24,7 +24,7 @@ from tcdp_sim.experiments.tightness.claims import (
     worst_ratio,
 )
 from tcdp_sim.experiments.tightness.drawing import figures
-from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results.cells import divergence_interval
@@ -129,7 +129,7 @@ def _claimed(cell: Cell) -> Row:
 
 
 def _simulated(cell: Cell, claimed: Row) -> Row:
-    """Return the ratio that a cell simulated, beside the exact one."""
+    """Return the ratio that a cell simulated, and the exact one."""
     order = cell.mechanism.order
     per_nat = claimed["coordinates"] / (claimed["rho"] * order)
     row = {"order": order, "ratio_exact": per_nat * cell.get(RENYI + columns.EXACT, np.nan)}

@@ -27,13 +27,7 @@ Entries = tuple[Entry, ...]
 
 
 class Split:
-    """Several lists of releases on disjoint parts of the records.
-
-    Attributes
-    ----------
-    blocks : tuple of entries
-        The list of each part.
-    """
+    """Several lists of releases on disjoint parts of the records."""
 
     def __init__(self, blocks: tuple[Entries, ...]) -> None:
         self.blocks = blocks
@@ -82,7 +76,7 @@ def _flat_split(split: Split, times: int, relation: str | None) -> list[tuple[tu
 
 
 def worlds(entries: Entries, relation: str | None, attained: bool) -> list[Case]:
-    """Return all composed cases: those that dominate, or with `attained` those that some releases attain."""
+    """Return all composed cases that dominate, or with `attained` the cases that some releases attain."""
     found = []
     for releases in flat(entries, relation):
         for parts in _combined(_choices(releases, relation, attained), attained):

@@ -21,17 +21,10 @@ _ROUNDING = 2e-12  # relative error of `least_rho`, with a margin
 
 
 class Prices:
-    """The costs of releases under the terms of one filter, with those of past releases kept.
+    """The costs of releases under the terms of one filter; the costs of past releases are kept.
 
-    Attributes
-    ----------
-    terms : Terms
-        The promise.
-    relation : {"add_remove", "substitute", "zero_out", None}
-        The neighbouring relation.
-    same : dict of int to tuple
-        Past releases with their costs, by the identity of the object, which is quicker than a hash of all parameters.
-        A copied filter has other objects, so the object itself must be compared.
+    `same`: past releases with their costs, by the identity of the object, which is quicker than a hash of all
+    parameters. A copied filter has other objects, so the object itself must be compared.
     """
 
     def __init__(self, terms: Terms, relation: str | None) -> None:

@@ -25,6 +25,8 @@ class CountReleases:
     A record is counted in one cell of each histogram. Under add/remove it changes one cell. Under substitution (bounded
     differential privacy) it may leave a cell and enter another one, so each histogram counts twice.
 
+    Source: Canonne et al. (2020) [CKS20].
+
     Parameters
     ----------
     sigma_squared : sequence of float
@@ -35,15 +37,6 @@ class CountReleases:
         The change of a cell by one record, in counts, at least 1.
     times : sequence of int, or int
         The number of independent releases of each histogram, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range, or the lengths differ.
-
-    References
-    ----------
-    Canonne, Kamath, Steinke (2020), The discrete Gaussian for differential privacy, https://arxiv.org/abs/2004.00010
 
     Examples
     --------
@@ -95,11 +88,6 @@ class CountReleases:
         -------
         CountReleases
             The releases.
-
-        Raises
-        ------
-        ValueError
-            If the factor is not above 0.
         """
         factor = scalar("factor", factor, 0)
         return replace(self, sigma_squared=tuple(factor * variance for variance in self.sigma_squared))
@@ -115,16 +103,11 @@ class CountReleases:
         Returns
         -------
         dict of str to float
-            - "simple": rho + 2 sqrt(rho log(1 / delta)) (Bun and Steinke 2016). It is an upper bound.
+            - "simple": rho + 2 sqrt(rho log(1 / delta)) (Bun and Steinke 2016 [BS16]). It is an upper bound.
             - "best": the conversion of rho-zCDP that `to_approx_dp` gives, by the best order and test. It is an
               upper bound.
             - "continuous": the epsilon of continuous Gaussian noise of the same rho. It is no bound: the truth for
               discrete noise lies below or above it.
-
-        Raises
-        ------
-        ValueError
-            If delta is out of range.
         """
         delta, rho = scalar("delta", delta, 0, 1), self.rho
         return {
@@ -161,11 +144,6 @@ def counts_ledger(
     Ledger
         The ledger.
 
-    Raises
-    ------
-    ValueError
-        If a value is out of range, or the lengths differ.
-
     Examples
     --------
     >>> from tcdp_sim.accounting import counts_ledger
@@ -183,6 +161,8 @@ def counts_ledger(
 def continuous_epsilon(rho: float, delta: float) -> float:
     """Return the epsilon at delta of continuous Gaussian noise that gives rho-zCDP and no better.
 
+    Source: Balle and Wang (2018), Theorem 8 [BW18].
+
     Parameters
     ----------
     rho : float
@@ -194,15 +174,6 @@ def continuous_epsilon(rho: float, delta: float) -> float:
     -------
     float
         epsilon in nats, accurate to about ten digits, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Balle, Wang (2018), Theorem 8, https://arxiv.org/abs/1805.06530
 
     Examples
     --------

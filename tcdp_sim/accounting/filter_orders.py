@@ -20,19 +20,7 @@ _EXCESSES = np.geomspace(1e-2, 1e5, 57)  # of orders over 1, among which the bes
 def best_order(budget: Any, expected: Iterable[Any], relation: str | None) -> float:
     """Return the order at which a budget covers the expected releases most often.
 
-    Parameters
-    ----------
-    budget : ApproxDP
-        The promise.
-    expected : iterable
-        Releases or guarantees, each alone or as a pair (release, times).
-    relation : {"add_remove", "substitute", "zero_out", None}
-        The neighbouring relation.
-
-    Raises
-    ------
-    ValueError
-        If the budget is no ApproxDP, nothing is expected, or no order leaves anything of the budget.
+    `expected`: releases or guarantees, each alone or as a pair (release, times).
     """
     if not isinstance(budget, ApproxDP):
         raise ValueError(f"expected is for a budget of ApproxDP, not {budget}; valid: expected=None")
@@ -43,12 +31,12 @@ def best_order(budget: Any, expected: Iterable[Any], relation: str | None) -> fl
     def shortfall(log_excess: float) -> float:
         """Return the log of the cost over the budget at an order, inf where nothing of the budget is left."""
         try:
-            promise = terms(budget, 1 + exp(log_excess))
+            own = terms(budget, 1 + exp(log_excess))
         except ValueError:
             return inf
-        prices = Prices(promise, relation)
+        prices = Prices(own, relation)
         total = sum(prices.of(release)[0] * count(times) for release, times in entries)
-        return log(total / promise.limits[0]) if total else -inf
+        return log(total / own.limits[0]) if total else -inf
 
     logs = np.log(_EXCESSES)
     values = [shortfall(each) for each in logs]

@@ -10,7 +10,7 @@ from tcdp_sim.privacy.spending import Spending, terms
 
 
 class Filter:
-    """A guard that admits releases as long as the whole transcript keeps a promise fixed in advance.
+    """A guard that admits releases as long as the whole transcript keeps a guarantee fixed in advance.
 
     The analyst may choose each release, its parameters and the moment to stop by all earlier answers. A release that is
     not admitted must not be made. A refusal changes nothing, so a smaller release may still be admitted.
@@ -18,30 +18,33 @@ class Filter:
     Sums of costs are exact, and costs that are no floats are rounded up. A query takes about a microsecond for each
     order, however many releases were admitted.
 
+    Source: Rogers et al. (2016) [RRUV16]; Feldman and Zrnic (2021) [FZ21], for Renyi divergences; docs/howto/filters.md
+    has the proofs.
+
     Parameters
     ----------
     budget : Guarantee or RenyiBound
-        The promise.
+        The guarantee.
 
-        - PureDP, ZCDP with xi = 0, TCDP, RDP: the promise itself. TCDP admits releases whose bound holds up to its own
+        - PureDP, ZCDP with xi = 0, TCDP, RDP: the guarantee itself. TCDP admits releases whose bound holds up to its
           omega at least, because a lower omega may not be chosen afterwards.
         - ApproxDP, with `expected` or `order`: releases are admitted while their divergences stay within the budget at
           one of the m orders at least. The budget at an order is the divergence that implies (epsilon, delta / m)-DP.
-        - Any guarantee that bounds Renyi divergences, or a RenyiBound, with `order`: the promise at each of these
+        - Any guarantee that bounds Renyi divergences, or a RenyiBound, with `order`: the bound at each of these
           orders, and at no others.
     order : float or array_like of float, optional
         Renyi orders, above 1. They are fixed in advance.
     expected : iterable, optional
         For ApproxDP without `order`: the releases that are expected, each alone or as a pair (release, times). The
         order is the one that admits this list most often. Another order may admit other releases more often, but the
-        promise holds for every release.
+        guarantee holds for every release.
     relation : {"add_remove", "substitute", "zero_out", None}
         The neighbouring relation, in which all sensitivities and guarantees are stated.
 
     Attributes
     ----------
     budget : Guarantee or RenyiBound
-        The promise.
+        The guarantee.
     order : tuple of float
         The orders, empty for ZCDP and TCDP.
     unit : str
@@ -50,13 +53,7 @@ class Filter:
     Raises
     ------
     ValueError
-        If the budget is no such promise, or an order leaves nothing of it.
-
-    References
-    ----------
-    Rogers, Roth, Ullman, Vadhan (2016), https://arxiv.org/abs/1605.08294
-    Feldman, Zrnic (2021), https://arxiv.org/abs/2008.11193, for Renyi divergences
-    docs/howto/filters.md has the proofs.
+        If the budget is of another kind, or an order leaves nothing of it.
 
     Examples
     --------
@@ -85,11 +82,11 @@ class Filter:
             if order is not None:
                 raise ValueError(f"order = {order!r} and expected are both given; valid: one of them")
             order = best_order(budget, expected, relation)
-        promise = terms(budget, order)
-        self.budget, self.order = budget, promise.order
-        self._prices = Prices(promise, relation)
+        own = terms(budget, order)
+        self.budget, self.order = budget, own.order
+        self._prices = Prices(own, relation)
         self._same = self._prices.same
-        self._spending = Spending(promise.limits, promise.needs_all)
+        self._spending = Spending(own.limits, own.needs_all)
         self._admitted = self._spending.admit
 
     def admit(self, release: Any, times: int = 1) -> bool:
@@ -126,7 +123,7 @@ class Filter:
     def remaining(self) -> Any:
         """The budget that is left: rho, or a divergence for each order; rounded down, in nats.
 
-        A guarantee for the data at hand does not follow from it: the promise is the whole budget.
+        A guarantee for the data at hand does not follow from it: the guarantee is the whole budget.
         """
         return _plain(self._spending.remaining)
 

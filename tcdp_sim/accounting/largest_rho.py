@@ -18,12 +18,8 @@ _MOST = 400
 def largest_rho(divergence: Callable[[float], float], omega: float) -> float:
     """Return an upper bound of D_a / a over 1 < a < omega.
 
-    Parameters
-    ----------
-    divergence : callable
-        Upper ends of D_a as a function of the order a, also at inf if omega is inf.
-    omega : float
-        The end of the range, above 1; may be inf.
+    `divergence`: upper ends of D_a as a function of the order a, also at inf if omega is inf. `omega`: the end of the
+    range, above 1; may be inf.
     """
     last = min(omega, _HIGHEST)
     beyond = divergence(inf) / last if omega > last else 0.0

@@ -53,7 +53,7 @@ def least_factor(
 
 
 def _improved(at: Measure, allowed: float, factor: float, slope: float) -> tuple[float, float]:
-    """Return a factor and a slope that are better than those of an estimate of the measure, by a secant step."""
+    """Return a factor and a slope that improve on an estimate of the measure, by a secant step."""
     before = None
     for _ in range(_MOST_SECANTS):
         excess = log(max(at(factor, _ROUGH).upper, _TINY)) - log(allowed)
@@ -98,9 +98,9 @@ def _root(at: Measure, allowed: float, need_room: Callable[[], None]) -> tuple[f
 def _polished(at: Measure, allowed: float, factor: float, slope: float, tolerance: float, close: float) -> float:
     """Return a factor whose upper end is at most `allowed`, by Newton steps in the logs.
 
-    A step that leaves the bracket of what is known halves the bracket instead. So a measure that jumps, as the delta
-    of pure DP does at its epsilon, is followed to the place of its jump. Beside a jump the slope may be far too large.
-    Steps without a bracket therefore double after some attempts.
+    A step that leaves the known bracket halves it instead. So a measure that jumps, as the delta of pure DP does at its
+    epsilon, is followed to the place of its jump. Beside a jump the slope may be far too large. Steps without a bracket
+    therefore double after some attempts.
     """
     x, low, high = log(factor), -inf, inf  # the measure exceeds its bound at `low`, and not at `high`
     points: list[tuple[float, float]] = []

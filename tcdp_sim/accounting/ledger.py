@@ -25,11 +25,14 @@ _PRINTED = 1e-3  # relative tolerance of a table, which has four digits
 
 @dataclass(frozen=True, init=False, repr=False)
 class Ledger:
-    """A list of unequal releases of the same data, with two-sided brackets for what they reveal together.
+    """A list of unequal releases of the same data, with two-sided brackets for their joint privacy loss.
 
     The list is fixed in advance, and the queries may depend on earlier answers. Each answer is a bracket for the tight
     value: no smaller value holds for every release that fits its entry. The upper end of an epsilon, delta, risk or
-    divergence is the safe end; that of a trade-off is its lower end.
+    divergence is the safe end; the safe end of a trade-off is its lower end.
+
+    Source: Zhu et al. (2022), Theorem 10 [ZDW22], for adaptive composition. The numerical error bounds are derived in
+    `tcdp_sim.exact.losses.convolved`.
 
     Parameters
     ----------
@@ -43,11 +46,6 @@ class Ledger:
     ------
     ValueError
         If an entry is no release, or has no pair for the relation, or the list has more than 10^7 releases.
-
-    References
-    ----------
-    Zhu, Dong, Wang (2022), Theorem 10, https://arxiv.org/abs/2106.08567, for adaptive composition
-    The numerical error bounds are derived in `tcdp_sim.exact.losses.convolved`.
 
     Examples
     --------
@@ -95,10 +93,6 @@ class Ledger:
         ------
         ValueError
             If an event has no release in this relation.
-
-        References
-        ----------
-        https://github.com/google/differential-privacy/tree/main/python/dp_accounting
         """
         from tcdp_sim.accounting.imports.events import of_event  # imported late, as few ledgers need it
 
@@ -174,13 +168,8 @@ class Ledger:
         Returns
         -------
         Bounds
-            epsilon in nats, inf if an infinite loss has a probability above delta. A warning tells of a delta that
-            equals this probability to rounding.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
+            epsilon in nats, inf if an infinite loss has a probability above delta. A delta that equals this probability
+            to rounding gives a warning.
         """
         delta = scalar("delta", delta, 0, 1, closed=True, finite=False)
         share = scalar("tolerance", tolerance, 0)
@@ -204,11 +193,6 @@ class Ledger:
         -------
         Bounds
             delta.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
         """
         epsilon, share = scalar("epsilon", epsilon, 0, closed=True), scalar("tolerance", tolerance, 0)
         return least_delta(self.entries, self.relation, epsilon, share)
@@ -236,6 +220,8 @@ class Ledger:
     def tradeoff(self, alpha: float) -> Bounds:
         """Return the least type II error of a test for the record, at a type I error of alpha.
 
+        Source: Dong et al. (2022) [DRS22].
+
         Parameters
         ----------
         alpha : float
@@ -246,15 +232,6 @@ class Ledger:
         Bounds
             The type II error of the worst composed pair, in its worse direction. The lower end is the safe one. As a
             function of alpha it need not be convex: the two directions of a pair have curves of their own.
-
-        Raises
-        ------
-        ValueError
-            If alpha is out of range.
-
-        References
-        ----------
-        Dong, Roth, Su (2022), https://arxiv.org/abs/1905.02383
         """
         alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
         return risk.tradeoff(self.entries, self.relation, alpha)
@@ -262,14 +239,12 @@ class Ledger:
     def advantage(self) -> Bounds:
         """Return the largest difference of true and false positive rate of an attack: the total variation distance.
 
+        Source: Kulynych et al. (2024) [Kul24].
+
         Returns
         -------
         Bounds
             The advantage, in [0, 1].
-
-        References
-        ----------
-        Kulynych et al. (2024), https://arxiv.org/abs/2407.02191
         """
         return self.delta(0.0, _FINE)
 
@@ -285,11 +260,6 @@ class Ledger:
         -------
         Bounds
             The probability of success. Without any release it is max(prior, 1 - prior).
-
-        Raises
-        ------
-        ValueError
-            If the prior is out of range.
         """
         return risk.attack(self.entries, self.relation, scalar("prior", prior, 0, 1))
 
@@ -306,19 +276,16 @@ class Ledger:
         Returns
         -------
         Bounds
-            The quantile of the posterior of the true data set, for the worst composed pair and direction. A pair that
-            is dominated, such as that of a smaller move, may have a larger quantile at a probability near 1.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
+            The quantile of the posterior of the true data set, for the worst composed pair and direction. A dominated
+            pair, such as the pair of a smaller move, may have a larger quantile at a probability near 1.
         """
         prior, failure = scalar("prior", prior, 0, 1), scalar("failure", failure, 0, 1)
         return risk.posterior(self.entries, self.relation, prior, failure)
 
     def reconstruction(self, candidates: float) -> Bounds:
         """Return the largest probability of finding the true record among equally likely candidates.
+
+        Source: Hayes et al. (2023) [HMB23].
 
         Parameters
         ----------
@@ -329,15 +296,6 @@ class Ledger:
         -------
         Bounds
             The probability of success.
-
-        Raises
-        ------
-        ValueError
-            If the number is out of range.
-
-        References
-        ----------
-        Hayes, Mahloujifar, Balle (2023), https://arxiv.org/abs/2302.07225
         """
         alpha = 1 / scalar("candidates", candidates, 1, closed=True)
         rounded = Bounds(1 - ULP, 1.0, 1 + ULP)  # the power is concave in alpha
@@ -435,11 +393,6 @@ class Ledger:
         -------
         Ledger
             The longer ledger.
-
-        Raises
-        ------
-        ValueError
-            If `times` is no such number.
         """
         count = whole("times", times, 1, MOST_RELEASES)
         return _ledger(((item, count * each) for item, each in self.entries), self.relation)
@@ -458,12 +411,7 @@ class Ledger:
         Returns
         -------
         Ledger
-            The joint ledger. Add to it what is released on all records.
-
-        Raises
-        ------
-        ValueError
-            If the relations differ.
+            The joint ledger. Add the releases on all records to it.
         """
         blocks = tuple(ledger.entries for ledger in (self, *others))
         return _ledger([(Split(blocks), 1)], _common(self, *others))

@@ -15,6 +15,8 @@ class Odometer:
     once. So an analyst may stop at any time, and look at `epsilon` to decide. The bound is the least one over m orders,
     each of which has delta / m.
 
+    Source: Rogers et al. (2016) [RRUV16], with Ville's inequality; docs/howto/filters.md has the proof.
+
     Parameters
     ----------
     delta : float
@@ -30,16 +32,6 @@ class Odometer:
         The probability of failure.
     order : tuple of float
         The orders.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Rogers, Roth, Ullman, Vadhan (2016), https://arxiv.org/abs/1605.08294
-    Ville's inequality; docs/howto/filters.md has the proof.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def _list(releases: tuple[tuple[Release, int], ...], relation: str | None, order
 
 
 def _answers(releases: Iterable[tuple[Release, int]], order: float) -> Bounds:
-    """Return the sum for answers plus noise, whose divergence may have a closed form. It is that of both directions."""
+    """Return the sum for answers plus noise, whose divergence may have a closed form. It holds for both directions."""
     found = [(release, times) for release, times in releases if type(release) is Additive]
     bounds = (renyi_divergence(each.noise, each.sensitivity, order) * times for each, times in found)
     return sum(bounds, _NOTHING)

@@ -8,6 +8,9 @@ from tcdp_sim.accounting.releases.release import Release
 def tight_rho(release: Release, omega: float = inf) -> float:
     """Return the least rho with D_a <= rho a at every order 1 < a < omega.
 
+    Source: Bun and Steinke (2016) [BS16]; Canonne et al. (2020), Proposition 5 [CKS20]; Harrison and Manurangsi (2025)
+    [HM25], for bounded range at omega = inf.
+
     Parameters
     ----------
     release : Release
@@ -37,18 +40,13 @@ def tight_rho(release: Release, omega: float = inf) -> float:
     - Laplace and discrete Laplace noise: the Kullback-Leibler divergence. For Laplace noise it is e + exp(-e) - 1 with
       e = sensitivity / scale.
     - Gaussian and discrete Gaussian noise: sensitivity^2 / 2 sigma^2. Discrete noise attains it at whole orders, and
-      no order exceeds it (Canonne, Kamath, Steinke 2020). Below omega = 2 the search of the next line is used for it.
-    - Rounded Gaussian noise without a finite omega: that of the Gaussian noise, the limit of high orders.
+      no order exceeds it (Canonne, Kamath, Steinke 2020 [CKS20]). Below omega = 2 the search of the next line is used
+      for it.
+    - Rounded Gaussian noise without a finite omega: the value of Gaussian noise, the limit of high orders.
     - Other additive noise: the maximum over a grid of orders and around the best of them. That no other order is worse
       is verified numerically and not proved.
 
     A finite omega lowers the value for k-ary response on many values only, among those with a formula.
-
-    References
-    ----------
-    Bun, Steinke (2016), https://arxiv.org/abs/1605.02065
-    Canonne, Kamath, Steinke (2020), Proposition 5, https://arxiv.org/abs/2004.00010
-    Harrison, Manurangsi (2025), https://arxiv.org/abs/2510.25746, for bounded range at omega = inf
 
     Examples
     --------

@@ -58,13 +58,13 @@ def tradeoff(entries: Entries, relation: str | None, alpha: float) -> Bounds:
     return Bounds(min(lower, upper), least.estimate, max(lower, upper))
 
 
-def posterior(entries: Entries, relation: str | None, prior: float, chance: float) -> Bounds:
-    """Return the posterior that is reached with the given chance: logit = logit of the prior + a quantile of L."""
+def posterior(entries: Entries, relation: str | None, prior: float, probability: float) -> Bounds:
+    """Return the posterior that is reached with the given probability: logit = logit of the prior + a quantile of L."""
     if not entries:
         return Bounds(prior, prior, prior)
-    low, high = _single_quantile(entries, relation, chance) or (-inf, inf)
+    low, high = _single_quantile(entries, relation, probability) or (-inf, inf)
     if not high - low < inf:
-        question = quantile_question(chance, _WIDTH * size_of_losses(entries, relation))
+        question = quantile_question(probability, _WIDTH * size_of_losses(entries, relation))
         low, high = worst(cases_of_list(entries, relation, False), question)
     odds = log(prior) - log1p(-prior)
     error = 4 * _ROUNDING * (1 + abs(odds))

@@ -1,8 +1,8 @@
 """The profile of a list that is equivalent to a single release whose noise has a closed form.
 
-For Poisson sampling with probability s the profiles of both directions follow from that of the noise, H: adding the
-record gives s H(log(1 + (e^e - 1) / s)), and removing it c H(log(s e^e / c)) with c = 1 - (1 - s) e^e, or 0 for c <= 0
-(Balle, Barthe, Gaboardi 2018, Theorems 2 and 8).
+For Poisson sampling with probability s the profiles of both directions follow from the profile H of the noise: adding
+the record gives s H(log(1 + (e^e - 1) / s)), and removing it c H(log(s e^e / c)) with c = 1 - (1 - s) e^e, or 0 for c
+<= 0 (Balle, Barthe, Gaboardi 2018 [BBG18], Theorems 2 and 8).
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def closed_profile(entries: Entries) -> Profile | None:
 
 
 def exact_profile(entries: Entries) -> Profile | None:
-    """Return the profile in closed form, or that of a single pair of mixtures; None if there is neither."""
+    """Return the profile in closed form, or the profile of a single pair of mixtures; None if there is neither."""
     release, times = entries[0] if len(entries) == 1 else (None, 0)
     if times == 1 and (isinstance(release, MixturePair) or (isinstance(release, Sampled) and release.has_profile)):
         return release.profile
@@ -77,7 +77,7 @@ def _of_noise(release: Additive) -> Profile | None:
     return profile
 
 
-def _sampled(base: Profile, rate: float) -> Profile:
+def _sampled(base: Profile, s: float) -> Profile:
     def beside(epsilon: float, error: float) -> Bounds:
         """Return the profile of the noise at an epsilon with a rounding error."""
         if epsilon == inf:
@@ -85,14 +85,14 @@ def _sampled(base: Profile, rate: float) -> Profile:
         return Bounds(base(epsilon + error).lower, base(epsilon).estimate, base(max(epsilon - error, 0.0)).upper)
 
     def profile(epsilon: float) -> Bounds:
-        rise = expm1(epsilon) / rate if epsilon < _FARTHEST else inf
-        farther = log1p(rise) if rise < inf else epsilon - log(rate)
-        adding = rate * beside(farther, 8 * ULP * (1 + farther))
-        left = rate - expm1(epsilon) * (1 - rate) if epsilon < _FARTHEST else 0.0
-        if left <= 4 * ULP * rate:
+        rise = expm1(epsilon) / s if epsilon < _FARTHEST else inf
+        farther = log1p(rise) if rise < inf else epsilon - log(s)
+        adding = s * beside(farther, 8 * ULP * (1 + farther))
+        left = s - expm1(epsilon) * (1 - s) if epsilon < _FARTHEST else 0.0
+        if left <= 4 * ULP * s:
             return adding
-        error = ULP * rate * exp(epsilon) / left
-        farther = epsilon + log(rate) - log(left)
+        error = ULP * s * exp(epsilon) / left
+        farther = epsilon + log(s) - log(left)
         removing = Bounds(max(left - 4 * error * left, 0.0), left, left * (1 + 4 * error))
         removing = removing * beside(farther, 8 * (error + ULP * (1 + farther)))
         return Bounds(*(max(ends) for ends in zip(adding, removing)))

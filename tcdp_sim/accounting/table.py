@@ -1,4 +1,4 @@
-"""A ledger as a table: each release, its times, what it spends alone, and its share of the total."""
+"""A ledger as a table: each release, its times, its cost alone, and its share of the total."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -37,7 +37,7 @@ def html(rows: Sequence[Sequence[str]], foot: str) -> str:
 def table_rows(entries: Any, alone: Callable[[Any], float], laws: Callable[[Any], Laws]) -> list[tuple[str, ...]]:
     """Return the rows of entries (item, times).
 
-    The share of a release is that of its sum of squared losses, of those without infinite losses.
+    The share of a release is its share of the sum of squared losses, among releases without infinite losses.
     """
     weights = [sum(times * _square(law.crude()) for law, times in laws(entry)) for entry in entries]
     total = sum(weights)

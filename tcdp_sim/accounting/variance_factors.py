@@ -67,8 +67,6 @@ def variance_factor(releases: CountReleases, epsilon: float, delta: float, toler
 
     Raises
     ------
-    ValueError
-        If an argument is out of range.
     ArithmeticError
         If no two such factors were found.
 
@@ -104,7 +102,7 @@ class _Side:
 def _search(releases: CountReleases, target: float, delta: float, tolerance: float) -> tuple[float, float]:
     """Return log of a factor near the answer, and |d log epsilon / d log factor| there, by steps of Newton's method.
 
-    Only the quality of the start of the proof depends on them. The slope is that of continuous noise.
+    Only the quality of the start of the proof depends on them. The slope is the slope for continuous noise.
     """
     rho = continuous_rho(target, delta)
     up, down = (continuous_epsilon(rho * exp(sign * 1e-3), delta) for sign in (1, -1))

@@ -41,7 +41,7 @@ class Scoring:
 class Audit:
     """The checked arguments of an audit.
 
-    `mechanism` is what the user gave, `sampler` draws outputs of it. `seconds` is the time that decides the number of
+    `mechanism` is the user's object, and `sampler` draws its outputs. `seconds` is the time that decides the number of
     trials, or None.
     """
 
@@ -59,7 +59,7 @@ class Audit:
     folder: Path | None
 
     @property
-    def doubt(self) -> float:
+    def failure(self) -> float:
         """The probability, 1 - level, with which the bound may be too large."""
         return 1 - self.level
 

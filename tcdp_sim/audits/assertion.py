@@ -53,8 +53,6 @@ def assert_private(
     ------
     AssertionError
         If both audits refute the claim, with the event, the counts, and a script that repeats the audit.
-    UserError
-        If an argument is not valid.
 
     Warns
     -----

@@ -117,26 +117,26 @@ def _orders(highest: float) -> tuple[float, ...]:
     return tuple(np.minimum(orders, top).tolist())  # divergences are continuous in the order, so the end is included
 
 
-def most_shown(one: Measure, trials: int, doubt: float) -> float:
+def most_shown(one: Measure, trials: int, failure: float) -> float:
     """Return the largest bound that this many outputs of each input can give.
 
     The extreme sample is an event that always happens under one input and never under the other.
     """
     splits = np.linspace(0.01, 0.99, 99)
-    likely = lower_probability(trials, trials, splits * doubt)
-    rare = upper_probability(0, trials, (1 - splits) * doubt)
+    likely = lower_probability(trials, trials, splits * failure)
+    rare = upper_probability(0, trials, (1 - splits) * failure)
     return float(one.of_event(likely, rare).max())
 
 
-def warning(one: Measure, trials: int, doubt: float) -> str:
+def warning(one: Measure, trials: int, failure: float) -> str:
     """Return a warning if no sample of this size could refute the claim, else "".
 
     The warning names a size that could.
     """
-    if one.claimed == inf or most_shown(one, trials, doubt) > one.claimed:
+    if one.claimed == inf or most_shown(one, trials, failure) > one.claimed:
         return ""
     text = f"no sample of {trials:,} outputs of each input could refute {one.words} <= {one.claimed:g}"
-    enough = _least(lambda n: most_shown(one, n, doubt) > one.claimed, trials)
+    enough = _least(lambda n: most_shown(one, n, failure) > one.claimed, trials)
     return text + (f"; {enough:.2g} could" if enough else "; nor could 1e18")
 
 

@@ -96,7 +96,7 @@ def replaced(data: Any, index: int, record: Any) -> Any:
 
 
 def _listed(data: Any) -> list[Any]:
-    """Return the records; those of sets are in an order that does not depend on the process."""
+    """Return the records. The records of a set are in an order that does not depend on the process."""
     if is_pandas(data):
         return list(data.itertuples(index=False)) if hasattr(data, "columns") else data.tolist()
     return sorted(data, key=repr) if isinstance(data, set | frozenset) else list(data)

@@ -46,7 +46,7 @@ class Event:
     Calling an event returns for each output whether it lies in it.
 
     - first: True if the first input makes the event likelier.
-    - split: the share of the doubt given to the likelier input's bound.
+    - split: the share of the failure probability given to the likelier input's bound.
     - together: True if both counts give one bound on their ratio, which needs no split.
     """
 
@@ -73,19 +73,19 @@ class Event:
 
 
 def best(
-    one: Measure, score: Score, seen: Thresholds, trials: int, doubt: float, splits=binomial.SPLITS
+    one: Measure, score: Score, seen: Thresholds, trials: int, failure: float, splits=binomial.SPLITS
 ) -> tuple[float, Event | None]:
     """Return the bound that the best event is expected to show on `trials` fresh outputs of each input, and the event.
 
-    The event is None without thresholds. `doubt` is that of the later bound. The best of many events looks better than
-    it is, so every forecast allows for some bad luck (`_luck`). If no forecast exceeds LITTLE, the event whose two
-    frequencies differ by most standard errors is chosen.
+    The event is None without thresholds. `failure` is the failure probability of the later bound. The best of many
+    events looks better than it is, so every forecast allows for some bad luck (`_luck`). If no forecast exceeds LITTLE,
+    the event whose two frequencies differ by most standard errors is chosen.
     """
     found: tuple[float, Event | None] = (-np.inf, None)
     best_key = (-1.0, 0.0)
     curse = _curse(score)
     for upper, first, likely, rare in _sides(seen):
-        shown = _forecast(one, likely, rare, seen.trials, trials, doubt, splits, upper, curse)
+        shown = _forecast(one, likely, rare, seen.trials, trials, failure, splits, upper, curse)
         values = shown.max(axis=0)
         rarer = likely + rare <= seen.trials  # their complements are as far apart and show less
         apart = np.where(rarer, _errors_apart(likely, rare, seen.trials), 0.0)
@@ -134,7 +134,7 @@ def _sides(seen: Thresholds) -> Iterator[tuple[bool, bool, Ints, Ints]]:
         yield upper, False, hits[1], hits[0]
 
 
-def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, upper, curse: float) -> Floats:
+def _forecast(one, likely, rare, seen: int, trials: int, failure: float, splits, upper, curse: float) -> Floats:
     """Return the bound that each threshold is expected to show, shape (splits, thresholds).
 
     For pure DP there is one more row, for the bound from both counts together.
@@ -145,12 +145,12 @@ def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, u
         fewer = likely * np.exp(-_luck((1 - likely / seen) / likely, curse))
         more = _expected(likely, rare, upper) * np.exp(_luck((1 - rare / seen) / np.maximum(rare, SURE), curse))
     fewer, more = np.nan_to_num(fewer) * grow, np.minimum(more, seen) * grow
-    low = binomial.forecast_lower(fewer, trials, share * doubt)
-    high = binomial.forecast_upper(more, trials, (1 - share) * doubt)
+    low = binomial.forecast_lower(fewer, trials, share * failure)
+    high = binomial.forecast_upper(more, trials, (1 - share) * failure)
     shown = np.nan_to_num(one.of_event(np.where(likely > 0, low, 0.0), high), nan=-np.inf, posinf=1e300)
     if not one.of_ratio:
         return shown
-    together = np.where(likely > 0, np.log(odds.forecast(fewer, more, trials, doubt)), -np.inf)
+    together = np.where(likely > 0, np.log(odds.forecast(fewer, more, trials, failure)), -np.inf)
     return np.concatenate([shown, together])
 
 
@@ -179,24 +179,24 @@ def _expected(likely: Any, rare: Any, upper: bool) -> Floats:
     return np.asarray(np.where(rare < SURE, smooth, rare)[order], np.float64)
 
 
-def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> float:
-    """Return the bound that an event shows at the confidence level 1 - doubt, at least 0.
+def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, failure: float) -> float:
+    """Return the bound that an event shows at the confidence level 1 - failure, at least 0.
 
     `hits` holds the hits of the first and of the second input, out of `trials` outputs each. These outputs must not
     have chosen the event.
     """
     likely, rare = hits if event.first else hits[::-1]
     if event.together:
-        return float(np.log(max(1.0, odds.lower_ratio(likely, rare, trials, doubt))))
-    low = binomial.lower_probability(likely, trials, event.split * doubt)
-    high = binomial.upper_probability(rare, trials, (1 - event.split) * doubt)
+        return float(np.log(max(1.0, odds.lower_ratio(likely, rare, trials, failure))))
+    low = binomial.lower_probability(likely, trials, event.split * failure)
+    high = binomial.upper_probability(rare, trials, (1 - event.split) * failure)
     return max(0.0, float(one.of_event(low, high)))
 
 
-def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> tuple[float, bool]:
+def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, failure: float) -> tuple[float, bool]:
     """Return the smallest value on this event whose expected hits give a bound above the claim, or inf.
 
-    The hits of one input are taken as observed, or as one where there are none, and those of the other vary. The flag
+    The hits of one input are taken as observed, or as one if there are none. The hits of the other input vary. The flag
     is True if such hits are expected at twice the claim.
     """
     likely, rare = (max(each, 1) for each in (hits if event.first else hits[::-1]))
@@ -204,16 +204,16 @@ def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, 
     fewer = np.unique(np.geomspace(1, likely, VARIED).astype(np.int64))
     tried = [(more, np.full_like(more, rare)), (np.full_like(fewer, likely), fewer)]
     high, low = (np.concatenate([pair[side] for pair in tried]) for side in (0, 1))
-    refutes = _forecast_of_hits(one, event, high, low, trials, doubt) > one.claimed
+    refutes = _forecast_of_hits(one, event, high, low, trials, failure) > one.claimed
     high, low = high[refutes] / trials, low[refutes] / trials
     value = float(np.min(one.of_event(high, low), initial=np.inf))
     of_delta = one.delta > 0 and bool((high - np.exp(one.claimed) * low <= 2 * one.delta).any())
     return value, value <= 2 * one.claimed or of_delta
 
 
-def _forecast_of_hits(one: Measure, event: Event, likely: Ints, rare: Ints, trials: int, doubt: float) -> Floats:
+def _forecast_of_hits(one: Measure, event: Event, likely: Ints, rare: Ints, trials: int, failure: float) -> Floats:
     """Return the bound that these hits of the likelier and the rarer input give, elementwise."""
     if event.together:
-        return np.log(odds.forecast(likely, rare, trials, doubt))
-    low = binomial.lower_probability(likely, trials, event.split * doubt)
-    return one.of_event(low, binomial.upper_probability(rare, trials, (1 - event.split) * doubt))
+        return np.log(odds.forecast(likely, rare, trials, failure))
+    low = binomial.lower_probability(likely, trials, event.split * failure)
+    return one.of_event(low, binomial.upper_probability(rare, trials, (1 - event.split) * failure))

@@ -1,7 +1,7 @@
 """A score for rare events that need several numbers of an output at once: the fitted log ratio of joint cells.
 
 A sum of steps of each number does not know such events, and their own cells are too rare to count. So the steps of a
-number rise or fall evenly with the other numbers, and the counts of frequent cells predict those of rare ones.
+number rise or fall evenly with the other numbers, and the counts of frequent cells predict the counts of rare ones.
 """
 
 from dataclasses import dataclass

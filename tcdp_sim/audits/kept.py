@@ -125,7 +125,7 @@ _KEY = re.compile("[0-9a-f]{64}")
 
 
 def _decoded(text: bytes) -> tuple[tuple[str, int, int], Counts]:
-    """Return the key and the counts of a record. Raises one of _FAULTS unless they can be those of a chunk."""
+    """Return the key and the counts of a record. Raises one of _FAULTS unless they can be the outputs of a chunk."""
     record = json.loads(text)
     key, chunk, trials = record["key"], record["chunk"], record["trials"]
     sides: dict[str, Any] = {

@@ -67,7 +67,7 @@ def _is(name: str, value: Any) -> tuple[str, str]:
 
 
 def _address(part: Any) -> bool:
-    """Return True for an object that is compared by its address alone, so that it tells nothing."""
+    """Return True for an object that is compared by its address alone, which carries no information."""
     own: Any = type(part)
     return bool(own.__eq__ is object.__eq__) or label(part) is MISSING
 

@@ -1,4 +1,4 @@
-"""Mechanisms made from the entries of a ledger, for audits of what the ledger claims."""
+"""Mechanisms made from the entries of a ledger, for audits of the ledger's claims."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

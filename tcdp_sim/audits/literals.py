@@ -139,7 +139,7 @@ class Written:
         return f"{self._named(kind)}({', '.join(given)})"
 
     def _function(self, value: Any) -> str:
-        """Return a function by its name, with what makes it known: an import, or its own source."""
+        """Return a function by its name, with the import or the source that defines it."""
         if isinstance(value, partial):
             self.imports["from functools import partial"] = None
             named = (f"{name}={self._text(one)}" for name, one in value.keywords.items())
@@ -155,7 +155,7 @@ class Written:
         return str(value.__name__)
 
     def _define(self, function: FunctionType) -> None:
-        """Write the source of a function that is defined inside another one, after what it reads."""
+        """Write the source of a function defined inside another one, after the source of the names that it reads."""
         try:
             source = textwrap.dedent(inspect.getsource(function))
         except (OSError, TypeError):

@@ -1,8 +1,8 @@
 """Lower bounds on Renyi divergences: a bounded function of the score, with exact confidence bounds on its moments.
 
-D_a(P || Q) = sup over bounded g of a/(a-1) log E_P e^((a-1) g) - log E_Q e^(a g), reached at g = log(P/Q) (Birrell,
-Dupuis, Katsoulakis, Rey-Bellet, Wang 2021, Theorem 3.1, in the scale of Renyi 1961). One sample chooses g, and another
-gives the bound: the first mean is bounded from below, the second from above.
+D_a(P || Q) = sup over bounded g of a/(a-1) log E_P e^((a-1) g) - log E_Q e^(a g), reached at g = log(P/Q) (Birrell
+et al. 2021 [BDKRW21], Theorem 3.1, in the scale of Renyi 1961 [Ren61]). One sample chooses g, and another gives the
+bound: the first mean is bounded from below, the second from above.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Moment:
 
 
 def best(
-    one: Measure, score: Score, edges: Floats, counts: tuple[Ints, Ints], trials: int, doubt: float
+    one: Measure, score: Score, edges: Floats, counts: tuple[Ints, Ints], trials: int, failure: float
 ) -> tuple[float, Moment | None]:
     """Return the bound that the best moment is expected to show on `trials` fresh outputs, and the moment.
 
@@ -66,7 +66,7 @@ def best(
         g, own = (ratios, cells) if first else (-ratios, cells[::-1])
         for clip in np.unique(np.quantile(np.abs(g), np.linspace(0.1, 1, CLIPS))) if len(edges) else ():
             steps = np.clip(g, -clip, clip)
-            values, stakes = _forecast(one, steps, orders, own, trials, doubt)
+            values, stakes = _forecast(one, steps, orders, own, trials, failure)
             best_order = int(np.argmax(values))
             if values[best_order] > found[0]:
                 chosen = float(stakes[0, best_order]), float(stakes[1, best_order])
@@ -76,13 +76,13 @@ def best(
 
 
 def _forecast(
-    one: Measure, steps: Floats, orders: Floats, counts: Floats, trials: int, doubt: float
+    one: Measure, steps: Floats, orders: Floats, counts: Floats, trials: int, failure: float
 ) -> tuple[Floats, Floats]:
     """Return each order's expected bound, and the two stakes that achieve it, shape (2, orders).
 
     A stake s costs about evidence / (s trials) + s variance / 2 of the mean.
     """
-    evidence = -np.log(doubt / 2)
+    evidence = -np.log(failure / 2)
     ends, stakes = [], []
     for sign, powers, own in zip((-1, 1), (orders - 1, orders), counts):
         values = np.exp(np.multiply.outer(powers, steps - steps.max()))
@@ -97,35 +97,35 @@ def _forecast(
     return np.where(ends[0] > 0, shown, -np.inf), np.stack(stakes)
 
 
-def bound(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float) -> float:
-    """Return the bound that a moment shows at the confidence level 1 - doubt, at least 0.
+def bound(one: Measure, moment: Moment, counts: tuple[Ints, Ints], failure: float) -> float:
+    """Return the bound that a moment shows at the confidence level 1 - failure, at least 0.
 
     `counts` holds fresh outputs in the cells of the moment.
     """
-    return max(0.0, shown(one, moment, counts, doubt))
+    return max(0.0, shown(one, moment, counts, failure))
 
 
-def shown(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float) -> float:
+def shown(one: Measure, moment: Moment, counts: tuple[Ints, Ints], failure: float) -> float:
     """Return the same bound before it is raised to 0; -inf if nothing is shown."""
     own = counts if moment.first else counts[::-1]
-    low = _lower_mean(moment.values[0], own[0], moment.stakes[0], doubt / 2)
-    high = 1 - _lower_mean(1 - moment.values[1], own[1], moment.stakes[1], doubt / 2)
+    low = _lower_mean(moment.values[0], own[0], moment.stakes[0], failure / 2)
+    high = 1 - _lower_mean(1 - moment.values[1], own[1], moment.stakes[1], failure / 2)
     if low <= 0:
         return -np.inf
     return float(one.of_divergence(_divergence(moment.order, low, high), moment.order))
 
 
-def _lower_mean(values: Floats, counts: Ints, stake: float, doubt: float) -> float:
-    """Return a lower bound on the mean of independent values in [0, 1] that fails with probability at most `doubt`.
+def _lower_mean(values: Floats, counts: Ints, stake: float, failure: float) -> float:
+    """Return a lower bound on the mean of independent values in [0, 1] that fails with probability at most `failure`.
 
     A gambler stakes a share of his capital on every value exceeding m. If m is the mean, he gains nothing on average,
-    so he multiplies his capital by 1/doubt with probability at most `doubt` (Markov; Waudby-Smith and Ramdas 2024). The
-    bound is the largest m at which he does. Beyond 1 / stake he could lose more than he has, so m stays below. The
-    stake must not depend on these values.
+    so he multiplies his capital by 1/failure with probability at most `failure` (Markov; Waudby-Smith and Ramdas 2024
+    [WR24]). The bound is the largest m at which he does. Beyond 1 / stake he could lose more than he has, so m stays
+    below. The stake must not depend on these values.
     """
 
     def wins(m: float) -> bool:
-        return float(counts @ np.log1p(stake * (values - m))) >= -np.log(doubt)
+        return float(counts @ np.log1p(stake * (values - m))) >= -np.log(failure)
 
     low, high = 0.0, min(1.0, 0.99 / stake)
     if not wins(low):

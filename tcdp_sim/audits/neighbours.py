@@ -25,7 +25,7 @@ class Neighbours:
     pairs : tuple of (data, other)
         The pairs. An audit looks at both directions of each, and passes the inputs on as they are.
     relation : str
-        What neighbours may differ in, for the first line of a report.
+        The difference between neighbours, for the first line of a report.
 
     Examples
     --------
@@ -41,8 +41,10 @@ class Neighbours:
 def answers(d: int, sensitivity: float = 1.0, *, one: bool = False) -> Neighbours:
     """Return neighbours that are vectors of answers to queries, of which all may move.
 
-    Use it for a mechanism whose input is a vector of exact answers, such as counts. The patterns are those of StatDP
-    (Ding et al. 2018), as `answer_pairs` lists them.
+    Use it for a mechanism whose input is a vector of exact answers, such as counts. They follow the patterns of StatDP
+    (Ding et al. 2018 [DWWZK18]), which `answer_pairs` lists.
+
+    Source: Ding et al. (2018) [DWWZK18].
 
     Parameters
     ----------
@@ -57,15 +59,6 @@ def answers(d: int, sensitivity: float = 1.0, *, one: bool = False) -> Neighbour
     -------
     Neighbours
         Two pairs if `one` is true or d is 1, else nine.
-
-    Raises
-    ------
-    UserError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Ding, Wang, Wang, Zhang, Kifer (2018), Detecting Violations of Differential Privacy, arXiv:1805.10277
 
     Examples
     --------
@@ -95,9 +88,9 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
     Parameters
     ----------
     data : list, tuple, array, set, string, pandas.Series or pandas.DataFrame
-        The records. Those of an array are its rows, those of a string its letters.
+        The records. The records of an array are its rows, and the records of a string its letters.
     relation : {"add_remove", "substitute"}
-        What neighbours differ in: one record that only one of them has, or one record that has another value.
+        The difference between neighbours: one record that only one of them has, or one record that has another value.
     domain : iterable of records, optional
         Records that a person could have. The least and the largest possible ones tell most. Records of a frame are
         dicts or tuples. By default the records of `data` are used.
@@ -106,11 +99,6 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
     -------
     Neighbours
         The pairs of the data and each neighbour.
-
-    Raises
-    ------
-    UserError
-        If the data are of another kind, if a record of the domain does not fit, or if there is no neighbour.
 
     Examples
     --------
@@ -135,7 +123,7 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
 
 
 def given(neighbours: Any) -> Neighbours:
-    """Return what `neighbours=` of an audit means. Raises UserError, for a bare number with both spellings."""
+    """Return the neighbours given as `neighbours=`. Raises UserError, for a bare number with both spellings."""
     if isinstance(neighbours, Neighbours):
         return neighbours
     if isinstance(neighbours, int | float | np.number):

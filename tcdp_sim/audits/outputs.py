@@ -119,7 +119,7 @@ def regular(outputs: list[Any]) -> bool:
 
 
 def _kind(output: Any) -> Any:
-    """Return what an output must have in common with others to share an array, or None."""
+    """Return the kind of an output, which others must have to share an array, or None."""
     if isinstance(output, NUMBERS):
         return float
     if isinstance(output, str | bytes):

@@ -16,12 +16,14 @@ MOST = 10_000  # entries of a generated input
 def answer_pairs(d: int, one: bool = False) -> list[tuple[Any, Any]]:
     """Return pairs of neighbouring vectors of d answers to queries of sensitivity 1.
 
-    The patterns are those of StatDP (Ding et al. 2018). An audit looks at both directions of each pair.
+    They follow the patterns of StatDP (Ding et al. 2018 [DWWZK18]). An audit looks at both directions of each pair.
 
     - The vector of ones is paired with vectors whose first entry is 0 or 2.
     - If all answers may change, it is also paired with the vectors of all 2 and all 0. Further partners move the first
       entry, or the first half, by 1 and the rest by 1 the other way.
     - In that case, a vector whose first half is 1 is also paired with its complement.
+
+    Source: Ding et al. (2018) [DWWZK18].
 
     Parameters
     ----------
@@ -34,15 +36,6 @@ def answer_pairs(d: int, one: bool = False) -> list[tuple[Any, Any]]:
     -------
     list of (ndarray, ndarray)
         Pairs of float arrays of shape (d,): two if `one` is true or d is 1, else nine.
-
-    Raises
-    ------
-    UserError
-        If d is outside its range.
-
-    References
-    ----------
-    Ding, Wang, Wang, Zhang, Kifer (2018), Detecting Violations of Differential Privacy, arXiv:1805.10277
 
     Examples
     --------

@@ -31,7 +31,7 @@ def neighbours(text: str) -> Neighbours:
 
 
 def _called(key: str, text: str, table: Mapping[str, Callable[..., Any]], valid: str) -> Any:
-    """Return what a function of the table makes of the literals in a text. Raises UserError."""
+    """Return the result of a function of the table on the literals in a text. Raises UserError."""
     try:
         call = ast.parse(text.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):

@@ -8,7 +8,7 @@ from tcdp_sim.audits.report import AuditReport
 
 
 def script(mechanism: Callable[..., Any], report: AuditReport) -> list[str]:
-    """Return the lines of a script that repeats an audit on the pair of inputs that told.
+    """Return the lines of a script that repeats an audit on the pair of inputs with the largest bound.
 
     If the mechanism or the inputs cannot be written, the lines say why, and which call repeats the audit in the test.
     """

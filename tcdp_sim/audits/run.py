@@ -100,7 +100,7 @@ def _damages(journal: Any) -> Iterator[str]:
 
 def _notes(audit: Audit, reproducible: bool, known: bool) -> Iterator[str]:
     """Yield the notices about claim, reproducibility and resuming that are printed before the audit."""
-    if line := claims.warning(audit.measure, audit.trials, audit.doubt):
+    if line := claims.warning(audit.measure, audit.trials, audit.failure):
         yield line
     if not reproducible:
         yield INTERLEAVED
@@ -163,8 +163,8 @@ def _hits(event: Event, counts: Counts) -> tuple[int, int]:
 def _bound(audit: Audit, found: Chosen, counts: Counts) -> float:
     """Return the confidence bound that the counts give."""
     if isinstance(found.test, Event):
-        return events.bound(audit.measure, found.test, _hits(found.test, counts), counts.trials, audit.doubt)
-    return moments.bound(audit.measure, found.test, _cells(counts), audit.doubt)
+        return events.bound(audit.measure, found.test, _hits(found.test, counts), counts.trials, audit.failure)
+    return moments.bound(audit.measure, found.test, _cells(counts), audit.failure)
 
 
 def _violation(audit: Audit, found: Chosen, counts: Counts) -> tuple[float, bool]:
@@ -177,11 +177,11 @@ def _violation(audit: Audit, found: Chosen, counts: Counts) -> tuple[float, bool
         return float("nan"), True
     if isinstance(found.test, Event):
         hits = _hits(found.test, counts)
-        value, double = events.least_found(one, found.test, hits, counts.trials, audit.doubt)
+        value, double = events.least_found(one, found.test, hits, counts.trials, audit.failure)
     else:
         cells = _cells(counts)
         value = one.claimed + moments.estimate(one, found.test, cells)
-        value -= moments.shown(one, found.test, cells, audit.doubt)
+        value -= moments.shown(one, found.test, cells, audit.failure)
         double = value <= 2 * one.claimed
     return value, bool(double or one.claimed == 0)
 

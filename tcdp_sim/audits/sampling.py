@@ -57,7 +57,7 @@ class Counted:
 class Drawing:
     """The way outputs are drawn.
 
-    - sources: the user's modules that the mechanism can reach. They arrive first, before what refers to them.
+    - sources: the user's modules that the mechanism can reach. They arrive before all that refers to them.
     - sampler: the mechanism as (data, rng, trials) -> outputs.
     - read: the function from these outputs to numbers or texts.
     - interleaved: True if each output gets a call of its own, and the two inputs take turns in random order.
@@ -135,7 +135,8 @@ def run(task: Task) -> Done:
 def _probe(task: Task, interleaved: bool, swapped: bool = False) -> list[Any]:
     """Return PROBE outputs of each input from one fixed stream, none if the calls are interleaved.
 
-    `swapped` draws those of the second input first. A mechanism that is a function of its input and rng does not care.
+    `swapped` draws the outputs of the second input first. A mechanism that is a function of its input and rng does not
+    care.
     """
     sides = [task.pair.data, task.pair.other]
     if interleaved:

@@ -1,7 +1,7 @@
 """Scores: one number for each output, larger for outputs that favour the first of two inputs.
 
 Any function of the output is a valid score. A better score shows a larger bound, and a bad one never invalidates it.
-Scores are frozen plain data, so that workers receive what the pilot has found.
+Scores are frozen plain data, so that workers receive the findings of the pilot.
 """
 
 from collections.abc import Callable

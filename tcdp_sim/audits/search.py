@@ -35,7 +35,7 @@ CLEARLY = 1.1, 3.0  # a score beats the likelihood ratio if it shows 1.1 times a
 CLEAR = 1.05  # a part of an output is preferred to a sum of several that shows 5% more
 PLAIN = 1.01  # a number of an output is preferred to a sum of several that shows 1% more
 ENOUGH = 3000  # hits of the rarer input beyond which more outputs cannot improve the choice
-ONE_SIGMA = 0.32  # doubt when candidates are compared: one standard error on each side, beside the allowance for luck
+ONE_SIGMA = 0.32  # failure probability when candidates are compared: one standard error on each side
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
         found = [each for each in found if len(each.edges)] or found
     if planned.again and len(found) > 1:
         found = _compared(counting, _of_best_pairs(found, AGAIN_PAIRS), one, planned.again, "compare again")
-    return _chosen(counting, _finalists(found), one, planned, audit.doubt)
+    return _chosen(counting, _finalists(found), one, planned, audit.failure)
 
 
 def _planned(audit: Audit) -> Sizes:
@@ -298,7 +298,7 @@ def _compared(counting: Counting, found: list[Candidate], one: Measure, trials: 
 
 
 def _chosen(
-    counting: Counting, finalists: list[Candidate], one: Measure, planned: Sizes, doubt: float
+    counting: Counting, finalists: list[Candidate], one: Measure, planned: Sizes, failure: float
 ) -> Chosen | None:
     """Return the best finalist's event or moment, or None without thresholds.
 
@@ -307,17 +307,17 @@ def _chosen(
     trusted = min(GROWTH * planned.choose, planned.bound)
     finals = _finals(counting, finalists, planned.choose)
     final, counts = max(
-        finals, key=lambda each: _test(one, each[0], each[1], trusted, doubt)[0] * _clarity(each[0].score)
+        finals, key=lambda each: _test(one, each[0], each[1], trusted, failure)[0] * _clarity(each[0].score)
     )
     parts = [each for each in finals if _is_part(each[0].score) and each[0].pair is final.pair]
-    shown = _shown(one, final, counts, doubt)
-    final, counts = next((each for each in parts if _shown(one, *each, doubt) >= shown > 0), (final, counts))
-    test = _test(one, final, counts, planned.bound, doubt)[1]
+    shown = _shown(one, final, counts, failure)
+    final, counts = next((each for each in parts if _shown(one, *each, failure) >= shown > 0), (final, counts))
+    test = _test(one, final, counts, planned.bound, failure)[1]
     if planned.further and not _seen_enough(test, final, counts):
         counted = Counted(Stack((final.score,)), (final.edges,), EXTREMES)
         more = counting.count("choose a rare event", final.pair, counted, planned.further)
         counts = sampling.merged([counts, more])
-        test = _test(one, final, counts, planned.bound, doubt)[1]
+        test = _test(one, final, counts, planned.bound, failure)[1]
     return None if test is None else Chosen(final.pair, test, final.edges, counts)
 
 
@@ -333,24 +333,24 @@ def _finals(counting: Counting, finalists: list[Candidate], trials: int) -> list
 
 
 def _test(
-    one: Measure, final: Candidate, counts: Counts, trials: int, doubt: float
+    one: Measure, final: Candidate, counts: Counts, trials: int, failure: float
 ) -> tuple[float, Event | Moment | None]:
     """Return the bound that the best test of a score (event or moment) is expected to show, and the test."""
-    value, event = events.best(one, final.score, thresholds.of_counts(counts, 0, final.edges), trials, doubt)
+    value, event = events.best(one, final.score, thresholds.of_counts(counts, 0, final.edges), trials, failure)
     if one.orders:
         cells = counts.cells[0][0], counts.cells[1][0]
-        larger, moment = moments.best(one, final.score, final.edges, cells, trials, doubt)
+        larger, moment = moments.best(one, final.score, final.edges, cells, trials, failure)
         if moment is not None and larger > value:
             return larger, moment
     return value, event
 
 
-def _shown(one: Measure, final: Candidate, counts: Counts, doubt: float) -> float:
-    """Return what the best event of a score shows on the outputs that choose it, times its clarity; 0 for a moment.
+def _shown(one: Measure, final: Candidate, counts: Counts, failure: float) -> float:
+    """Return the bound of a score's best event on the outputs that choose it, times its clarity; 0 for a moment.
 
     Forecasts expect hits of a part that takes few values even if there were none, so they favour finer scores.
     """
-    test = _test(one, final, counts, counts.trials, doubt)[1]
+    test = _test(one, final, counts, counts.trials, failure)[1]
     if not isinstance(test, Event):
         return 0.0
     seen = thresholds.of_counts(counts, 0, final.edges)
@@ -358,7 +358,7 @@ def _shown(one: Measure, final: Candidate, counts: Counts, doubt: float) -> floa
     first, second = (
         int(side[place]) if test.upper else counts.trials - int(side[place]) for side in (seen.first, seen.second)
     )
-    return events.bound(one, test, (first, second), counts.trials, doubt) * _clarity(final.score)
+    return events.bound(one, test, (first, second), counts.trials, failure) * _clarity(final.score)
 
 
 def _seen_enough(test: Event | Moment | None, final: Candidate, counts: Counts) -> bool:

@@ -1,4 +1,4 @@
-"""Trade-off curves: those that a claim allows, and the empirical one of an audit with simultaneous confidence bands."""
+"""Trade-off curves: the ones that a claim allows, and the empirical one of an audit with simultaneous bands."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,14 +20,12 @@ LOOKS = 6  # samples that may have given the curve: three finalists, each looked
 class GaussianDP:
     """Gaussian differential privacy: no test tells neighbours apart better than N(0, 1) from N(mu, 1).
 
+    Source: Dong et al. (2022) [DRS22].
+
     Parameters
     ----------
     mu : float
         The distance of the two normal distributions, positive.
-
-    References
-    ----------
-    Dong, Roth, Su (2022), Gaussian Differential Privacy, https://arxiv.org/abs/1905.02383
 
     Examples
     --------
@@ -93,12 +91,9 @@ def of_ledger(ledger: Ledger) -> Curve:
 class TradeOff:
     """The errors of the tests {score >= t} and {score < t}, with bands that hold for all of them at once.
 
-    Attributes
-    ----------
-    alpha, beta : ndarray
-        Type I and type II errors of each test, ascending in alpha, for the input that the score favours.
-    alpha_lower, alpha_upper, beta_lower, beta_upper : ndarray
-        The ends of their confidence intervals. All hold together at the report's level.
+    `alpha`, `beta`: type I and type II errors of each test, ascending in alpha, for the input that the score favours.
+    `alpha_lower`, `alpha_upper`, `beta_lower`, `beta_upper`: the ends of their confidence intervals. All hold together
+    at the report's level.
     """
 
     alpha: Floats
@@ -109,16 +104,16 @@ class TradeOff:
     beta_upper: Floats
 
 
-def of_counts(first: Ints, second: Ints, doubt: float) -> TradeOff:
+def of_counts(first: Ints, second: Ints, failure: float) -> TradeOff:
     """Return the empirical trade-off curve of a score whose larger values favour the first input.
 
     `first` and `second` count each input's outputs in the cells of the score. The sample must not have made the score.
-    The bands are Clopper and Pearson's, with the doubt shared by both errors, all thresholds and LOOKS.
+    The bands are Clopper and Pearson's, with the failure probability shared by both errors, all thresholds and LOOKS.
     """
     trials = int(first.sum())
     accepted = np.concatenate([[0], np.cumsum(first)[:-1]])[::-1]  # outputs of the first input below each threshold
     rejected = trials - np.concatenate([[0], np.cumsum(second)[:-1]])[::-1]
-    share = doubt / (4 * LOOKS * max(len(first) - 1, 1))
+    share = failure / (4 * LOOKS * max(len(first) - 1, 1))
     ends = [(binomial.lower_probability(hits, trials, share), binomial.upper_probability(hits, trials, share))
             for hits in (rejected, accepted)]  # fmt: skip
     return TradeOff(rejected / trials, accepted / trials, *ends[0], *ends[1])

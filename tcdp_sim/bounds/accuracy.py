@@ -21,6 +21,8 @@ def histogram_error_bound(noise: Noise, k: ArrayLike, failure: ArrayLike) -> Rea
     - Truncated Laplace: the union bound, but at most the end of the support.
     - Other noises: the union bound by their own quantile, P[|Z| > radius] = failure / k.
 
+    Source: Bun et al. (2018), Corollary 18 [BDRS18]; Bun and Steinke (2016), Section 6.1 [BS16].
+
     Parameters
     ----------
     noise : Noise
@@ -35,16 +37,6 @@ def histogram_error_bound(noise: Noise, k: ArrayLike, failure: ArrayLike) -> Rea
     float or array
         The radius, in counts.
 
-    Raises
-    ------
-    TypeError
-        If `noise` is not a `Noise`.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 18, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
-
     Examples
     --------
     >>> from tcdp_sim.noise import Laplace
@@ -57,10 +49,12 @@ def histogram_error_bound(noise: Noise, k: ArrayLike, failure: ArrayLike) -> Rea
 
 
 def zcdp_printed_radius(rho: float, k: ArrayLike, failure: ArrayLike) -> Reals:
-    """Return the WRONG radius that Section 6.1 of Bun-Steinke 2016 prints: sqrt(log(k / failure) / rho).
+    """Return the WRONG radius that Section 6.1 of Bun-Steinke 2016 [BS16] prints: sqrt(log(k / failure) / rho).
 
     The derivation in the paper gives sqrt(2 log(k / failure) / rho). The printed radius is exceeded with probability
     0.81 at k = 1000 and failure = 0.05. The function exists to show the violation.
+
+    Source: Bun and Steinke (2016), Section 6.1 [BS16].
 
     Parameters
     ----------
@@ -75,10 +69,6 @@ def zcdp_printed_radius(rho: float, k: ArrayLike, failure: ArrayLike) -> Reals:
     -------
     float or array
         The printed radius, in counts.
-
-    References
-    ----------
-    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -41,6 +41,9 @@ def information(guarantee: Guarantee, n: ArrayLike, blocks: int = 1, method: str
     be the bound for n records. Then c_n = k/(k-1) c_(n-1) + k for any 1 < k <= omega. The best k is 1 + sqrt(c_(n-1)) =
     n, or omega.
 
+    Source: Bun and Steinke (2016), Propositions 27 and 28 and Theorem 30 [BS16]; Bun et al. (2018), Proposition 9 and
+    Theorem 26 [BDRS18]; McGregor et al. (2010) [MMPRTV10].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -64,12 +67,6 @@ def information(guarantee: Guarantee, n: ArrayLike, blocks: int = 1, method: str
         If an argument is outside its range, or the guarantee is another one. Under (epsilon, delta)-DP there is no
         bound.
 
-    References
-    ----------
-    Bun, Steinke (2016), Propositions 27 and 28 and Theorem 30, https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9 and Theorem 26, https://doi.org/10.1145/3188745.3188946
-    McGregor et al. (2010), The limits of two-party differential privacy, https://doi.org/10.1109/FOCS.2010.14
-
     Examples
     --------
     >>> from tcdp_sim.privacy import ZCDP
@@ -87,9 +84,11 @@ def least_records(guarantee: Guarantee, nats: ArrayLike, method: str = "tight") 
     """Return the number n of records below which `information` is less than `nats`.
 
     Fewer records cannot give that much information. With nats = log(k / 4) / 2 this is the number of records that a
-    histogram of k bins needs. Then the method "paper" is Corollary 27 of Bun-Dwork-Rothblum-Steinke 2018. The method
-    "proposition_9" is a sharper form, which is never vacuous:
-    max{log(1 + nats / (omega (omega-1) rho)) / log G, min(omega, sqrt(nats / rho))}.
+    histogram of k bins needs. Then the method "paper" is Corollary 27 of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18]. The
+    method "proposition_9" is a sharper form, which is never vacuous: max{log(1 + nats / (omega (omega-1) rho)) / log G,
+    min(omega, sqrt(nats / rho))}.
+
+    Source: Bun et al. (2018), Proposition 9 and Corollary 27 [BDRS18].
 
     Parameters
     ----------
@@ -104,15 +103,6 @@ def least_records(guarantee: Guarantee, nats: ArrayLike, method: str = "tight") 
     -------
     float or array
         The number of records as a real number. Whole records need at least the next whole number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or the guarantee is another one.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9 and Corollary 27, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

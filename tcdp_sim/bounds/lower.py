@@ -37,6 +37,8 @@ def histogram_records(guarantee: Guarantee, k: ArrayLike, failure: float = 0.5) 
     of n records. Then it identifies the bin of n equal records. The bound is a packing with sharper inequalities than
     the papers'; `packing_records` gives them.
 
+    Source: Bun et al. (2018), Corollary 27 [BDRS18]; Bun and Steinke (2016), Section 6.1 [BS16].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -50,16 +52,6 @@ def histogram_records(guarantee: Guarantee, k: ArrayLike, failure: float = 0.5) 
     -------
     float or array
         The number of records as a real number. Whole records need at least the next whole number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or the guarantee is another one.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -77,6 +69,8 @@ def histogram_error(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -
     in all k bins has a probability below 1 - failure. For noise that does not depend on the data this holds for all
     data sets.
 
+    Source: Bun et al. (2018), Corollary 27 [BDRS18].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -90,15 +84,6 @@ def histogram_error(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -
     -------
     float or array
         The bound, in counts.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or the guarantee is another one.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -116,6 +101,8 @@ def selection_gap(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -> 
     The selection must be right on every data set in which one of k candidates leads all others by the gap. Each record
     adds one to the score of one candidate, so a gap of g takes g records to replace.
 
+    Source: Bun et al. (2018), Corollary 27 [BDRS18].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -129,15 +116,6 @@ def selection_gap(guarantee: Guarantee, k: ArrayLike, failure: float = 0.05) -> 
     -------
     float or array
         The gap, in counts.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or the guarantee is another one.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -155,6 +133,8 @@ def interior_records(guarantee: Guarantee, log2_k: ArrayLike, failure: float = 0
     interior point. The same bound holds for all k threshold counts with errors below n / 2, because they show an
     interior point.
 
+    Source: Bun and Steinke (2016), Lemma 35 [BS16].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -168,15 +148,6 @@ def interior_records(guarantee: Guarantee, log2_k: ArrayLike, failure: float = 0
     -------
     float or array
         The number of records as a real number. Whole records need at least the next whole number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or the guarantee is another one.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -194,6 +165,8 @@ def marginals_records(guarantee: Guarantee, d: ArrayLike, share: float) -> Reals
     uniformly random bits and the mechanism. This takes d (log 2 - h(share)) nats of information with h the binary
     entropy, because the bits are independent and h is concave.
 
+    Source: Bun and Steinke (2016), Section 6.1 [BS16].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -207,15 +180,6 @@ def marginals_records(guarantee: Guarantee, d: ArrayLike, share: float) -> Reals
     -------
     float or array
         The number of records as a real number. Whole records need at least the next whole number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or the guarantee is another one.
-
-    References
-    ----------
-    Bun, Steinke (2016), Section 6.1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -233,6 +197,8 @@ def least_sample_size(guarantee: TCDP, k: ArrayLike) -> Reals:
     A histogram works if its largest error is below n / 2 with probability 1/2, on every data set of n records.
     `histogram_records` is sharper and never vacuous.
 
+    Source: Bun et al. (2018), Corollary 27 [BDRS18].
+
     Parameters
     ----------
     guarantee : TCDP
@@ -244,10 +210,6 @@ def least_sample_size(guarantee: TCDP, k: ArrayLike) -> Reals:
     -------
     float or array
         The number of records. It is NaN where the bound is vacuous, which is where log(k / 4) <= 2 omega^2 rho.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -1,11 +1,12 @@
-"""Packings: the number of records that it takes to tell k data sets apart.
+"""Packings: the number of records with which a mechanism can tell k data sets apart.
 
 Let x_1, ..., x_k be data sets of n records; neighbours substitute one record. On x_u, the output of the mechanism lies
 in the event E_u with probability at least p = 1 - beta, and the k events are disjoint. For example, x_u is n copies of
 the record u. On x_v the other events together have probability at most beta, hence q = beta / (k - 1) on average. The
-divergence between two data sets of n records must reach that of two coins with probabilities p and q. The functions x^a
-y^(1-a) and x log(x / y) are jointly convex, so averaging over the pairs only helps the bound, at every order a (derived
-here). Fano's inequality is weaker: it bounds the mean over pairs by mutual information first, at order 1.
+divergence between two data sets of n records must reach the divergence of two coins with probabilities p and q. The
+functions x^a y^(1-a) and x log(x / y) are jointly convex, so averaging over the pairs only helps the bound, at every
+order a (derived here). Fano's inequality is weaker: it bounds the mean over pairs by mutual information first, at order
+1.
 """
 
 import numpy as np
@@ -24,6 +25,8 @@ def fano(k: ArrayLike, failure: float, printed: bool = False) -> Reals:
     U is uniform on k points. With beta = failure, Fano's inequality gives log k - h(beta) - beta log(k - 1), where h is
     the binary entropy. The printed form (1 - beta) log k - log 2 is smaller.
 
+    Source: Bun and Steinke (2016), Lemma 35 [BS16]; Bun et al. (2018), Corollary 27, proof (beta = 1/2) [BDRS18].
+
     Parameters
     ----------
     k : array_like
@@ -37,16 +40,6 @@ def fano(k: ArrayLike, failure: float, printed: bool = False) -> Reals:
     -------
     float or array
         The information, in nats. It is 0 where guessing is as good.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, proof (beta = 1/2), https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -72,6 +65,8 @@ def packing_divergence(k: ArrayLike, failure: float) -> Reals:
     With beta = failure, it is the divergence of two coins with probabilities 1 - beta and beta / (k - 1). It exceeds
     `fano` by about (1 - beta) log(1 / beta).
 
+    Source: Bun and Steinke (2016), Lemma 35 [BS16].
+
     Parameters
     ----------
     k : array_like
@@ -83,15 +78,6 @@ def packing_divergence(k: ArrayLike, failure: float) -> Reals:
     -------
     float or array
         The divergence, in nats. It is 0 where guessing is as good.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -113,7 +99,8 @@ def packing_records(guarantee: Guarantee, log_k: ArrayLike, failure: float) -> R
     - ZCDP, order 1: the n with xi n H_n + rho n^2 = kl(p, q).
     - ZCDP, best order: the n with xi n H_n + (sqrt(P) + sqrt(rho) n)^2 = Q.
     - TCDP: order 1 (`information`), the orders below omega / n by (rho n^2, omega / n)-tCDP, and the order of
-      Proposition 9 of Bun-Dwork-Rothblum-Steinke 2018: log((Q + C) / (P + C)) / log G with C = omega (omega - 1) rho.
+      Proposition 9 of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18]: log((Q + C) / (P + C)) / log G with C = omega (omega
+      - 1) rho.
 
     Raise ValueError for other guarantees.
     """

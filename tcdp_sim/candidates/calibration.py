@@ -42,11 +42,6 @@ def least_rho(shift: float, tries: Tries, omega: float, accounting: str = "tight
     float
         rho in nats.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
     Examples
     --------
     >>> from tcdp_sim.candidates import tries_of
@@ -112,11 +107,6 @@ def largest_shift(rho: float, omega: float, tries: Tries, accounting: str = "tig
     -------
     float
         The shift, rounded down by about 1e-6 relative.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The largest Renyi divergence of the best of a random number of Gaussian runs, over all orders of the outputs.
 
 Let (Q, Q') be the laws of a run on neighbours, r = dQ / dQ', a the Renyi order, and Q~ = Q^a Q'^(1 - a), which is no
-probability. Above an output lie those that are better. Let S, S' and L be their masses under Q, Q' and Q~. With
+probability. Better outputs lie above worse ones. Let S, S' and L be their masses under Q, Q' and Q~. With
 
     phi(r) = 1 - a r^(1 - a) + (a - 1) r^-a >= 0,    H = the integral of phi dQ~ over better outputs,
     U = a S - (a - 1) S' = L - H,
@@ -13,9 +13,9 @@ a Poisson number of runs with mean m has
 1. The order of the outputs that makes this largest has phi falling from the best output to the worst. Two neighbouring
    outputs with small (u, q~) and (v, p~) are in the right order if u / q~ <= v / p~, by exchange, and u / q~ is
    1 - phi. So the supremum over all orders is a one-dimensional integral.
-2. A run whose trade-off function is that of N(0, 1) and N(shift, 1) or above is a randomised function of such a number
-   x (Blackwell). To release x as well can only raise D_a, and r is a function of x. So the supremum over all such runs
-   is that of the Gaussian pair, and it is attained. Runs of random candidates with Gaussian noise are of this kind.
+2. A run whose trade-off function is at least the trade-off function of N(0, 1) and N(shift, 1) is a randomised function
+   of such a number x (Blackwell). To release x as well can only raise D_a, and r is a function of x. So the Gaussian
+   pair attains the supremum over all such runs. Runs of random candidates with Gaussian noise are of this kind.
 3. A truncated negative binomial law has slope f'(1 - S) = w(S), a mixture of e^(-t S). By joint convexity w(S)^a
    w(S')^(1 - a) <= w(U), so the same integral with w(U) for m e^(-m U) is an upper bound. If U is so far below zero
    that w is infinite, there is no bound.
@@ -54,6 +54,8 @@ def gaussian_renyi(order: float, shift: float, tries: Tries, cells: int = CELLS)
     The supremum is over all candidates, their scores, and orders of the outputs. For a Poisson number of runs the
     bracket holds the supremum. For other numbers only its upper end is a bound on it.
 
+    Source: Papernot and Steinke (2022) [PS22], for the density of the best output. The supremum is ours.
+
     Parameters
     ----------
     order : float
@@ -69,16 +71,6 @@ def gaussian_renyi(order: float, shift: float, tries: Tries, cells: int = CELLS)
     -------
     Bounds
         The divergence in nats. The upper end is infinite where no bound is known.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, https://arxiv.org/abs/2110.03620,
-    for the density of the best output. The supremum is ours.
 
     Examples
     --------
@@ -115,17 +107,17 @@ def _moments(order: float, tries: Tries, falls: Floats, masses: Floats, rises: F
     rise of L more: w and phi are monotone, so this is Chebyshev's inequality and a bound on a covariance.
     """
     run, other, tilted = masses
-    level, doubt = order * run - (order - 1) * other, 4 * ROUNDING * order
-    least, most = np.minimum(level[:-1], level[1:]) - doubt, np.maximum(level[:-1], level[1:]) + doubt
+    level, slack = order * run - (order - 1) * other, 4 * ROUNDING * order
+    least, most = np.minimum(level[:-1], level[1:]) - slack, np.maximum(level[:-1], level[1:]) + slack
     risen = np.diff(level)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # where there is no bound
         weights = np.stack([tries.slope(most), tries.slope(least)])
         spare = 0.25 * np.diff(weights, axis=0)[0] * falls * np.square(np.diff(tilted))
-        # U is known to within the doubt, and w falls
-        means = np.stack([np.abs(tries.mass(level[:-1] + side * doubt, risen) / risen) for side in (1, -1)])
+        # U is known to within the slack, and w falls
+        means = np.stack([np.abs(tries.mass(level[:-1] + side * slack, risen) / risen) for side in (1, -1)])
         extra = np.stack([np.zeros(len(risen)), spare / np.abs(risen)])
         plain, better = _product(weights, rises), _product(means, rises) + extra
-        close = (np.abs(risen) > 1e4 * doubt) & np.isfinite(better).all(axis=0)
+        close = (np.abs(risen) > 1e4 * slack) & np.isfinite(better).all(axis=0)
         low = np.where(close, np.maximum(plain[0], better[0]), plain[0])
         high = np.where(close, np.minimum(plain[1], better[1]), plain[1])
         return np.array([low.sum(), high.sum()])
@@ -216,8 +208,8 @@ def _rises(order: float, shift: float, phi: Floats, masses: Floats, most: float)
     tilt, lost = 2 * power + order * shift, UNDERFLOW * exp(power)
     sizes = np.minimum(masses.max(axis=1, keepdims=True), TAIL * masses[:, 1:])
     own = ROUNDING * (0.5 + tilt) * sizes[2] + lost
-    doubt = ROUNDING * (order * sizes[:2].max(axis=0) + tilt * sizes[2]) + lost
+    slack = ROUNDING * (order * sizes[:2].max(axis=0) + tilt * sizes[2]) + lost
     with np.errstate(invalid="ignore"):  # an infinite phi of no mass
         low = np.append(phi, 0.0) * (tilted - own)
         high = np.concatenate([[most], phi]) * (tilted + own)
-    return np.maximum(np.stack([np.maximum(rise - doubt, low), np.minimum(rise + doubt, high)]), 0.0)
+    return np.maximum(np.stack([np.maximum(rise - slack, low), np.minimum(rise + slack, high)]), 0.0)

@@ -16,10 +16,13 @@ def largest_loss(epsilon: float, tries: Tries) -> float:
     e^epsilon)) / (stop + (1 - stop) / (1 + e^epsilon))]. It rises to the published (2 + shape) epsilon as stop falls
     to 0. A Poisson number gives no pure DP with a constant: the loss may be epsilon + mean tanh(epsilon / 2).
 
-    Proof: the density of the best output is that of a run times f'(1 - S). The first factor changes by e^epsilon at
-    most. The second is a falling function of S, and S' is largest for a given S on the boundary of epsilon-DP, S' =
+    Proof: the density of the best output is the density of a run times f'(1 - S). The first factor changes by e^epsilon
+    at most. The second is a falling function of S, and S' is largest for a given S on the boundary of epsilon-DP, S' =
     min(e^epsilon S, 1 - e^-epsilon (1 - S)). The ratio is largest at the kink S = 1 / (1 + e^epsilon). Outputs of small
     probability just there have both ratios at once (derived here).
+
+    Source: Liu and Talwar (2019) [LT19], for 3 epsilon with a geometric number (from memory, not looked up); Papernot
+    and Steinke (2022) [PS22], for (2 + shape) epsilon.
 
     Parameters
     ----------
@@ -32,17 +35,6 @@ def largest_loss(epsilon: float, tries: Tries) -> float:
     -------
     float
         Epsilon of the best output, in nats.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is out of range.
-
-    References
-    ----------
-    Liu, Talwar (2019), Private selection from private candidates, https://arxiv.org/abs/1811.07971, for 3 epsilon with
-    a geometric number; from memory, not looked up
-    Papernot, Steinke (2022), https://arxiv.org/abs/2110.03620, for (2 + shape) epsilon
 
     Examples
     --------
@@ -63,8 +55,8 @@ def pure_renyi(order: float, epsilon: float) -> float:
     """Return a bound on the Renyi divergence of the best of a random number of epsilon-DP runs, whatever the number.
 
     It is -log(1 - c) / (a - 1) with c = 1 - a e^((a - 1) epsilon) + (a - 1) e^(a epsilon), and infinite for c >= 1. For
-    small a epsilon it is near a epsilon^2 / 2, which is what a single run costs: in this sense tries are free. It
-    holds for every Poisson and truncated negative binomial number of runs, with any parameters.
+    small a epsilon it is near a epsilon^2 / 2, the cost of a single run: in this sense tries are free. It holds for
+    every Poisson and truncated negative binomial number of runs, with any parameters.
 
     Proof: as in `gaussian_runs`, with phi <= c at every output. So H - the integral of phi over the tilted mass - rises
     at most c times as fast as that mass, and e^((a - 1) D) is at most the mean of e^(c Z) for an exponential Z, which
@@ -82,11 +74,6 @@ def pure_renyi(order: float, epsilon: float) -> float:
     -------
     float
         The bound in nats.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------

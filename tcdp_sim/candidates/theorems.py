@@ -1,8 +1,8 @@
 """The published theorems on the best of a random number of private runs, for runs with Gaussian noise.
 
-A run is a Gaussian release whose number moves by `shift` standard deviations at most between neighbours. It has D_a =
-a shift^2 / 2 at every order a. The constants are those of Papernot and Steinke, which we compared with the code of
-Google's dp_accounting 0.6; we did not read the proofs.
+A run is a Gaussian release whose number moves by `shift` standard deviations at most between neighbours. It has D_a = a
+shift^2 / 2 at every order a. We compared the constants of Papernot and Steinke with the code of Google's dp_accounting
+0.6. We did not read the proofs.
 """
 
 from math import exp, expm1, log, log1p, sqrt
@@ -22,6 +22,8 @@ def theorem_renyi(order: float, shift: float, tries: Tries) -> float:
     Theorem 2 is for truncated negative binomial numbers of runs, Theorem 6 for Poisson numbers. A bound at a larger
     order holds at this order too, so the least one is returned.
 
+    Source: Papernot and Steinke (2022), Theorems 2 and 6 [PS22].
+
     Parameters
     ----------
     order : float
@@ -35,16 +37,6 @@ def theorem_renyi(order: float, shift: float, tries: Tries) -> float:
     -------
     float
         The bound in nats.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, Theorems 2 and 6,
-    https://arxiv.org/abs/2110.03620
 
     Examples
     --------

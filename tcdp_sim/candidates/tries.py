@@ -1,8 +1,8 @@
 """The number K of private runs, of which the best one is released: its law, draws and generating function.
 
 Let f(x) = E x^K. If a run's output is worse than y with probability F, the best of K runs is worse with probability
-f(F). So the density of the best output is f'(F) times that of a run. All functions here take S = 1 - F, the probability
-of better outputs, because F is close to one where it matters.
+f(F). So the density of the best output is f'(F) times the density of a run. All functions here take S = 1 - F, the
+probability of better outputs, because F is close to one where it matters.
 """
 
 from abc import ABC, abstractmethod
@@ -23,16 +23,14 @@ LEAST_SHAPE = 0.1  # below, most draws of the sampler would be zeros and be thro
 class Tries(ABC):
     """The law of the number of runs.
 
+    Source: Papernot and Steinke (2022) [PS22].
+
     Attributes
     ----------
     mean : float
         The mean number of runs.
     none : float
         The probability of no run.
-
-    References
-    ----------
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, https://arxiv.org/abs/2110.03620
 
     Examples
     --------
@@ -80,19 +78,12 @@ class Tries(ABC):
 class PoissonTries(Tries):
     """A Poisson number of runs.
 
+    Source: Papernot and Steinke (2022) [PS22].
+
     Parameters
     ----------
     average : float
         The mean, above 0 and at most 1e6.
-
-    Raises
-    ------
-    ValueError
-        If the mean is out of range.
-
-    References
-    ----------
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, https://arxiv.org/abs/2110.03620
 
     Examples
     --------
@@ -130,22 +121,14 @@ class NegativeBinomialTries(Tries):
     P[K = n] is in proportion to (1 - stop)^n times the product of (l + shape) / (l + 1) over l < n. Shape 1 is the
     geometric law, and shape 0 the logarithmic one, P[K = n] ~ (1 - stop)^n / n.
 
+    Source: Papernot and Steinke (2022), Definition 1 [PS22].
+
     Parameters
     ----------
     shape : float
         eta in the paper: 0, or from 0.1 to 100.
     stop : float
         gamma in the paper, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, Definition 1,
-    https://arxiv.org/abs/2110.03620
 
     Examples
     --------
@@ -213,11 +196,6 @@ def tries_of(law: str, mean: float) -> Tries:
     -------
     Tries
         The law.
-
-    Raises
-    ------
-    ValueError
-        If the name is not known or the mean is out of range.
 
     Examples
     --------

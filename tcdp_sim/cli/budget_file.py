@@ -54,7 +54,7 @@ class _File:
 
 
 def read(path: str) -> Asked:
-    """Return what a file asks for. Raises UserError that names the file and the line."""
+    """Return the question of a file. Raises UserError that names the file and the line."""
     value, lines = plain_yaml.read(path)
     file = _File(path, lines)
     if not isinstance(value, dict) or not isinstance(value.get("releases"), list) or not value["releases"]:

@@ -37,7 +37,7 @@ def main(console, words: Sequence[str]) -> None:
 
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `cheat_sheet` beside the guarantee: the key `sampling_fraction` is named as the axis."""
+    """Return the arguments of `cheat_sheet` but the guarantee; the key `sampling_fraction` is named as the axis."""
     names = {"sampling_fraction": "sampling_probability"}
     return {names.get(key, key): value for key, value in given.items() if key not in ("rho", "omega")}
 

@@ -13,7 +13,7 @@ WRONG = 1  # the exit code if anything is wrong
 
 
 def main(console: Any, words: Sequence[str]) -> int:
-    """Check NAME, or the class or object FILE.py:CLASS, and print what is wrong. Returns the exit code."""
+    """Check NAME, or the class or object FILE.py:CLASS, and print its mistakes. Returns the exit code."""
     places, given = [word for word in words if "=" not in word], [word for word in words if "=" in word]
     if len(places) != 1:
         raise UserError(f"check takes one name, not {' '.join(places) or 'nothing'}; {VALID}")

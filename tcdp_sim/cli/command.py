@@ -39,20 +39,10 @@ class Words:
 class Command:
     """A command of the command line.
 
-    Parameters
-    ----------
-    does : callable
-        The function of the command. It is called with the console and the arguments, once for each run if the first
-        place is a RUN. It returns the exit code or None.
-    takes : tuple of str
-        The names of its places in order. A name in [brackets] may be left out. A name with dots stands for words that
-        the function reads itself.
-    about : str
-        One line of help.
-    keys : mapping
-        The keys that may be given as KEY=VALUE, each with an example of its type.
-    details : str
-        More lines of help.
+    `does`: the function of the command. It is called with the console and the arguments, once for each run if the first
+    place is a RUN. It returns the exit code or None. `takes`: the names of its places in order. A name in [brackets]
+    may be left out. A name with dots stands for words that the function reads itself. `keys`: the keys that may be
+    given as KEY=VALUE, each with an example of its type.
     """
 
     does: Callable[..., int | None]

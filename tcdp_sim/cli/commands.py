@@ -31,9 +31,9 @@ quantity, level and where={noise: gaussian} choose rows of the table. rows and c
 DISTRIBUTION = """\
   tcdp-sim distribution results/privacy_loss privacy_loss noise=gaussian at=[0.5,1]
 
-AXIS=VALUE chooses cells: noise=gaussian, k=[10,100]; `s` is the sampling probability. The tail is the chance to exceed
-a value, with an exact 95% interval, beside the exact chance where a law is known. at=EPSILONS adds delta(epsilon) of a
-privacy loss. FILE.csv gets all bins, bins=N of equal width or bins=stored the finest ones."""
+AXIS=VALUE chooses cells: noise=gaussian, k=[10,100]; `s` is the sampling probability. The tail is the
+probability of exceeding a value, with an exact 95% interval, beside the exact one where a law is known. at=EPSILONS
+adds delta(epsilon) of a privacy loss. FILE.csv gets all bins, bins=N of equal width or bins=stored the finest ones."""
 CHECK = """\
 NAME is a noise or a mechanism of the package or of a plug-in. Parameters of a noise that are not given are 1.
   tcdp-sim check logistic

@@ -51,7 +51,7 @@ def main(experiment: str, console: Console) -> None:
 
 
 def suggested(study: Settings) -> dict[str, Any]:
-    """Return the axes that the experiment suggests and those that the sweep gives."""
+    """Return the axes that the experiment suggests and the axes that the sweep gives."""
     return {**study.experiment.axes, **{key: value for key, value in sweep_of(study).items() if value is not None}}
 
 

@@ -78,5 +78,5 @@ def _where(line, table) -> str:
 
 def _difference(line) -> str:
     values = f"{line['quantity']} is {line['here']:.6g} here, {line['there']:.6g} there"
-    chance = f"p = {line['p_value']:.1g}" if line["p_value"] else "p < 1e-300"
-    return f"{values} ({line['distance']:.1f} standard errors, {chance})"
+    shown = f"p = {line['p_value']:.1g}" if line["p_value"] else "p < 1e-300"
+    return f"{values} ({line['distance']:.1f} standard errors, {shown})"

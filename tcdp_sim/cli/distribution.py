@@ -62,7 +62,8 @@ def _tail(cell: xr.Dataset, where: str) -> Any:
     places = sorted({min(int(np.searchsorted(below, level)), len(below) - 1) for level in LEVELS})
     names = ("upper", "sf", "sf_lower", "sf_upper", "sf_exact")
     rows = [[_text(cell[name].values[place]) for name in names] for place in places]
-    title = f"{cell.attrs['long_name']} [{cell.attrs['units']}]{f', {where}' if where else ''}: the chance to exceed"
+    named = f"{cell.attrs['long_name']} [{cell.attrs['units']}]{f', {where}' if where else ''}"
+    title = f"{named}: the probability of exceeding"
     return terminal_table(title, ["value", "simulated", "95% from", "to", "exact"], rows)
 
 

@@ -1,4 +1,4 @@
-"""The command `tcdp-sim finish`, which publishes what the parts of a run have computed, and draws it."""
+"""The command `tcdp-sim finish`, which publishes and draws the results of the parts of a run."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The memory of the command line: freed memory goes back to the system, and a lack of memory is told in one line."""
+"""The memory of the command line: freed memory goes back to the system, and a lack of memory gives one line."""
 
 import signal
 import sys
@@ -65,7 +65,7 @@ def is_short(problem: BaseException) -> bool:
 
 @contextmanager
 def drawing(folder: Path) -> Iterator[None]:
-    """Let a lack of memory in the block be told as one of the figures alone; the results are published."""
+    """Report a lack of memory in the block as one of the figures alone, because the results are published."""
     text = PUBLISHED.format(printable(str(folder)))  # now, while there is memory
     try:
         yield

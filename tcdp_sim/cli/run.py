@@ -26,8 +26,8 @@ SILENT = ("serial", "local")  # clusters that a part leaves unused without a wor
 def main(settings: "Settings", console: Console, exact_values: "ExactValues | None" = None) -> int:
     """Run or resume a study, then draw it. Return 3 if simulated numbers contradict exact ones, else 0.
 
-    `exact_values` are by default those of the study's experiment. Raises Failure at the end if errors left cells
-    without numbers.
+    `exact_values` are by default the exact values of the study's experiment. Raises Failure at the end if errors left
+    cells without numbers.
     """
     done = exact_values is None and _is_finished(settings, console)
     failed, cells = (0, 0) if done else _executed(settings, console, exact_values)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Given:
     """A run: its folder, its settings and the file of its study. The settings are None if the words named a folder.
 
-    `part` is the part of the run that the words name, such as 17/1000. The settings are those of the whole run. `notes`
+    `part` is the part of the run that the words name, such as 17/1000. The settings belong to the whole run. `notes`
     has a line for each word that the run leaves out.
     """
 
@@ -33,14 +33,14 @@ class Given:
 
     @cached_property
     def settings(self) -> "Settings":
-        """The settings in the words, else those of the run's last start. Raises UserError if there are none."""
+        """The settings in the words, else the settings of the run's last start. Raises UserError if there are none."""
         from tcdp_sim.store import run_settings
 
         return self.asked or run_settings.settings_of(run_settings.run_folder(self.folder))
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """The config of the settings, without checking that of a folder. Raises UserError if there is none."""
+        """The config of the settings. The config of a folder is not checked. Raises UserError if there is none."""
         from tcdp_sim.store import run_settings
 
         return self.asked.config if self.asked else run_settings.config_of(run_settings.run_folder(self.folder))

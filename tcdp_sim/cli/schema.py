@@ -113,7 +113,7 @@ def _named(group: str, option: str) -> Schema:
 
 
 def _data(option: str) -> Schema:
-    """Return the schema of the keys of a data set, which may have a name of the user's if it tells its source."""
+    """Return the schema of the keys of a data set, which may have a name of the user's if it states its source."""
     spec = groups.named("data", option)
     source = next(key for key in SOURCES if key in spec)
     same = {} if source == "path" else {source: {"const": spec[source]}}

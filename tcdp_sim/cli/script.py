@@ -55,9 +55,9 @@ def _of_a_sweep(queue: str, parts: int, words: Sequence[str]) -> str:
 def job_file(
     queue: str, parts: int, commands: tuple[Sequence[str], Sequence[str]], settings: Settings, values: ExactValues
 ) -> str:
-    """Return the job file of a run: its words and those that finish it as they are.
+    """Return the job file of a run: its words and the words that finish it, as they are.
 
-    `settings` and `values` are what the words mean: the run, and the exact values that its parts compute.
+    The words mean `settings` and `values`: the run, and the exact values that its parts compute.
     """
     words, finish = commands
     _refuse_line_breaks([*words, *finish, os.getcwd()])

@@ -88,7 +88,7 @@ def _functions(place: str, kind: str, given: Any) -> dict[str, Any]:
 
 
 def _beside(place: str, key: str, name: str) -> Any:
-    """Return what has a name in the file or module of a sweep's function. Raises UserError."""
+    """Return the object of a name in the file or module of a sweep's function. Raises UserError."""
     file = registry.beside_sweep(place).__name__ if _of_plug_in(place) else place.rpartition(":")[0]
     if ":" in name:
         raise UserError(f"{key} = {name} is not valid; valid: the name of a function in {file}, or a number")

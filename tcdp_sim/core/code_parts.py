@@ -1,4 +1,4 @@
-"""What the code of a function or class reads, by name: the parts that its description (`described`) is made of."""
+"""The names that the code of a function or class reads: the parts of its description (`described`)."""
 
 import ast
 import importlib
@@ -147,7 +147,7 @@ def _is_users_file(name: str) -> bool:
 
 
 def _of_modules(modules: Mapping[str, ModuleType], read: set[str], text: str) -> Iterator[tuple[str, Any]]:
-    """Yield what is read of modules: those of the user's by attribute, or as a whole if they are passed on."""
+    """Yield the parts of modules that are read: attributes of the user's, or the whole if it is passed on."""
     alone = _alone(text)
     for name, module in sorted(modules.items()):
         if not is_users(module.__name__):
@@ -168,7 +168,7 @@ def _put_in(module: ModuleType, read: set[str]) -> list[str]:
 def _attributes(
     place: str, module: ModuleType, read: set[str], alone: frozenset[str], above: tuple[ModuleType, ...]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the variables of a module that code reads, also those of modules in it."""
+    """Yield the variables that code reads of a module and of the modules in it."""
     for name in sorted(read & vars(module).keys()):
         value = vars(module)[name]
         if not isinstance(value, ModuleType):
@@ -199,7 +199,7 @@ def _parsed(text: str) -> ast.Module | None:
 
 
 def _by_texts(read: set[str], text: str, function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield what a function may look up by texts. Raises TypeError if nobody can tell."""
+    """Yield the names that a function may look up by texts. Raises TypeError if nobody can tell."""
     if read & DYNAMIC:
         yield "looked up", Dynamic()
     if read & IMPORTING:

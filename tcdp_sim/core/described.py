@@ -59,7 +59,7 @@ class Described:
         self.code = [*(self._nodes[number] for number in sorted(self._nodes)), *self._sources()]
 
     def _mechanism(self, what: Any) -> Any:
-        """Return the description of what is called: a library's by its source too, and an object never as mere data."""
+        """Return the description of a callable: a library's by its source too, and an object never as mere data."""
         if isinstance(what, FunctionType) and what.__name__ != "<lambda>":
             return self._written(what)
         if isinstance(what, type) and _is_library_base(what):
@@ -68,7 +68,7 @@ class Described:
         return self._object(what) if is_object or isinstance(what, DATA) else self.of(what)
 
     def _finish(self) -> None:
-        """Describe what is only named so far, until nothing new is met."""
+        """Describe all that is only named so far, until nothing new is met."""
         while self._todo or self._subclasses():
             number, parts = self._todo.popleft()
             self._nodes[number] = [number, *([name, self._part(part)] for name, part in parts)]
@@ -238,7 +238,7 @@ class Described:
         return self._numbered(id(kind), kind, chain(head, parts_of_class(kind)))
 
     def _compiled(self, what: Any) -> Any:
-        """Return the name of a compiled function, what it is bound to, and the file of one of the user's."""
+        """Return the name of a compiled function, the object that it is bound to, and the file of one of the user's."""
         if self._by_name:
             return ["function", what.__name__]
         if isinstance(what, np.ufunc) and not _is_known(what):
@@ -263,7 +263,7 @@ class Described:
 
 
 def _inner(what: Any) -> list[Any] | None:
-    """Return what a wrapper of functions holds: a partial, property, cache or compiled function; None for others."""
+    """Return the contents of a wrapper of functions (a partial, property, cache, compiled function), or None."""
     if isinstance(what, partial | partialmethod):
         return [what.func, what.args, what.keywords, getattr(what, "__dict__", None) if type(what) is partial else None]
     if isinstance(what, property):

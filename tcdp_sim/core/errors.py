@@ -222,7 +222,7 @@ def suggestion(word: object, valid: Iterable[str]) -> str:
 
 
 def lacks_memory(problem: BaseException) -> bool:
-    """Return True for an exception that means too little memory: a MemoryError, or what libraries raise instead."""
+    """Return True for an exception that means too little memory: a MemoryError, or the error of a library."""
     signs = (text in str(problem) for kind, text in _MEMORY_SIGNS.items() if isinstance(problem, kind))
     return isinstance(problem, MemoryError) or any(signs)
 

@@ -1,4 +1,4 @@
-"""What a user's function raises to end its process: it must neither end a worker nor hide a Ctrl-C."""
+"""Exceptions by which a user's function ends its process: they must neither end a worker nor hide a Ctrl-C."""
 
 import threading
 
@@ -10,7 +10,7 @@ class Exits(Exception):
 
 
 def ended(stop: BaseException, name: str, where: str = "") -> BaseException:
-    """Return what to raise for a SystemExit or KeyboardInterrupt of the user's function of this name.
+    """Return the error to raise for a SystemExit or KeyboardInterrupt of the user's function of this name.
 
     Either would end a worker without a word. A Ctrl-C can only have interrupted the main thread, where it stays one,
     and says where it was.

@@ -15,20 +15,10 @@ FORMATS = ("pdf", "svg", "tiff", "png")
 class FigureOptions:
     """How figures are written.
 
-    Parameters
-    ----------
-    width : float or None
-        The width of every figure in inches, from 3 to 20. None is the width that fits the panels of each figure. The
-        letters keep their sizes, so a narrow figure has narrow panels.
-    title : bool
-        False leaves out the title above the panels, such as for a journal that wants it in the caption.
-    format : str
-        The format that is written beside the PNG: "pdf", "svg", "tiff" (600 dots per inch), or "png" for the PNG alone.
-
-    Raises
-    ------
-    UserError
-        If a value is not valid.
+    `width`: the width of every figure in inches, from 3 to 20. None is the width that fits the panels of each figure.
+    The letters keep their sizes, so a narrow figure has narrow panels. `title`: False leaves out the title above the
+    panels, such as for a journal that wants it in the caption. `format`: the format that is written beside the PNG:
+    "pdf", "svg", "tiff" (600 dots per inch), or "png" for the PNG alone.
     """
 
     width: float | None = None

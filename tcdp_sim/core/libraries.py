@@ -1,4 +1,4 @@
-"""The versions of installed packages, each read once in a process, and which of them what depends on."""
+"""The versions of installed packages, each read once in a process, and the packages that results depend on."""
 
 import platform
 from collections.abc import Sequence

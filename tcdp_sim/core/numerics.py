@@ -42,11 +42,6 @@ class Bounds(_Ends[T]):
     upper : float or ndarray
         The upper end, of the same shape, lower <= upper.
 
-    Raises
-    ------
-    ValueError
-        If lower > upper somewhere.
-
     Notes
     -----
     `Bounds` alone holds floats. `Bounds[Any]` is the return type of a function of numbers or arrays.
@@ -94,11 +89,6 @@ class Bounds(_Ends[T]):
         -------
         Bounds
             The bounds in nats, -inf at an end that is 0.
-
-        Raises
-        ------
-        ValueError
-            If an end is below 0.
         """
         if np.any(np.asarray(self.lower) < 0):
             raise ValueError(f"the logarithm of bounds that begin at {self.lower} is not real; valid: lower >= 0")
@@ -226,21 +216,8 @@ def integrate(f: RealFunction, edges: Sequence[float] | Floats, relative: float 
     The bracket trusts a panel that looks smooth at 30 nodes, and it does not cover the rounding of `f` itself. Put an
     edge at every kink or jump of `f`, and edges around every narrow peak.
 
-    Parameters
-    ----------
-    f : callable
-        A function of a float array, elementwise.
-    edges : sequence of float
-        At least two finite numbers, in any order.
-    relative : float
-        The tolerance relative to the whole integral, > 0.
-    rounds : int
-        The largest number of halvings.
-
-    Returns
-    -------
-    Bounds
-        The integral; NaN if `f` gives NaN.
+    `f`: a function of a float array, elementwise. `edges`: at least two finite numbers, in any order. `relative`: the
+    tolerance relative to the whole integral, > 0. `rounds`: the largest number of halvings.
     """
     panels = np.unique(np.asarray(edges, dtype=np.float64))
     left, right = panels[:-1], panels[1:]

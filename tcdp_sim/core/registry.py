@@ -1,4 +1,4 @@
-"""The registry of names for classes and modules: the package's own first, then those of plug-ins.
+"""The registry of names for classes and modules: the names of the package come first, then the names of plug-ins.
 
 A plug-in is an installed distribution with entry points in the groups `tcdp_sim.noise`, `tcdp_sim.mechanism`,
 `tcdp_sim.experiment` or `tcdp_sim.sweep`. The yaml files of a plug-in lie in the folder `conf` of its top package.
@@ -83,7 +83,7 @@ def beside_sweep(name: str) -> Any:
 def name_of_sweep(module: str, name: str) -> str:
     """Return the name of a function for sweeps that stands in this module of a plug-in, "" without one.
 
-    Nothing is imported. So an object, whose name here is that of its class, is known if it is alone in its module.
+    Nothing is imported. So an object is known by the name of its class if it is alone in its module.
     """
     there = {of: plug_in.entry.attr for of, plug_in in plug_ins("sweep").items() if plug_in.entry.module == module}
     same = [of for of, attribute in there.items() if attribute == name]
@@ -104,7 +104,7 @@ def experiment(name: str) -> Any:
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return all names of a kind, those of plug-ins last."""
+    """Return all names of a kind; the names of plug-ins come last."""
     return (*_built_in(kind), *plug_ins(kind))
 
 

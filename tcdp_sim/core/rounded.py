@@ -1,4 +1,4 @@
-"""Numbers as text, rounded to the side on which a printed promise is kept."""
+"""Numbers as text, rounded to the side on which a printed guarantee is kept."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -8,7 +8,7 @@ _OF_DOUBLES = 1e-12
 
 
 def from_above(value: float, digits: int = 4) -> str:
-    """Return a number with so many digits, rounded up, so that what is printed as a promise is kept.
+    """Return a number with so many digits, rounded up, so that a guarantee is kept as it is printed.
 
     A number that differs from a shorter one by the rounding of doubles alone (1e-12 of it) is that one.
     """
@@ -16,7 +16,7 @@ def from_above(value: float, digits: int = 4) -> str:
 
 
 def from_below(value: float, digits: int = 4) -> str:
-    """Return a number as `from_above` does, but rounded down: a promise that a larger number would exceed."""
+    """Return a number as `from_above` does, but rounded down: a guarantee that a larger number would exceed."""
     return _rounded(value, digits, floor, 1 + _OF_DOUBLES)
 
 

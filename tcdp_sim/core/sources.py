@@ -71,7 +71,7 @@ def reachable(names: Iterable[str]) -> dict[str, Source]:
 
 
 class Loader(SourceFileLoader):
-    """The loader of a file's present source, which it keeps: what is sent and digested is what was run.
+    """The loader of a file's present source, which it keeps, so that the source that ran is sent and digested.
 
     Python's stored bytecode is of an older source if the file has changed within a second without a change of size.
     """
@@ -104,7 +104,7 @@ class _Sent(Loader):
 
 
 class _Finder(MetaPathFinder):
-    """The finder of the modules whose sources were sent; it comes before those that look on the disk."""
+    """The finder of the modules whose sources were sent; it comes before the finders that look on the disk."""
 
     def __init__(self) -> None:
         self.sent: dict[str, Source] = {}

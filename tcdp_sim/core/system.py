@@ -1,4 +1,4 @@
-"""The differences between operating systems: what Windows lacks, and what takes its place.
+"""The differences between operating systems: functions that Windows lacks, and their replacements.
 
 No other module names anything that only POSIX systems have; `tests/test_systems.py` reads the source for it.
 """

@@ -48,7 +48,7 @@ def show(value: float | str) -> str:
 
 
 def blank(value: object) -> bool:
-    """Return True for what stands in a table where there is no value: None, an empty text, NaN."""
+    """Return True for an entry of a table without a value: None, an empty text, NaN."""
     return value is None or value == "" or (isinstance(value, float) and isnan(value))
 
 
@@ -92,7 +92,7 @@ def write_csv_parts(parts: "Iterable[pd.DataFrame]", path: Path) -> None:
 def _as_written(column: "pd.Series[Any]") -> list[Any]:
     """Return a column as it is written: harmless texts, floats as texts, and nothing for missing values.
 
-    Each distinct value is converted once. The result equals that of pandas, in a fraction of the time.
+    Each distinct value is converted once. The result equals the result of pandas, in a fraction of the time.
     """
     import numpy as np
     import pandas as pd

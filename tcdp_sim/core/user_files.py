@@ -44,7 +44,7 @@ def load(place: str) -> Any:
 
 
 def attribute(module: ModuleType, file: str, name: str) -> Any:
-    """Return what has a dotted name in a module. Raises UserError that calls the module `file`."""
+    """Return the object of a dotted name in a module. Raises UserError that calls the module `file`."""
     found: Any = module
     for part in name.split("."):
         names = [one for one, value in vars(found).items() if callable(value) and not one.startswith("_")]
@@ -90,13 +90,13 @@ def home_of(function: Any) -> str | None:
 
 
 class _Beside(MetaPathFinder):
-    """The finder of modules beside the files that the user names. It comes last: it hides nothing that is installed."""
+    """The finder of modules next to the user's files. It comes last, so it hides nothing installed."""
 
     def __init__(self) -> None:
         self.folders: list[str] = []
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the spec of a module in these folders, with the loader that keeps what it reads."""
+        """Return the spec of a module in these folders, with the loader that keeps the source."""
         if path is not None or fullname in sys.stdlib_module_names:  # also one that only other systems have
             return None
         spec = PathFinder.find_spec(fullname, self.folders)

@@ -39,11 +39,6 @@ def load_counts(spec: Mapping[str, Any], k: float | None = None) -> Counts:
     Counts
         The counts of the occupied bins.
 
-    Raises
-    ------
-    UserError
-        If the specification is invalid, in one line.
-
     Examples
     --------
     >>> from tcdp_sim.data import load_counts

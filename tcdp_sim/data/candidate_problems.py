@@ -1,4 +1,4 @@
-"""Hyper-parameter problems: the accuracies of k candidate models, as losses beside the best one."""
+"""Hyper-parameter problems: the accuracies of k candidate models, as losses against the best one."""
 
 from functools import cache
 from importlib import resources
@@ -19,33 +19,13 @@ MOST_CANDIDATES = 10_000
 
 
 def accuracy_losses(problem: str, k: int) -> Floats:
-    """Return the accuracies that the k candidates of a problem lack beside the best one, best first.
+    """Return the loss in accuracy of each of the k candidates of a problem against the best one, best first.
 
     A synthetic problem has the losses 0.3 (j / (k - 1))^b for j = 0, ..., k - 1, with b = 1/4 for "few_good", 1 for
     "even" and 4 for "many_good". The real one, "digits_svm", has 100 support vector machines on a grid of C and gamma,
     which were fitted to one half of scikit-learn's digits and measured on the other.
 
-    Parameters
-    ----------
-    problem : {"few_good", "even", "many_good", "digits_svm"}
-        The name of the problem.
-    k : int
-        The number of candidates, from 2 to 10,000; 100 for "digits_svm".
-
-    Returns
-    -------
-    ndarray of float
-        The losses, from 0 on, shape (k,), rising.
-
-    Raises
-    ------
-    ValueError
-        If the problem is not known or has not k candidates.
-
-    Examples
-    --------
-    >>> accuracy_losses("even", 4).round(3).tolist()
-    [0.0, 0.1, 0.2, 0.3]
+    `k`: the number of candidates, from 2 to 10,000; 100 for "digits_svm".
     """
     choice("problem", problem, PROBLEMS)
     k = whole("k", k, 2, MOST_CANDIDATES)

@@ -24,16 +24,8 @@ _LONGEST_NUMBER = 60
 class CountList:
     """A list of released histograms of counts with discrete Gaussian noise.
 
-    Attributes
-    ----------
-    levels, queries : tuple of str
-        The names of each histogram, such as "State" and "total".
-    sigma_squared : tuple of float
-        The parameter sigma^2 of the noise, in counts^2.
-    shift, times : tuple of int
-        The change of a cell by one record, in counts, and the number of independent releases.
-    relation : str
-        "add_remove" or "substitute".
+    `sigma_squared`: the parameter sigma^2 of the noise, in counts^2. `shift`, `times`: the change of a cell by one
+    record, in counts, and the number of independent releases.
     """
 
     levels: tuple[str, ...]

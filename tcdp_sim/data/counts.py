@@ -1,4 +1,4 @@
-"""The histogram of a data set, reduced to what a mechanism's law depends on."""
+"""The histogram of a data set, reduced to the counts that a mechanism's law depends on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,11 +29,6 @@ class Counts:
         The numbers of records left out, none of them 0 (see tables.py).
     own : bool
         True for a user's table, about which reports say more.
-
-    Raises
-    ------
-    ValueError
-        If counts or k are invalid.
 
     Examples
     --------

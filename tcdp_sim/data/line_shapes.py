@@ -44,15 +44,9 @@ SHAPES: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
 def line_shape(shape: str, n: int, k: int) -> Floats:
     """Return n records of a shape on [0, k), in no order.
 
-    Parameters
-    ----------
-    shape : {"bell", "uniform", "pareto", "ties"}
-        "bell" lies around 128 with a standard deviation of 21, and "ties" is the same rounded down to multiples of 16.
-        "uniform" fills the domain. "pareto" begins at 16 and has a tail of index 2.
-    n : int
-        The number of records.
-    k : int
-        The length of the domain, at least 256.
+    `shape`: "bell" lies around 128 with a standard deviation of 21, and "ties" is the same rounded down to multiples of
+    16. "uniform" fills the domain. "pareto" begins at 16 and has a tail of index 2. `k`: the length of the domain, at
+    least 256.
     """
     name = choice("shape", shape, SHAPES)
     return SHAPES[name](generator(0, hashlib.sha256(f"records {name}".encode()).hexdigest(), n), n, k)

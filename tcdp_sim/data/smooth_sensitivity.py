@@ -52,22 +52,9 @@ def smooth_sensitivity(
     It is the maximum over data sets y of e^(-smoothing d(x, y)) LS(y), where LS is the local sensitivity and d the
     number of records that differ. A million records take 0.1 s, or some seconds if smoothing < 10 / n.
 
-    Parameters
-    ----------
-    records : array_like
-        Real numbers within `bounds`, at least one.
-    bounds : tuple of float
-        The public range (low, high) of a record.
-    smoothing : float
-        The decay per record, > 0.
-    statistic : "median", ("quantile", q) or ("trimmed_mean", cut)
-        The record of rank ceil(n / 2), the record of rank ceil(q n), or the mean without the `cut` smallest and the
-        `cut` largest records.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid.
+    `records`: real numbers within `bounds`, at least one. `bounds`: the public range (low, high) of a record.
+    `smoothing`: the decay per record, > 0. `statistic`: "median" (the record of rank ceil(n / 2)), ("quantile", q) (of
+    rank ceil(q n)) or ("trimmed_mean", cut) (the mean without the `cut` smallest and the `cut` largest records).
     """
     x = _sorted(records)
     smoothing = scalar("smoothing", smoothing, 0)

@@ -1,6 +1,6 @@
 """Exact laws of one mechanism, with which the simulations must agree. Every answer is Bounds(lower, estimate, upper).
 
-What several releases reveal together, or one release on a sample, is the question of `tcdp_sim.accounting`.
+The joint privacy of several releases, or of one release on a sample, is the question of `tcdp_sim.accounting`.
 
 A name is imported when it is used, so that a part of the package does not load all of it.
 """

@@ -29,11 +29,6 @@ def best_of_tries(probabilities: Floats, tries: Tries) -> Floats:
     ndarray of float
         The probabilities of the outputs and, last, of no run, shape (n + 1,).
 
-    Raises
-    ------
-    ValueError
-        If the probabilities are not valid.
-
     Examples
     --------
     >>> from tcdp_sim.candidates import tries_of
@@ -63,11 +58,6 @@ def divergence_of_best(order: float, first: Floats, second: Floats, tries: Tries
     -------
     float
         The divergence in nats, of `first` against `second`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid.
 
     Examples
     --------
@@ -105,11 +95,6 @@ def divergence_in_worst_order(order: float, first: Floats, second: Floats, tries
     float
         The divergence in nats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not valid.
-
     Examples
     --------
     >>> from tcdp_sim.candidates import tries_of
@@ -144,11 +129,6 @@ def best_candidate_probabilities(scores: Floats, scale: float, tries: Tries) -> 
     ndarray of float
         The probabilities, shape (k,), to about 1e-12.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not valid.
-
     Examples
     --------
     >>> from tcdp_sim.candidates import tries_of
@@ -178,11 +158,6 @@ def noisy_best_probabilities(scores: Floats, scale: float) -> Floats:
     -------
     ndarray of float
         The probabilities, shape (k,), to about 1e-12.
-
-    Raises
-    ------
-    ValueError
-        If the scale is not above 0.
 
     Examples
     --------
@@ -216,11 +191,6 @@ def permute_and_flip_probabilities(scores: Floats, epsilon: float) -> Floats:
     ndarray of float
         The probabilities, shape (k,).
 
-    Raises
-    ------
-    ValueError
-        If epsilon is not above 0.
-
     Examples
     --------
     >>> permute_and_flip_probabilities([0.0, 0.0], 1.0).round(6).tolist()
@@ -253,11 +223,6 @@ def divergence_of_candidates(order: float, scores: Floats, others: Floats, scale
     -------
     float
         The divergence in nats.
-
-    Raises
-    ------
-    ValueError
-        If the order or the scale is out of range.
 
     Examples
     --------

@@ -48,11 +48,11 @@ def mean_of_max(noise: Noise, k: float) -> Bounds[float]:
 
 def _edges(noise: Noise, log_k: float) -> Floats:
     """Return edges of panels: the points beyond which _BEYOND of e^log_k draws are expected, and the kinks."""
-    log_expected = np.log(_BEYOND) - log_k  # of a draw beyond; the chance is 1 - exp(-expected)
+    log_expected = np.log(_BEYOND) - log_k  # of a draw beyond; the probability is 1 - exp(-expected)
     rare = log_expected < np.log(np.log(2))
     with np.errstate(divide="ignore"):
         small = np.where(log_expected < -30, log_expected, np.log(-np.expm1(-np.exp(np.minimum(log_expected, 0.0)))))
-    below = -np.exp(log_expected[~rare])  # the log of the chance of a draw that is not beyond
+    below = -np.exp(log_expected[~rare])  # the log of the probability of a draw that is not beyond
     found = [np.asarray(noise.isf_log(small[rare])), -np.asarray(noise.isf_log(below))]
     kinks = noise.kinks
     return np.concatenate([*found, kinks[np.abs(kinks) <= np.abs(found[0]).max()]])

@@ -20,6 +20,8 @@ _ROUNDING = 2.0**-48  # relative error of a tail probability computed here
 def max_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
     """Return the `level`-quantile of the maximum of `k` independent draws.
 
+    Closed form: the quantile of one draw at level^(1 / k).
+
     Parameters
     ----------
     noise : Noise
@@ -33,15 +35,6 @@ def max_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
     -------
     Bounds
         The quantile in counts, of the broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
-
-    References
-    ----------
-    Closed form: the quantile of one draw at level^(1 / k).
 
     Examples
     --------
@@ -63,6 +56,8 @@ def max_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
 def max_abs_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any]:
     """Return the `level`-quantile of the largest absolute value of `k` independent draws.
 
+    Closed form: the quantile of one draw's absolute value at level^(1 / k).
+
     Parameters
     ----------
     noise : Noise
@@ -77,15 +72,6 @@ def max_abs_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any
     Bounds
         The quantile in counts, of the broadcast shape.
 
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
-
-    References
-    ----------
-    Closed form: the quantile of one draw's absolute value at level^(1 / k).
-
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian
@@ -97,6 +83,8 @@ def max_abs_quantile(noise: Noise, k: ArrayLike, level: ArrayLike) -> Bounds[Any
 
 def max_abs_sf(noise: Noise, k: ArrayLike, threshold: ArrayLike) -> Bounds[Any]:
     """Return P[the largest absolute value of `k` independent draws exceeds the threshold].
+
+    Closed form: 1 - (1 - P[|Z| > threshold])^k.
 
     Parameters
     ----------
@@ -111,15 +99,6 @@ def max_abs_sf(noise: Noise, k: ArrayLike, threshold: ArrayLike) -> Bounds[Any]:
     -------
     Bounds
         The probability, of the broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
-
-    References
-    ----------
-    Closed form: 1 - (1 - P[|Z| > threshold])^k.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class FoldedProfile:
         return Profile(Bounds(*total[:3]).clipped(0.0, 1.0), total[3])
 
     def _half(self, epsilon: Floats, side: float) -> Floats:
-        """Return what the outputs on one side of 0 contribute: lower, estimate, upper, exceeded; shape (4, n)."""
+        """Return the contribution of the outputs on one side of 0: lower, estimate, upper, exceeded; shape (4, n)."""
         end = _FURTHEST if side < 0 else min(float(np.log(self.shift / 2)), _FURTHEST)
         cut = self._crossing(epsilon, side, end)
         low = np.maximum(np.minimum(cut, min(self._middle, float(np.log(self.shift)))) - _SPAN, _NEAREST)

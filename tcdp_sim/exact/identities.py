@@ -1,7 +1,7 @@
 """Identities between privacy loss, privacy profile and Renyi divergence, and profiles for groups.
 
-The source is Balle-Barthe-Gaboardi 2018 (Theorems 5 and 6, Section 5). Each quantity is computed here from another one.
-So it checks `hockey_stick` and `renyi_divergence`, and serves mechanisms of which only a profile is known.
+The source is Balle-Barthe-Gaboardi 2018 [BBG18] (Theorems 5 and 6, Section 5). Each quantity is computed here from
+another one. So it checks `hockey_stick` and `renyi_divergence`, and serves mechanisms of which only a profile is known.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,9 @@ def profile_from_losses(noise: Noise, shift: float, epsilon: float) -> Bounds:
     """Return delta(epsilon) = P[L > epsilon] - e^epsilon Q[L' < -epsilon] from tail probabilities of the privacy loss.
 
     L = log(P / Q) under P and L' = log(Q / P) under Q, so that Q[L' < -epsilon] = Q[L > epsilon]. The result is the
-    same number as that of `hockey_stick`. The difference of the two terms cancels, so the bounds are wider.
+    same number as the result of `hockey_stick`. The difference of the two terms cancels, so the bounds are wider.
+
+    Source: Balle et al. (2018), Theorem 5 [BBG18].
 
     Parameters
     ----------
@@ -45,15 +47,6 @@ def profile_from_losses(noise: Noise, shift: float, epsilon: float) -> Bounds:
     -------
     Bounds
         delta(epsilon), of the shape of `epsilon`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is NaN or infinite.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorem 5, https://arxiv.org/abs/1807.01647
 
     Examples
     --------
@@ -78,6 +71,8 @@ def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None =
     With s = order - 1 it is E e^(sL) = 1 + s (s+1) times the integral over eps >= 0 of
     e^(s eps) delta(eps) + e^(-(s+1) eps) delta'(eps). Order 1 is the limit (Kullback-Leibler).
 
+    Source: Balle et al. (2018), Theorem 6 [BBG18].
+
     Parameters
     ----------
     profile : callable
@@ -93,15 +88,6 @@ def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None =
         The divergence in nats. The upper end is finite only if the profiles are zero from some epsilon on. The bounds
         are (lower, inf, inf) if e^(s eps) delta(eps) still counts where delta leaves the range of floats, or at epsilon
         = 10^4.
-
-    Raises
-    ------
-    ValueError
-        If the order is out of range.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorem 6, https://arxiv.org/abs/1807.01647
 
     Examples
     --------
@@ -124,6 +110,8 @@ def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None =
 def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, method: str = "white") -> Bounds[Any]:
     """Return delta(epsilon) for groups of `size` records, each of which moves the answer by at most `shift`.
 
+    Source: Balle et al. (2018), Section 5 [BBG18].
+
     Parameters
     ----------
     noise : Noise
@@ -143,15 +131,6 @@ def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, met
     -------
     Bounds
         delta(epsilon), of the shape of `epsilon`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Section 5, https://arxiv.org/abs/1807.01647
 
     Examples
     --------

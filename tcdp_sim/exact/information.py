@@ -25,6 +25,8 @@ _SERIES = [(k - 1) / factorial(k) for k in range(8, 1, -1)]
 def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLike | None = None) -> Bounds:
     """Return the mutual information I(A; A + Z) of a random true answer A and its noisy version.
 
+    The error bounds are derived here.
+
     Parameters
     ----------
     noise : Noise
@@ -49,10 +51,6 @@ def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLik
     -----
     With m the density of A + Z and d = log(p / m), the integrand m (d e^d - e^d + 1) is >= 0. So small information
     keeps its digits.
-
-    References
-    ----------
-    The definition of mutual information. The error bounds are derived here.
 
     Examples
     --------
@@ -104,8 +102,8 @@ def _edges(noise: Noise, answers: Floats) -> Floats:
 def _log_ratios(noise: Noise, answers: Floats, log_weights: Floats, x: Floats) -> tuple[Floats, Floats]:
     """Return the log density of the mixture at x, and log(p / mixture) for each answer's density p, shape (T, size).
 
-    Densities are compared with that of the nearest answer by the privacy loss, which is not a difference. If all are
-    nearly the same, the mean of e^gap - 1 is taken, so that a ratio near 1 keeps its digits.
+    Densities are compared with the density of the nearest answer by the privacy loss, which is not a difference. If all
+    are nearly the same, the mean of e^gap - 1 is taken, so that a ratio near 1 keeps its digits.
     """
     nearest = answers[np.abs(np.subtract.outer(answers, x)).argmin(axis=0)]
     with np.errstate(all="ignore"):

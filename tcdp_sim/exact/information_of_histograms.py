@@ -29,6 +29,8 @@ ROUNDING = 1e-12
 def histogram_information(noise: Noise, n: float, k: float) -> Bounds:
     """Return the mutual information I(U; M) between a uniform bin U and the noisy histogram M of n records in that bin.
 
+    Derived here, in the docstring of the module.
+
     Parameters
     ----------
     noise : Noise
@@ -48,10 +50,6 @@ def histogram_information(noise: Noise, n: float, k: float) -> Bounds:
     ------
     ValueError
         If a value is out of range, or the noise is discrete, array-valued or without a `privacy_loss` of its own.
-
-    References
-    ----------
-    Derived here, in the docstring of the module.
 
     Examples
     --------

@@ -18,6 +18,8 @@ class Mixture:
     Equal shifts are merged and weights of zero are dropped. Methods are vectorised. The log forms hold to tails far
     below 1e-300.
 
+    Source: Balle et al. (2018) [BBG18], for the mixtures of subsampling.
+
     Parameters
     ----------
     noise : Noise
@@ -31,10 +33,6 @@ class Mixture:
     ------
     ValueError
         If the noise is no noise or has array-valued parameters, or the shifts and weights are not valid.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647, for the mixtures of subsampling.
 
     Examples
     --------
@@ -133,6 +131,8 @@ def subsampled(noise: Noise, shift: float, sampling_probability: float) -> tuple
     direction is this one or its reverse, and both count. For sampling without replacement under substitution the pair
     decides the profile but not the Renyi divergences.
 
+    Source: Balle et al. (2018), Theorems 8 and 9 [BBG18].
+
     Parameters
     ----------
     noise : Noise
@@ -146,15 +146,6 @@ def subsampled(noise: Noise, shift: float, sampling_probability: float) -> tuple
     -------
     tuple of two Mixture
         The output with the record and the output without it.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 8 and 9, https://arxiv.org/abs/1807.01647
 
     Examples
     --------

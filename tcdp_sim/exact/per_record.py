@@ -1,8 +1,8 @@
 """The exact privacy of one record of influence t in a release: per-record zCDP, Renyi divergence and (epsilon, delta).
 
-All values are those of the noisy number that the release is made of (`Release.worst_shift`), at the answer where the
-record is most visible. An estimator that gives one value for two noisy numbers may hide slightly more. Hermite
-polynomials and clamping do so.
+All values are for the noisy number that the release is made of (`Release.worst_shift`), at the answer where the record
+is most visible. An estimator that gives one value for two noisy numbers may hide slightly more. Hermite polynomials and
+clamping do so.
 """
 
 from collections.abc import Callable
@@ -31,6 +31,8 @@ _LOG_LARGE = 1e3  # minus the log that stands for a profile that is zero in floa
 def record_renyi(release: Release, influence: float, order: ArrayLike, answer: float | None = None) -> Bounds[Any]:
     """Return the Renyi divergence between the release with and without a record, the larger one of both directions.
 
+    Source: Finley et al. (2024) [Fin24]. The exact divergence is derived here.
+
     Parameters
     ----------
     release : Release
@@ -47,16 +49,6 @@ def record_renyi(release: Release, influence: float, order: ArrayLike, answer: f
     -------
     Bounds
         D_order in nats, of the shape of `order`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118. The exact
-    divergence is derived here.
 
     Examples
     --------
@@ -76,6 +68,8 @@ def record_renyi(release: Release, influence: float, order: ArrayLike, answer: f
 def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bounds[Any]:
     """Return delta(epsilon) for a record.
 
+    Source: Finley et al. (2024) [Fin24]. The exact profile is derived here.
+
     Parameters
     ----------
     release : Release
@@ -89,16 +83,6 @@ def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bo
     -------
     Bounds
         delta(epsilon), of the shape of `epsilon`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118. The exact
-    profile is derived here.
 
     Examples
     --------
@@ -114,6 +98,8 @@ def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bo
 @within(4 * MOST_POINTS, "valid: `record_profile` at the epsilons of interest")
 def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     """Return the least epsilon >= 0 with delta(epsilon) <= delta for a record.
+
+    Source: Finley et al. (2024) [Fin24]. The exact epsilon is derived here.
 
     Parameters
     ----------
@@ -133,11 +119,6 @@ def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     ------
     ValueError
         If an argument is out of range, or the search needs more evaluations than its budget.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118. The exact
-    epsilon is derived here.
 
     Examples
     --------
@@ -180,6 +161,8 @@ def _root(excess: Callable[[float], float], high: float) -> float:
 def record_policy(release: Release, influence: float, omega: float = inf) -> Bounds:
     """Return the supremum of D_order / order over 1 < order < omega for a record, which is its zCDP or tCDP.
 
+    Source: Finley et al. (2024) [Fin24]. The exact supremum is derived here.
+
     Parameters
     ----------
     release : Release
@@ -201,11 +184,6 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
         If omega = inf and the divergences are not linear in the order, unless the noise defines `privacy_loss` and a
         finite `largest_loss`. If an argument is out of range, or the first orders need more evaluations than the
         budget.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118. The exact
-    supremum is derived here.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Privacy profiles and losses of vector queries, whose coordinates have independent noise and change by the same shift.
 
 H_eps(P1 x P2 || Q1 x Q2) = E_{x ~ P1}[H_{eps - L1(x)}(P2 || Q2)] is one more quadrature, over one coordinate's profile.
-The chance of a loss is P[L1 + L2 > l] = E_{x ~ P1}[P(L2 > l - L1(x))], which is bracketed by two sums, since the first
-loss is monotone for log-concave noise.
+The probability of a larger loss is P[L1 + L2 > l] = E_{x ~ P1}[P(L2 > l - L1(x))], which is bracketed by two sums,
+since the first loss is monotone for log-concave noise.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from tcdp_sim.noise import DiscreteNoise, Noise
 
 NEGLIGIBLE = 1e-13  # share of the answer that may be lost in the tails, which the upper end includes
 MOST_COORDINATES = 2
-_ARM = np.concatenate(  # chances to exceed the points at which the first loss is taken, on each side
+_ARM = np.concatenate(  # probabilities of exceeding the points at which the first loss is taken, on each side
     [np.logspace(-300, -20, 400), np.logspace(-20, -1.5, 400)[1:], np.linspace(10**-1.5, 0.5, 151)[1:]]
 )
 _ROUNDED = 1e-11  # relative error of a probability of one coordinate's loss
@@ -38,6 +38,8 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
 
     Isotropic noise and one coordinate reduce to one dimension. For Gaussian noise the shift is multiplied by the root
     of `coordinates`. Other noise takes quadrature in two dimensions.
+
+    Source: Balle et al. (2018) [BBG18], for the profile of one coordinate. The product is derived here.
 
     Parameters
     ----------
@@ -60,11 +62,6 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     ValueError
         If there are too many coordinates, the noise is discrete or gives no privacy loss of its own, or the quadrature
         needs more evaluations than its budget.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647, for the profile of one coordinate. The product is
-    derived here.
 
     Examples
     --------
@@ -119,6 +116,8 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
 def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: int = 2, under: str = "P") -> ArrayBounds:
     """Return P[L > l] of the privacy loss L of a release whose `coordinates` coordinates all change by `shift`.
 
+    The two sums are derived here.
+
     Parameters
     ----------
     noise : Noise
@@ -144,10 +143,6 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
     ValueError
         If there are too many coordinates, the noise gives no privacy loss of its own, or two coordinates have noise
         that is neither discrete nor log-concave.
-
-    References
-    ----------
-    The two sums are derived here.
 
     Examples
     --------
@@ -176,7 +171,7 @@ def product_loss_sf(noise: Noise, shift: float, loss: ArrayLike, coordinates: in
     noise.need_loss()
     arm = noise.isf(_ARM)
     spend(4 * len(at) * len(arm) * noise.tail_cost)
-    beyond = noise.sf(arm)  # the quantiles are rounded, so their chances are taken again
+    beyond = noise.sf(arm)  # the quantiles are rounded, so their probabilities are taken again
     half = np.append(beyond[0], np.diff(beyond))
     mass = np.concatenate([half, [max(1 - 2 * beyond[-1], 0.0)], half[::-1]])
     first = noise.privacy_loss(np.concatenate([arm, -arm[::-1]]), size)  # ascends
@@ -216,8 +211,8 @@ def _sums_on_lattice(noise: DiscreteNoise, shift: float, at: Floats, under: str)
 def _on_lattice(noise: DiscreteNoise, shift: float, epsilon: float) -> Bounds:
     """Return delta(epsilon) when two coordinates move, from the sums of pairs of their losses.
 
-    Given the loss of the first coordinate, that of the second has to exceed the rest. Sums over the largest losses give
-    its probabilities under P and Q.
+    Given the loss of the first coordinate, the loss of the second has to exceed the rest. Sums over the largest losses
+    give its probabilities under P and Q.
     """
     if noise.steps_of(shift) is None:
         return Bounds(1.0, 1.0, 1.0)

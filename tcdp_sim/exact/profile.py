@@ -38,6 +38,8 @@ def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
 
     At epsilon = 0 this is the total variation distance.
 
+    Source: Balle et al. (2018) [BBG18].
+
     Parameters
     ----------
     noise : Noise
@@ -52,15 +54,6 @@ def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
     Bounds
         delta(epsilon), of the shape of `epsilon`. The ends are about 1e-10 apart (relative), from 1 down to 1e-300.
         They are further apart where the loss hardly exceeds epsilon, and for a noise without its own `privacy_loss`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is NaN or infinite.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
 
     Examples
     --------

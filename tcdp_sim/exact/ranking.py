@@ -27,6 +27,8 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) 
     If several bins share the largest count, any of them counts. A bin that ties with another one's release is not on
     top of it. Noise on a lattice makes such ties.
 
+    Derived here: an integral over the largest noise among the bins at the top.
+
     Parameters
     ----------
     noise : Noise
@@ -40,15 +42,6 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) 
     -------
     Bounds
         The probability.
-
-    Raises
-    ------
-    ValueError
-        If `k` is out of range.
-
-    References
-    ----------
-    Derived here: an integral over the largest noise among the bins at the top.
 
     Examples
     --------
@@ -71,6 +64,8 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) 
 def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, k: float) -> Bounds:
     """Return P[some empty bin overtakes every bin that is truly largest in the release].
 
+    Derived here: an integral over the largest noise among the bins at the top.
+
     Parameters
     ----------
     noise : Noise
@@ -84,15 +79,6 @@ def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, k: flo
     -------
     Bounds
         The probability.
-
-    Raises
-    ------
-    ValueError
-        If `k` is out of range.
-
-    References
-    ----------
-    Derived here: an integral over the largest noise among the bins at the top.
 
     Examples
     --------

@@ -23,7 +23,7 @@ _TAILS = np.concatenate([_TAILS, 10.0 ** -np.geomspace(2, 300, 40)])
 
 
 def graded(x: Floats) -> Floats:
-    """Return ascending points with more in between, until no panel is over three times as long as one beside it."""
+    """Return ascending points with more in between, until no panel is over three times as long as its neighbour."""
     x = np.unique(x)
     while len(x) < _MOST:
         width = np.diff(x)

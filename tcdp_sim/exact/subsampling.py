@@ -1,6 +1,6 @@
 """Subsampled additive noise: the pairs of laws that decide its privacy.
 
-Q is the law of Z and P that of Z + shift. They are the noisy answers without and with the record in question.
+Q is the law of Z, and P is the law of Z + shift. They are the noisy answers without and with the record in question.
 """
 
 from dataclasses import dataclass
@@ -35,6 +35,8 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_prob
     and a third record takes its place if it is not drawn. At small s the pair is worse than (sP + (1-s)Q, Q). The
     computation is two-dimensional quadrature.
 
+    Derived here.
+
     Parameters
     ----------
     noise : Gaussian
@@ -55,10 +57,6 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_prob
     ------
     ValueError
         If the noise is not Gaussian or an argument is out of range.
-
-    References
-    ----------
-    Derived here.
 
     Examples
     --------
@@ -103,33 +101,12 @@ def _plane_moment(centres: Floats, order: float, s: float, reach: float, nodes: 
 class DominatingPair:
     """A pair of laws that is at least as easy to tell apart as the outputs of any two neighbours, for composition.
 
-    Parameters
-    ----------
-    parts : tuple of (float, Mixture, Mixture)
-        For each label its probability and the mixtures p and q.
-    symmetric : bool
-        True if only losses above 0 are those of the parts, and the losses below mirror them.
-    rest : float or None
-        The probability, >= 0, of labels that are not among the parts. For upper ends these labels reveal everything,
-        for lower ends nothing. None stands for 1 minus the probability of the parts.
+    Source: Zhu et al. (2022) [ZDW22].
 
-    Raises
-    ------
-    ValueError
-        If the probabilities do not sum to 1 to within 1e-12, or a noise is discrete. The composed losses of discrete
-        noise are those of its `with_density()`, at whole steps.
-
-    References
-    ----------
-    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
-    https://arxiv.org/abs/2106.08567
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> p, q = subsampled(Gaussian(1.0), 1.0, 0.1)
-    >>> DominatingPair(((1.0, p, q),)).rest
-    0.0
+    `parts`: for each label its probability and the mixtures p and q. `symmetric`: True if only the losses above 0 come
+    from the parts, and the losses below mirror them. `rest`: the probability, >= 0, of labels that are not among the
+    parts. For upper ends these labels reveal everything, for lower ends nothing. None stands for 1 minus the
+    probability of the parts.
     """
 
     parts: tuple[tuple[float, Mixture, Mixture], ...]
@@ -140,11 +117,11 @@ class DominatingPair:
         for _, *mixtures in self.parts:
             for mixture in mixtures:
                 need_density(mixture.noise)
-        chances = [scalar("probability", part[0], 0, 1, finite=False) for part in self.parts]
-        rest = max(fsum([1.0, *(-chance for chance in chances)]), 0.0) if self.rest is None else self.rest
+        probabilities = [scalar("probability", part[0], 0, 1, finite=False) for part in self.parts]
+        rest = max(fsum([1.0, *(-each for each in probabilities)]), 0.0) if self.rest is None else self.rest
         object.__setattr__(self, "rest", scalar("rest", rest, 0, 1, closed=True))
-        if not abs(fsum([*chances, rest]) - 1) <= 1e-12:
-            raise ValueError(f"parts and rest have probability {fsum([*chances, rest]):.15g}; valid: 1")
+        if not abs(fsum([*probabilities, rest]) - 1) <= 1e-12:
+            raise ValueError(f"parts and rest have probability {fsum([*probabilities, rest]):.15g}; valid: 1")
 
     def without_rare(self, most: float) -> "DominatingPair":
         """Return the pair without its rarest parts, whose total probability is at most `most`.
@@ -152,45 +129,18 @@ class DominatingPair:
         It is added to the rest.
         """
         parts = sorted(self.parts, key=lambda part: part[0])
-        gone = sum(total <= most for total in accumulate(chance for chance, _, _ in parts[:-1]))
-        rest = fsum([self.rest or 0.0, *(chance for chance, _, _ in parts[:gone])])
+        gone = sum(total <= most for total in accumulate(probability for probability, _, _ in parts[:-1]))
+        rest = fsum([self.rest or 0.0, *(probability for probability, _, _ in parts[:gone])])
         return DominatingPair(tuple(parts[gone:]), self.symmetric, rest)
 
 
 def dominating_pairs(
     noise: Noise, shift: float, sampling_probability: float, scheme: str, records: int | None = None
 ) -> tuple[DominatingPair, ...]:
-    """Return the pairs whose compositions bound those of a subsampled query with additive noise.
+    """Return the pairs whose compositions bound the compositions of a subsampled query with additive noise.
 
     The worst of the pairs counts.
 
-    Parameters
-    ----------
-    noise : Noise
-        A noise with a density that says it is log-concave (sinh-normal noise: knee >= scale). Then losses are
-        monotone, and the largest shift is the worst.
-    shift : float
-        The query's sensitivity in counts, > 0. It is that under add/remove for "poisson" and "poisson_substitution",
-        and that under substitution for the other schemes.
-    sampling_probability : float
-        The sampling probability s, in (0, 1].
-    scheme : str
-        A row of the table below.
-    records : int, optional
-        The number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
-
-    Returns
-    -------
-    tuple of DominatingPair
-        One pair, or two directions.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     | scheme | neighbours | pairs |
     |---|---|---|
     | poisson | add/remove | both directions of ((1-s)Q + sP, Q) |
@@ -199,26 +149,23 @@ def dominating_pairs(
     | with_replacement | substitution | one label for each number k of draws of the record |
     | hybrid | add/remove | one label for each number k of draws of the record, both directions |
 
-    The last two schemes make round(s * records) draws with replacement. Their labels have the chance of drawing the
-    record k times, and the noise moves by k times the shift. The profiles of "poisson" and "without_replacement" are
-    attained. With labels they are an upper bound.
+    The last two schemes make round(s * records) draws with replacement. Their labels have the probability of drawing
+    the record k times, and the noise moves by k times the shift. The profiles of "poisson" and "without_replacement"
+    are attained. With labels they are an upper bound.
 
     For "poisson_substitution" the record moves the answer by `shift` (P) or by -`shift` (P'). That is attained and the
     worst case. If two records move the answer by a > b, only thresholds tell laws with monotone losses apart, and they
-    do so better the higher a and the lower b are. If 0 < b < a or 0 < a < b, advanced joint convexity (Theorem 2 of the
-    first reference) shows that the pair is no easier to tell apart than P and Q in place of P and (1-beta)Q + beta P'.
+    do so better the higher a and the lower b are. If 0 < b < a or 0 < a < b, advanced joint convexity (Theorem 2 of
+    Balle et al.) shows that the pair is no easier to tell apart than P and Q in place of P and (1-beta)Q + beta P'.
 
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 2 and 8 to 11, https://arxiv.org/abs/1807.01647
-    Zhu, Dong, Wang (2022), Optimal accounting of differential privacy via characteristic function,
-    https://arxiv.org/abs/2106.08567
+    Source: Balle et al. (2018), Theorems 2 and 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22].
 
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> len(dominating_pairs(Gaussian(1.0), 1.0, 0.1, "poisson"))
-    2
+    - `noise`: a noise with a density that says it is log-concave (sinh-normal noise: knee >= scale). Then losses are
+      monotone, and the largest shift is the worst.
+    - `shift`: the query's sensitivity in counts, > 0. It is meant under add/remove for "poisson" and
+      "poisson_substitution", and under substitution for the other schemes.
+    - `sampling_probability`: the sampling probability s, in (0, 1].
+    - `records`: the number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
     """
     need_density(Mixture(noise).noise)
     noise.need_log_concave(f"find dominating pairs of {noise!r}")
@@ -251,9 +198,9 @@ def labelled_pairs(
         if scheme == "poisson":
             return LabelledPair(((1.0, p, q),)), LabelledPair(((1.0, q, p),))
         return (LabelledPair(((1.0, p, q),), True),)
-    chances, eta = draw_count_probabilities(s, records), inclusion_probability(s, scheme, records)
-    forward = tuple((chance / eta, *subsampled(noise, k * shift, eta)) for k, chance in enumerate(chances, start=1))
-    rest = draw_count_tail(s, records, len(chances)) / eta
+    probabilities, eta = draw_count_probabilities(s, records), inclusion_probability(s, scheme, records)
+    forward = tuple((each / eta, *subsampled(noise, k * shift, eta)) for k, each in enumerate(probabilities, start=1))
+    rest = draw_count_tail(s, records, len(probabilities)) / eta
     if scheme == "with_replacement":
         return (LabelledPair(forward, True, rest),)
     return LabelledPair(forward, rest=rest), LabelledPair(tuple((w, q, p) for w, p, q in forward), rest=rest)

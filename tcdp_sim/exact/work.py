@@ -1,8 +1,8 @@
 """Budgets of work: how many points of a density or a loss one call of a public function may evaluate.
 
 Points are counted, and time is not measured: a call gives the same answer, or is refused in the same words, on every
-machine and under every load. The loops that evaluate points say so by `spend`. What a cache may hold is not counted,
-since the count would depend on earlier calls.
+machine and under every load. The loops that evaluate points say so by `spend`. Work whose result a cache may hold is
+not counted, since the count would depend on earlier calls.
 """
 
 from collections.abc import Callable

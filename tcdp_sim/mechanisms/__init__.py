@@ -2,32 +2,12 @@
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis, declared
-from tcdp_sim.mechanisms.allocation import Allocation
-from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.mechanisms.cdf import Cdf
-from tcdp_sim.mechanisms.census import Census
 from tcdp_sim.mechanisms.functions import UserFunction
-from tcdp_sim.mechanisms.gap_max import GapMax
-from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.histogram import Histogram
-from tcdp_sim.mechanisms.information import Information
-from tcdp_sim.mechanisms.interior_point import InteriorPoint
-from tcdp_sim.mechanisms.ledger import Ledger
-from tcdp_sim.mechanisms.mean_concentrated import MeanConcentrated
 from tcdp_sim.mechanisms.noise import NoiseDraw
-from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
-from tcdp_sim.mechanisms.partition_selection import PartitionSelection
-from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
-from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
-from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
-from tcdp_sim.mechanisms.private_candidates import PrivateCandidates
-from tcdp_sim.mechanisms.pure_from_zcdp import PureFromZCDP
-from tcdp_sim.mechanisms.quantiles import Quantiles
-from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
-from tcdp_sim.mechanisms.subsampled import Subsampled
-from tcdp_sim.mechanisms.thresholds import Thresholds
 
+#: The mechanisms of the package, by name.
 MECHANISMS: dict[str, type[Mechanism]] = registry.defined(__name__, Mechanism, "name")
 
 
@@ -37,7 +17,7 @@ def mechanism_class(name: str) -> type[Mechanism]:
     Parameters
     ----------
     name : str
-        The name of a mechanism, such as "histogram"; `MECHANISMS` lists those of the package.
+        The name of a mechanism, such as "histogram"; `MECHANISMS` lists the names of the package.
 
     Returns
     -------
@@ -60,33 +40,11 @@ def mechanism_class(name: str) -> type[Mechanism]:
 
 __all__ = [
     "MECHANISMS",
-    "Allocation",
-    "Audit",
     "Axis",
-    "Cdf",
-    "Census",
-    "GapMax",
-    "GapMaxData",
     "Histogram",
-    "Information",
-    "InteriorPoint",
-    "Ledger",
-    "MeanConcentrated",
     "Mechanism",
     "NoiseDraw",
     "Observable",
-    "OptimalNoise",
-    "PartitionSelection",
-    "PerRecordLoss",
-    "PerRecordSum",
-    "PrivacyLoss",
-    "PrivateCandidates",
-    "PureFromZCDP",
-    "Quantiles",
-    "SmoothSensitivity",
-    "Subsampled",
-    "Thresholds",
-    "UserFunction",
     "declared",
     "mechanism_class",
 ]

@@ -36,31 +36,11 @@ class Allocation(Mechanism):
     Each step releases a sum of vectors of length 1 at most with Gaussian noise. Neighbours differ by one record. With
     k = 1 this is one epoch of shuffled batches, also called balls and bins.
 
-    Parameters
-    ----------
-    sigma : float
-        The standard deviation of the noise, over the largest length of a record's vector.
-    steps, participations : int
-        t and k.
-    direction : {"adding", "removing"}
-        The delta of the outputs with the record against those without it, or the other one.
-    epsilon : float
-        epsilon in nats, at which delta is simulated.
-    delta : float or None
-        The delta whose epsilon is asked for; `epsilon` is then close to the answer.
+    Source: Chua et al. (2024) [Chu24]; Feldman and Shenfeld (2025) [FS25].
 
-    References
-    ----------
-    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha, Zhang (2024), Balls-and-Bins sampling for DP-SGD,
-    https://arxiv.org/abs/2412.16802
-    Feldman, Shenfeld (2025), Privacy amplification by random allocation, https://arxiv.org/abs/2502.08202
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> draws = Allocation(1.0, 100, 1, "adding", 0.2, None).simulate(np.random.default_rng(0), 10_000)
-    >>> bool(abs(draws["hockey_stick"].mean() / 4.631e-3 - 1) < 0.1)
-    True
+    `sigma`: the standard deviation of the noise, over the largest length of a record's vector. `direction`: "adding"
+    for the delta of the outputs with the record against the outputs without it. `epsilon`: epsilon in nats, at which
+    delta is simulated. `delta`: the delta whose epsilon is asked for; `epsilon` is then close to the answer.
     """
 
     sigma: float

@@ -45,26 +45,10 @@ class Audit(Mechanism):
     (1 + shift, 1 - shift, 1 - shift) on the second. A method of `METHODS` has neighbours and a planted bug of its own,
     and its number is its privacy loss or a label of its output.
 
-    Parameters
-    ----------
-    release : Noise, Selection or AuditedRelease
-        The noise that is added to the answer, the algorithm that selects, or the method.
-    promise : Guarantee
-        The claimed guarantee. Of a noise or a selection it holds for `shift` = 1.
-    shift : float
-        The change of the answer or of every score between the neighbours, in counts, above 0. A value above 1 plants a
-        bug: an underestimated sensitivity. A method has no such change.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Laplace
-    >>> from tcdp_sim.privacy import PureDP
-    >>> draws = Audit(Laplace(1.0), PureDP(1.0)).simulate(np.random.default_rng(0), 100)
-    >>> sorted(draws)
-    ['bound_first', 'bound_second', 'choose_first', 'choose_second']
-    >>> bool((abs(draws["bound_first"]) <= 1).all())
-    True
+    `release`: the noise that is added to the answer, the algorithm that selects, or the method. `promise`: the claimed
+    guarantee. Of a noise or a selection it holds for `shift` = 1. `shift`: the change of the answer or of every score
+    between the neighbours, in counts, above 0. A value above 1 plants a bug: an underestimated sensitivity. A method
+    has no such change.
     """
 
     release: Noise | Selection | AuditedRelease
@@ -125,13 +109,13 @@ class Audit(Mechanism):
             claim = dict(law["claim"])
             return cls(AuditedRelease(law["method"], law["planted"]), CLAIMS[claim.pop("kind")](**claim))
         if "algorithm" not in law:
-            noise, promise = built_noise(law)
-            if promise is None:
+            noise, guarantee = built_noise(law)
+            if guarantee is None:
                 raise ValueError("noise with given parameters has no claim to audit; give a target such as rho instead")
-            return cls(noise, promise, law["shift"])
+            return cls(noise, guarantee, law["shift"])
         family = law["noise"]["family"] if "noise" in law else None
-        promise = selection_guarantee(law["algorithm"], family, "tight", law["target"])
-        return cls(selection_algorithm(law["algorithm"], family, law["parameters"]), promise, law["shift"])
+        guarantee = selection_guarantee(law["algorithm"], family, "tight", law["target"])
+        return cls(selection_algorithm(law["algorithm"], family, law["parameters"]), guarantee, law["shift"])
 
     @property
     def labels(self) -> bool:

@@ -1,4 +1,4 @@
-"""The axes that several mechanisms share; each mechanism declares its own axes beside them."""
+"""The axes that several mechanisms share; each mechanism also declares its own axes."""
 
 from collections.abc import Mapping
 from math import sqrt

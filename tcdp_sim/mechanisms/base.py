@@ -149,11 +149,6 @@ class Mechanism(ABC):
         -------
         dict
             Plain data that can be written as JSON. The study adds `mechanism` and `version`.
-
-        Raises
-        ------
-        ValueError
-            If the point lacks a value or has an invalid one.
         """
 
     @classmethod
@@ -172,17 +167,12 @@ class Mechanism(ABC):
         -------
         Mechanism
             The mechanism, ready to be simulated.
-
-        Raises
-        ------
-        ValueError
-            If the description is not valid.
         """
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee | None:
-        """The privacy guarantee of the release; None if the noise promises nothing."""
+        """The privacy guarantee of the release; None if the noise has none."""
 
     @property
     def thresholds(self) -> Mapping[str, Mapping[str, float]]:

@@ -54,34 +54,13 @@ _BRANCHED = re.compile(rf"({'|'.join(TREES)})_([1-9][0-9]{{0,3}})")
 class Cdf(Mechanism):
     """All prefix sums of a histogram with k bins, by a factorisation mechanism. Errors do not depend on the records.
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise in counts. If it is isotropic, it is for sensitivity 1 and is multiplied by the sensitivity of the
-        factorisation. Every other noise is calibrated to the moves of the rows of R: to those that move by one, or by
-        `calibrate_unequal`.
-    promise : Guarantee
-        The guarantee of the release.
-    factorisation : Factorisation
-        The factorisation of the matrix of prefix sums.
-    draws_losses : bool
-        True if a run also draws privacy losses, for neighbours that move R by its sensitivity. They are the worst ones
-        for isotropic noise and for rows that move by one. With other rows the worst neighbours are not known, and
-        nothing is drawn.
+    Source: Li et al. (2015) [LMHMR15].
 
-    References
-    ----------
-    Li, Miklau, Hay, McGregor, Rastogi (2015), The matrix mechanism, https://doi.org/10.1007/s00778-015-0398-x
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.ordered.prefix_sums import SquareRoot
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> cdf = Cdf(Gaussian(1.0), ZCDP(0.5), SquareRoot(1024, "add_remove"))
-    >>> bool(cdf.simulate(np.random.default_rng(0), 10)["largest_error"].max() < 20)
-    True
+    `noise`: the noise in counts. If it is isotropic, it is for sensitivity 1 and is multiplied by the sensitivity of
+    the factorisation. Every other noise is calibrated to the moves of the rows of R: rows that move by one, or unequal
+    moves by `calibrate_unequal`. `draws_losses`: True if a run also draws privacy losses, for neighbours that move R by
+    its sensitivity. They are the worst ones for isotropic noise and for rows that move by one. With other rows the
+    worst neighbours are not known, and nothing is drawn.
     """
 
     noise: Noise
@@ -138,7 +117,7 @@ class Cdf(Mechanism):
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         shares = tuple(law.get("shares", ()))
         factorisation = _factorisation(law["method"], int(law["k"]), from_axis(law["neighbours"]), shares)
-        return cls(noise, noise_axes.promised(law), factorisation, law.get("draws_losses", False))
+        return cls(noise, noise_axes.guarantee_of(law), factorisation, law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -174,7 +153,7 @@ class Cdf(Mechanism):
     def moves(self) -> int | None:
         """The number of noises whose rows move by one on the worst neighbours, None if rows move by unequal amounts.
 
-        Isotropic noise is scaled to the sensitivity, so its loss is that of one.
+        Isotropic noise is scaled to the sensitivity, so its loss is the loss of one count.
         """
         return 1 if self.noise.isotropic else self.factorisation.unit_shifts
 
@@ -235,8 +214,8 @@ def _factorisation(method: str, k: int, relation: str, shares: tuple[float, ...]
 def _radius(variances: NDArray[np.float64]) -> float:
     """Return a radius that holds all of some jointly Gaussian errors with probability LEVEL or more.
 
-    By Sidak's inequality the probability is at least that of independent errors with the same variances. Variances are
-    rounded up to a few hundred values, which makes the radius larger by at most 0.1%.
+    By Sidak's inequality the probability is at least the one for independent errors with the same variances. Variances
+    are rounded up to a few hundred values, which makes the radius larger by at most 0.1%.
     """
     steps = np.ceil(500 * np.log(variances[variances > 0]))
     values, times = np.unique(steps, return_counts=True)

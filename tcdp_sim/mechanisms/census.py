@@ -27,29 +27,13 @@ class Census(Mechanism):
 
     A trial draws the noise of one cell of each shown histogram.
 
-    Parameters
-    ----------
-    releases : CountList
-        All histograms that are released, with the noise that is used.
-    delta : float
-        The delta at which epsilon is accounted for, in (0, 1).
-    shown : sequence of int
-        The histograms whose errors are simulated, by their place in the list.
-    variances : {"published", "best", "simple"}
-        The origin of the noise: the list itself, or the list with all sigma^2 multiplied by the factor at which the
-        exact epsilon is the one that a conversion promises for the list itself. "best" is the best conversion of
-        rho-zCDP, "simple" is rho + 2 sqrt(rho log(1 / delta)).
-    factor : float
-        The factor.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.data.count_lists import CountList
-    >>> releases = CountList(("a", "b"), ("x", "x"), (4.0, 100.0), (1, 1), (1, 1), "substitute")
-    >>> draws = Census(releases, 1e-10, (0, 1)).simulate(np.random.default_rng(0), 1000)
-    >>> bool(abs(draws["mean_square_error"].mean() - 52) < 10)
-    True
+    - `releases`: all histograms that are released, with the noise that is used.
+    - `delta`: the delta at which epsilon is accounted for, in (0, 1).
+    - `shown`: the histograms whose errors are simulated, by their place in the list.
+    - `variances`: the origin of the noise: the list itself, or the list with all sigma^2 multiplied by the factor at
+      which the exact epsilon is the one that a conversion gives for the list itself. "best" is the best conversion
+      of rho-zCDP, "simple" is rho + 2 sqrt(rho log(1 / delta)).
+    - `factor`: the factor.
     """
 
     releases: CountList
@@ -145,7 +129,7 @@ class Census(Mechanism):
 
 @lru_cache(maxsize=64)
 def _factor(releases: CountList, delta: float, variances: str) -> float:
-    """Return the factor of all sigma^2 at which the exact epsilon is that of the conversion, from above."""
+    """Return the factor of all sigma^2 at which the exact epsilon equals the epsilon of the conversion, from above."""
     from tcdp_sim.accounting import CountReleases, variance_factor  # no simulation needs them, so they load late
 
     whole = CountReleases(releases.sigma_squared, releases.relation, releases.shift, releases.times)

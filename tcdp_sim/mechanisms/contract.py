@@ -1,4 +1,4 @@
-"""The contract of a mechanism: what `simulate` yields is declared, in range, and a function of the stream alone."""
+"""The contract of a mechanism: the results of `simulate` are declared, in range, and a function of the stream alone."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -53,43 +53,17 @@ class GapMax(Mechanism):
     Algorithms without free noise ignore the axis `noise`. Algorithm 22 with noise for zCDP or tCDP has one derivation
     of its guarantee and ignores the axis `accounting`.
 
-    Parameters
-    ----------
-    algorithm : str
-        One of `selection.calibration.ALGORITHMS`.
-    calibrated : Selection
-        The algorithm with its noise, ready to select.
-    promise : Guarantee
-        The guarantee that the noise is calibrated to.
-    gap : float
-        The lead of the best candidates, in counts, at least 0.
-    k : float
-        The number of candidates, whole, from 2 to 1e300.
-    m : int
-        The number of candidates that tie at the top and are selected, 1 <= m < k.
-    beta : float
-        The failure probability of the tested sufficient conditions, in (0, 1).
-    sufficient : mapping of str to float
-        Gaps that are claimed to suffice, in counts, by label.
-    draws_losses : bool
-        True if a run also draws privacy losses, for m = 1. On the neighbour the lead is smaller by two, or larger by
-        two if it is below two: the leader moves by one and all others by one the other way. No pair with the same
-        leader differs more in its lead; that none at all reveals more is not proved. The probabilities of the outputs
-        have a closed form, or are integrals over the noise of the leader or of the threshold.
+    Source: Bun et al. (2018), Section 5 [BDRS18].
 
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5,
-    https://doi.org/10.1145/3188745.3188946
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.privacy import PureDP
-    >>> from tcdp_sim.selection import permute_and_flip
-    >>> selection = GapMax("permute_and_flip", permute_and_flip(1.0), PureDP(1.0), gap=60.0, k=1e6)
-    >>> float(selection.simulate(np.random.default_rng(0), 1000)["top_selected"].mean()) > 0.99
-    True
+    - `gap`: the lead of the best candidates, in counts, at least 0.
+    - `k`: the number of candidates, whole, from 2 to 1e300.
+    - `m`: the number of candidates that tie at the top and are selected, 1 <= m < k.
+    - `beta`: the failure probability of the tested sufficient conditions, in (0, 1).
+    - `sufficient`: gaps that are claimed to suffice, in counts, by label.
+    - `draws_losses`: True if a run also draws privacy losses, for m = 1. On the neighbour the lead is smaller by two,
+      or larger by two if it is below two: the leader moves by one and all others by one the other way. No pair with the
+      same leader differs more in its lead; that none at all reveals more is not proved. The probabilities of the
+      outputs have a closed form, or are integrals over the noise of the leader or of the threshold.
     """
 
     algorithm: str
@@ -168,9 +142,9 @@ class GapMax(Mechanism):
         algorithm, k, m, beta = law["algorithm"], law["k"], law["m"], real("beta", law["beta"], 0, 1)
         family = law["noise"]["family"] if "noise" in law else None
         calibrated = selection_algorithm(algorithm, family, law["parameters"])
-        promise = selection_guarantee(algorithm, family, law.get("accounting", "tight"), law["target"])
+        guarantee = selection_guarantee(algorithm, family, law.get("accounting", "tight"), law["target"])
         sufficient = _sufficient(algorithm, calibrated, k, m, beta)
-        return cls(algorithm, calibrated, promise, law["gap"], k, m, beta, sufficient, law.get("draws_losses", False))
+        return cls(algorithm, calibrated, guarantee, law["gap"], k, m, beta, sufficient, law.get("draws_losses", False))
 
     @property
     def noise(self) -> Any:
@@ -243,7 +217,7 @@ def _permute_and_flip(other: float, k: float) -> tuple[float, float]:
     """Return the probability that the leader is selected, and that one of the k - 1 others is.
 
     The leader is accepted whenever it is visited, each of the others with probability `other`. Before the leader come 0
-    to k - 1 others, each number with the same chance.
+    to k - 1 others, each number with the same probability.
     """
     if k * other < 1e-4:  # four terms of the series: the difference below would cancel
         terms = np.cumprod([(k - 1) * other / 2, -(k - 2) * other / 3, -(k - 3) * other / 4, -(k - 4) * other / 5])
@@ -256,7 +230,7 @@ def _sufficient(algorithm: str, calibrated: Any, k: float, m: int, beta: float) 
     """Return the gaps that are claimed to suffice, in counts, by label.
 
     The gap `proved` gives a failure probability of at most beta; for Algorithm 22 it is at most 1/k, whatever beta is.
-    The gap `theorem_20` is that of Theorem 20: noise exceeds half of it with probability SHARE / k. It suffices for
+    The gap `theorem_20` comes from Theorem 20: noise exceeds half of it with probability SHARE / k. It suffices for
     Algorithm 21. The paper claims it for Algorithm 22 too, for which it does not suffice (erratum E6).
     """
     if isinstance(calibrated, Stability):

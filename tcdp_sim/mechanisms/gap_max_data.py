@@ -23,15 +23,7 @@ class GapMaxData(GapMax):
     (m+1)-th. The simulated success probability is then a lower bound. Substituting one record changes only two counts,
     each by one; no algorithm here exploits that. The parameters are those of `GapMax`.
 
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5,
-    https://doi.org/10.1145/3188745.3188946
-
-    Examples
-    --------
-    >>> GapMaxData.required
-    ('algorithm', 'data', 'k', 'rho')
+    Source: Bun et al. (2018), Section 5 [BDRS18].
     """
 
     name = "gap_max_data"

@@ -33,6 +33,8 @@ class Histogram(Mechanism):
     represented by their smallest and largest noise, which are drawn jointly and exactly at a cost that does not depend
     on the number of bins. Where releases tie, as lattice noise makes them do, no bin is on top and none overtakes.
 
+    Source: Bun et al. (2018), Section 4.1 [BDRS18].
+
     Parameters
     ----------
     noise : Noise
@@ -52,16 +54,6 @@ class Histogram(Mechanism):
     draws_losses : bool
         True if a run also draws privacy losses. Every pair of neighbours has the same law of the loss, since two bins
         change by one (with a single bin nothing changes).
-
-    Raises
-    ------
-    ValueError
-        If counts, bins, beta or sampling are not valid.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 4.1,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -156,7 +148,14 @@ class Histogram(Mechanism):
         printed = noise.printed_radius(law["target"]["rho"], bins, beta)
         bounds |= {} if printed is None else {"printed": printed}
         return cls(
-            noise, noise_axes.promised(law), counts, bins, beta, law["sampling"], bounds, law.get("draws_losses", False)
+            noise,
+            noise_axes.guarantee_of(law),
+            counts,
+            bins,
+            beta,
+            law["sampling"],
+            bounds,
+            law.get("draws_losses", False),
         )
 
     @property

@@ -29,30 +29,9 @@ class Information(Mechanism):
     trial yields D_1(law of U given the release || law of U) in nats. The mean of this number is the mutual information
     I(X; M(X)) of the records X and the release. Neighbours substitute one record.
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise in a bin, in counts.
-    promise : Guarantee
-        The guarantee that the noise is calibrated to.
-    n : int
-        The number of records, at least 1.
-    k : int
-        The number of bins, from 2 to 100,000; 1 for one count of a fair bit.
+    Source: Bun and Steinke (2016), Section 6 [BS16].
 
-    References
-    ----------
-    Bun, Steinke (2016), Concentrated differential privacy: simplifications, extensions, and lower bounds, Section 6,
-    https://doi.org/10.1007/978-3-662-53641-4_24
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> nats = Information(Gaussian(1.0), ZCDP(0.5), n=100, k=8).simulate(np.random.default_rng(0), 10)["information"]
-    >>> np.allclose(nats, np.log(8))
-    True
+    `n`: the number of records, at least 1. `k`: the number of bins, from 2 to 100,000; 1 for one count of a fair bit.
     """
 
     noise: Noise
@@ -89,7 +68,7 @@ class Information(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
-        return cls(noise, noise_axes.promised(law), int(real("n", law["n"], 0)), int(real("k", law["k"], 0)))
+        return cls(noise, noise_axes.guarantee_of(law), int(real("n", law["n"], 0)), int(real("k", law["k"], 0)))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -112,8 +91,8 @@ class Information(Mechanism):
         By symmetry the number has the same law where the release is noise around n.
         """
         loss = self.noise.privacy_loss(self.noise.sample(size=trials, rng=rng), self.n)
-        chance = 1 / (1 + np.exp(-np.abs(loss)))
-        return np.maximum(np.log(2) - entr(chance) - entr(1 - chance), 0.0)
+        probability = 1 / (1 + np.exp(-np.abs(loss)))
+        return np.maximum(np.log(2) - entr(probability) - entr(1 - probability), 0.0)
 
     def _of_a_bin(self, rng: np.random.Generator, trials: int) -> Floats:
         """Return the trials for k >= 2, with all records in the first bin.

@@ -35,40 +35,15 @@ class InteriorPoint(Mechanism):
 
     The records lie in {0, ..., 2^log2_k - 1}. Neighbours substitute one record.
 
-    Parameters
-    ----------
-    method : str
-        One of `interior.methods.METHODS`.
-    promise : Guarantee
-        The guarantee of the release.
-    shape : str
-        The hard data set, one of `data.hard_records.SHAPES`.
-    draw : int
-        The number of the data set among the random ones of this shape, at least 0.
-    log2_k : int
-        The logarithm to base 2 of the size of the domain, from 1 to 2^20.
-    n : int
-        The number of records, from 1 to 10^6.
-    recipes : tuple of ReleaseParameters
-        The public parameters of the trees, the outermost first; empty for a baseline.
-    scale : float
-        The only parameter of a baseline: epsilon of the exponential mechanism over the domain, or the standard
-        deviation of the binary search's comparisons.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
+    Source: Bun et al. (2018), Section 5.3 [BDRS18].
 
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5.3,
-    https://doi.org/10.1145/3188745.3188946
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> search = InteriorPoint("binary_search", ZCDP(0.1), "pair", 0, 32, 1000, scale=30.0)
-    >>> float(search.simulate(np.random.default_rng(0), 100)["success"].mean()) > 0.9
-    True
+    - `shape`: the hard data set, one of `data.hard_records.SHAPES`.
+    - `draw`: the number of the data set among the random ones of this shape, at least 0.
+    - `log2_k`: the logarithm to base 2 of the size of the domain, from 1 to 2^20.
+    - `n`: the number of records, from 1 to 10^6.
+    - `recipes`: the public parameters of the trees, the outermost first; empty for a baseline.
+    - `scale`: the only parameter of a baseline: epsilon of the exponential mechanism over the domain, or the standard
+      deviation of the binary search's comparisons.
     """
 
     method: str
@@ -174,19 +149,19 @@ class InteriorPoint(Mechanism):
             "split": budget.split and list(budget.split),
         }
         if method == methods.WEAKER:
-            promise = methods.weaker_promise(budget)
-            law |= {"promise": {"epsilon": promise.epsilon, "delta": promise.delta}}
+            guarantee = methods.weaker_guarantee(budget)
+            law |= {"promise": {"epsilon": guarantee.epsilon, "delta": guarantee.delta}}
         return law | methods.described(method, budget, log2_k, n)
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         target = law["target"]
-        promise: Guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
+        guarantee: Guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
         if "promise" in law:
-            promise = ApproxDP(**law["promise"])
+            guarantee = ApproxDP(**law["promise"])
         recipes = tuple(_tree(entry) for entry in law.get("recipes", ()))
         where = (law["shape"], law["draw"], law["log2_k"], law["n"])
-        return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0), law.get("draws_losses", False))
+        return cls(law["method"], guarantee, *where, recipes, law.get("scale", 0.0), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:

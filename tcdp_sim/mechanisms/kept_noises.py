@@ -13,7 +13,7 @@ Parameters = Mapping[str, Any]  # the parameters of a noise by name
 
 
 class _Kept:
-    """The noises that are known from before, and those that were asked for."""
+    """The noises that are known from before, and the noises that were asked for."""
 
     def __init__(self, known: Mapping[str, Parameters]) -> None:
         self.known = known
@@ -35,7 +35,7 @@ def keeping(known: Mapping[str, Parameters]) -> Iterator[dict[str, Parameters]]:
 
 
 def kept(name: str, build: Callable[..., Parameters], search: Callable[[], Parameters]) -> Parameters:
-    """Return what `build` makes of the known parameters of a noise, else those that `search` returns.
+    """Return the result of `build` for the known parameters of a noise, else for the parameters that `search` returns.
 
     `build` raises TypeError or ValueError for parameters that the noise cannot have.
     """
@@ -51,7 +51,7 @@ def kept(name: str, build: Callable[..., Parameters], search: Callable[[], Param
 
 
 def _built(build: Callable[..., Parameters], known: Parameters | None) -> Parameters | None:
-    """Return what `build` makes of parameters, None if there are none or the noise cannot have them."""
+    """Return the result of `build` for parameters; None if there are none or the noise cannot have them."""
     try:
         return None if known is None else build(**known)
     except (TypeError, ValueError):

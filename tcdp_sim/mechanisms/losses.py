@@ -1,4 +1,4 @@
-"""Privacy losses that a run draws beside its errors: their names, and those of noise on coordinates that move by one.
+"""The privacy losses of a run: their names, and the losses of noise on coordinates that move by one.
 
 The loss is L(y) = log(P(y) / Q(y)), where P and Q are the laws of the output on two neighbours.
 """

@@ -22,9 +22,9 @@ def leader_of_noisy_max(noise: Noise, gap: float, k: float) -> tuple[float, floa
     """Return the probabilities that the leader has the largest noisy score, and that it has not.
 
     The others trail by `gap`, and they all tie. The integral is over t on both sides of 0, where e^-t is the
-    probability of noise beyond that of the leader. Panels end where t or the tail of the others' noise is a multiple of
-    a width, and at kinks. Probabilities of the leader below 1e-18 may be wrong, which no
-    run sees: tails beyond e^-690 are left out, and noise of bounded support is rounded near its bound.
+    probability of noise beyond the leader's noise. Panels end where t or the tail of the others' noise is a multiple of
+    a width, and at kinks. Probabilities of the leader below 1e-18 may be wrong, which no run sees: tails beyond e^-690
+    are left out, and noise of bounded support is rounded near its bound.
     """
     tail = np.exp(-np.arange(np.log(2), DEEPEST, WIDTH))
     own = np.concatenate([np.asarray(noise.isf(tail)), noise.kinks])
@@ -44,8 +44,8 @@ def leader_of_noisy_max(noise: Noise, gap: float, k: float) -> tuple[float, floa
 def sparse_vector(vector: SparseVector, gap: float, neighbour_gap: float, k: float, n: int, rng: Any) -> Draws:
     """Return n privacy losses of sparse vector in both worlds.
 
-    The leader comes last. Half of the change of the gap is the leader's and half is that of all others, and the public
-    threshold stays. The output is the number of the first score that passes, or none.
+    The leader comes last. The leader makes half of the change of the gap, all others make the other half, and the
+    public threshold stays. The output is the number of the first score that passes, or none.
     """
     at, rise = vector.balanced_threshold(gap, k), (gap - neighbour_gap) / 2
     worlds = (gap, 0.0), (gap - rise, rise)

@@ -30,30 +30,10 @@ class MeanConcentrated(Mechanism):
     tau-subgaussian around it for tau^2 = 2 mu and for no smaller tau (Kearns and Saul). The bit, "the number is at
     least the cut", is a function of the release. In trials the record's bit is one. Neighbours substitute the record.
 
-    Parameters
-    ----------
-    answers : int
-        The number of answers, from 1 to 10,000.
-    epsilon : float
-        The parameter of each answer, in nats, above 0 and at most 20.
-    cut : int
-        The least number of ones with which the bit is one, from 1 to `answers`.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
+    Source: Dwork and Rothblum (2016) [DR16]; Kearns and Saul (1998) [KS98].
 
-    References
-    ----------
-    Dwork, Rothblum (2016), Concentrated differential privacy, https://arxiv.org/abs/1603.01887
-    Kearns, Saul (1998), Large deviation methods for approximate probabilistic inference,
-    https://arxiv.org/abs/1301.7392
-
-    Examples
-    --------
-    >>> mechanism = MeanConcentrated(answers=12, epsilon=1.0, cut=2)
-    >>> mechanism.guarantee
-    MeanConcentratedDP(mu=5.545405887120117, tau=3.3302870408179883)
-    >>> mechanism.bit_losses.round(3).tolist()
-    [-10.174, 0.135]
+    `answers`: the number of answers, from 1 to 10,000. `epsilon`: the parameter of each answer, in nats, above 0 and at
+    most 20. `cut`: the least number of ones with which the bit is one, from 1 to `answers`.
     """
 
     answers: int
@@ -123,16 +103,16 @@ class MeanConcentrated(Mechanism):
         return one - zero
 
     @property
-    def chance(self) -> float:
+    def probability(self) -> float:
         """The probability that an answer is the record's bit."""
         return 1 / (2 + expm1(-self.epsilon))
 
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
-        ones = (rng.binomial(self.answers, chance, size=trials) for chance in (self.chance, 1 - self.chance))
+        ones = (rng.binomial(self.answers, each, size=trials) for each in (self.probability, 1 - self.probability))
         return {name: self.epsilon * (2.0 * each - self.answers) for name, each in zip((LOSS, NEIGHBOUR), ones)}
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
-        ones = rng.binomial(self.answers, self.chance, size=trials)
+        ones = rng.binomial(self.answers, self.probability, size=trials)
         return {"loss": self.epsilon * (2.0 * ones - self.answers), "bit": ones >= self.cut}
 
 

@@ -39,7 +39,7 @@ def noise_law(point: Mapping[str, Any]) -> dict[str, Any]:
     """Return the noise of a sweep point as plain data: family, calibration, parameters and target.
 
     The noise is calibrated to the target for a query of sensitivity 1. A noise that the point gives by its parameters
-    (`scale`, `knee` or `bound`, in counts) has the calibration "given", has no target and promises nothing. Raises
+    (`scale`, `knee` or `bound`, in counts) has the calibration "given", has no target and no guarantee. Raises
     ValueError if the point lacks a value.
     """
     spec = point["noise"]
@@ -54,8 +54,8 @@ def noise_law(point: Mapping[str, Any]) -> dict[str, Any]:
 
 def built_noise(law: Mapping[str, Any]) -> tuple[Noise, Guarantee | None]:
     """Return the noise of plain data from `noise_law` and its guarantee, which is None for given parameters."""
-    promise = noise_axes.promised(law) if "target" in law else None
-    return noise_axes.built(law["noise"]["family"], law["parameters"]), promise
+    guarantee = noise_axes.guarantee_of(law) if "target" in law else None
+    return noise_axes.built(law["noise"]["family"], law["parameters"]), guarantee
 
 
 def _given(point: Mapping[str, Any]) -> tuple[str, ...]:

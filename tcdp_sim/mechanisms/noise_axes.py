@@ -72,20 +72,20 @@ def target_of(spec: Spec, point: Point) -> dict[str, float]:
 def named(spec: Spec, calibration: str | None = None) -> dict[str, str]:
     """Return the entry of a noise in a law: its family and its calibration.
 
-    `calibration` replaces that of the spec.
+    `calibration` replaces the calibration of the spec.
     """
     return {"family": spec["family"], "calibration": calibration or spec["calibration"]}
 
 
-def calibrated(spec: Spec, promise: Guarantee, *, coordinates: int = 1, k: float = 1) -> Noise:
-    """Return the noise of a spec that keeps the promise when this number of coordinates change by one each.
+def calibrated(spec: Spec, guarantee: Guarantee, *, coordinates: int = 1, k: float = 1) -> Noise:
+    """Return the noise of a spec that keeps the guarantee when this number of coordinates change by one each.
 
     `k` is the number of noisy values, for a noise that is tuned to it. Raises ValueError if no such noise is known.
     """
     objective = spec_objective(spec, k)
     family, method = spec["family"], spec["calibration"]
     given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": step(spec)}
-    return calibrate(family, promise, 1.0, method, **given).noise
+    return calibrate(family, guarantee, 1.0, method, **given).noise
 
 
 def step(spec: Spec) -> float:
@@ -112,7 +112,7 @@ def is_given(noise: Any) -> bool:
 
 
 def axes_of(spec: Spec, point: Point) -> tuple[str, ...]:
-    """Return the axes that the noise of a point depends on: its size, or those of its target."""
+    """Return the axes that the noise of a point depends on: its size, or the axes of its target."""
     return given_size(spec, point) or target_axes(depends_on(spec))
 
 
@@ -198,10 +198,10 @@ def unequal_noise_law(
     Raises ValueError for a noise that is calibrated by a theorem, or to another guarantee than TCDP.
     """
     wanted = target_of(spec, point)
-    promise = registry.noise(spec["family"]).equal_privacy(**wanted)
+    guarantee = registry.noise(spec["family"]).equal_privacy(**wanted)
     if spec["calibration"] != "tight":
         raise ValueError(f"calibration {spec['calibration']} of {spec['family']} is for equal moves; valid: tight")
-    found = calibrate_unequal(spec["family"], promise, largest, distance, coordinates, spec_objective(spec, k))
+    found = calibrate_unequal(spec["family"], guarantee, largest, distance, coordinates, spec_objective(spec, k))
     return {"noise": named(spec), "parameters": parameters(found.noise), "target": wanted}
 
 
@@ -214,9 +214,9 @@ def _noise_for(
     objective: Objective,
     step: float,
 ) -> Noise:
-    promise = noise_class.equal_privacy(**dict(wanted))
+    guarantee = noise_class.equal_privacy(**dict(wanted))
     given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": step}
-    return calibrate(noise_class.family, promise, 1.0, calibration, **given).noise
+    return calibrate(noise_class.family, guarantee, 1.0, calibration, **given).noise
 
 
 def parameters(noise: Noise) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def built(family: str, values: Mapping[str, float]) -> Noise:
     return noise
 
 
-def promised(law: Mapping[str, Any]) -> Guarantee:
+def guarantee_of(law: Mapping[str, Any]) -> Guarantee:
     """Return the guarantee of a law's noise at its target."""
     if not own_noises.is_here(law):
         kind, numbers = law[own_noises.PROMISE]
@@ -240,11 +240,11 @@ def promised(law: Mapping[str, Any]) -> Guarantee:
 
 
 def kept_for_readers(law: Mapping[str, Any], thresholds: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """Return what a law of a user's own noise keeps for those who read results without its class."""
+    """Return the values that a law of a user's own noise keeps for readers of results who lack its class."""
     found: dict[str, Any] = {own_noises.THRESHOLDS: {name: dict(each) for name, each in thresholds.items()}}
     if "target" in law and isinstance(law.get("noise"), Mapping):
-        promise = promised(law)
-        found[own_noises.PROMISE] = [type(promise).__name__, asdict(promise)]  # type: ignore[call-overload]
+        guarantee = guarantee_of(law)
+        found[own_noises.PROMISE] = [type(guarantee).__name__, asdict(guarantee)]  # type: ignore[call-overload]
     return found
 
 

@@ -27,34 +27,13 @@ class OptimalNoise(Mechanism):
     Neighbours substitute one record, so two bins change by one. The driver computes the noise, and its table of
     probabilities is part of the law.
 
-    Parameters
-    ----------
-    noise : Noise
-        The optimal noise found, in counts.
-    promise : Guarantee
-        (rho, omega)-tCDP, or rho-zCDP if omega is infinite or not given.
-    k : float
-        The number of bins, whole, from 1 to 1e300.
-    least : float
-        The lower bound on that quantile for every additive noise with this guarantee, in counts.
-    quantile : float
-        The quantile of `noise`, a multiple of 1/2 count, and so an upper bound on the optimum.
-    draws_losses : bool
-        True if a run also draws privacy losses, as for `Histogram`.
+    Source: Bun et al. (2018) [BDRS18] (the guarantee; the optimal noise is derived here).
 
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP,
-    https://doi.org/10.1145/3188745.3188946 (the guarantee; the optimal noise is derived here)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> mechanism = OptimalNoise(Gaussian(10.0), ZCDP(0.01), 1000.0, least=30.0, quantile=40.0)
-    >>> mechanism.thresholds
-    {'linf_error': {'optimum': 40.0}}
+    - `noise`: the optimal noise found, in counts.
+    - `promise`: (rho, omega)-tCDP, or rho-zCDP if omega is infinite or not given.
+    - `k`: the number of bins, whole, from 1 to 1e300.
+    - `least`: the lower bound on that quantile for every additive noise with this guarantee, in counts.
+    - `quantile`: the quantile of `noise`, a multiple of 1/2 count, and so an upper bound on the optimum.
     """
 
     noise: Noise
@@ -91,7 +70,7 @@ class OptimalNoise(Mechanism):
         k = whole("k", k, 1, _EXACT_INTEGERS) if k < _EXACT_INTEGERS else k
         given = {name: point.get(name) for name in ("rho", "omega")}
         target = {name: real(name, value, 0) for name, value in given.items() if value not in (None, np.inf)}
-        best = optimal_noise(_promise(target), LargestError(k, LEVEL), coordinates=2)
+        best = optimal_noise(_guarantee(target), LargestError(k, LEVEL), coordinates=2)
         noise, least = best.noise, best.bounds
         return {
             "mechanism": cls.name,
@@ -108,7 +87,7 @@ class OptimalNoise(Mechanism):
     def build(cls, law: Law, counts: Any) -> Self:
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         return cls(
-            noise, _promise(law["target"]), law["k"], law["least"], law["quantile"], law.get("draws_losses", False)
+            noise, _guarantee(law["target"]), law["k"], law["least"], law["quantile"], law.get("draws_losses", False)
         )
 
     @property
@@ -139,5 +118,5 @@ class OptimalNoise(Mechanism):
         return of_moves(self.noise, self.moves, trials, rng=rng)
 
 
-def _promise(target: dict[str, float]) -> Guarantee:
+def _guarantee(target: dict[str, float]) -> Guarantee:
     return TCDP(target["rho"], target["omega"]) if "omega" in target else ZCDP(target["rho"])

@@ -48,32 +48,11 @@ class PartitionSelection(Mechanism):
     role. A noisy threshold draws the noise of each key, which is calibrated tightly whatever its spec says. The best
     curves draw, for each number of records, how many of the keys with this number are released.
 
-    Parameters
-    ----------
-    curve : ReleaseCurve
-        The probability of release by the number of records.
-    promise : Guarantee
-        The guarantee for all keys of a person together; with a threshold, for keys and noisy counts.
-    counts : array_like of int
-        The records of each key, shape (m,), positive.
-    keys_per_person : int
-        The largest number of keys of a person.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
+    Source: Desfontaines et al. (2022) [DVGM22].
 
-    References
-    ----------
-    Desfontaines, Voss, Gipson, Mandayam (2022), Differentially private partition selection,
-    https://arxiv.org/abs/2006.03684
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.selection.keys import OptimalTCDP
-    >>> from tcdp_sim.privacy import ApproxZCDP
-    >>> keys = PartitionSelection(OptimalTCDP(0.1, 1e-6), ApproxZCDP(1e-6, 0.1), np.array([50, 40, 1]))
-    >>> keys.simulate(np.random.default_rng(0), 3)["keys"].tolist()
-    [2.0, 2.0, 2.0]
+    `curve`: the probability of release by the number of records. `promise`: the guarantee for all keys of a person
+    together; with a threshold, for keys and noisy counts. `counts`: the records of each key, shape (m,), positive.
+    `keys_per_person`: the largest number of keys of a person.
     """
 
     curve: ReleaseCurve
@@ -138,16 +117,18 @@ class PartitionSelection(Mechanism):
         per_key = whole("records_per_key", _given(point, "records_per_key"), 1, MOST_PER_KEY)
         law = {"mechanism": cls.name, "version": cls.version, "data": counts.digest}
         law |= {"method": method, "target": target, "keys": keys}
-        promise = _promise(target)
+        guarantee = _guarantee(target)
         if method != "threshold":
-            curve: Any = optimal_curve(method, promise, keys, per_key)
+            curve: Any = optimal_curve(method, guarantee, keys, per_key)
             return law | {"parameters": _parameters(curve)}
         spec = point.get("noise")
         if spec is None:
             raise ValueError("method = threshold needs noise, which the sweep does not give")
         sign = SIGNS[choice("comparison", _given(point, "comparison"), SIGNS)]
         step = noise_axes.step(spec)
-        curve = threshold_curve(spec["family"], promise, keys, per_key, comparison=sign, method=CALIBRATION, step=step)
+        curve = threshold_curve(
+            spec["family"], guarantee, keys, per_key, comparison=sign, method=CALIBRATION, step=step
+        )
         noise = {"noise": noise_axes.named(spec, CALIBRATION), "parameters": noise_axes.parameters(curve.noise)}
         return law | noise | {"threshold": curve.threshold, "comparison": sign, "per_key": per_key}
 
@@ -160,7 +141,7 @@ class PartitionSelection(Mechanism):
             own = {name: inf if value == "inf" else value for name, value in law["parameters"].items()}
             curve = KINDS[law["method"]](**own)
         records = np.asarray(counts, dtype=np.int64)
-        return cls(curve, _promise(law["target"]), records, int(law["keys"]), law.get("draws_losses", False))
+        return cls(curve, _guarantee(law["target"]), records, int(law["keys"]), law.get("draws_losses", False))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -244,7 +225,7 @@ def _target(point: Point) -> dict[str, Any]:
     return target if omega == inf else target | {"omega": omega}
 
 
-def _promise(target: Mapping[str, Any]) -> Guarantee:
+def _guarantee(target: Mapping[str, Any]) -> Guarantee:
     if "epsilon" in target:
         return ApproxDP(target["epsilon"], target["delta"])
     if "omega" in target:

@@ -45,29 +45,11 @@ class PerRecordLoss(Mechanism):
     the mean E[e^((order - 1) L)] - 1. These numbers are drawn by importance sampling. The relative standard error grows
     neither for small influences nor for large orders. If the moment is infinite or above 1e150, every trial is inf.
 
-    Parameters
-    ----------
-    release : Release
-        The release.
-    influence : float
-        The largest change of the answer by the record, in the units of the answer, above 0.
-    epsilon : float or None
-        The privacy loss at which tail and profile are taken, in nats, above 0.
-    order : float or None
-        The order of the Renyi divergence, above 1.
+    Source: Finley et al. (2024) [Fin24].
 
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Laplace
-    >>> from tcdp_sim.per_record import AdditiveRelease
-    >>> loss = PerRecordLoss(AdditiveRelease(Laplace(2.0)), influence=1.0)
-    >>> bool((abs(loss.simulate(np.random.default_rng(0), 100)["privacy_loss"]) <= 0.5).all())
-    True
+    `influence`: the largest change of the answer by the record, in the units of the answer, above 0. `epsilon`: the
+    privacy loss at which tail and profile are taken, in nats, above 0. `order`: the order of the Renyi divergence,
+    above 1.
     """
 
     release: Release

@@ -33,33 +33,15 @@ LARGEST = 1e150  # larger errors are recorded as infinite
 class PerRecordSum(Mechanism):
     """One release of each sum, and its error: the released sum minus the true sum, in the units of the values.
 
-    A record is in one group, so its policy is that of one release. One sum yields its error. Several sums yield the
+    A record is in one group, so it has the policy of one release. One sum yields its error. Several sums yield the
     median of the relative errors and the shares of groups that are close or negative. Squared errors are recorded only
     if the fourth moment of the release is finite, because otherwise the mean of squared errors has no standard error.
 
-    Parameters
-    ----------
-    release : Release
-        The release of a sum.
-    answers : tuple of float
-        The numbers that noise is added to, one per group, each at least 0; for a clipped release the clipped sums.
-    truths : tuple of float or None
-        The true sums, if they differ from `answers`.
-    nonnegative : bool
-        True if released sums below 0 become 0. Transformed releases have an option of their own for that.
+    Source: Finley et al. (2024) [Fin24].
 
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.per_record import AdditiveRelease
-    >>> sums = PerRecordSum(AdditiveRelease(Gaussian(1.0)), (1000.0,))
-    >>> bool(sums.simulate(np.random.default_rng(0), 100)["within_10_percent"].all())
-    True
+    `answers`: the numbers that noise is added to, one per group, each at least 0; for a clipped release the clipped
+    sums. `truths`: the true sums, if they differ from `answers`. `nonnegative`: True if released sums below 0 become 0.
+    Transformed releases have an option of their own for that.
     """
 
     release: Release

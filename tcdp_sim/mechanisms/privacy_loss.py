@@ -32,32 +32,12 @@ class PrivacyLoss(Mechanism):
     numbers are drawn by importance sampling. The relative standard error does not grow even as the means fall to
     1e-300. If the moment is infinite or above 1e150, every trial is inf.
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise.
-    promise : Guarantee or None
-        The guarantee that the noise is calibrated to at sensitivity 1; None if its parameters were given.
-    shift : float
-        The distance of the answers on two data sets, in counts, above 0; 2 for a group of two records.
-    epsilon : float or None
-        The privacy loss at which tail and profile are taken, in nats, of any sign.
-    order : float or None
-        The order of the Renyi divergence, above 1.
+    Source: Bun et al. (2018), Section 2 [BDRS18].
 
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 2,
-    https://doi.org/10.1145/3188745.3188946
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> rng = np.random.default_rng(0)
-    >>> moment = PrivacyLoss(Gaussian(1.0), None, order=2.0).simulate(rng, 10_000)["renyi_excess"]
-    >>> bool(abs(moment.mean() - np.expm1(1.0)) < 0.02)
-    True
+    `promise`: the guarantee that the noise is calibrated to at sensitivity 1; None if its parameters were given.
+    `shift`: the distance of the answers on two data sets, in counts, above 0; 2 for a group of two records. `epsilon`:
+    the privacy loss at which tail and profile are taken, in nats, of any sign. `order`: the order of the Renyi
+    divergence, above 1.
     """
 
     noise: Noise

@@ -52,37 +52,13 @@ class PrivateCandidates(Mechanism):
     - exponential_mechanism, permute_and_flip, generalized_histogram (Algorithm 21), obvious_answer (Algorithm 22): a
       selection that sees all scores, and releases the candidate alone.
 
-    Parameters
-    ----------
-    method : str
-        One of `METHODS`.
-    losses : ndarray of float
-        The accuracies that the candidates lack beside the best one, shape (k,), rising from 0.
-    records : float
-        n, the number of private records.
-    promise : Guarantee
-        The guarantee.
-    parameters : mapping of str to float
-        `scale` of the noise of a run in counts, or the parameters of the selection.
-    tries : Tries or None
-        The law of the number of runs, for methods with a random one.
-    family : str or None
-        The family of the noise of Algorithms 21 and 22.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
+    Source: Liu and Talwar (2019) [LT19]; Papernot and Steinke (2022) [PS22].
 
-    References
-    ----------
-    Liu, Talwar (2019), Private selection from private candidates, https://arxiv.org/abs/1811.07971
-    Papernot, Steinke (2022), Hyperparameter tuning with Renyi differential privacy, https://arxiv.org/abs/2110.03620
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> losses = np.array([0.0, 0.5])
-    >>> choice = PrivateCandidates("all_runs", losses, 100.0, ZCDP(1.0), {"scale": 1.0})
-    >>> bool(choice.simulate(np.random.default_rng(0), 100)["best_selected"].all())
-    True
+    - `losses`: the losses in accuracy of the candidates against the best one, shape (k,), rising from 0.
+    - `records`: n, the number of private records.
+    - `parameters`: `scale` of the noise of a run in counts, or the parameters of the selection.
+    - `tries`: the law of the number of runs, for methods with a random one.
+    - `family`: the family of the noise of Algorithms 21 and 22.
     """
 
     method: str
@@ -167,17 +143,17 @@ class PrivateCandidates(Mechanism):
         family = law["noise"]["family"] if "noise" in law else None
         tries = tries_of(method, law["tries"]) if method in LAWS else None
         if tries is not None:
-            promise: Guarantee = TCDP(target["rho"], target["omega"])
+            guarantee: Guarantee = TCDP(target["rho"], target["omega"])
         elif method == ALL_RUNS:
-            promise = ZCDP(target["rho"])
+            guarantee = ZCDP(target["rho"])
         else:
-            promise = selection_guarantee(method, family, "tight", target)
+            guarantee = selection_guarantee(method, family, "tight", target)
         losses = accuracy_losses(law["problem"], law["k"])
         return cls(
             method,
             losses,
             law["records"],
-            promise,
+            guarantee,
             dict(law["parameters"]),
             tries,
             family,
@@ -195,7 +171,7 @@ class PrivateCandidates(Mechanism):
 
     @property
     def scores(self) -> Floats:
-        """The numbers of correct predictions, less that of the best candidate, in counts."""
+        """The numbers of correct predictions minus the number of the best candidate, in counts."""
         return -self.records * self.losses
 
     @property

@@ -36,28 +36,10 @@ class PureFromZCDP(Mechanism):
 
     A trial uses a data set on which the mean error of M' is largest. Neighbours substitute one record.
 
-    Parameters
-    ----------
-    n : int
-        The number of records of M.
-    rho : float
-        The zCDP parameter of M, at most 1/(n sqrt(pi)), which is alpha^2 >= rho.
-    epsilon : float
-        The parameter of pure DP, in nats.
-    values : int
-        The number of values of a record, from 2 to 100.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
+    Source: Bun and Steinke (2016), Theorem 32 [BS16].
 
-    References
-    ----------
-    Bun, Steinke (2016), Theorem 32, https://doi.org/10.1007/978-3-662-53641-4_24
-
-    Examples
-    --------
-    >>> mechanism = PureFromZCDP(n=100, rho=0.005, epsilon=1.0, values=12)
-    >>> mechanism.records, len(mechanism.net), round(mechanism.alpha, 4)
-    (2557, 4, 0.0798)
+    `rho`: the zCDP parameter of M, at most 1/(n sqrt(pi)), which is alpha^2 >= rho. `epsilon`: the parameter of pure
+    DP, in nats. `values`: the number of values of a record, from 2 to 100.
     """
 
     n: int

@@ -56,27 +56,9 @@ class Quantiles(Mechanism):
 
     They are released by a method of `tcdp_sim.ordered.quantiles`.
 
-    Parameters
-    ----------
-    method : Method
-        The method with its guarantee.
-    line : Line
-        The records.
-    alpha : float
-        A trial is a success if all rank errors are at most alpha n, in (0, 1).
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says. They are those of the densities of selections, of
-        independent ones before outputs are sorted, and those of the noisy counts of a tree or of prefix sums.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> from tcdp_sim.ordered.quantiles import Line, Recursive
-    >>> line = Line(np.arange(1000) + 0.5, 1024, "reals")
-    >>> mechanism = Quantiles(Recursive.of((0.25, 0.5, 0.75), "substitute", ZCDP(0.5)), line, 0.05)
-    >>> float(mechanism.simulate(np.random.default_rng(0), 100)["largest_rank_error"].max()) < 50
-    True
+    `alpha`: a trial is a success if all rank errors are at most alpha n, in (0, 1). `draws_losses`: True if a run also
+    draws privacy losses, as `loss_pair` says. The losses are computed from the densities of selections (of independent
+    ones before outputs are sorted), and from the noisy counts of a tree or of prefix sums.
     """
 
     method: Method
@@ -211,7 +193,7 @@ class Quantiles(Mechanism):
     def moves(self) -> int | None:
         """The number of noisy counts that neighbours move, None for a method without such counts.
 
-        The loss of isotropic noise is that of one count, which moves by `step`.
+        The loss of isotropic noise is the loss of one count, which moves by `step`.
         """
         if not isinstance(self.method, FromPrefixSums | TreeSearch):
             return None

@@ -118,7 +118,7 @@ def release_law(point: Point, values: Floats | None = None) -> Data:
 def influence_of(name: str, value: Any, values: Floats | None = None) -> float:
     """Return an influence above 0: a given number, or a quantile of the values that one of WORDS names.
 
-    The quantile is that of the inverted CDF. Raises ValueError for anything else.
+    The quantile is a value of the inverted CDF. Raises ValueError for anything else.
     """
     if not isinstance(value, str):
         return real(name, value, 0)

@@ -44,43 +44,14 @@ class SmoothSensitivity(Mechanism):
     the upper bound of the domain. The error is the distance between the release, clamped to the domain, and the same
     statistic of the n clean records. Neighbours substitute one record.
 
-    Parameters
-    ----------
-    method : str
-        One of METHODS: the statistic and the source of its noise.
-    promise : TCDP or ZCDP
-        The guarantee of the release.
-    clean : Records
-        The n records before their contamination.
-    contamination : float
-        The share of the records that is moved to the upper bound, from 0 to below 0.5.
-    trim : float
-        The share of the records that a trimmed mean leaves out at each end.
-    noise : Noise or None
-        The noise that is added, times `sensitivity`; None for an interior point.
-    smoothing : float
-        The largest change of the log of the smooth sensitivity per substituted record, in nats.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
+    Source: Nissim et al. (2007) [NRS07]; Bun and Steinke (2019) [BS19].
 
-    References
-    ----------
-    Nissim, Raskhodnikova, Smith (2007), Smooth sensitivity and sampling in private data analysis,
-    https://doi.org/10.1145/1250790.1250803
-
-    Bun, Steinke (2019), Average-case averages: private algorithms for smooth sensitivity and mean estimation,
-    https://arxiv.org/abs/1906.02830
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> from tcdp_sim.ordered.thresholds import Records
-    >>> records = Records([400, 500, 600], [300, 400, 300], 1024)
-    >>> mean = SmoothSensitivity("mean_global", ZCDP(0.5), records, 0.0, 0.0, Gaussian(1.0))
-    >>> mean.answer, mean.sensitivity
-    (500.0, 1.023)
+    - `method`: one of METHODS: the statistic and the source of its noise.
+    - `clean`: the n records before their contamination.
+    - `contamination`: the share of the records that is moved to the upper bound, from 0 to below 0.5.
+    - `trim`: the share of the records that a trimmed mean leaves out at each end.
+    - `noise`: the noise that is added, times `sensitivity`; None for an interior point.
+    - `smoothing`: the largest change of the log of the smooth sensitivity per substituted record, in nats.
     """
 
     method: str
@@ -140,7 +111,7 @@ class SmoothSensitivity(Mechanism):
         law |= _records(point, options)
         if source == "smooth":
             law["smoothing"] = real("smoothing", point.get("smoothing"), 0)
-            noise = calibrate_smooth(point.get("smooth_noise"), _promise(target), law["smoothing"]).noise  # type: ignore[arg-type]
+            noise = calibrate_smooth(point.get("smooth_noise"), _guarantee(target), law["smoothing"]).noise  # type: ignore[arg-type]
         elif source == "global":
             noise = calibrate("gaussian", ZCDP(target["rho"])).noise
         else:
@@ -154,7 +125,7 @@ class SmoothSensitivity(Mechanism):
         records = Records(values, times, 2 ** law["log2_k"])
         noise = noise_axes.built(law["noise"], law["parameters"]) if "noise" in law else None
         rest = (law["contamination"], law.get("trim", 0.0), noise, law.get("smoothing", 0.0))
-        built = cls(law["method"], _promise(law["target"]), records, *rest, law.get("draws_losses", False))
+        built = cls(law["method"], _guarantee(law["target"]), records, *rest, law.get("draws_losses", False))
         _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
 
@@ -256,7 +227,7 @@ class SmoothSensitivity(Mechanism):
         return "trimmed_mean", int(self.trim * self.clean.n) if statistic == "trimmed_mean" else 0
 
 
-def _promise(target: Mapping[str, float]) -> TCDP | ZCDP:
+def _guarantee(target: Mapping[str, float]) -> TCDP | ZCDP:
     return TCDP(**target) if "omega" in target else ZCDP(**target)
 
 

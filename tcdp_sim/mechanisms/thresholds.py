@@ -52,38 +52,13 @@ class Thresholds(Mechanism):
 
     Neighbours substitute one record. The number of records n and the domain are public.
 
-    Parameters
-    ----------
-    method : str
-        "windows" (algorithm T1), "medians_h" (T2 with h rounds), "deciles" or "median" (T3), "tree_b" (a noisy b-ary
-        tree), "square_root" (the square-root factorisation of prefix sums) or "binary_search" (for the median).
-    promise : TCDP or ZCDP
-        The guarantee of the release.
-    records : Records
-        The records.
-    beta : float
-        The failure probability of the proved error bound, in (0, 1).
-    family, calibration : str
-        The noise on the nodes of a tree of interior points, for methods that use them.
-    most_windows : int
-        The largest number of windows, from 1 to 10,000.
-    draws_losses : bool
-        True if a run also draws privacy losses, as `loss_pair` says.
+    Source: Bun et al. (2018), Section 5.3 [BDRS18].
 
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5.3,
-    https://doi.org/10.1145/3188745.3188946
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.privacy import ZCDP
-    >>> from tcdp_sim.ordered.thresholds import Records
-    >>> records = Records([400, 500, 600], [300, 400, 300], 1024)
-    >>> search = Thresholds("binary_search", ZCDP(10.0), records)
-    >>> float(search.simulate(np.random.default_rng(0), 100)["median_rank_error"].max()) < 50
-    True
+    `method`: "windows" (algorithm T1), "medians_h" (T2 with h rounds), "deciles" or "median" (T3), "tree_b" (a noisy
+    b-ary tree), "square_root" (the square-root factorisation of prefix sums) or "binary_search" (for the median).
+    `beta`: the failure probability of the proved error bound, in (0, 1). `family`, `calibration`: the noise on the
+    nodes of a tree of interior points, for methods that use them. `most_windows`: the largest number of windows, from 1
+    to 10,000.
     """
 
     method: str
@@ -172,12 +147,12 @@ class Thresholds(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         target = law["target"]
-        promise = TCDP(**target) if "omega" in target else ZCDP(**target)
+        guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
         values, times = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
         records = Records(values, times, 2 ** law["log2_k"])
         more = {name: law[name] for name in ("most_windows",) if name in law}
         more |= {name: law[name] for name in ("draws_losses",) if name in law}
-        built = cls(law["method"], promise, records, law["beta"], **law.get("noise", {}), **more)
+        built = cls(law["method"], guarantee, records, law["beta"], **law.get("noise", {}), **more)
         _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
 
@@ -233,7 +208,7 @@ class Thresholds(Mechanism):
 
     @property
     def moves(self) -> int | None:
-        """One for a method with Gaussian noise in all counts, whose loss is that of one count; None for the others."""
+        """One for a method with Gaussian noise in all counts, which loses as much as one count; None for the others."""
         return 1 if self.method in LINEAR else None
 
     @property

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tcdp_sim.noise.truncated_laplace import TruncatedLaplace
     from tcdp_sim.noise.uniform_log_normal import UniformLogNormal
 
+    #: The noise families of the package, by name.
     FAMILIES: dict[str, type[Noise]]
 
 __all__ = [

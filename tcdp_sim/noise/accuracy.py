@@ -1,4 +1,4 @@
-"""The largest of many draws of a noise: the radius that theorems promise."""
+"""The largest of many draws of a noise: the radius that theorems guarantee."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,17 +15,7 @@ class HasErrorRadius(Distribution):
     def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
         """Return the radius that with probability >= 1 - failure none of `k` draws exceeds in absolute value.
 
-        Parameters
-        ----------
-        k : array_like
-            The number of draws, from 1 to 1e300.
-        failure : array_like
-            The probability of a larger draw, in (0, 1).
-
-        Returns
-        -------
-        float or array
-            The radius, in counts. The fallback is the union bound by the noise's own quantile.
+        `k`: the number of draws, from 1 to 1e300.
         """
         return self.isf(0.5 * np.exp(-self._log_ratio(k, failure)))
 

@@ -24,21 +24,14 @@ class ArsinhNormal(StretchableNoise):
     With y = arsinh(sigma x / scale) / sigma, the density is phi(y) / (scale cosh(sigma y)). The noise tends to
     N(0, scale^2) as sigma falls to 0. Sinh-normal noise is its mirror image: it has arsinh in place of sinh.
 
+    Source: Bun and Steinke (2019) [BS19].
+
     Parameters
     ----------
     scale : float
         Standard deviation of the Gaussian limit, in counts, above 0.
     sigma : float
         Weight of the tails, in (0, 10], without unit.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range or is no single number.
-
-    References
-    ----------
-    Bun, Steinke (2019), arsinh-normal noise, https://arxiv.org/abs/1906.02830
 
     Examples
     --------
@@ -99,7 +92,7 @@ class ArsinhNormal(StretchableNoise):
         return 0.5 * (smoothing / self.sigma) ** 2, float(constant)
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Return the largest shift at which the formula of Bun-Steinke 2019 gives (epsilon^2 / 2)-zCDP.
+        """Return the largest shift at which the formula of Bun-Steinke 2019 [BS19] gives (epsilon^2 / 2)-zCDP.
 
         The formula is epsilon = sqrt(t^2 / sigma^2 + t / sigma + 2 t) + (2 / (3 sigma) + sigma / 2) s.
         """

@@ -15,7 +15,7 @@ from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee
 
 @cache
 def _needed(cls: Any) -> tuple[str, ...]:
-    """Return what the target of a class needs: rho, and with a light or bounded tail what bounds its orders."""
+    """Return the numbers that a class's target needs: rho, and with a light or bounded tail a bound on its orders."""
     if not is_foreign(cls) or cls.parameters() != ("scale",) or defines(cls, "equal_privacy"):
         return ("rho",)
     unit = cls(1.0)
@@ -36,16 +36,10 @@ class Calibratable(Distribution):
 
     The fallbacks admit every guarantee that the search over one `scale` covers, and know no theorem.
 
-    Attributes
-    ----------
-    depends_on : tuple of str
-        The numbers that `equal_privacy` reads, out of rho, omega and delta.
-    guarantees : str
-        The guarantees that `can_meet` admits, for messages.
-    theorem_is_nearly_sharp : bool
-        True if a search gains so little that it runs only on request.
-    is_optimized : bool
-        True if the noise is a table that convex optimisation finds (`tcdp_sim.calibration.optimal`), without a scale.
+    `depends_on`: the numbers that `equal_privacy` reads, out of rho, omega and delta. `guarantees`: the guarantees that
+    `can_meet` admits, for messages. `theorem_is_nearly_sharp`: True if a search gains so little that it runs only on
+    request. `is_optimized`: True if the noise is a table that convex optimisation finds
+    (`tcdp_sim.calibration.optimal`), without a scale.
     """
 
     _gives_fallbacks = True
@@ -85,24 +79,8 @@ class Calibratable(Distribution):
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
         """Return the noise that a theorem's constants give, method "paper" of `calibration.calibrate`.
 
-        Parameters
-        ----------
-        guarantee : Guarantee
-            A guarantee that `can_meet` admits.
-        sensitivity : float
-            The change of one coordinate between neighbours, > 0, in counts.
-        coordinates : int
-            The number of coordinates that may change at once, >= 1.
-
-        Returns
-        -------
-        Self
-            A noise of the family.
-
-        Raises
-        ------
-        ValueError
-            If no theorem gives the guarantee, or outside of its preconditions. The fallback knows no theorem.
+        `sensitivity`: the change of one coordinate between neighbours, > 0, in counts. `coordinates`: the number of
+        coordinates that may change at once, >= 1.
         """
         goal = f"calibrate {cls.family} to {guarantee} by a theorem"
         raise cannot(
@@ -111,7 +89,7 @@ class Calibratable(Distribution):
 
     @classmethod
     def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
-        """Return True if no smaller noise of the family than that of `by_theorem` meets the guarantee."""
+        """Return True if no noise of the family that is smaller than the result of `by_theorem` meets the guarantee."""
         return False
 
     def widened(self, factor: float) -> Self:

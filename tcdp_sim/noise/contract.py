@@ -1,6 +1,6 @@
 """The contract of a noise: its methods describe one law, symmetric about zero, and its losses keep their digits.
 
-`broken` yields what does not hold, one line each. The checks compare the methods with each other, at quantiles from the
+`broken` yields the broken rules, one line each. The checks compare the methods with each other, at quantiles from the
 centre to the far tails, so they need no knowledge of the law. They find mistakes in formulas; they prove nothing.
 """
 
@@ -27,8 +27,8 @@ _FORMS = {  # method -> what it is, by the methods that every class has
 def broken(noise: Any, draws: int = DRAWS) -> Iterator[str]:
     """Yield one line for each way in which a noise with plain parameters breaks the contract.
 
-    A line names the method, its arguments, what it gives and what would be right. Nothing is checked after a quantile,
-    a tail or a density that is wrong, because all later checks use them.
+    A line names the method, its arguments, its result and the right one. Nothing is checked after a quantile, a tail or
+    a density that is wrong, because all later checks use them.
     """
     ground = (_quantiles, _tails, _density)
     checks = (
@@ -123,7 +123,7 @@ _NEARER = 0.5 ** np.arange(40)  # a narrow peak may lie next to the first quanti
 
 
 def _density(noise: Any) -> Iterator[str]:
-    """Check that the density integrates to the tails, between quantiles, and that the variance is that of the law."""
+    """Check that the density integrates to the tails, between quantiles, and that its variance is the stated one."""
     if noise.is_discrete:
         return
     x = np.concatenate([[0.0], positive(noise)])

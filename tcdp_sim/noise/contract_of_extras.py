@@ -1,4 +1,4 @@
-"""The contract of what a noise class may define beside its law and its losses: each is compared with its fallback."""
+"""The contract of the optional methods of a noise class: each is compared with its fallback."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

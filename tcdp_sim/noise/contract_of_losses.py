@@ -68,7 +68,7 @@ def _slope_error(noise: Any, x: Floats, shift: float) -> Floats:
 
 
 def _far_losses(noise: Any) -> Iterator[str]:
-    """Check that a loss of the class's own keeps its digits far out: that of a shift is the sum of those of its halves.
+    """Check that a loss of the class's own keeps its digits far out: it adds up from the losses of half the shift.
 
     A difference of two powers of y cancels there, first to a few digits and then to 0.
     """

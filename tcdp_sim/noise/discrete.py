@@ -53,8 +53,8 @@ class DiscreteNoise(Noise):
     """A symmetric noise on the lattice (offset + Z) step, in counts.
 
     It is for data that change by whole steps: at any other shift every loss is infinite. `pdf` and `logpdf` give the
-    probability of a point. A subclass gives `step_length` and, as functions of whole i >= 0, the log of the probability
-    of the point (offset + i) step and that of the tail from it on.
+    probability of a point. A subclass gives `step_length` and, as functions of whole i >= 0, the logs of the
+    probabilities of the point (offset + i) step and of the tail from it on.
 
     Attributes
     ----------
@@ -90,11 +90,11 @@ class DiscreteNoise(Noise):
 
     @abstractmethod
     def _outward(self, log_p: Floats) -> Floats:
-        """Return the least x >= 0 with log P[Z > x] <= log_p, or a point beside it, in steps."""
+        """Return the least x >= 0 with log P[Z > x] <= log_p, or a neighbouring point, in steps."""
 
     @abstractmethod
     def _inward(self, log_q: Floats) -> Floats:
-        """Return the largest x >= 0 with P[Z >= x] >= q, or a point beside it, in steps."""
+        """Return the largest x >= 0 with P[Z >= x] >= q, or a neighbouring point, in steps."""
 
     # The law of points and tails. Arguments and quantiles are in counts, all others in steps.
 
@@ -172,7 +172,7 @@ class DiscreteNoise(Noise):
 
     @cached_property
     def _strips(self) -> Strips:
-        """The strips of the dithered law. What draws beside their rectangles need is computed without its checks."""
+        """The strips of the dithered law. Draws outside of their rectangles are computed without its checks."""
         return replace(strips(self.with_density()), pdf=self._density, isf_log=self._far)
 
     def _density(self, x: Floats) -> Floats:
@@ -231,7 +231,8 @@ class DiscreteNoise(Noise):
         Returns
         -------
         LossAtoms
-            The losses in nats, descending, the logs of their probabilities, and those of the rest on both sides.
+            The losses in nats, descending, the logs of their probabilities, and the logs of the remaining probabilities
+            on both sides.
 
         Raises
         ------
@@ -300,6 +301,6 @@ def _rounded(steps: Floats, offset: float) -> Floats:
 
 
 def _least(x: Floats, enough: Callable[[Floats], Any]) -> Floats:
-    """Return the least point at which `enough` holds, where x is that point or one beside it."""
+    """Return the least point at which `enough` holds, where x is that point or a neighbour of it."""
     x = np.where(enough(x - 1), x - 1, x)
     return np.where(enough(x), x, x + 1)

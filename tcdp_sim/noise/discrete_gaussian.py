@@ -28,21 +28,14 @@ class DiscreteGaussian(SmoothTail):
     sigma^2 = Delta^2 / (2 rho) the noise gives rho-zCDP to answers on step Z that move by Delta, a multiple of the
     step. This is exact: D_a = a Delta^2 / (2 sigma^2) at every whole order a, and D_a is smaller in between.
 
+    Source: Canonne et al. (2020) [CKS20].
+
     Parameters
     ----------
     sigma : float
         The parameter sigma, in counts, above 0.
     step : float
         Distance of neighbouring points, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Canonne, Kamath, Steinke (2020), The discrete Gaussian for differential privacy, https://arxiv.org/abs/2004.00010
 
     Examples
     --------
@@ -100,7 +93,7 @@ class DiscreteGaussian(SmoothTail):
         """Return D_order for finite orders; infinite at no whole number of steps.
 
         The tilted law is the noise moved by (order - 1) shift, whose sum over the lattice is at most the sum over the
-        lattice moved by a whole number (Canonne, Kamath, Steinke 2020, Proposition 5, and its proof).
+        lattice moved by a whole number (Canonne, Kamath, Steinke 2020 [CKS20], Proposition 5, and its proof).
         """
         steps = self.steps_of(shift)
         if steps is None:
@@ -136,7 +129,7 @@ class DiscreteGaussian(SmoothTail):
         return value - error - TINY, value, value + error + TINY
 
     def _terms(self, last: float) -> Floats:
-        """Return the points up to the last one whose probability is not negligible beside the largest of them."""
+        """Return the points up to the last one whose probability is not negligible against the largest one."""
         sigma = self._theta.sigma
         reach = np.sqrt(2 * _NEGLIGIBLE) * sigma
         first, last = -reach, min(last, reach)

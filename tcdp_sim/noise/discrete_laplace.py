@@ -18,21 +18,14 @@ class DiscreteLaplace(SmoothTail):
 
     With scale = Delta / epsilon it gives epsilon-DP to answers on step Z that move by Delta, a multiple of the step.
 
+    Source: Ghosh et al. (2012) [GRS12].
+
     Parameters
     ----------
     scale : float
         Scale of the noise, in counts, above 0.
     step : float
         Distance of neighbouring points, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Ghosh, Roughgarden, Sundararajan (2012), the geometric mechanism, https://arxiv.org/abs/0811.2841
 
     Examples
     --------

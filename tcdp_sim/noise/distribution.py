@@ -23,16 +23,9 @@ class Distribution(Parametric, ABC):
     Scalars give scalars. Values are accurate to about 1e-12 relative, from the centre to tail probabilities of 1e-300.
     The log forms and `sf`/`isf` are for the upper tail. Probabilities outside [0, 1] and NaN give NaN.
 
-    Attributes
-    ----------
-    family : str
-        The name of the family, in configs and in laws of cells.
-    is_discrete : bool
-        True for a noise without a density. It protects whole numbers only, and makes ties.
-    is_staircase : bool
-        True if the density is known to be constant between its `kinks`.
-    isotropic : bool
-        True if the joint law of several coordinates depends on their Euclidean length only.
+    `is_discrete`: True for a noise without a density. It protects whole numbers only, and makes ties. `is_staircase`:
+    True if the density is known to be constant between its `kinks`. `isotropic`: True if the joint law of several
+    coordinates depends on their Euclidean length only.
     """
 
     _gives_fallbacks = True

@@ -22,14 +22,10 @@ class DitheredNoise(Noise):
     """The noise scale (Z + U), with Z on a lattice of step 1 and U uniform on (-1/2, 1/2).
 
     Adding Z + U orders whole numbers as adding Z does, and a fair coin breaks ties. At a shift of (n + f) scale, the
-    mean of e^((a-1) L) is 1 - f times that of Z at n plus f times that at n + 1. The same holds for delta(epsilon).
+    mean of e^((a-1) L) is 1 - f times the mean of Z at n plus f times the mean at n + 1. The same holds for
+    delta(epsilon).
 
-    Attributes
-    ----------
-    lattice : DiscreteNoise
-        The noise Z on the lattice, in steps.
-    scale : float
-        The length of a step, in counts.
+    `lattice`: the noise Z on the lattice, in steps. `scale`: the length of a step, in counts.
     """
 
     lattice: Any  # a `DiscreteNoise`, a class that is made of this one

@@ -19,8 +19,10 @@ class DitheredLattice(DitheredNoise):
     """The noise scale (Z + U), with Z a `LatticeNoise` and U uniform on (-1/2, 1/2).
 
     Adding Z + U orders whole numbers as adding Z does, and a fair coin breaks ties. At a shift of (n + f) scale, the
-    mean of e^((a-1) L) is 1 - f times that of Z at n plus f times that at n + 1. The same holds for delta(epsilon).
-    Hence a guarantee of Z for a shift by one holds here for every shift up to scale (derived here).
+    mean of e^((a-1) L) is 1 - f times the mean of Z at n plus f times the mean at n + 1. The same holds for
+    delta(epsilon). Hence a guarantee of Z for a shift by one holds here for every shift up to scale (derived here).
+
+    Source: Ghosh et al. (2012) [GRS12].
 
     Parameters
     ----------
@@ -32,15 +34,6 @@ class DitheredLattice(DitheredNoise):
         Fall of the log probability per step beyond the table, above 0.
     scale : float
         Length of a step, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range.
-
-    References
-    ----------
-    Ghosh, Roughgarden, Sundararajan (2012), the geometric mechanism, https://arxiv.org/abs/0811.2841
 
     Examples
     --------

@@ -35,6 +35,8 @@ class ExponentialPolylogarithmic(Noise):
     rate (log(t / scale + offset)^power - log(offset)^power) nats. The log density is never concave. The variance is inf
     for power 1 and rate <= 3. Quantiles beyond the largest float are inf.
 
+    Source: Finley et al. (2024), Section 5 and Table 3 (with its variances corrected) [Fin24].
+
     Parameters
     ----------
     scale : float
@@ -45,15 +47,6 @@ class ExponentialPolylogarithmic(Noise):
         Offset inside the logarithm, above 0. For power > 1 it must be at least e^(power - 1).
     rate : float
         Factor of the power, in nats, above 0. For power 1 it must be above 1.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range or is no single number.
-
-    References
-    ----------
-    Finley et al. (2024), Section 5 and Table 3 (with its variances corrected), https://arxiv.org/abs/2409.18118
 
     Examples
     --------

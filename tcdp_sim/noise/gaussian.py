@@ -24,19 +24,12 @@ class Gaussian(Noise):
 
     With scale^2 = Delta^2 / (2 rho) it gives rho-zCDP for sensitivity Delta, hence (rho, omega)-tCDP for every omega.
 
+    Source: Bun and Steinke (2016), Proposition 6 [BS16].
+
     Parameters
     ----------
     scale : float or array
         Standard deviation, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If the scale is not above 0.
-
-    References
-    ----------
-    Bun, Steinke (2016), Proposition 6, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -26,21 +26,14 @@ class GeneralizedGaussian(Noise):
     A record of influence t, in counts, has a privacy loss of at most (t / scale)^power nats. Above power 1 the loss has
     no bound. All moments are finite. Below power 1 the log density is not concave: it has a vertical cusp at 0.
 
+    Source: Finley et al. (2024), Corollary 5.6 (without its power 0) [Fin24].
+
     Parameters
     ----------
     scale : float or array
         Scale of the noise, in counts, above 0.
     power : float or array
         Power of the exponent, in [0.02, 1], by default 1/2; 1 is Laplace noise.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range.
-
-    References
-    ----------
-    Finley et al. (2024), Corollary 5.6 (without its power 0), https://arxiv.org/abs/2409.18118
 
     Examples
     --------

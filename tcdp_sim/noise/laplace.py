@@ -22,19 +22,12 @@ class Laplace(Noise):
 
     With scale = Delta / epsilon it gives epsilon-DP for L1 sensitivity Delta. The standard deviation is sqrt(2) scale.
 
+    Source: Dwork et al. (2006) [DMNS06].
+
     Parameters
     ----------
     scale : float or array
         Scale of the noise, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If the scale is not above 0.
-
-    References
-    ----------
-    Dwork, McSherry, Nissim, Smith (2006), https://doi.org/10.1007/11681878_14
 
     Examples
     --------
@@ -148,7 +141,7 @@ def difference_of_sizes(y: ArrayLike, shift: ArrayLike) -> Reals:
 def room(scale: float, shift: float, epsilons: NDArray[np.float64]) -> Reals:
     """Return shift / scale - epsilon to its last digits.
 
-    The product scale * epsilon is computed without its rounding error (Dekker 1971).
+    The product scale * epsilon is computed without its rounding error (Dekker 1971 [Dek71]).
     """
     with np.errstate(over="ignore", invalid="ignore"):
         product = scale * epsilons

@@ -30,21 +30,14 @@ class LaplaceLogNormal(StretchableNoise):
     Let G(x) = E[exp(-x e^(-sigma Z))], the Laplace transform of a log-normal law, and z = |x| / scale. The tail is G(z)
     / 2. The density is e^(sigma^2 / 2) G(z e^(sigma^2)) / (2 scale).
 
+    Source: Bun and Steinke (2019) [BS19].
+
     Parameters
     ----------
     scale : float
         Scale of the noise, in counts, above 0.
     sigma : float
         Weight of the tails, in (0, 5], without unit.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range or is no single number.
-
-    References
-    ----------
-    Bun, Steinke (2019), Laplace log-normal noise, https://arxiv.org/abs/1906.02830
 
     Examples
     --------
@@ -106,7 +99,7 @@ class LaplaceLogNormal(StretchableNoise):
         return 0.5 * (smoothing / self.sigma) ** 2, float(slope * shift * np.exp(smoothing))
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Return the largest shift at which the formula of Bun-Steinke 2019 gives (epsilon^2 / 2)-zCDP.
+        """Return the largest shift at which the formula of Bun-Steinke 2019 [BS19] gives (epsilon^2 / 2)-zCDP.
 
         The formula is epsilon = t / sigma + e^(3 sigma^2 / 2) s.
         """

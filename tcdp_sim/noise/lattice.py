@@ -25,6 +25,8 @@ class LatticeNoise(DiscreteNoise):
     Beyond the end of the table, the log of the probability falls by `fall` per point. The noise is for data that change
     by whole numbers: at any other shift every loss is infinite. `pdf` and `logpdf` give the probability of a point.
 
+    Source: Ghosh et al. (2012) [GRS12].
+
     Parameters
     ----------
     offset : float
@@ -33,15 +35,6 @@ class LatticeNoise(DiscreteNoise):
         Logs of the probabilities at offset, offset + 1, ...; at least two finite numbers. They are normalised here.
     fall : float
         Fall of the log probability per point beyond the table, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range.
-
-    References
-    ----------
-    Ghosh, Roughgarden, Sundararajan (2012), the geometric mechanism, https://arxiv.org/abs/0811.2841
 
     Examples
     --------

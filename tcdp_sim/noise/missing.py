@@ -22,28 +22,16 @@ def _repeats_fallback(home: type, name: str, found: Any) -> bool:
 
 
 def undefined(noise: Any, *names: str) -> tuple[str, ...]:
-    """Return those of the names for which a noise, or a noise class, has no more than the fallback."""
+    """Return the names for which a noise or a noise class has only the fallback."""
     return tuple(name for name in names if not defines(noise, name))
 
 
 def cannot(goal: str, reason: str, *methods: str, instead: str = "") -> ValueError:
     """Return the error, in one line, for a task that a noise cannot do.
 
-    Parameters
-    ----------
-    goal : str
-        The task, with the family's name: ``"calibrate logistic to 0.1-zCDP"``.
-    reason : str
-        The cause: ``"the supremum of its privacy loss is unknown"``.
-    *methods : str
-        Names of the methods to define in the noise class; empty if no method would help.
-    instead : str
-        The alternative for the user, after "or choose": ``"TCDP with finite omega"``.
-
-    Returns
-    -------
-    ValueError
-        The error, for the caller to raise.
+    `goal`: the task, with the family's name: ``"calibrate logistic to 0.1-zCDP"``. `reason`: the cause: ``"the supremum
+    of its privacy loss is unknown"``. `methods`: names of the methods to define in the noise class; empty if no method
+    would help. `instead`: the alternative for the user, after "or choose": ``"TCDP with finite omega"``.
     """
     names = " and ".join(f"`{name}`" for name in methods)
     advice = [f"define {names} in the noise class"] if methods else []

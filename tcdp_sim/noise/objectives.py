@@ -10,7 +10,8 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.base import Noise
 
-Objective = Callable[[Any], float]  # a function of a noise; hashable, since results are cached
+#: A function of a noise that calibration makes small. It is hashable, because results are cached.
+Objective = Callable[[Any], float]
 
 
 class MeanCost(Protocol):
@@ -33,11 +34,6 @@ class LargestError:
         The number of errors, from 1 to 1e300; it need not be whole.
     level : float
         The quantile's level, in (0, 1); 0.5 is the median.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Examples
     --------
@@ -71,11 +67,6 @@ class Tail:
     ----------
     beyond : float
         The size of the error, in counts, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If `beyond` is outside its range.
 
     Examples
     --------
@@ -138,33 +129,14 @@ class MeanSquaredError:
         return float(noise.var())
 
 
-VARIANCE = MeanSquaredError()  # the objective of a calibration unless another one is given
+#: The variance of a noise, which calibration makes small unless it is given another objective.
+VARIANCE = MeanSquaredError()
 
 
 def spec_objective(spec: Mapping[str, Any], k: float) -> Objective:
     """Return the objective of a spec of conf/noise, which is the variance unless the spec has one.
 
-    Parameters
-    ----------
-    spec : mapping
-        The entry of a noise in conf/noise. An optional `objective` has a `count` of errors and a `level`.
-    k : float
-        The number of errors where the count is "k", from 1 to 1e300.
-
-    Returns
-    -------
-    Objective
-        A `LargestError` or `VARIANCE`.
-
-    Raises
-    ------
-    ValueError
-        If the count or the level is out of range.
-
-    Examples
-    --------
-    >>> spec_objective({"objective": {"count": "k", "level": 0.95}}, 1000.0)
-    LargestError(k=1000.0, level=0.95)
+    `k`: the number of errors where the count is "k", from 1 to 1e300.
     """
     if "objective" not in spec:
         return VARIANCE

@@ -14,10 +14,7 @@ class Parametric:
     Two values are equal if they are of the same class and their parameters agree in every bit. A subclass is declared
     with `@dataclass(frozen=True, eq=False)`, so that it keeps this equality.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        The shape to which the parameters broadcast, ``()`` for plain numbers.
+    `shape`: the shape to which the parameters broadcast, ``()`` for plain numbers.
     """
 
     @classmethod
@@ -52,7 +49,7 @@ class Parametric:
 
 @lru_cache(maxsize=1024)
 def _names(cls: Any, declared: bool) -> tuple[str, ...]:
-    """Return the fields. A class that is not yet declared a dataclass has those of its base."""
+    """Return the fields. A class that is not yet declared a dataclass has the names of its base."""
     return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
 
 

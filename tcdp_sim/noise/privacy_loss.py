@@ -1,4 +1,4 @@
-"""The second concern of a noise: its privacy loss. P is the law of the noise, Q that of the noise moved by a shift."""
+"""The second concern of a noise: its privacy loss. P is the law of the noise, and Q the law of noise + shift."""
 
 from fractions import Fraction
 from typing import ClassVar
@@ -19,15 +19,10 @@ class HasPrivacyLoss(Distribution):
     without which most guarantees are refused, and `privacy_loss`. The fallback of `privacy_loss` subtracts log
     densities, so its losses are accurate to about 1e-13 only.
 
-    Attributes
-    ----------
-    log_concave : bool
-        True if the log density is known to be concave. Then the loss decreases in the output, and a larger shift
-        reveals more.
-    log_concave_if : str
-        The parameters at which the noise is log-concave, for messages.
-    linear_in_order : bool
-        True if D_a <= a D_1, with equality at whole orders a. Then a guarantee at some orders holds at all of them.
+    `log_concave`: True if the log density is known to be concave. Then the loss decreases in the output, and a larger
+    shift reveals more. `log_concave_if`: the parameters at which the noise is log-concave, for messages.
+    `linear_in_order`: True if D_a <= a D_1, with equality at whole orders a. Then a guarantee at some orders holds at
+    all of them.
     """
 
     _gives_fallbacks = True
@@ -41,15 +36,7 @@ class HasPrivacyLoss(Distribution):
         return False
 
     def need_log_concave(self, goal: str, instead: str = "") -> None:
-        """Raise ValueError unless the noise is log-concave, because otherwise a smaller shift may reveal more.
-
-        Parameters
-        ----------
-        goal : str
-            The task, as in `missing.cannot`.
-        instead : str
-            The alternative to another noise, for the user.
-        """
+        """Raise ValueError unless the noise is log-concave, because otherwise a smaller shift may reveal more."""
         if self.log_concave:
             return
         if defines(self, "log_concave"):

@@ -24,10 +24,7 @@ class Rounded(SmoothTail):
     The answer plus rounded noise is the rounded answer plus noise, if the answer is on the lattice. So every guarantee
     of the continuous noise holds, by post-processing, and calibration uses it. The exact divergences are smaller.
 
-    Attributes
-    ----------
-    rounds : type
-        The class of the continuous noise, whose parameters come before `step`.
+    `rounds`: the class of the continuous noise, whose parameters come before `step`.
     """
 
     density_cost = 8  # a loss is an integral over a cell
@@ -118,7 +115,7 @@ class Rounded(SmoothTail):
         self._round(out)
 
     def largest_loss(self, shift: float) -> float:
-        """Return that of the continuous noise, which the tails of a log-concave one attain, or inf between points."""
+        """Return the largest loss of the continuous noise, which log-concave tails attain; inf between points."""
         return np.inf if self.steps_of(shift) is None else self.continuous.largest_loss(shift)
 
     def max_order(self, shift: float) -> float:

@@ -17,21 +17,14 @@ from tcdp_sim.noise.sinh_squared import SinhSquared
 class RoundedGaussian(Rounded):
     """Gaussian noise rounded to the nearest point of step Z.
 
+    Source: Canonne et al. (2020) [CKS20], who compare it with discrete Gaussian noise.
+
     Parameters
     ----------
     scale : float
         Standard deviation before rounding, in counts, above 0.
     step : float
         Distance of neighbouring points, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Canonne, Kamath, Steinke (2020), https://arxiv.org/abs/2004.00010, who compare it with discrete Gaussian noise.
 
     Examples
     --------
@@ -50,21 +43,14 @@ class RoundedGaussian(Rounded):
 class RoundedLaplace(Rounded):
     """Laplace noise rounded to the nearest point of step Z.
 
+    Source: Dwork et al. (2006) [DMNS06], for the noise before rounding.
+
     Parameters
     ----------
     scale : float
         Scale before rounding, in counts, above 0.
     step : float
         Distance of neighbouring points, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Dwork, McSherry, Nissim, Smith (2006), https://doi.org/10.1007/11681878_14, for the noise before rounding.
 
     Examples
     --------
@@ -117,6 +103,8 @@ class RoundedLaplace(Rounded):
 class RoundedSinhNormal(Rounded):
     """Sinh-normal noise rounded to the nearest point of step Z.
 
+    Source: Bun et al. (2018) [BDRS18], for the noise before rounding.
+
     Parameters
     ----------
     scale : float
@@ -125,15 +113,6 @@ class RoundedSinhNormal(Rounded):
         Knee before rounding, in counts, above 0.
     step : float
         Distance of neighbouring points, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), https://doi.org/10.1145/3188745.3188946, for the noise before rounding.
 
     Examples
     --------
@@ -155,6 +134,8 @@ class RoundedSinhNormal(Rounded):
 class RoundedSinhSquared(Rounded):
     """Sinh-squared noise rounded to the nearest point of step Z.
 
+    Source: Bun et al. (2018) [BDRS18], for the noise before rounding.
+
     Parameters
     ----------
     scale : float
@@ -163,15 +144,6 @@ class RoundedSinhSquared(Rounded):
         Knee before rounding, in counts, above 0.
     step : float
         Distance of neighbouring points, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), https://doi.org/10.1145/3188745.3188946, for the noise before rounding.
 
     Examples
     --------

@@ -23,21 +23,14 @@ class SinhNormal(DoublyExponentialNoise):
     It is Gaussian up to about the knee, with doubly exponential tails beyond. It is log-concave if and only if
     knee >= scale. Below that it has two modes.
 
+    Source: Bun et al. (2018), Section 4 [BDRS18].
+
     Parameters
     ----------
     scale : float or array
         Standard deviation of the Gaussian limit (sigma in the paper), in counts, above 0.
     knee : float or array
         Size beyond which the tails fall doubly exponentially (A in the paper), in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 4, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sinh-squared noise, with which Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018 holds as printed."""
+"""Sinh-squared noise, with which Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18] holds as printed."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,10 +24,12 @@ _OUTER = 801  # points of the fast profile over the other coordinate
 class SinhSquared(DoublyExponentialNoise):
     """Noise with a density proportional to exp(-(knee / scale)^2 sinh^2(x / knee) / 2).
 
-    It is Gaussian up to about the knee, and its tails fall doubly exponentially beyond. It is log-concave. The density
-    is that of sinh-normal noise without the factor cosh(x / knee). Both tend to Gaussian noise of that scale as the
+    It is Gaussian up to about the knee, and its tails fall doubly exponentially beyond. It is log-concave. It is the
+    density of sinh-normal noise without the factor cosh(x / knee). Both tend to Gaussian noise of that scale as the
     knee grows. exp(2 X / knee) has the generalised inverse Gaussian law of index 0. The divergences have a closed form
     (docs/experiments/histograms.md). It implies (rho, omega)-tCDP exactly if D_omega <= rho omega.
+
+    Source: Bun et al. (2018), Corollary 18 [BDRS18].
 
     Parameters
     ----------
@@ -35,15 +37,6 @@ class SinhSquared(DoublyExponentialNoise):
         Standard deviation of the Gaussian limit, in counts, above 0.
     knee : float or array
         Size beyond which the tails fall doubly exponentially, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Corollary 18, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -26,7 +26,7 @@ _LEAST, _LARGEST = 1e-280, 1e6  # z: outside, the Bessel function is its expansi
 
 
 def _laguerre() -> tuple[Floats, Floats]:
-    """Return nodes and weights of the Gauss-Laguerre rule of 48 nodes, without those that add less than 1e-20."""
+    """Return nodes and weights of the Gauss-Laguerre rule of 48 nodes, without the nodes that add less than 1e-20."""
     x, weight = roots_laguerre(48)
     return x[weight > 1e-20], weight[weight > 1e-20]
 

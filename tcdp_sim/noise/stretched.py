@@ -1,6 +1,6 @@
 """The third concern of a noise: its stretched self, for smooth sensitivity.
 
-P is the law of the noise Z, Q that of e^log_scale Z + shift.
+P is the law of the noise Z, and Q is the law of e^log_scale Z + shift.
 """
 
 from typing import ClassVar
@@ -18,12 +18,8 @@ from tcdp_sim.privacy.definitions import Guarantee
 class HasStretchedLoss(Distribution):
     """A distribution with the known properties of its privacy loss against its stretched and shifted self.
 
-    Attributes
-    ----------
-    log_concave_size : bool
-        True if the density is known to decrease away from 0, and log|Z| to have a log-concave density.
-    tail_range : tuple of float or None
-        The range in which calibration looks for the second parameter of the family; None for a scale alone.
+    `log_concave_size`: True if the density is known to decrease away from 0, and log|Z| to have a log-concave density.
+    `tail_range`: the range in which calibration looks for the second parameter of the family; None for a scale alone.
     """
 
     _gives_fallbacks = True

@@ -99,5 +99,5 @@ def strips(noise: Distribution) -> Strips:
 
 
 def _both_sides(right: Floats, sign: int) -> Floats:
-    """Return the values of all strips from those of the right half, with that sign on the left."""
+    """Return the values of all strips from the values of the right half, with that sign on the left."""
     return np.concatenate([sign * right[::-1], right])

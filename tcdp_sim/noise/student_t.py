@@ -23,21 +23,14 @@ class StudentT(StretchableNoise):
 
     The variance is inf for degrees <= 2. The constants of its guarantees are derived here (`log_slopes`).
 
+    Source: Bun and Steinke (2019) [BS19].
+
     Parameters
     ----------
     scale : float
         Scale of the noise, in counts, above 0.
     degrees : float
         Degrees of freedom, in [1, 1000].
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range or is no single number.
-
-    References
-    ----------
-    Bun, Steinke (2019), Student's t noise, https://arxiv.org/abs/1906.02830
 
     Examples
     --------
@@ -107,7 +100,7 @@ class StudentT(StretchableNoise):
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
         """Return the largest shift at which the slopes give epsilon-DP, hence (epsilon^2 / 2)-zCDP.
 
-        Bun-Steinke 2019 have degrees + 1 as the factor of t.
+        Bun-Steinke 2019 [BS19] have degrees + 1 as the factor of t.
         """
         if not (guarantee.is_pure or guarantee.is_concentrated):
             return super().smooth_shift(guarantee, smoothing)

@@ -23,21 +23,14 @@ class TruncatedLaplace(Noise):
     (epsilon, delta)-DP for sensitivity Delta. On the common support the ratio is at most e^epsilon, and the mass
     outside it is delta.
 
+    Source: Geng et al. (2020) [GDGK20].
+
     Parameters
     ----------
     scale : float or array
         Scale of the noise, in counts, above 0.
     bound : float or array
         End of the support, in counts, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Geng, Ding, Guo, Kumar (2020), Tight analysis of privacy and utility tradeoff in approximate differential privacy
 
     Examples
     --------

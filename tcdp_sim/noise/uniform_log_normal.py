@@ -26,21 +26,14 @@ class UniformLogNormal(StretchableNoise):
 
     The density is e^(sigma^2 / 2) P[Z > log(|x| / scale) / sigma + sigma] / (2 scale).
 
+    Source: Bun and Steinke (2019) [BS19].
+
     Parameters
     ----------
     scale : float
         Scale of the noise, in counts, above 0.
     sigma : float
         Weight of the tails, in [0.05, 10], without unit.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range or is no single number.
-
-    References
-    ----------
-    Bun, Steinke (2019), uniform log-normal noise, https://arxiv.org/abs/1906.02830
 
     Examples
     --------
@@ -104,7 +97,7 @@ class UniformLogNormal(StretchableNoise):
         return 0.5 * (smoothing / self.sigma) ** 2, float(slope * shift * np.exp(smoothing))
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Return the largest shift at which the formula of Bun-Steinke 2019 gives (epsilon^2 / 2)-zCDP.
+        """Return the largest shift at which the formula of Bun-Steinke 2019 [BS19] gives (epsilon^2 / 2)-zCDP.
 
         The formula is epsilon = t / sigma + e^(3 sigma^2 / 2) sqrt(2 / (pi sigma^2)) s.
         """

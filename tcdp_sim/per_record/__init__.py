@@ -9,7 +9,9 @@ from tcdp_sim.per_record.transformed import TransformedRelease
 from tcdp_sim.per_record.transforms import Identity, Log, Root, Transform
 from tcdp_sim.per_record.unit_splitting import UnitSplitRelease
 
+#: The forms of a per-record release, by name.
 FORMS: dict[str, type[Release]] = registry.defined(__name__, Release, "form")
+#: The families of per-record releases that can be calibrated to a policy, by name.
 RELEASE_FAMILIES: dict[str, type[ReleaseFamily]] = registry.defined(__name__, ReleaseFamily, "name")
 
 __all__ = [

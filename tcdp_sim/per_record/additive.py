@@ -33,6 +33,8 @@ POWER = Axis("power", "exponent in the density of generalized Gaussian or polylo
 class AdditiveRelease(Release):
     """The answer plus noise, for any real answer q. The error does not depend on q.
 
+    Source: Finley et al. (2024), Section 5 [Fin24].
+
     Parameters
     ----------
     noise : Noise
@@ -42,10 +44,6 @@ class AdditiveRelease(Release):
     ------
     ValueError
         If `noise` is not a Noise or has arrays as parameters.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 5, https://arxiv.org/abs/2409.18118
 
     Examples
     --------

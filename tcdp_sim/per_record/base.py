@@ -20,14 +20,12 @@ class Release(ABC):
     give numbers. The influence of a record is the largest change of q when the record is added or removed. For a sum it
     is the record's absolute value.
 
+    Source: Finley et al. (2024) [Fin24].
+
     Attributes
     ----------
     form : str
         The name of the class in plain data.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
 
     Examples
     --------

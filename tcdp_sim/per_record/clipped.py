@@ -54,7 +54,7 @@ class ContributionRelease(Release):
         return self.var(q) + np.square(self.bias(q, truth))
 
     def kurtosis(self, q: Any, truth: Any = None) -> Reals:
-        """Return E[(release - truth)^4] / mse^2, that of a Gaussian error with this bias."""
+        """Return E[(release - truth)^4] / mse^2 of a Gaussian error with this bias."""
         shift = np.square(self.bias(q, truth) / self.scale)
         return (3 + 6 * shift + shift**2) / np.square(1 + shift)
 
@@ -78,21 +78,14 @@ class ContributionRelease(Release):
 class ClippedRelease(ContributionRelease):
     """The sum of min(value, clip) over all records plus Gaussian noise.
 
+    Source: Finley et al. (2024) [Fin24].
+
     Parameters
     ----------
     clip : float
         The largest contribution of a record, in the units of the values, above 0. Values are >= 0.
     scale : float
         The standard deviation of the noise, in the units of the values, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not above 0.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
 
     Examples
     --------

@@ -47,6 +47,8 @@ class ReleaseFamily(ABC):
     (in nats). The noise of a plain ReleaseFamily is Gaussian, and a record only shifts it. Families with other noise
     derive from BoundedLossFamily.
 
+    Source: Finley et al. (2024) [Fin24].
+
     Attributes
     ----------
     name : str
@@ -64,10 +66,6 @@ class ReleaseFamily(ABC):
     on_lattice : bool
         True if the noise is discrete. Then influences and answers are whole numbers, and the privacy of a record
         depends on the scale and the influence, not on their ratio alone.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
 
     Examples
     --------
@@ -124,9 +122,7 @@ class ReleaseFamily(ABC):
 class BoundedLossFamily(ReleaseFamily):
     """A family of additive releases whose privacy loss is bounded by a function of influence over scale.
 
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 5, https://arxiv.org/abs/2409.18118
+    Source: Finley et al. (2024), Section 5 [Fin24].
 
     Examples
     --------

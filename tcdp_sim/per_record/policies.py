@@ -1,7 +1,7 @@
 """Printed policies: the privacy loss of a record, in nats, as a function of its influence t alone.
 
-The policy of a release is public, and its value at a real record is confidential. Source: Finley et al. (2024), with
-the factor 2 of the Gaussian policy corrected.
+The policy of a release is public, and its value at a real record is confidential. Source: Finley et al. (2024) [Fin24],
+with the factor 2 of the Gaussian policy corrected.
 """
 
 from typing import Any
@@ -51,7 +51,7 @@ def pure(noise: HasPrivacyLoss, influence: Any) -> Reals:
 def printed_zcdp(loss: Any) -> Reals:
     """Return P tanh(P / 2), in nats, for a pure DP loss P >= 0.
 
-    This is the zCDP of P-DP in both directions (Finley et al. 2024, Lemma 5.2).
+    This is the zCDP of P-DP in both directions (Finley et al. 2024 [Fin24], Lemma 5.2).
     """
     loss = real("loss", loss, 0, closed=True)
     return loss * np.tanh(np.multiply(0.5, loss))

@@ -33,6 +33,8 @@ TRANSFORMS: dict[str, type[Transform]] = {"root": Root, "log": Log}
 class TransformedRelease(Release):
     """An estimator g(V) of an answer q >= 0 from its noisy transform V = N(f(q + a), scale^2).
 
+    Source: Finley et al. (2024), Algorithm 1, Theorems 4.4 and 4.9 [Fin24].
+
     Parameters
     ----------
     transform : Transform
@@ -49,11 +51,6 @@ class TransformedRelease(Release):
     ------
     ValueError
         If a parameter is not valid, or if the transform has no such estimator.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, Algorithm 1, Theorems 4.4 and 4.9,
-    https://arxiv.org/abs/2409.18118
 
     Examples
     --------

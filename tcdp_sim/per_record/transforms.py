@@ -15,14 +15,12 @@ class Transform(ABC):
 
     The noise is in the units of f.
 
+    Source: Finley et al. (2024), Section 4 [Fin24].
+
     Attributes
     ----------
     offset : float
         The number that is added to the answer first, in the units of the answer.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 4, https://arxiv.org/abs/2409.18118
 
     Examples
     --------
@@ -49,9 +47,7 @@ class Transform(ABC):
 class Identity(Transform):
     """The identity f(x) = x: Gaussian noise on the answer itself.
 
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 4, https://arxiv.org/abs/2409.18118
+    Source: Finley et al. (2024), Section 4 [Fin24].
 
     Examples
     --------
@@ -74,21 +70,14 @@ class Root(Transform):
 
     Degree 2 gives a policy that is linear in the influence. Policies that grow more slowly need a higher degree.
 
+    Source: Finley et al. (2024), Section 4 [Fin24].
+
     Parameters
     ----------
     degree : float
         The degree, at least 1. Below 1 the function f is not concave, and the policy would be false.
     offset : float
         The number that is added to the answer first, in the units of the answer, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 4, https://arxiv.org/abs/2409.18118
 
     Examples
     --------
@@ -123,20 +112,13 @@ class Root(Transform):
 class Log(Transform):
     """The logarithm f(x) = log x.
 
+    Source: Finley et al. (2024), Section 4 [Fin24].
+
     Parameters
     ----------
     offset : float
         The number that is added to the answer first, in the units of the answer, above 0. Without it the policy at
         q = 0 would be infinite.
-
-    Raises
-    ------
-    ValueError
-        If the offset is not above 0.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 4, https://arxiv.org/abs/2409.18118
 
     Examples
     --------

@@ -22,6 +22,8 @@ class UnitSplitRelease(ContributionRelease):
 
     A value v >= 0 is split into m(v) pieces.
 
+    Source: Finley et al. (2024), Section 2 [Fin24].
+
     Parameters
     ----------
     threshold : float
@@ -40,10 +42,6 @@ class UnitSplitRelease(ContributionRelease):
     ------
     ValueError
         If a parameter is out of range, missing, or given for another rule.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 2, https://arxiv.org/abs/2409.18118
 
     Examples
     --------

@@ -25,8 +25,8 @@ def span(values: ArrayLike, text: Callable[[float], str]) -> str:
 def lowest_first(lines: Lines, at: float) -> list[tuple[str, float]]:
     """Return the names and the heights of drawn lines at a place, the lowest line first.
 
-    `lines` has positive coordinates x and y by name. Heights between two points are those of a straight line on log
-    axes. Lines that do not reach the place are left out.
+    `lines` has positive coordinates x and y by name. Two points are joined by a straight line on log axes. Lines that
+    do not reach the place are left out.
     """
     found = {name: _height(np.asarray(x, float), np.asarray(y, float), at) for name, (x, y) in lines.items()}
     return sorted(((name, y) for name, y in found.items() if not np.isnan(y)), key=lambda line: line[1])

@@ -1,4 +1,4 @@
-"""Labels at the ends of lines, beside a panel, which spare the reader a legend."""
+"""Labels at the ends of lines, next to a panel, which replace a legend."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class End:
 
 
 def short(name: str) -> str:
-    """Return the name of a series without what the text around a figure explains."""
+    """Return the name of a series without the words that the text around a figure explains."""
     for words, fewer in SHORTER.items():
         name = name.replace(words, fewer)
     return name

@@ -80,7 +80,7 @@ def booktabs(frame: pd.DataFrame) -> str:
 def crossed(table: pd.DataFrame) -> str:
     r"""Return a table of texts in LaTeX, with its labels above and on the left, that needs \usepackage{booktabs}.
 
-    Several labels of a column stand in several lines; equal ones beside each other are written once.
+    Several labels of a column stand in several lines; equal neighbours are written once.
     """
     left, above = table.index.nlevels, table.columns.nlevels
     lines = [rf"\begin{{tabular}}{{{'l' * left}{'r' * table.shape[1]}}}", r"\toprule"]
@@ -97,7 +97,7 @@ def crossed(table: pd.DataFrame) -> str:
 
 
 def _headings(labels: list[Any]) -> Iterator[str]:
-    """Yield the headings of columns; equal ones beside each other span their columns."""
+    """Yield the headings of columns; equal neighbours are one heading that spans its columns."""
     for label, same in groupby(labels):
         columns = len(list(same))
         text = _label(label)

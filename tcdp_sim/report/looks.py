@@ -138,7 +138,7 @@ class Series:
 
     - label: its label in the legend.
     - noise: the name of its noise, "" if it belongs to an algorithm without noise.
-    - family, calibration: those of the noise, as the results state them.
+    - family, calibration: the noise's, as the results state them.
     - variant: a variant of the noise, such as an omega.
     - algorithm: its algorithm.
     """
@@ -205,7 +205,7 @@ def accounting_look(name: str) -> Style:
 def level_styles(labels: Iterable[str]) -> dict[str, Style]:
     """Return colour, marker and dashes of each level of an ordered parameter, from dark to light in every figure.
 
-    The colours are those of viridis, which no noise and no method has. The first eight markers and dashes differ.
+    The colours come from viridis, which no noise and no method uses. The first eight markers and dashes differ.
     """
     labels = list(dict.fromkeys(labels))
     low, high = SHADES

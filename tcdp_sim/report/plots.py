@@ -68,7 +68,7 @@ STYLE = {
 class Picture(Figure):
     """A matplotlib figure that shows itself at the end of a notebook's cell; no pyplot, no state.
 
-    `notes` are sentences for the caption, such as on what the figure shows in part only, by their subject.
+    `notes` are sentences for the caption by their subject, such as on data that the figure shows in part only.
     """
 
     def __init__(self, *how: Any, **more: Any) -> None:
@@ -108,7 +108,7 @@ def style(options: FigureOptions = PLAIN) -> Iterator[None]:
 def columns_that_fit(labels: Sequence[str], width: float, most: int, length: float = LENGTH) -> int:
     """Return how many columns of a legend fit side by side: one to `most`.
 
-    `width` is that of the figure in inches, and `length` that of a sample in ems.
+    `width` is the width of the figure in inches, and `length` the length of a sample in ems.
     """
     widest = EM * (length + GAP + LETTER * max(map(len, labels), default=0))
     return max(1, min(most, int(width / widest)))
@@ -140,7 +140,7 @@ def headed(figure, finding: str) -> None:
 def wrapped(text: str, letters: int) -> list[str]:
     """Return a text in as few lines of up to `letters` letters as it needs, of about equal length.
 
-    No line ends beside an equals sign or inside one of the HELD names.
+    No line ends next to an equals sign or inside one of the HELD names.
     """
     held = HELD.sub(lambda name: name[0].replace(" ", HARD), text)
     fewest = textwrap.wrap(held, letters, break_on_hyphens=False)
@@ -209,7 +209,7 @@ def rounded_in(text: str, digits: int = 3) -> str:
 
 
 def note(figure, subject: str, words: str) -> None:
-    """Add words to the figure's caption, such as on what it leaves out. The last call for a subject counts."""
+    """Add words to the figure's caption, such as on omitted data. The last call for a subject counts."""
     if isinstance(figure, Picture):
         figure.notes[subject] = words
 

@@ -43,7 +43,7 @@ def save_all(
 
 
 class SecondProcess:
-    """A context manager with a second process, whose `save_all` does what the function of that name does.
+    """A context manager with a second process, whose `save_all` does the same as the function of that name.
 
     Figures that cannot be sent to it are saved here. Start it where signals are held, so that it stays deaf to Ctrl-C.
     """
@@ -159,7 +159,7 @@ def _arrived(future: "Future[Path]") -> bool:
 
 
 def _load() -> None:
-    """Begin the second process, and import what saving needs."""
+    """Begin the second process, and import the modules that saving needs."""
     safe_path.begin()
     import matplotlib.backends.backend_agg
     import matplotlib.backends.backend_pdf  # noqa: F401

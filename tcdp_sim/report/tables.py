@@ -40,7 +40,7 @@ def agreement(
     things: str = "cells",
     samples: int | None = None,
 ) -> str:
-    """Return in words how often exact values lie outside the simulated 95% intervals, beside what chance explains.
+    """Return in words how often exact values lie outside the simulated 95% intervals, and how often by chance.
 
     `what` is the quantity, such as "probability of success", and `things` names the rows. The numbers have one shape
     and unit. They are NaN for rows without a simulated or exact value, and infinite for rows whose trials are all
@@ -81,10 +81,10 @@ def _outside(what, outside, random, things, samples) -> str:
     if not count:
         return ""
     place = f"in {outside.sum()} of {count} {things}"
-    chance = f"by chance at most about {by_chance(count)} are expected"
+    expected = f"by chance at most about {by_chance(count)} are expected"
     if samples is not None and samples < count:
-        chance += f" on average, and often several together, since {count} {things} come from {samples} samples"
-    return f"The exact {what} is outside the simulated 95% interval {place}; {chance}."
+        expected += f" on average, and often several together, since {count} {things} come from {samples} samples"
+    return f"The exact {what} is outside the simulated 95% interval {place}; {expected}."
 
 
 def _distance(estimate, exact, mcse) -> str:

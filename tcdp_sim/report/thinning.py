@@ -22,7 +22,7 @@ def some_levels(values: ArrayLike, most: int) -> Floats:
 
 
 def marked(x: Floats, there: np.ndarray) -> Ints:
-    """Return the places of MOST_MARKERS points, evenly along x, among those in the mask `there`.
+    """Return the places of MOST_MARKERS points, evenly along x, among the points in the mask `there`.
 
     Up to twice as many points are all kept, because leaving out one of several would look like a gap.
     """

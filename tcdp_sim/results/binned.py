@@ -1,4 +1,4 @@
-"""The binned trials of several cells on common bins, and what follows: probabilities and tails with intervals."""
+"""The binned trials of several cells on common bins, and their probabilities and tails with intervals."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -106,8 +106,8 @@ def deltas(binned: Binned, epsilons: Floats) -> tuple[Floats, Floats, Floats]:
     """Return delta(epsilon) = E[(1 - e^(epsilon - L))_+] of losses L, and its 95% interval, each (cells, epsilons).
 
     A loss counts at the middle of its bin, and at the bin's ends for the interval. The interval is the normal one,
-    widened on both sides by what losses may add that are too rare to be seen in the trials. If fewer than 30 trials
-    exceed epsilon, it reaches from 0 to the exact upper end of P[L > epsilon], which is above delta.
+    widened on both sides by the most that losses too rare for the trials may add. If fewer than 30 trials exceed
+    epsilon, it reaches from 0 to the exact upper end of P[L > epsilon], which is above delta.
     """
     middle, low, high = (
         -np.expm1(np.minimum(epsilons[:, None] - at, 0.0))

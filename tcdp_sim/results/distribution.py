@@ -1,4 +1,4 @@
-"""The distribution of an observable as a labelled dataset: counts, probabilities and tails, beside the exact law."""
+"""The distribution of an observable as a labelled dataset: counts, probabilities and tails, with the exact law."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ def distribution(
     bins: int | str | None = None,
     **axes: Any,
 ) -> xr.Dataset:
-    """Return the empirical distribution of an observable, with intervals, beside its exact law where one is known.
+    """Return the empirical distribution of an observable, with intervals, and its exact law where one is known.
 
     Parameters
     ----------
@@ -58,10 +58,10 @@ def distribution(
         Dimensions: one for each axis with several values, and `bin`, whose coordinate is the middle of a bin, in the
         unit of the observable, with `lower` and `upper`. An axis that is called like a variable gets another name. Bins
         leave no gap. A bin holds its lower edge and not its upper one (below zero the other way round); a bin with
-        equal edges is a single value. Variables: `count`; `probability` and `sf`, the chance to lie above the bin, each
-        with the exact 95% interval in `..._lower` and `..._upper` and with `..._exact` (NaN where no law is known; the
-        attribute `exact` says so); `density`, the probability by width; `trials`, `minus_infinity` and `plus_infinity`.
-        With `at`: `delta`, `delta_lower`, `delta_upper` and `delta_exact`.
+        equal edges is a single value. Variables: `count`; `probability` and `sf`, the probability of lying above the
+        bin, each with the exact 95% interval in `..._lower` and `..._upper` and with `..._exact` (NaN where no law is
+        known; the attribute `exact` says so); `density`, the probability by width; `trials`, `minus_infinity` and
+        `plus_infinity`. With `at`: `delta`, `delta_lower`, `delta_upper` and `delta_exact`.
 
     Raises
     ------
@@ -200,13 +200,13 @@ def _coordinates(binned: Binned, flat: xr.Dataset, observable: str) -> dict[str,
 
 
 def _about(flat: xr.Dataset, observable: str) -> dict[str, str]:
-    """Return unit and meaning of an observable, from those of its bins' edges."""
+    """Return unit and meaning of an observable, read from the edges of its bins."""
     edge = flat[columns.histogram(observable)[0]].attrs
     return {"units": str(edge["units"]), "long_name": str(edge["long_name"]).removesuffix(": lower edge of the bin")}
 
 
 def _exact(flat: xr.Dataset, observable: str, binned: Binned) -> dict[str, Any]:
-    """Return the exact probabilities of the bins and of what lies above them."""
+    """Return the exact probabilities of the bins and of the values above them."""
     law, why = _law(flat, "SURVIVAL", observable)
     shape, dims = binned.counts.shape, ("cell", "bin")
     about = {"units": "1", "exact": why}
@@ -270,9 +270,9 @@ def _deltas(flat: xr.Dataset, observable: str, binned: Binned, at: Floats) -> di
     mean, lower, upper = deltas(binned, at)
     none = np.full(mean.shape, np.nan)
     exact, why = (none, why) if law is None else _of_each_cell(law, flat, at)
-    promise, _ = _law(flat, "PROMISED", observable)
+    guarantee, _ = _law(flat, "PROMISED", observable)
     about = {"units": "1", "long_name": f"{said}: what the guarantee promises"}
-    promised = {} if promise is None else {"delta_promised": (dims, _of_each_cell(promise, flat, at)[0], about)}
+    promised = {} if guarantee is None else {"delta_promised": (dims, _of_each_cell(guarantee, flat, at)[0], about)}
     return promised | {
         "delta": (dims, mean, {"units": "1", "long_name": said}),
         "delta_lower": (dims, lower, {"units": "1", "long_name": f"{said}: lower end of a 95% interval"}),

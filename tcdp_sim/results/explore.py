@@ -1,4 +1,4 @@
-"""A page on which a reader chooses what is drawn against what, from all published numbers of a run."""
+"""A page on which a reader chooses the quantities to draw against each other, from all published numbers of a run."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -83,7 +83,7 @@ def scripts() -> tuple[str, str]:
 
 
 def data(cells: xr.Dataset, table: pd.DataFrame) -> Markup:
-    """Return what `explore.js` draws from, as JSON: the tidy table of published cells."""
+    """Return the data of `explore.js` as JSON: the tidy table of published cells."""
     return html.json_data(_data(table, noise_labels(cells)))
 
 

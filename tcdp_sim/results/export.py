@@ -29,30 +29,10 @@ def _value(row: pd.Series) -> float:
 def chosen(path, choices: Mapping[str, Any], cell: Callable[[pd.Series], Any] = _value) -> pd.DataFrame:
     """Return some rows of the frame `tidy` of a run, or its numbers in a table with chosen rows and columns.
 
-    Parameters
-    ----------
-    path : str or Path
-        The folder of a run, or the zarr tree in it.
-    choices : mapping
-        `quantity`, `level` and `where` choose rows: a value or a list; `where` has them by axis. `rows` and `columns`
-        are axes along the sides of the table, `quantity` and `level` among them. One that varies and is not named goes
-        to the other side. The entries are the simulated values, or the exact ones where nothing is simulated.
-    cell : callable
-        An entry of the table, given its row of the frame.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows or the table.
-
-    Raises
-    ------
-    UserError
-        If a choice names what is not there, or if several numbers would stand in one place.
-
-    Examples
-    --------
-    >>> chosen("results/small", {"quantity": "linf_error_mean", "rows": "k"})  # doctest: +SKIP
+    `choices`: `quantity`, `level` and `where` choose rows: a value or a list; `where` has them by axis. `rows` and
+    `columns` are axes along the sides of the table, `quantity` and `level` among them. One that varies and is not named
+    goes to the other side. The entries are the simulated values, or the exact ones where nothing is simulated. `cell`:
+    an entry of the table, given its row of the frame.
     """
     given = {name: value for name, value in choices.items() if value is not None}
     frame = tidy(path)

@@ -46,7 +46,7 @@ def joined(runs: Mapping[str, xr.Dataset]) -> xr.Dataset | xr.DataTree:
 
 
 def _mechanism(run: xr.Dataset) -> str:
-    """Return the name of a run's mechanism, or that of the function of a sweep over a user's function."""
+    """Return the name of a run's mechanism, or the name of the user's function that a sweep simulates."""
     if "function" in run.attrs:
         return re.split("[:.]", run.attrs["function"])[-1]
     laws = (law for law in np.ravel(run["law"].values) if law)  # "" is a point outside of the sweep
@@ -54,7 +54,7 @@ def _mechanism(run: xr.Dataset) -> str:
 
 
 def _axes(run: xr.Dataset) -> list[str]:
-    """Return the axes of a run, also those that no law of it depends on."""
+    """Return the axes of a run, also the axes that no law of it depends on."""
     return list(json.loads(run.attrs["axes"]))
 
 
@@ -92,7 +92,7 @@ def _dataset(runs: Mapping[str, xr.Dataset], axes: Mapping[str, Sequence[str]], 
 
 
 def _part(run: xr.Dataset, axes: Sequence[str], shared: Sequence[str]) -> xr.Dataset:
-    """Return a run on the shared axes, without its bins and batches, which are not those of other runs."""
+    """Return a run on the shared axes, without its bins and batches, which other runs do not share."""
     run = run.squeeze([axis for axis in axes if axis in run.dims and axis not in shared])
     run = run.drop_dims([dim for dim in run.dims if dim not in (*shared, QUANTILE)])
     return run.drop_vars(OF_DATA, errors="ignore")

@@ -31,7 +31,7 @@ LOADED = 1 << 28  # bytes of results up to which `open_results` loads them
 
 
 def _forget_threads() -> None:
-    """Let dask begin a new pool of threads in a forked process, where those of its parent do not run."""
+    """Let dask begin a new pool of threads in a forked process, where its parent's threads do not run."""
     dask.threaded.default_pool = None
     dask.threaded.pools.clear()
     dask.threaded.pools_lock = threading.Lock()
@@ -117,25 +117,7 @@ def _open_run(path: Any, squeeze: bool) -> xr.Dataset:
 
 
 def squeezed(results: xr.Dataset, axes: Iterable[str]) -> xr.Dataset:
-    """Return results in which an axis with one value is a coordinate without dimension.
-
-    Parameters
-    ----------
-    results : xarray.Dataset
-        Results on the grid of their axes.
-    axes : iterable of str
-        The axes of the sweep. Other dimensions stay, such as `quantile`.
-
-    Returns
-    -------
-    xarray.Dataset
-        The same numbers.
-
-    Examples
-    --------
-    >>> squeezed(xr.Dataset({"x": (("k", "rho"), [[1.0, 2.0]])}, {"k": [10], "rho": [0.1, 0.5]}), ["k", "rho"]).x.dims
-    ('rho',)
-    """
+    """Return results in which an axis with one value is a coordinate without dimension."""
     return results.squeeze([axis for axis in axes if results.sizes.get(axis) == 1])
 
 
@@ -236,24 +218,7 @@ def _check_layout(path: Path, layout: Any) -> None:
 
 
 def with_provenance(flat: xr.Dataset, folder: Path) -> xr.Dataset:
-    """Return a table with the provenance of its run as an attribute. A changed provenance.json gives a warning.
-
-    Parameters
-    ----------
-    flat : xarray.Dataset
-        The table of cells.
-    folder : Path
-        The folder of the run.
-
-    Returns
-    -------
-    xarray.Dataset
-        The same table, with the attribute `provenance` if the folder has a provenance.json.
-
-    Examples
-    --------
-    >>> with_provenance(flat, Path("results/small")).attrs["provenance"]  # doctest: +SKIP
-    """
+    """Return a table with the provenance of its run as an attribute. A changed provenance.json gives a warning."""
     flat = _with_unused(flat)
     flat = sweeps.completed(flat) if "function" in flat.attrs else flat
     about = folder / "provenance.json"
@@ -270,22 +235,6 @@ def cell_blocks(flat: xr.Dataset) -> Iterator[xr.Dataset]:
 
     A block has its own entries of histograms and data. So `cell_mechanism`, `cell_histogram` and the other functions of
     single cells accept a block as well.
-
-    Parameters
-    ----------
-    flat : xarray.Dataset
-        The table of cells that `open_cells` returns.
-
-    Yields
-    ------
-    xarray.Dataset
-        The next rows.
-
-    Examples
-    --------
-    >>> flat = open_cells("results/small", compute_later=False)  # doctest: +SKIP
-    >>> sum(block.sizes["cell"] for block in cell_blocks(flat))  # doctest: +SKIP
-    2
     """
     ends = {name: np.cumsum(flat[columns.bins(name)].values) for name in columns.observables(map(str, flat.data_vars))}
     for start in range(0, flat.sizes["cell"], ROWS):
@@ -298,23 +247,7 @@ def cell_blocks(flat: xr.Dataset) -> Iterator[xr.Dataset]:
 
 
 def is_large(flat: xr.Dataset) -> bool:
-    """Return True if a table has more rows than `cell_blocks` holds in memory at a time.
-
-    Parameters
-    ----------
-    flat : xarray.Dataset
-        The table of cells that `open_cells` returns.
-
-    Returns
-    -------
-    bool
-        True for more than ROWS rows.
-
-    Examples
-    --------
-    >>> is_large(xr.Dataset({"trials": ("cell", np.zeros(3))}))
-    False
-    """
+    """Return True if a table has more rows than `cell_blocks` holds in memory at a time."""
     return bool(flat.sizes["cell"] > ROWS)
 
 
@@ -334,28 +267,7 @@ def _with_own_data(block: xr.Dataset) -> xr.Dataset:
 
 @contextmanager
 def readable(path) -> Iterator[None]:
-    """Raise UserError in place of any error that reading damaged results raises in the block.
-
-    Parameters
-    ----------
-    path : str or Path
-        The results, for the message.
-
-    Raises
-    ------
-    UserError
-        If the block raises any exception but those of too little memory.
-    MemoryError
-        If there is too little memory.
-
-    Examples
-    --------
-    >>> with readable("results/small"):  # doctest: +ELLIPSIS
-    ...     raise ValueError("a chunk is missing")
-    Traceback (most recent call last):
-        ...
-    tcdp_sim.core.errors.UserError: results/small is damaged (a chunk is missing); ...
-    """
+    """Raise UserError in place of any error that reading damaged results raises in the block."""
     try:
         yield
     except UserError:

@@ -120,7 +120,7 @@ def _figures(run: Published) -> list[dict[str, Any]]:
 
 
 def _explored(run: Published, table: pd.DataFrame) -> Markup | None:
-    """Return what the figure of `explore` draws from, or None if the table is too large or plotly is not installed."""
+    """Return the data of the figure of `explore`, or None if the table is too large or plotly is not installed."""
     if find_spec("plotly") is None or len(table) > MOST_EXPLORED:
         return None
     return explore.data(run.cells, table)

@@ -33,19 +33,9 @@ ROWS = 65536  # rows of a column that are read at a time
 class Published:
     """A published run.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the run.
-    experiment : module
-        The module of its experiment.
-    cells : xarray.Dataset
-        The table of cells, as `results.open_cells` returns it. A large table is read from the disk on demand if the
-        experiment works cell by cell.
-    table : pandas.DataFrame
-        Simulated beside exact numbers, as the experiment makes them.
-    note : str
-        Why the experiment is a plain one in place of the run's own, "" if it is its own.
+    `cells`: the table of cells, as `results.open_cells` returns it. A large table is read from the disk on demand if
+    the experiment works cell by cell. `table`: simulated and exact numbers, as the experiment makes them. `note`: why
+    the experiment is a plain one in place of the run's own, "" if it is its own.
     """
 
     folder: Path
@@ -101,7 +91,7 @@ def plainly(published: Published) -> Published:
 def table(experiment: ModuleType, cells: xr.Dataset) -> pd.DataFrame:
     """Return the table that an experiment makes of the cells of `open_cells`: simulated, exact and proved numbers.
 
-    The rows of its function `rows` come first, cell by cell, then those of `known`. The neighbouring relation is the
+    The rows of its function `rows` come first, cell by cell, then the rows of `known`. The neighbouring relation is the
     last column.
     """
     return rows.table(experiment, cells)
@@ -236,7 +226,7 @@ def draw(
 
 
 def check_names(chosen: Collection[str], names: Sequence[str], folder: Path) -> None:
-    """Raise UserError if a run has no figure of a chosen name. `names` are those of all its figures."""
+    """Raise UserError if a run has no figure of a chosen name. `names` are the names of all its figures."""
     for name in chosen:
         if name not in names:
             valid = ", ".join(names) or "none"
@@ -255,7 +245,7 @@ def differences(published: Published, tell: Tell) -> None:
 
 
 def chosen_names(cells: xr.Dataset) -> set[str]:
-    """Return the names that the user has chosen: those of the data sets. The column of a large table is not kept."""
+    """Return the names of the data sets, which the user has chosen. The column of a large table is not kept."""
     if "data" not in cells.coords:
         return set()
     column, starts = cells.variables["data"], range(0, cells.sizes["cell"], ROWS)

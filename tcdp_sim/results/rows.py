@@ -1,4 +1,4 @@
-"""The table of an experiment: the rows that it makes of each cell, then those that need no simulation."""
+"""The table of an experiment: the rows that it makes of each cell, then the rows that need no simulation."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -85,7 +85,7 @@ class Cell(Mapping[str, Any]):
         return neighbours(self._block.flat)
 
     def only(self, *names: str) -> Row:
-        """Return the values of the given names, in the given order, without those that the run does not have."""
+        """Return the values of the given names, in the given order, without the names that the run does not have."""
         return {name: self._values[name] for name in names if name in self._values}
 
     def numbers(self, quantity: str, name: str, level: float | None = None, endings=columns.WITH_EXACT) -> Row:

@@ -60,8 +60,8 @@ def _equal(column: pd.Series, value: Any) -> np.ndarray:
 def arranged(frame: pd.DataFrame, rows: Any, columns: Any, cell: Callable[[pd.Series], Any]) -> pd.DataFrame:
     """Return the numbers of a tidy frame with these axes along the rows and columns; `cell` gives an entry from a row.
 
-    What else tells the numbers apart goes to the side that is not named, or to the columns. Raises UserError for an
-    unknown name, and if several numbers would stand in one place.
+    All other labels that differ go to the side that is not named, or to the columns. Raises UserError for an unknown
+    name, and if several numbers would stand in one place.
     """
     names = [*axes_of(frame), *LABELS]
     down, across = _named(rows, "rows", names), _named(columns, "columns", names)
@@ -78,7 +78,7 @@ def arranged(frame: pd.DataFrame, rows: Any, columns: Any, cell: Callable[[pd.Se
 
 
 def _lacking(labels: pd.DataFrame, known: list[str]) -> list[str]:
-    """Return the labels that tell the rows apart beside the known ones. Raises UserError if none do."""
+    """Return the labels that tell the rows apart in addition to the known ones. Raises UserError if none do."""
     found: list[str] = []
     for name in labels:
         before = _alike(labels, [*known, *found])
@@ -95,7 +95,7 @@ def _alike(labels: pd.DataFrame, names: list[str]) -> int:
 
 
 def _index(labels: pd.DataFrame, names: list[str]) -> pd.Index:
-    """Return the labels of a side in order of first appearance; those of the first name stand together."""
+    """Return the labels of a side in order of first appearance; equal labels of the first name stand together."""
     unique = labels[names].drop_duplicates()
     order = {name: {label: place for place, label in enumerate(dict.fromkeys(labels[name]))} for name in names}
     unique = unique.sort_values(names, key=lambda column: column.map(order[str(column.name)]), kind="stable")

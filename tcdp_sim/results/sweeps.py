@@ -28,26 +28,7 @@ Columns = Mapping[str, tuple[Any, Any, Mapping[str, Any]]]  # name -> (dimension
 def labelled(data: Columns, points: Sequence[Mapping[str, Any]], attributes: Mapping[str, Any]) -> xr.Dataset:
     """Return flat columns, with one row for each point, on the grid of the axes.
 
-    Parameters
-    ----------
-    data : mapping
-        The columns by name, as (dimensions, values, attributes); the first dimension is "cell".
-    points : sequence of mapping
-        The values of the axes of each row.
-    attributes : mapping
-        The attributes of the result.
-
-    Returns
-    -------
-    xarray.Dataset
-        The mean of a number has the number's own name. Points that the sweep does not contain are NaN. Points that the
-        sweep lists one by one (attribute "cells") have one dimension, `cell`, unless they fill the grid.
-
-    Examples
-    --------
-    >>> data = {"error": (("cell",), np.array([1.0, 2.0]), {})}
-    >>> labelled(data, [{"n": 3}, {"n": 1}], {})["error"].sel(n=3).item()
-    1.0
+    `data`: the columns by name, as (dimensions, values, attributes); the first dimension is "cell".
     """
     levels = {axis: _levels([point[axis] for point in points]) for axis in points[0]}
     where, full = _places(points, levels)
@@ -72,22 +53,7 @@ def _listed(
 
 
 def of_run(flat: xr.Dataset) -> xr.Dataset:
-    """Return the loaded cells of a published sweep as `tcdp_sim.sweep` returns them.
-
-    Parameters
-    ----------
-    flat : xarray.Dataset
-        The table of cells that `open_cells` returns, without the bins of histograms.
-
-    Returns
-    -------
-    xarray.Dataset
-        One dimension for each axis, with the values that the function was called with.
-
-    Examples
-    --------
-    >>> of_run(open_cells("results/median_error").load())["error"]  # doctest: +SKIP
-    """
+    """Return the loaded cells of a published sweep as `tcdp_sim.sweep` returns them."""
     named = flat.drop_vars([name for name in flat.data_vars if str(name).endswith("_histogram_bins")])
     data = shown(columns_of(named), columns.QUANTILES.tolist(), _observables(flat))
     events = [name.removesuffix(columns.COUNT) for name in data if name.endswith(columns.COUNT)]
@@ -100,23 +66,7 @@ def _observables(flat: xr.Dataset) -> list[str]:
 
 
 def completed(flat: xr.Dataset) -> xr.Dataset:
-    """Return the table of a sweep with the variables of each number that are NaN everywhere, and so not published.
-
-    Parameters
-    ----------
-    flat : xarray.Dataset
-        The table of cells.
-
-    Returns
-    -------
-    xarray.Dataset
-        The table, in which each number has its mean, quantiles, errors and intervals.
-
-    Examples
-    --------
-    >>> "error_lower" in completed(open_cells("results/median_error"))  # doctest: +SKIP
-    True
-    """
+    """Return the table of a sweep with the variables of each number that are NaN everywhere, and so not published."""
     edges = {name: flat[columns.histogram(name)[0]].attrs for name in _observables(flat)}
     numbers = {
         name: Observable(about["units"], about["long_name"].removesuffix(": lower edge of the bin"))
@@ -127,7 +77,7 @@ def completed(flat: xr.Dataset) -> xr.Dataset:
 
 
 def columns_of(flat: xr.Dataset) -> dict[str, tuple[Any, Any, Any]]:
-    """Return the columns of published numbers, without what concerns the cells of other studies."""
+    """Return the columns of published numbers, without the columns for other studies."""
     found = {str(name): (column.dims, column.values, column.attrs) for name, column in flat.data_vars.items()}
     return {name: column for name, column in found.items() if name not in OF_STUDIES}
 

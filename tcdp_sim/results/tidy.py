@@ -64,23 +64,7 @@ def tidy(source, histograms: bool = False) -> pd.DataFrame:
 def tidy_blocks(flat: xr.Dataset, histograms: bool = False) -> Iterator[pd.DataFrame]:
     """Yield the frame `tidy` of `open_cells` in parts, so that one part is in memory at a time.
 
-    Parameters
-    ----------
-    flat : xarray.Dataset
-        The table of cells that `open_cells` returns.
-    histograms : bool
-        If True, append one row for each occupied bin of each observable.
-
-    Returns
-    -------
-    iterator of pandas.DataFrame
-        The frames of consecutive cells.
-
-    Examples
-    --------
-    >>> flat = open_cells("results/small", compute_later=False)  # doctest: +SKIP
-    >>> sum(map(len, tidy_blocks(flat)))  # doctest: +SKIP
-    94
+    `histograms`: if True, append one row for each occupied bin of each observable.
     """
     return (_tidy(block, histograms) for block in cell_blocks(flat))
 
@@ -108,7 +92,7 @@ def _own_names(table: xr.Dataset) -> dict[str, str]:
 
 
 def _rows(table, name, axes) -> pd.DataFrame:
-    """Return the rows of one quantity, without those of cells that have neither a simulated nor a known value of it."""
+    """Return the rows of one quantity, without the cells that have neither a simulated nor a known value of it."""
     known = {short: table[name + end].variable for short, end in ENDINGS.items() if name + end in table}
     frame = _framed(table, known, axes).assign(quantity=name, unit=_unit(table, name))
     frame = frame.assign(**{short: np.nan for short in ENDINGS if short not in frame})

@@ -5,14 +5,14 @@ random steps of t has the ratio R = e_k(y) / C(t, k), the mean of all products o
 the record against those without it is E (R - e^epsilon)+ without the record, and the other delta is
 E (1 - e^epsilon R)+.
 
-**Adding.** The largest ratio is integrated exactly, as Asmussen and Kroese (2006) do for sums of heavy-tailed
+**Adding.** The largest ratio is integrated exactly, as Asmussen and Kroese (2006) [AK06] do for sums of heavy-tailed
 variables. By symmetry delta is t times the mean over the outcomes in which y_t is the largest ratio. Given the others,
 R is linear in y_t, so the mean over y_t has a closed form. Let m_j be the mean product of j of the others, M their
 maximum, and Y a single ratio. Then
 
     delta = k E [ m_{k-1} E[(Y - a)+; Y > M] ],    a = (t e^epsilon - (t - k) m_k) / (k m_{k-1}).
 
-The weight m_{k-1} is that of a record in k - 1 random steps of the others. By symmetry these are the first ones.
+The weight m_{k-1} belongs to a record in k - 1 random steps of the others. By symmetry these are the first ones.
 
 The others are drawn from tilted laws. The tilts affect the spread of the draws alone.
 """
@@ -49,38 +49,11 @@ class AllocationDraws:
 
     The numbers are at least 0 and have all moments.
 
-    Parameters
-    ----------
-    sigma : float
-        The standard deviation of the noise, over the largest length of a record's vector, from LEAST_SIGMA to below
-        MOST_SIGMA.
-    steps : int
-        The number t of steps.
-    participations : int
-        The number k of steps in which the record takes part, from 1 to 100 and at most t.
-    epsilon : float
-        epsilon in nats, at least 0 and below MOST_EPSILON.
-    direction : {"adding", "removing"}
-        The delta of the outputs with the record against those without it, or the other one.
+    Source: Chua et al. (2024) [Chu24], for the pair of laws; Asmussen and Kroese (2006) [AK06], for sums of
+    heavy-tailed variables; several factors and the tilts are ours.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    References
-    ----------
-    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha, Zhang (2024), Balls-and-Bins sampling for DP-SGD,
-    https://arxiv.org/abs/2412.16802, for the pair of laws
-    Asmussen, Kroese (2006), Improved algorithms for rare event simulation with heavy tails,
-    https://doi.org/10.1239/aap/1151337766, for sums of heavy-tailed variables; several factors and the tilts are ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> deltas, _ = AllocationDraws(1.0, 100, 1, 0.86, "adding").sample(10_000, rng=np.random.default_rng(0))
-    >>> bool(abs(deltas.mean() / 9.825e-7 - 1) < 0.01)
-    True
+    `sigma`: the standard deviation of the noise, over the largest length of a record's vector, from LEAST_SIGMA to
+    below MOST_SIGMA. `direction`: "adding" for the outputs with the record against those without it.
     """
 
     sigma: float
@@ -97,20 +70,7 @@ class AllocationDraws:
         choice("direction", self.direction, DIRECTIONS)
 
     def sample(self, size: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return independent pairs of numbers in [0, inf), with the means delta(epsilon) and -d delta / d epsilon.
-
-        Parameters
-        ----------
-        size : int
-            The number of draws.
-        rng : numpy.random.Generator
-            The source of randomness.
-
-        Returns
-        -------
-        deltas, slopes : ndarray of float
-            The numbers, shape (size,).
-        """
+        """Return independent pairs of numbers in [0, inf), with the means delta(epsilon) and -d delta / d epsilon."""
         rows = max(_TILE // self.steps, 1)
         draw = self._added if self.direction == "adding" else self._removed
         parts = [draw(min(rows, size - start), rng) for start in range(0, size, rows)]
@@ -156,10 +116,10 @@ def _above(strike: Floats, largest: Floats, s: float) -> tuple[Floats, Floats]:
 def _raised_laws(draws: AllocationDraws) -> list[tuple[TiltedRatios, int]]:
     """Return the laws of all ratios but the largest, for the delta of adding the record.
 
-    The best tilt of a ratio y is the mean of what is left to draw, given y. In the *mean field* all other ratios are
+    The best tilt of a ratio y is the mean of the rest of the draw, given y. In the *mean field* all other ratios are
     replaced by their tilted mean, and their maximum by a usual one. Its value as a function of y is nearly the best
-    tilt where one large ratio makes the event. Where all ratios make it, the power (1 + b y)^p is better whose slope at
-    y = e^s is that of the mean field. The larger tilt of both, equal at e^s, has no unequal weights in either case.
+    tilt where one large ratio makes the event. Where all ratios make it, the power (1 + b y)^p with the slope of the
+    mean field at y = e^s is better. The larger tilt of both, equal at e^s, has no unequal weights in either case.
     """
     s, t, k = 1 / draws.sigma, draws.steps, draws.participations
     if t == 1:

@@ -43,7 +43,7 @@ def log_kept(kinds: Kinds) -> float:
 def _drawn(tilted: Tilted, times: int, size: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
     """Yield sums of losses and of log weights: all times at once for a few outcomes, else one by one."""
     if tilted.sampler is None and len(tilted.loss) <= _FEW:
-        counts = rng.multinomial(times, tilted.chance / tilted.chance.sum(), size)
+        counts = rng.multinomial(times, tilted.probability / tilted.probability.sum(), size)
         yield counts @ tilted.loss, counts @ tilted.log_weight
     else:
         for _ in range(times):

@@ -38,6 +38,8 @@ class Drawable(Protocol):
 def sample_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng: np.random.Generator) -> Reals:
     """Return draws of the maximum of `k` independent draws of the noise.
 
+    Source: Renyi (1953) [Ren53].
+
     Parameters
     ----------
     noise : Noise, or one-sided noise
@@ -45,7 +47,7 @@ def sample_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng:
     k : array_like of float
         The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
     size : int or tuple of int, optional
-        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
+        The shape of the result; by default the shape of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
 
@@ -53,15 +55,6 @@ def sample_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng:
     -------
     float or ndarray
         The maxima, in counts.
-
-    Raises
-    ------
-    ValueError
-        If k is out of range.
-
-    References
-    ----------
-    Renyi (1953), On the theory of order statistics, https://doi.org/10.1007/BF02127580
 
     Examples
     --------
@@ -78,6 +71,8 @@ def sample_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng:
 def sample_abs_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, rng: np.random.Generator) -> Reals:
     """Return draws of the maximum of the absolute values of `k` independent draws of the noise.
 
+    Source: Renyi (1953) [Ren53].
+
     Parameters
     ----------
     noise : Noise, or one-sided noise
@@ -85,7 +80,7 @@ def sample_abs_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, 
     k : array_like of float
         The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
     size : int or tuple of int, optional
-        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
+        The shape of the result; by default the shape of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
 
@@ -93,15 +88,6 @@ def sample_abs_max(noise: Drawable, k: ArrayLike, size: Shape | None = None, *, 
     -------
     float or ndarray
         The maxima, in counts.
-
-    Raises
-    ------
-    ValueError
-        If k is out of range.
-
-    References
-    ----------
-    Renyi (1953), On the theory of order statistics, https://doi.org/10.1007/BF02127580
 
     Examples
     --------
@@ -124,6 +110,8 @@ def sample_extremes(
     Given a maximum with upper tail p, the other k - 1 draws are independent and lie below it. So the lower tail of
     their minimum is (1 - p) times the upper tail of the maximum of k - 1 uniforms.
 
+    Source: Renyi (1953) [Ren53].
+
     Parameters
     ----------
     noise : Noise, or one-sided noise
@@ -131,7 +119,7 @@ def sample_extremes(
     k : array_like of float
         The number of draws, from 1 to 1e300. For a real k the law has the distribution function cdf^k.
     size : int or tuple of int, optional
-        The shape of the result; the default is that of `k` broadcast against the noise's parameters.
+        The shape of the result; by default the shape of `k` broadcast against the noise's parameters.
     rng : numpy.random.Generator
         The source of randomness.
 
@@ -139,15 +127,6 @@ def sample_extremes(
     -------
     minimum, maximum : float or ndarray
         The extremes, in counts.
-
-    Raises
-    ------
-    ValueError
-        If k is out of range.
-
-    References
-    ----------
-    Renyi (1953), On the theory of order statistics, https://doi.org/10.1007/BF02127580
 
     Examples
     --------
@@ -170,9 +149,11 @@ def sample_extremes(
 def sample_top(noise: Drawable, k: float, m: int, size: Shape = (), *, rng: np.random.Generator) -> Floats:
     """Return joint draws of the m largest of `k` independent draws of the noise, in descending order.
 
-    Let P_(1) > P_(2) > ... be the order statistics of k uniforms. The first -log P_(1) is exponential with rate
-    k. Given the first i of them, the next is the largest of k - i uniforms below P_(i), so its -log adds an exponential
-    of rate k - i. The cost is O(m) and does not depend on k. For m = 1 the random stream is that of `sample_max`.
+    Let P_(1) > P_(2) > ... be the order statistics of k uniforms. The first -log P_(1) is exponential with rate k.
+    Given the first i of them, the next is the largest of k - i uniforms below P_(i), so its -log adds an exponential of
+    rate k - i. The cost is O(m) and does not depend on k. For m = 1 it uses the random stream as `sample_max` does.
+
+    Source: Renyi (1953) [Ren53].
 
     Parameters
     ----------
@@ -191,15 +172,6 @@ def sample_top(noise: Drawable, k: float, m: int, size: Shape = (), *, rng: np.r
     -------
     ndarray of float
         The largest draws, in counts, shape (*size, m).
-
-    Raises
-    ------
-    ValueError
-        If k or m is not valid.
-
-    References
-    ----------
-    Renyi (1953), On the theory of order statistics, https://doi.org/10.1007/BF02127580
 
     Examples
     --------
@@ -223,30 +195,6 @@ def first_above(noise: Distribution, threshold: float, size: Shape, *, rng: np.r
     """Return the number of independent draws of the noise before the first one above the threshold.
 
     This number is geometric: floor(E / -log(1 - tail)), where E is standard exponential.
-
-    Parameters
-    ----------
-    noise : Noise
-        The noise, in counts.
-    threshold : float
-        The threshold, in counts.
-    size : int or tuple of int
-        The shape of the result.
-    rng : numpy.random.Generator
-        The source of randomness.
-
-    Returns
-    -------
-    ndarray of float
-        The numbers of draws; inf if the tail above the threshold is zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.noise import Gaussian
-    >>> waits = first_above(Gaussian(1.0), 10.0, 1000, rng=np.random.default_rng(0))
-    >>> bool(waits.min() > 1e15)
-    True
     """
     exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # a draw of 0 would give 0 / 0
     with np.errstate(divide="ignore", over="ignore"):

@@ -26,23 +26,8 @@ class ImportanceSampler:
     If the integral is below 1e-150, the draws are right but their squares underflow. Scale them before you compute a
     standard error.
 
-    Parameters
-    ----------
-    log_f : callable
-        The log of the integrand, vectorised.
-    edges : ndarray of float
-        The edges of the steps, ascending, shape (n + 1,).
-    heights : ndarray of float
-        The logs of the heights of the steps, shape (n,).
-    area : float
-        The area under the steps: 0 if the integrand vanishes, inf if its integral is infinite or above 1e150.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> integral = fit_importance_sampler(lambda x: -1000 - x * x / 2, np.linspace(-40, 40, 81))
-    >>> integral.area
-    0.0
+    `edges`: the edges of the steps, ascending, shape (n + 1,). `heights`: the logs of the heights of the steps, shape
+    (n,). `area`: the area under the steps: 0 if the integrand vanishes, inf if its integral is infinite or above 1e150.
     """
 
     log_f: RealFunction
@@ -51,20 +36,7 @@ class ImportanceSampler:
     area: float
 
     def sample(self, size: int, *, rng: np.random.Generator) -> Floats:
-        """Return independent non-negative numbers whose mean is the integral.
-
-        Parameters
-        ----------
-        size : int
-            The number of draws.
-        rng : numpy.random.Generator
-            The source of randomness.
-
-        Returns
-        -------
-        ndarray of float
-            The numbers, shape (size,); all are 0 or all are inf if the area is.
-        """
+        """Return independent non-negative numbers whose mean is the integral."""
         if not 0 < self.area < np.inf:
             return np.full(size, self.area)
         return self.area * np.exp(self.points(size, rng=rng)[1])
@@ -73,18 +45,6 @@ class ImportanceSampler:
         """Return independent points of the proposal and log(integrand / step) there.
 
         The integrand over the proposal's density is the area times the exponential of the second array.
-
-        Parameters
-        ----------
-        size : int
-            The number of points.
-        rng : numpy.random.Generator
-            The source of randomness.
-
-        Returns
-        -------
-        x, log_share : ndarray of float
-            The points and the logs, shape (size,); the area must be positive and finite.
         """
         width = np.diff(self.edges)
         below = np.cumsum(width * np.exp(self.heights - self.heights.max()))
@@ -97,26 +57,9 @@ class ImportanceSampler:
 def fit_importance_sampler(log_f: RealFunction, nodes: ArrayLike) -> ImportanceSampler:
     """Return an importance sampler for the integral of e^log_f, with steps that are halved until they fit.
 
-    Parameters
-    ----------
-    log_f : callable
-        The log of a non-negative function, vectorised; -inf and NaN mean zero.
-    nodes : array_like of float
-        Points that enclose the mass of the integrand, dense enough to miss no peak. An integrand that has not fallen to
-        e^-40 of its peak at both ends counts as having an infinite integral.
-
-    Returns
-    -------
-    ImportanceSampler
-        The sampler.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> normal = fit_importance_sampler(lambda x: -x * x / 2, np.linspace(-40, 40, 81))
-    >>> draws = normal.sample(1000, rng=np.random.default_rng(0))
-    >>> bool(abs(draws.mean() / np.sqrt(2 * np.pi) - 1) < 0.01)
-    True
+    `log_f`: the log of a non-negative function, vectorised; -inf and NaN mean zero. `nodes`: points that enclose the
+    mass of the integrand, dense enough to miss no peak. An integrand that has not fallen to e^-40 of its peak at both
+    ends counts as having an infinite integral.
     """
     edges = np.unique(np.asarray(nodes, dtype=np.float64))
     values = _known(log_f, edges)

@@ -12,17 +12,7 @@ def log_mean_products(y: Floats, k: int) -> tuple[Floats, Floats]:
     The coefficients of z^j in the product of all 1 + y z are sums of products. They are computed by a binary tree of
     polynomials. All terms are positive, so nothing cancels.
 
-    Parameters
-    ----------
-    y : ndarray of float
-        The entries, each above 0, shape (rows, n).
-    k : int
-        The number of factors, at least 1.
-
-    Returns
-    -------
-    fewer, all_factors : ndarray of float
-        The logs, shape (rows,); -inf if there are fewer than k entries.
+    `y`: the entries, each above 0, shape (rows, n).
     """
     rows, n = y.shape
     if k == 1:

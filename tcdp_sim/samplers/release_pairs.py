@@ -23,19 +23,14 @@ _RANGE_NODES = 257
 class Tilted:
     """Draws of finite losses from a law near P e^(tilt L), with the logs of their weights.
 
-    Attributes
-    ----------
-    loss, log_weight : ndarray of float
-        The losses of the outcomes, or of the middles of the steps, and the logs of P-mass over chance.
-    chance : ndarray of float
-        The probabilities of outcomes or steps.
-    sampler : ImportanceSampler or None
-        The sampler of outputs; None if the outcomes are all that there is.
+    `loss`, `log_weight`: the losses of the outcomes, or of the middles of the steps, and the logs of P-mass over
+    `probability`. `probability`: the probabilities of outcomes or steps. `sampler`: the sampler of outputs; None if the
+    outcomes are all that there is.
     """
 
     loss: Floats
     log_weight: Floats
-    chance: Floats
+    probability: Floats
     sampler: ImportanceSampler | None = None
     pair: Any = None
     tilt: float = 0.0
@@ -44,19 +39,19 @@ class Tilted:
     def log_total(self) -> float:
         """The log of E e^(tilt L) over finite losses, about."""
         logs = self.log_weight + self.tilt * self.loss
-        return float(logs.max() + np.log((self.chance * np.exp(logs - logs.max())).sum()))
+        return float(logs.max() + np.log((self.probability * np.exp(logs - logs.max())).sum()))
 
     @property
     def moments(self) -> tuple[float, float]:
         """Mean and variance of the loss under the tilted law, about."""
-        weight = self.chance * np.exp(self.log_weight + self.tilt * self.loss - self.log_total)
+        weight = self.probability * np.exp(self.log_weight + self.tilt * self.loss - self.log_total)
         mean = float((weight * self.loss).sum())
         return mean, float((weight * (self.loss - mean) ** 2).sum())
 
     def draw(self, size: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return losses and the logs of their weights; the weighted mean of f(loss) is E[f(L); L finite] under P."""
         if self.sampler is None:
-            place = np.searchsorted(np.cumsum(self.chance[:-1]), rng.random(size), side="right")
+            place = np.searchsorted(np.cumsum(self.probability[:-1]), rng.random(size), side="right")
             return self.loss[place], self.log_weight[place]
         x, log_share = self.sampler.points(size, rng=rng)
         loss = np.where(np.isfinite(log_share), self.pair.loss(x), 0.0)  # outputs of infinite loss have no weight
@@ -66,10 +61,7 @@ class Tilted:
 class ReleasePair(Protocol):
     """A pair of laws of an output.
 
-    Attributes
-    ----------
-    lost : float
-        The probability under P of an output that Q cannot give.
+    `lost`: the probability under P of an output that Q cannot give.
     """
 
     @property
@@ -89,12 +81,7 @@ class ReleasePair(Protocol):
 class AtomPair:
     """Outputs 0, 1, ..., n - 1 with given losses and probabilities.
 
-    Attributes
-    ----------
-    values : ndarray of float
-        The loss of each output: inf if Q cannot give it, -inf if P cannot.
-    p, q : ndarray of float
-        The probabilities.
+    `values`: the loss of each output: inf if Q cannot give it, -inf if P cannot. `p`, `q`: the probabilities.
     """
 
     values: Floats
@@ -106,8 +93,8 @@ class AtomPair:
         return float(self.p[self.values == np.inf].sum())
 
     def draw(self, first: bool, size: int, *, rng: np.random.Generator) -> Floats:
-        chance = self.p if first else self.q
-        return np.searchsorted(np.cumsum(chance[:-1]), rng.random(size), side="right").astype(np.float64)
+        probability = self.p if first else self.q
+        return np.searchsorted(np.cumsum(probability[:-1]), rng.random(size), side="right").astype(np.float64)
 
     def loss(self, outputs: Floats) -> Floats:
         return self.values[outputs.astype(np.int64)]
@@ -126,48 +113,48 @@ class AtomPair:
 
 @dataclass(frozen=True, eq=False)
 class NoisePair:
-    """Continuous noise on an answer that is 0 under P and `shift` under Q, on a Poisson sample if rate < 1.
+    """Continuous noise on an answer that is 0 under P and `shift` under Q, on a Poisson sample if s < 1.
 
     Of a sample, P is the mixture if the record is in `first`, else Q is.
     """
 
     noise: Noise
     shift: float
-    rate: float = 1.0
+    s: float = 1.0  # the sampling probability
     mixed_first: bool = True
 
     @cached_property
     def lost(self) -> float:
-        if self.rate < 1 and not self.mixed_first:
+        if self.s < 1 and not self.mixed_first:
             return 0.0  # what the answer without the record gives, the mixture gives too
         width = float(self.noise.isf(0.0))
-        return 0.0 if np.isinf(width) else self.rate * float(self.noise.sf(width - self.shift))
+        return 0.0 if np.isinf(width) else self.s * float(self.noise.sf(width - self.shift))
 
     def draw(self, first: bool, size: int, *, rng: np.random.Generator) -> Floats:
         noise = np.asarray(self.noise.sample(size, rng=rng), np.float64)
-        if self.rate == 1:
+        if self.s == 1:
             return noise if first else noise + self.shift
         if first != self.mixed_first:
             return noise + self.shift
-        return noise + self.shift * (rng.random(size) >= self.rate)
+        return noise + self.shift * (rng.random(size) >= self.s)
 
     def loss(self, outputs: Floats) -> Floats:
         plain = np.asarray(self.noise.privacy_loss(outputs, self.shift), np.float64)
-        if self.rate == 1:
+        if self.s == 1:
             return plain
         with np.errstate(over="ignore"):
-            far = np.logaddexp(np.log1p(-self.rate), np.log(self.rate) + plain)
-            mixed = np.where(plain < 1, np.log1p(self.rate * np.expm1(plain)), far)
+            far = np.logaddexp(np.log1p(-self.s), np.log(self.s) + plain)
+            mixed = np.where(plain < 1, np.log1p(self.s * np.expm1(plain)), far)
         return mixed if self.mixed_first else -mixed
 
     def log_density(self, outputs: Floats) -> Floats:
         """Return the log of the density of P."""
-        if self.rate == 1:
+        if self.s == 1:
             return np.asarray(self.noise.logpdf(outputs), np.float64)
         other = np.asarray(self.noise.logpdf(outputs - self.shift), np.float64)
         if not self.mixed_first:
             return other
-        return np.logaddexp(np.log(self.rate) + self.noise.logpdf(outputs), np.log1p(-self.rate) + other)
+        return np.logaddexp(np.log(self.s) + self.noise.logpdf(outputs), np.log1p(-self.s) + other)
 
     def tilted(self, tilt: float) -> Tilted:
         return _stepped(self, noise_nodes(self.noise, self.shift), tilt)
@@ -217,10 +204,10 @@ def _stepped(pair: NoisePair | RangePair, nodes: Floats, tilt: float) -> Tilted:
     middle = 0.5 * (sampler.edges[1:] + sampler.edges[:-1])
     with np.errstate(all="ignore"):
         log_share, loss = log_f(middle) - sampler.heights, pair.loss(middle)
-    chance = np.diff(sampler.edges) * np.exp(sampler.heights) / sampler.area
+    probability = np.diff(sampler.edges) * np.exp(sampler.heights) / sampler.area
     kept = np.isfinite(log_share)
     log_weight = np.log(sampler.area) + log_share[kept] - tilt * loss[kept]
-    return Tilted(loss[kept], log_weight, chance[kept], sampler, pair, tilt)
+    return Tilted(loss[kept], log_weight, probability[kept], sampler, pair, tilt)
 
 
 def response_pair(epsilon: float, k: int = 2, delta: float = 0.0) -> AtomPair:
@@ -237,8 +224,8 @@ def range_atoms(epsilon: float, t: float) -> AtomPair:
     """Return the pair of bounded range with the losses t and t - epsilon."""
     p = -np.expm1(t - epsilon) / -np.expm1(-epsilon)
     values = np.array([t, t - epsilon])
-    chance = np.array([p, 1 - p])
-    return AtomPair(values, chance, chance * np.exp(-values))
+    probability = np.array([p, 1 - p])
+    return AtomPair(values, probability, probability * np.exp(-values))
 
 
 def vector_pair(p: Any, q: Any) -> AtomPair:

@@ -51,21 +51,8 @@ def subsample_records(
 class Sampling:
     """A distribution of random subsamples of records in bins.
 
-    Parameters
-    ----------
-    counts : ndarray of int
-        The records of every bin, shape (bins,), 1 to 10^9 - 1 in total.
-    scheme : str
-        The scheme of `subsample_counts`.
-    fraction : float
-        The sampling probability of each record for a Poisson scheme, else the number of draws over that of records.
-    path : str
-        The way to draw a subsample, one of PATHS.
-
-    Raises
-    ------
-    ValueError
-        If data of this size cannot be sampled.
+    `scheme`: the scheme of `subsample_counts`. `fraction`: the sampling probability of each record for a Poisson
+    scheme, else the number of draws over the number of records.
     """
 
     counts: Ints
@@ -106,7 +93,7 @@ class Sampling:
 
 
 def realised_fraction(fraction: float, scheme: str, records: int) -> float:
-    """Return the fraction for Poisson sampling, else that of a whole number of draws, at least one."""
+    """Return the fraction for Poisson sampling, else the fraction of a whole number of draws, at least one."""
     if scheme.startswith("poisson") or records < 1:
         return fraction
     return max(round(fraction * records), 1) / records

@@ -21,14 +21,8 @@ Exponent = Callable[[Floats], Floats]
 class TiltedRatios:
     """The law of y = exp(s x - s^2 / 2) for x = mean + z with a standard normal z, tilted by e^exponent(y).
 
-    Parameters
-    ----------
-    s : float
-        The standard deviation of log y.
-    mean : float
-        The mean of x: 0 for a step without the record, s for a step with it.
-    exponent : callable
-        The function of an array of ratios by whose exponential the law is tilted.
+    `s`: the standard deviation of log y. `mean`: the mean of x: 0 for a step without the record, s for a step with it.
+    `exponent`: the function of an array of ratios by whose exponential the law is tilted.
     """
 
     def __init__(self, s: float, mean: float, exponent: Exponent) -> None:

@@ -1,8 +1,8 @@
 """Private selection of the best of k candidates under a gap assumption: the two reductions of the tCDP paper.
 
-This is Problem 19 of Bun, Dwork, Rothblum, Steinke (2018). Neighbours substitute one record, which may change every
-score by up to one unit of sensitivity. The gap between the best and the second best score may thus change by two. The
-cost of a trial depends on the number of listed scores, not on k.
+This is Problem 19 of Bun, Dwork, Rothblum, Steinke (2018) [BDRS18]. Neighbours substitute one record, which may change
+every score by up to one unit of sensitivity. The gap between the best and the second best score may thus change by two.
+The cost of a trial depends on the number of listed scores, not on k.
 """
 
 from abc import ABC, abstractmethod
@@ -24,15 +24,12 @@ NO_ANSWER = -1
 class Selection(ABC):
     """A randomised choice among the candidates of a score vector.
 
+    Source: Bun et al. (2018), Problem 19 [BDRS18].
+
     Attributes
     ----------
     top_m : bool
         True if the algorithm can select more than one candidate.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Problem 19,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -65,11 +62,6 @@ class Selection(ABC):
         ndarray of int64
             The selected candidates of each trial, best first, shape (trials, m). An entry is the index of a listed
             candidate; or len(scores.listed) for one of the others, which are equally likely; or -1 for no answer.
-
-        Raises
-        ------
-        ValueError
-            If m is not valid.
         """
 
     @abstractmethod
@@ -96,11 +88,6 @@ class Selection(ABC):
         -------
         ndarray of float
             The gaps in counts, shape (trials,).
-
-        Raises
-        ------
-        ValueError
-            If k or m is not valid.
         """
 
     def _checked(self, k: float, m: int) -> tuple[float, int]:
@@ -124,15 +111,12 @@ class NoisyMax(Selection):
 
     The guarantee depends on the noise: see `selection.calibration`.
 
+    Source: Bun et al. (2018), Section 5 [BDRS18].
+
     Parameters
     ----------
     noise : Noise, or one-sided noise
         The noise of a score, in counts.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -168,18 +152,15 @@ class GeneralizedHistogram(NoisyMax):
     others pair up, one that leaves the top with one that enters it. The two values of f of such a pair add up to at
     most 2. This is the claim in the proof of Lemma 23, with the (m+1)-th score in place of the second.
 
-    The accounting of the paper is that of 2m queries of sensitivity 2. For log-concave noise every divergence of a
-    shift is a convex function of the shift that vanishes at zero. So the cost is that of m queries of sensitivity 2.
+    The paper accounts for 2m queries of sensitivity 2. For log-concave noise every divergence of a shift is a convex
+    function of the shift that vanishes at zero. So it costs as much as m queries of sensitivity 2.
+
+    Source: Bun et al. (2018), Algorithm 21 and Lemma 23 [BDRS18].
 
     Parameters
     ----------
     noise : Noise
         The noise of a score, in counts.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Algorithm 21 and Lemma 23,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -199,21 +180,18 @@ class GeneralizedHistogram(NoisyMax):
 class ObviousAnswer(Selection):
     """Algorithm 22: the best candidate if half its lead plus noise exceeds a threshold, else one of the others.
 
-    The lead is g = max(gap / 2 - 1, 0), which changes by at most 1 between neighbours. The threshold t_k has
-    P[Z > t_k] = 1/k exactly. If g + Z > t_k, the best candidate is selected. Otherwise one of the k - 1 others is
-    selected uniformly. If the best candidate differs between neighbours, both leads are zero and both outputs are
-    uniform. Otherwise the output is a function of g + Z. So the guarantee is that of the noise for one query of
-    sensitivity 1 (Lemma 23).
+    The lead is g = max(gap / 2 - 1, 0), which changes by at most 1 between neighbours. The threshold t_k has P[Z > t_k]
+    = 1/k exactly. If g + Z > t_k, the best candidate is selected. Otherwise one of the k - 1 others is selected
+    uniformly. If the best candidate differs between neighbours, both leads are zero and both outputs are uniform.
+    Otherwise the output is a function of g + Z. So it has the guarantee of the noise for one query of sensitivity 1
+    (Lemma 23).
+
+    Source: Bun et al. (2018), Algorithm 22 and Lemma 23 [BDRS18].
 
     Parameters
     ----------
     noise : Noise
         The noise of the lead, in counts.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Algorithm 22 and Lemma 23,
-    https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Baselines for private selection: variants of report-noisy-max, distance-based stability and sparse vector.
 
-Neighbours are those of `selection`: every score may change by up to one unit of sensitivity. The exponential mechanism,
-permute-and-flip and report-noisy-max with Laplace or Gaussian noise are `NoisyMax` with different noise.
+Neighbours are defined as in `selection`: every score may change by up to one unit of sensitivity. The exponential
+mechanism, permute-and-flip and report-noisy-max with Laplace or Gaussian noise are `NoisyMax` with different noise.
 """
 
 from dataclasses import dataclass
@@ -25,6 +25,8 @@ def exponential_mechanism(epsilon: float) -> NoisyMax:
     `privacy.least_rho.bounded_range_rho`, a little below epsilon^2/8. The m largest are m selections in turn, each
     among the remaining candidates. They are m epsilon-DP and m rho-zCDP.
 
+    Source: McSherry and Talwar (2007) [MT07]; Durfee and Rogers (2019) [DR19].
+
     Parameters
     ----------
     epsilon : float
@@ -34,18 +36,6 @@ def exponential_mechanism(epsilon: float) -> NoisyMax:
     -------
     NoisyMax
         The mechanism.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not above 0.
-
-    References
-    ----------
-    McSherry, Talwar (2007), Mechanism design via differential privacy.
-
-    Durfee, Rogers (2019), Practical differentially private top-k selection with pay-what-you-get composition,
-    https://arxiv.org/abs/1905.04273
 
     Examples
     --------
@@ -61,6 +51,8 @@ def permute_and_flip(epsilon: float) -> NoisyMax:
     It visits the candidates in random order and accepts j with probability exp(epsilon (score_j - best) / 2). It is
     drawn as the largest of score + Exponential(2 / epsilon) noise, which has the same law.
 
+    Source: McKenna and Sheldon (2020) [MS20]; Ding et al. (2021) [DKR21].
+
     Parameters
     ----------
     epsilon : float
@@ -70,19 +62,6 @@ def permute_and_flip(epsilon: float) -> NoisyMax:
     -------
     NoisyMax
         The mechanism.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not above 0.
-
-    References
-    ----------
-    McKenna, Sheldon (2020), Permute-and-flip: a new mechanism for differentially private selection,
-    https://arxiv.org/abs/2010.12603
-
-    Ding et al. (2021), The permute-and-flip mechanism is identical to report-noisy-max with exponential noise,
-    https://arxiv.org/abs/2105.07260
 
     Examples
     --------
@@ -96,9 +75,11 @@ def permute_and_flip(epsilon: float) -> NoisyMax:
 class Stability(ObviousAnswer):
     """Propose-test-release by distance to instability: the best candidate if its noisy lead is large, else no answer.
 
-    The lead g is that of Algorithm 22, and the threshold t has P[Z > t] = delta. If the best candidate differs between
-    neighbours, both leads are zero, so each input gives an answer with probability at most delta. Otherwise the output
-    is a function of g + Z. So Laplace(1 / epsilon) noise gives (epsilon, delta)-DP.
+    The lead g is defined as in Algorithm 22, and the threshold t has P[Z > t] = delta. If the best candidate differs
+    between neighbours, both leads are zero, so each input gives an answer with probability at most delta. Otherwise the
+    output is a function of g + Z. So Laplace(1 / epsilon) noise gives (epsilon, delta)-DP.
+
+    Source: Dwork and Lei (2009) [DL09]; Thakurta and Smith (2013) [TS13].
 
     Parameters
     ----------
@@ -106,18 +87,6 @@ class Stability(ObviousAnswer):
         The noise of the lead, in counts.
     delta : float
         The probability of an answer with no lead, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If delta is out of range.
-
-    References
-    ----------
-    Dwork, Lei (2009), Differential privacy and robust statistics, https://doi.org/10.1145/1536414.1536466
-
-    Thakurta, Smith (2013), Differentially private feature selection via stability arguments, and the robustness of the
-    Lasso.
 
     Examples
     --------
@@ -147,25 +116,14 @@ class SparseVector(Selection):
     algorithms. The candidates that are not listed come first, then the listed ones in order. If the best one is last,
     errors are most frequent. The privacy budget epsilon is split 1 : 2^(2/3) between the threshold and the scores.
 
+    Source: Dwork and Roth (2014), Section 3.6 [DR14]; Lyu et al. (2017) [LSL17], for the split.
+
     Parameters
     ----------
     epsilon : float
         The privacy parameter, in nats, above 0.
     at : float or None
         The public threshold, in counts. None is valid for `needed_gap` only, which uses `balanced_threshold`.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not above 0.
-
-    References
-    ----------
-    Dwork, Roth (2014), The algorithmic foundations of differential privacy, Section 3.6,
-    https://doi.org/10.1561/0400000042
-
-    Lyu, Su, Li (2017), Understanding the sparse vector technique for differential privacy (the split),
-    https://arxiv.org/abs/1603.01699
 
     Examples
     --------

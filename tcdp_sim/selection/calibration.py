@@ -44,7 +44,7 @@ ALGORITHMS = (
 def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
     """Return the parameters of the target that an algorithm depends on.
 
-    The family is that of its noise, for an algorithm that takes any noise.
+    The family is the family of its noise, for an algorithm that takes any noise.
     """
     if choice("algorithm", algorithm, ALGORITHMS) in WITH_NOISE:
         return tuple(registry.noise(str(family)).depends_on)
@@ -89,10 +89,10 @@ def selection_parameters(
     """
     if m > 1 and algorithm not in WITH_TOP_M:
         raise ValueError(f"m = {m} is not valid for {algorithm}; valid: m = 1, or one of {', '.join(WITH_TOP_M)}")
-    promise = selection_guarantee(algorithm, noise["family"] if noise else None, accounting, target)
+    guarantee = selection_guarantee(algorithm, noise["family"] if noise else None, accounting, target)
     if algorithm in WITH_NOISE:
-        return asdict(cast(Any, _noise(algorithm, noise or {}, accounting, promise, k, m)))  # noises are dataclasses
-    match promise:
+        return asdict(cast(Any, _noise(algorithm, noise or {}, accounting, guarantee, k, m)))  # noises are dataclasses
+    match guarantee:
         case ZCDP(rho=rho):  # the exponential mechanism, by bounded range
             return {"epsilon": bounded_range_epsilon(rho / m)}
         case ApproxDP(epsilon=epsilon, delta=delta) if algorithm == "noisy_max_gaussian":
@@ -101,7 +101,7 @@ def selection_parameters(
             return {"epsilon": epsilon, "delta": delta}
         case PureDP(epsilon=epsilon):
             return {"epsilon": epsilon / m if algorithm == "exponential_mechanism" else epsilon}
-    raise ValueError(f"{promise} is not what {algorithm} promises")
+    raise ValueError(f"{guarantee} is not what {algorithm} promises")
 
 
 def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[str, float]) -> Selection:
@@ -131,41 +131,41 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
 
     The scale is in counts.
 
-    Given the noise of all others, j is selected if Z_j > c, and c moves by at most 2 between neighbours. So
-    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and the sum over all outputs is at most
-    k times that. The scale is that of Gaussian noise calibrated to (epsilon, delta / k) for such a query.
+    Given the noise of all others, j is selected if Z_j > c, and c moves by at most 2 between neighbours. So P[j] -
+    e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and the sum over all outputs is at most k
+    times that. It is the scale of Gaussian noise calibrated to (epsilon, delta / k) for such a query.
     """
     each = real("delta", delta, 0, 1) / real("k", k, 2, closed=True)
     noise = calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0).noise
     return cast(Gaussian, noise).scale
 
 
-def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Guarantee, k: float, m: int) -> Noise:
+def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, guarantee: Guarantee, k: float, m: int) -> Noise:
     family = noise_family(spec)
     given: dict[str, Any] = {"objective": spec_objective(spec, k), "step": spec.get("step", 1.0)}
     if algorithm == "obvious_answer":
-        return calibrate(family, promise, 1.0, spec["calibration"], **given).noise
+        return calibrate(family, guarantee, 1.0, spec["calibration"], **given).noise
     if choice("accounting", accounting, ACCOUNTINGS) == "paper":
-        return calibrate(family, promise, 2.0, spec["calibration"], coordinates=2 * m, **given).noise
+        return calibrate(family, guarantee, 2.0, spec["calibration"], coordinates=2 * m, **given).noise
     if registry.noise(family).is_optimized:
-        return calibrate(family, _of_one_step(promise, m), 2.0, spec["calibration"], **given).noise
-    noise = calibrate(family, promise, 2.0, spec["calibration"], coordinates=m, **given).noise
+        return calibrate(family, _of_one_step(guarantee, m), 2.0, spec["calibration"], **given).noise
+    noise = calibrate(family, guarantee, 2.0, spec["calibration"], coordinates=m, **given).noise
     # without log-concavity, many small moves that add up to 2m might cost more than m moves by 2
     noise.need_log_concave(f"select with {noise!r} at accounting = tight", instead="accounting = paper")
     return noise
 
 
-def _of_one_step(promise: Guarantee, m: int) -> Guarantee:
-    """Return the largest guarantee of a move by 2 with which Algorithm 21 keeps its promise.
+def _of_one_step(guarantee: Guarantee, m: int) -> Guarantee:
+    """Return the largest guarantee of a move by 2 with which Algorithm 21 keeps its own.
 
     The noise is dithered with steps of length 2. Let D_a <= a r for a move by 2. Then a move by v <= 2 costs
     log(1 + (e^((a-1) D_a) - 1) v / 2) / (a-1), which is concave in v. So among 2m moves that add up to 2m, moves by 1
     each cost most. Over the orders the cost is largest at omega, since log((1 + e^(x r)) / 2) / x increases with
     x = a (a-1). There e^(x r) may be 2 e^(x rho / 2m) - 1 (derived here).
     """
-    if not isinstance(promise, TCDP):
-        return ZCDP(promise.rho / (2 * m))  # type: ignore[attr-defined]  # lattice families promise tCDP or zCDP only
-    x = promise.omega * (promise.omega - 1)
-    share = x * promise.rho / (2 * m)
+    if not isinstance(guarantee, TCDP):
+        return ZCDP(guarantee.rho / (2 * m))  # type: ignore[attr-defined]  # lattice families give tCDP or zCDP only
+    x = guarantee.omega * (guarantee.omega - 1)
+    share = x * guarantee.rho / (2 * m)
     log_moment = share + np.log1p(-np.expm1(-share)) if share > _SMALL else np.log1p(2 * np.expm1(share))
-    return TCDP(float(log_moment / x), promise.omega)
+    return TCDP(float(log_moment / x), guarantee.omega)

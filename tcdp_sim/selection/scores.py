@@ -29,11 +29,6 @@ class Scores:
     sensitivity : float
         The largest change of one score between neighbours, above 0; 1 for counts. It has no default and must be given.
 
-    Raises
-    ------
-    ValueError
-        If k < 2, if a score is not finite, or if the sensitivity is missing.
-
     Examples
     --------
     >>> scores = Scores([3.0, 10.0], others=1e6, sensitivity=1.0)

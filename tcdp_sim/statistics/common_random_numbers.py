@@ -17,22 +17,7 @@ from tcdp_sim.summaries.summary import batch_sizes
 
 
 def differences(flat) -> pd.DataFrame:
-    """Return the difference of each cell from the first cell with the same random numbers, for observables and events.
-
-    Parameters
-    ----------
-    flat : xarray.Dataset
-        The table of cells that `results.open_cells` returns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each pair of cells and quantity; no row if no random numbers are shared. The columns are
-
-        - the axes, and for a shared axis also `<axis>_less`, its value in the first cell,
-        - `quantity`, `difference`, its standard error `mcse` and its `degrees_of_freedom`,
-        - `times_fewer_trials`: the factor by which independent cells would need more trials for this standard error.
-    """
+    """Return the differences of each cell from the first cell with the same random numbers, by observable or event."""
     names = columns.batched(flat)
     share, axes = json.loads(flat.attrs.get("share", "[]")), json.loads(flat.attrs["axes"])
     values = {axis: flat[axis].values for axis in axes}

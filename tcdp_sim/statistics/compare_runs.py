@@ -1,4 +1,4 @@
-"""A comparison of two runs, which tells if they give the same numbers within Monte Carlo error.
+"""A comparison of two runs: whether they give the same numbers within Monte Carlo error.
 
 The runs may have other seeds, machines, versions, trials or chunks. Cells are matched by their law. Means are compared
 in standard errors. Counts of trials (events, exceedances, quantiles) are compared by Fisher's exact test. The alarms
@@ -26,22 +26,15 @@ COLUMNS = ["row", "row_there", "quantity", "here", "there", "distance", "p_value
 class Comparison:
     """The result of the comparison of two runs.
 
-    Parameters
-    ----------
-    alarms : pandas.DataFrame
-        The numbers that differ beyond chance, worst first. The columns are `row` and `row_there` (the rows in the two
-        tables), `quantity`, `here`, `there`, `distance` (in standard errors) and `p_value`. Quantiles are compared by
-        the share of each run's trials below the quantile of both runs together (x_below_quantile_0.95). The attribute
-        `comparisons` is the number of comparisons.
-    identical : int
-        Number of cells with the same bits. Their numbers are not compared.
-    compared : int
-        Number of the other cells with results in both runs.
-    only_here, only_there : int
-        Number of cells with results in one run alone.
-    resolution : float
-        The relative difference of a mean that would give an alarm with probability 1/2 if it were the only one. It is
-        the median over the compared means; NaN without any.
+    - `alarms`: the numbers that differ beyond chance, worst first. The columns are `row` and `row_there` (the rows in
+      the two tables), `quantity`, `here`, `there`, `distance` (in standard errors) and `p_value`. Quantiles are
+      compared by the share of each run's trials below the quantile of both runs together (x_below_quantile_0.95). The
+      attribute `comparisons` is the number of comparisons.
+    - `identical`: number of cells with the same bits. Their numbers are not compared.
+    - `compared`: number of the other cells with results in both runs.
+    - `only_here`, `only_there`: number of cells with results in one run alone.
+    - `resolution`: the relative difference of a mean that would give an alarm with probability 1/2 if it were the
+      only one. It is the median over the compared means; NaN without any.
     """
 
     alarms: pd.DataFrame

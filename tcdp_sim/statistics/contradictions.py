@@ -36,13 +36,6 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
 
     A table with one number per row has these columns without the prefix x_. The number is in the column `simulated`,
     and its name is in the column `quantity`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns are `row`, `quantity`, `simulated`, `exact`, `distance` (in standard errors of a normal law with
-        that p-value) and `p_value`. The attribute `comparisons` is the number of comparisons. The attribute `unjudged`
-        is the number of means that differ from their exact value and are not compared.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
     asked = [(name, f"{name}_") for name in names]
@@ -64,7 +57,7 @@ def _compared(table, quantity, name, prefix) -> tuple[pd.DataFrame, int]:
     """Return the comparisons of one number, and how many differences are not judged."""
     columns = (name, *(f"{prefix}{end}" for end in ("exact", "mcse", "lower", "upper")))
     simulated, exact, mcse, *interval = [_column(table, column) for column in columns]
-    skewness, chance, lost = (_column(table, f"{prefix}{end}") for end in ("skewness", "p_value", "nonfinite"))
+    skewness, p_value, lost = (_column(table, f"{prefix}{end}") for end in ("skewness", "p_value", "nonfinite"))
     trials = _column(table, "trials")
     unseen = _unseen(table, prefix, simulated, exact, trials - np.where(np.isnan(lost), 0, lost))
     with np.errstate(all="ignore"):  # both may be infinite
@@ -75,12 +68,12 @@ def _compared(table, quantity, name, prefix) -> tuple[pd.DataFrame, int]:
         distance = np.where(is_mean & ~np.isnan(trials), of_few, distance)
         distance = np.where(np.isnan(unseen) | equal, distance, np.fmin(distance, -ndtri(unseen / 2)))
     decided = (equal & ~np.isnan(unseen)) | (lost == trials)  # the distance of equal trials has no unit
-    chance = np.where(np.isnan(chance) & decided & (trials > 0), unseen, chance)
-    has_chance = ~np.isnan(chance)
-    distance = np.where(has_chance, np.where(chance > 0, -ndtri(chance / 2), np.fmax(distance, 0)), distance)
+    p_value = np.where(np.isnan(p_value) & decided & (trials > 0), unseen, p_value)
+    has_p_value = ~np.isnan(p_value)
+    distance = np.where(has_p_value, np.where(p_value > 0, -ndtri(p_value / 2), np.fmax(distance, 0)), distance)
     out = pd.DataFrame({"row": table.index, "quantity": quantity, "simulated": simulated, "exact": exact})
-    out = out.assign(distance=distance, p_value=np.where(has_chance, chance, 2 * ndtr(-distance)))
-    compared = has_chance | (np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance))
+    out = out.assign(distance=distance, p_value=np.where(has_p_value, p_value, 2 * ndtr(-distance)))
+    compared = has_p_value | (np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance))
     return out[compared], int(np.count_nonzero(equal & ~compared & np.isfinite(exact)))
 
 
@@ -109,7 +102,7 @@ def _distance(simulated, exact, mcse, lower, upper):
 
 
 def _of_chance(halves):
-    """Return the distances whose p-values are those of equal trials, given the distances in halves of an interval."""
+    """Return the distances with the p-values of equal trials, given the distances in halves of an interval."""
     return -ndtri(np.maximum((1 - CONFIDENCE) ** halves, LEAST_P) / 2)
 
 

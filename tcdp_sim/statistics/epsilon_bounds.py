@@ -27,6 +27,8 @@ def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     are fixed in advance. X and his final capital fall with epsilon. The result is the largest epsilon at which he wins,
     and it exceeds the true epsilon only if he wins at the true one. So trying all epsilons costs no confidence.
 
+    Source: Waudby-Smith and Ramdas (2024) [WR24].
+
     Parameters
     ----------
     losses : array of shape (n,), n >= 2
@@ -42,16 +44,6 @@ def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     float
         The bound, in nats; 0 if nothing is shown, inf if every epsilon is refuted.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than two losses, if one of them is NaN, or if an argument is out of range.
-
-    References
-    ----------
-    Waudby-Smith, Ramdas (2024), Estimating means of bounded random variables by betting,
-    https://doi.org/10.1093/jrsssb/qkad009
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -59,7 +51,7 @@ def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     >>> 2.1 < epsilon_from_losses(losses, delta=0.01) < 2.32
     True
     """
-    delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("level", level, 0, 1)
+    delta, failure = real("delta", delta, 0, 1, closed=True), 1 - real("level", level, 0, 1)
     losses = _sample("losses", losses)
     count = len(losses)
     certain = np.count_nonzero(losses == np.inf)
@@ -67,13 +59,13 @@ def epsilon_from_losses(losses, delta: float, level: float = 0.95) -> float:
     values, times = np.append(values, np.inf), np.append(times, certain)
     if delta == 0:
         return float(values[times > 0].max(initial=0.0))
-    # The bet sqrt(2 log(1/doubt) / (n V)) detects a deviation of sqrt(2 log(1/doubt) n V), and V <= delta.
-    bets = np.minimum(BETS * np.sqrt(-2 * np.log(doubt) / (count * delta)), 0.5 / delta)
+    # The bet sqrt(2 log(1/failure) / (n V)) detects a deviation of sqrt(2 log(1/failure) n V), and V <= delta.
+    bets = np.minimum(BETS * np.sqrt(-2 * np.log(failure) / (count * delta)), 0.5 / delta)
 
     def refuted(epsilon):
         gain = np.log1p(np.multiply.outer(bets, -np.expm1(np.minimum(epsilon - values, 0)) - delta)) @ times
         gain += (count - times.sum()) * np.log1p(-bets * delta)
-        return np.logaddexp.reduce(gain) - np.log(len(bets)) >= -np.log(doubt)
+        return np.logaddexp.reduce(gain) - np.log(len(bets)) >= -np.log(failure)
 
     return _largest(refuted, values[:-1].max(initial=0.0))
 
@@ -84,6 +76,8 @@ def epsilon_from_outputs(first, second, delta: float, level: float = 0.95) -> fl
     A quarter of each sample chooses an event {number >= t} or {number <= t}, and the data set that makes it likelier.
     The rest gives exact (Clopper-Pearson) bounds on its two probabilities, p >= low and q <= high. Then epsilon >=
     log((low - delta) / high).
+
+    Source: Clopper and Pearson (1934) [CP34].
 
     Parameters
     ----------
@@ -101,16 +95,6 @@ def epsilon_from_outputs(first, second, delta: float, level: float = 0.95) -> fl
     float
         The bound, in nats; 0 if nothing is shown.
 
-    Raises
-    ------
-    ValueError
-        If a sample has fewer than two numbers, if one of them is NaN, or if an argument is out of range.
-
-    References
-    ----------
-    Clopper, Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial,
-    https://doi.org/10.1093/biomet/26.4.404
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -118,7 +102,7 @@ def epsilon_from_outputs(first, second, delta: float, level: float = 0.95) -> fl
     >>> 0.8 < epsilon_from_outputs(noise[0], noise[1] + 1, delta=0) < 1
     True
     """
-    delta, doubt = real("delta", delta, 0, 1, closed=True), 1 - real("level", level, 0, 1)
+    delta, failure = real("delta", delta, 0, 1, closed=True), 1 - real("level", level, 0, 1)
     samples = [_sample("first", first), _sample("second", second)]
     chosen, tested = [x[::CHOOSING] for x in samples], [x[np.arange(len(x)) % CHOOSING > 0] for x in samples]
     best = -np.inf
@@ -127,19 +111,19 @@ def epsilon_from_outputs(first, second, delta: float, level: float = 0.95) -> fl
         ends = np.unique(np.concatenate([_ranks(x) for x in ordered]))
         for one, other in ((0, 1), (1, 0)):
             hits: list[Any] = [len(ordered[i]) - np.searchsorted(ordered[i], ends) for i in (one, other)]
-            bounds = _epsilon(hits[0], hits[1], len(ordered[one]), len(ordered[other]), delta, doubt)
+            bounds = _epsilon(hits[0], hits[1], len(ordered[one]), len(ordered[other]), delta, failure)
             if bounds.max() > best:
                 best, event = bounds.max(), (sign, ends[bounds.argmax()], one, other)
     sign, threshold, one, other = event
     hits = [np.count_nonzero(sign * tested[i] >= threshold) for i in (one, other)]
-    return max(0.0, float(_epsilon(hits[0], hits[1], len(tested[one]), len(tested[other]), delta, doubt)))
+    return max(0.0, float(_epsilon(hits[0], hits[1], len(tested[one]), len(tested[other]), delta, failure)))
 
 
-def _epsilon(likely, rare, n, m, delta, doubt):
-    """Return log((p - delta) / q) for the Clopper-Pearson ends p, q at half the doubt each; -inf if none is shown."""
+def _epsilon(likely, rare, n, m, delta, failure):
+    """Return log((p - delta) / q) for Clopper-Pearson ends p, q at half of `failure` each; -inf if none is shown."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(np.equal(likely, 0), 0.0, betaincinv(likely, n - np.asarray(likely) + 1, doubt / 2))
-        high = np.where(np.equal(rare, m), 1.0, betaincinv(np.asarray(rare) + 1, m - np.asarray(rare), 1 - doubt / 2))
+        low = np.where(np.equal(likely, 0), 0.0, betaincinv(likely, n - np.asarray(likely) + 1, failure / 2))
+        high = np.where(np.equal(rare, m), 1.0, betaincinv(np.asarray(rare) + 1, m - np.asarray(rare), 1 - failure / 2))
         return np.where(low > delta, np.log((low - delta) / high), -np.inf)
 
 

@@ -26,15 +26,15 @@ class Simulated(NamedTuple):
     trials: int
 
 
-def simulated_proportion(successes: int, trials: int, chance: float = SHARE) -> Simulated:
+def simulated_proportion(successes: int, trials: int, failure: float = SHARE) -> Simulated:
     """Return a probability with its exact (Clopper-Pearson) interval, from independent trials.
 
-    The interval misses the probability with at most the probability `chance`, in (0, 1). There is at least one trial.
+    The interval misses the probability with at most the probability `failure`, in (0, 1). There is at least one trial.
     Raises ValueError.
     """
     trials = whole("trials", trials, 1, 2**62)
     successes = whole("successes", successes, 0, trials)
-    half = 0.5 * real("chance", chance, 0, 1)
+    half = 0.5 * real("failure", failure, 0, 1)
     lower = float(beta.ppf(half, successes, trials - successes + 1)) if successes else 0.0
     upper = float(beta.isf(half, successes + 1, trials - successes)) if successes < trials else 1.0
     estimate = successes / trials
@@ -46,37 +46,20 @@ def simulated_mean(
     mcse: float,
     trials: int,
     skewness: float,
-    chance: float = SHARE,
+    failure: float = SHARE,
     support: tuple[float, float] = (-np.inf, np.inf),
 ) -> Simulated:
     """Return a mean from independent trials with Student's interval, wider for a skewed law (`one_sample.skewed`).
 
-    Parameters
-    ----------
-    mean : float
-        The mean of the trials.
-    mcse : float
-        The standard error of the mean, at least 0.
-    trials : int
-        Number of trials, at least 2.
-    skewness : float
-        Skewness of the sample.
-    chance : float
-        The probability that the interval misses the mean, in (0, 1).
-    support : tuple of float
-        The least and the largest value that a trial can have. If all trials are equal, the interval is that of
-        `ends_of_equal_trials`, which is infinite without a support.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    `trials`: number of trials, at least 2. `failure`: the probability that the interval misses the mean, in (0, 1).
+    `support`: the least and the largest value that a trial can have. If all trials are equal, `ends_of_equal_trials`
+    gives the interval, which is infinite without a support.
     """
     trials = whole("trials", trials, 2, 2**62)
     mean, mcse = real("mean", mean, -np.inf), real("mcse", mcse, 0, closed=True)
-    z = -float(ndtri(0.5 * real("chance", chance, 0, 1)))
+    z = -float(ndtri(0.5 * real("failure", failure, 0, 1)))
     if mcse <= SAME * abs(mean):
-        lower, upper = ends_of_equal_trials(mean, trials, *support, chance)
+        lower, upper = ends_of_equal_trials(mean, trials, *support, failure)
         return Simulated(lower, mean, upper, mcse, trials)
 
     def excess(log_distance: float) -> float:
@@ -89,31 +72,17 @@ def simulated_mean(
     return Simulated(mean - half, mean, mean + half, mcse, trials)
 
 
-def simulated_quantile(low, high, counts, level: float, chance: float = SHARE) -> Simulated:
+def simulated_quantile(low, high, counts, level: float, failure: float = SHARE) -> Simulated:
     """Return a quantile of the law of binned trials with an exact interval from the binomial law of the ranks.
 
     The standard error is half the difference of the trials whose ranks are one standard deviation away.
 
-    Parameters
-    ----------
-    low, high : array of shape (n,)
-        Edges of disjoint bins in ascending order.
-    counts : array of shape (n,)
-        Number of trials in each bin.
-    level : float
-        The level of the quantile, in (0, 1).
-    chance : float
-        The probability that the interval misses the quantile, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    `counts`: number of trials in each bin. `failure`: the probability that the interval misses the quantile, in (0, 1).
     """
     low, high, counts = (np.asarray(values, dtype=float) for values in (low, high, counts))
     n, total = int(counts.sum()), np.cumsum(counts)
     n = whole("trials", n, 1, 2**62)
-    half = 0.5 * real("chance", chance, 0, 1)
+    half = 0.5 * real("failure", failure, 0, 1)
     below, above = int(binom.ppf(half, n, level)), int(binom.isf(half, n, level)) + 1
 
     def bin_of(rank: float) -> int:

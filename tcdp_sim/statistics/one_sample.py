@@ -11,9 +11,9 @@ LEAST_P = 1e-300  # of a number that cannot be: its distance is 37 standard erro
 def skewed(distance, trials, skewness) -> np.ndarray:
     """Return the distances at which a normal number is as unlikely as a mean from a skewed law.
 
-    The given distances are in standard errors of the mean's own sample.
-    The distance is converted by Student's law to a normal z, and then to z / sqrt(1 + 2 g z / sqrt(n)). Here g is the
-    size of the sample's skewness plus its standard error for normal trials, sqrt(6 / n). There are n >= 2 trials.
+    The given distances are in standard errors of the mean's own sample. The distance is converted by Student's law to a
+    normal z, and then to z / sqrt(1 + 2 g z / sqrt(n)). Here g is the size of the sample's skewness plus its standard
+    error for normal trials, sqrt(6 / n). There are n >= 2 trials.
 
     A mean in standard errors of the same sample has tails exp(g z^3 / (3 sqrt(n))) times the normal ones, where g is
     the true skewness (Wang, Annals of Probability 33, 2005, on Student's statistic). Small samples without large values
@@ -40,19 +40,7 @@ def quantile_p_values(bins, level, exact) -> np.ndarray:
     atoms: P[X < exact] <= level <= P[X <= exact]. If a bin contains the exact value, its trials are counted in its
     favour.
 
-    Parameters
-    ----------
-    bins : tuple of three arrays
-        Lower and upper edges of disjoint bins, in order, and the number of trials in each. Edges may be infinite.
-    level : float or array
-        Levels, in (0, 1).
-    exact : float or array
-        Supposed quantiles, which may be infinite.
-
-    Returns
-    -------
-    numpy.ndarray
-        Two-sided p-values; NaN without trials, or where `exact` is NaN.
+    `bins`: lower and upper edges of disjoint bins, in order, and the number of trials in each. Edges may be infinite.
     """
     low, high, counts = bins
     level, exact = np.broadcast_arrays(np.asarray(level, dtype=float), np.asarray(exact, dtype=float))
@@ -82,27 +70,10 @@ def unseen_p_values(mean, trials, exact, least=-np.inf, most=np.inf) -> np.ndarr
     """Return the probability with which trials show none of the values that explain their distance from an exact mean.
 
     Trials say nothing about values too rare to be among them. If a law on [least, most] has the mean `exact`, some part
-    q of it may lie at an end of the range while the rest has the mean of the trials: q is their distance divided by
-    that of the end. All of n trials miss that part with probability (1 - q)^n. The result is (1 - q)^(n - 1), because
-    the value that all trials may share was not named beforehand. Without an end the probability is near 1 for every
-    distance: a mean of equal trials then contradicts nothing.
-
-    Parameters
-    ----------
-    mean : float or array
-        The mean of the finite trials; NaN if there are none.
-    trials : float or array
-        The number of finite trials.
-    exact : float or array
-        Supposed means.
-    least, most : float or array
-        The least and the largest value that a trial can have.
-
-    Returns
-    -------
-    numpy.ndarray
-        p-values, at least LEAST_P: that without any trial, and of an exact value outside of the range. NaN where the
-        range has no end on that side, for one trial, and where `exact` is not finite.
+    q of it may lie at an end of the range while the rest has the mean of the trials: q is the distance of `exact` from
+    the mean of the trials, divided by the distance of the end. All of n trials miss that part with probability (1 -
+    q)^n. The result is (1 - q)^(n - 1), because the value that all trials may share was not named beforehand. Without
+    an end the probability is near 1 for every distance: a mean of equal trials then contradicts nothing.
     """
     given = (mean, trials, exact, least, most)
     mean, trials, exact, least, most = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in given))
@@ -110,7 +81,7 @@ def unseen_p_values(mean, trials, exact, least=-np.inf, most=np.inf) -> np.ndarr
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         gap = np.abs(exact - mean)
         part = np.minimum(gap / np.where(exact > mean, most - mean, mean - least), 1.0)
-        chance = np.maximum(np.exp((trials - 1) * np.log1p(-part)), LEAST_P)
-    chance = np.where((part > 0) & (trials > 1), chance, np.nan)
-    chance = np.where((exact < least - slack) | (exact > most + slack) | (trials == 0), LEAST_P, chance)
-    return np.where(np.isfinite(exact), np.where(gap <= slack, 1.0, chance), np.nan)
+        probability = np.maximum(np.exp((trials - 1) * np.log1p(-part)), LEAST_P)
+    probability = np.where((part > 0) & (trials > 1), probability, np.nan)
+    probability = np.where((exact < least - slack) | (exact > most + slack) | (trials == 0), LEAST_P, probability)
+    return np.where(np.isfinite(exact), np.where(gap <= slack, 1.0, probability), np.nan)

@@ -17,7 +17,7 @@ def same_mean(a, b) -> tuple[np.ndarray, np.ndarray]:
 
     Each of a and b has the arrays (mean, standard deviation, trials), with at least 2 trials. The standard error is the
     larger one of two: with each run's own variance, and with a common one. So a long run cannot cause an alarm by rare
-    large values that a short run missed, nor by one that it saw by luck. The p-value is that of Student's law with the
+    large values that a short run missed, nor by one that it saw by luck. The p-value comes from Student's law with the
     smaller number of degrees of freedom. It is at least 2 / binomial(n + m, n), the p-value of the rank test for
     samples that do not overlap.
     """
@@ -55,7 +55,7 @@ def same_share(hits_a, trials_a, hits_b, trials_b) -> tuple[np.ndarray, np.ndarr
 
 
 def beyond_chance(compared: pd.DataFrame, made: int | None = None) -> pd.DataFrame:
-    """Return the rows that chance does not explain, worst first (Benjamini and Hochberg, JRSS B 57, 1995).
+    """Return the rows that chance does not explain, worst first (Benjamini and Hochberg 1995 [BH95]).
 
     Each row is a comparison with its `p_value` and its `distance`, which orders equal p-values. The number `made` of
     comparisons may exceed the rows, because p-values above FALSE_DISCOVERIES are never alarms and may be left out. The

@@ -119,9 +119,9 @@ def quantities(names: Collection[str]) -> list[str]:
 def settle(attributes: Mapping[str, dict[str, Any]], reasons: Mapping[str, str]) -> list[str]:
     """Let the attributes of a table's estimates name variables that the table has, and return the estimates changed.
 
-    `attributes` holds those of all variables of the table, and `reasons` why cells have no exact value, by estimate.
-    The name of a standard error that is not there is removed. KNOWN gets the names of the exact value and the bound
-    that are there, and the reason.
+    `attributes` holds the attributes of all variables of the table, and `reasons` why cells have no exact value, by
+    estimate. The name of a standard error that is not there is removed. KNOWN gets the names of the exact value and the
+    bound that are there, and the reason.
     """
     changed = []
     for name, about in attributes.items():

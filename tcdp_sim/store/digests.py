@@ -88,7 +88,7 @@ def is_name(name: str) -> bool:
 def changed(tree: Path) -> bool:
     """Return True if a tree differs from the one that its name was made of.
 
-    `tree` is one of a run's snapshots, or a copy that lies beside them. The result is False if no name is known.
+    `tree` is one of a run's snapshots, or a copy in the same folder. The result is False if no name is known.
     """
     names = {path.name for path in (tree.parent / SNAPSHOTS).glob("*")} | {tree.name}
     names = {name for name in names if is_name(name)}

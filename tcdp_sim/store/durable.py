@@ -24,7 +24,7 @@ _CANNOT_LINK = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errn
 
 
 def unfinished(path: Path) -> Path:
-    """Return a temporary name beside a path; no other process on any host uses the same."""
+    """Return a temporary name in the folder of a path; no other process on any host uses the same."""
     host = re.sub(r"[^A-Za-z0-9.]+", "", platform.node())[:32]
     return path.with_name(f".{path.stem}-{host}-{os.getpid()}-{os.urandom(4).hex()}")
 

@@ -1,4 +1,4 @@
-"""Stored exact values, kept beside the journal so that a resumed run does not compute them again.
+"""Stored exact values, kept with the journal so that a resumed run does not compute them again.
 
     <run>/exact/<digest>/*.seg    records as in the journal, one for each cell: its id and its values
 
@@ -40,7 +40,7 @@ class ExactRecords:
     """The stored exact values of one set of functions in a run's folder. Raises OSError.
 
     `damaged` counts the unreadable stretches of each file. Their values are missing. For a `part` of a run, the values
-    of other parts count as there, and their files are not read. `uses` is that of the study.
+    of other parts count as there, and their files are not read. `uses` comes from the study.
     """
 
     def __init__(self, run: Path, values: ExactValues, uses: tuple[str, ...] = (), part: Part | None = None) -> None:

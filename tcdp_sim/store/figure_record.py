@@ -1,4 +1,4 @@
-"""The record of what has been drawn of a snapshot, so that current figures stay and nothing is computed twice.
+"""The record of the figures drawn from a snapshot, so that current figures stay and nothing is computed twice.
 
     drawn.json    the figures, the digests of their files, and what the command printed
 
@@ -27,7 +27,7 @@ FILES = ("contradictions.csv", "differences.csv")  # files that a drawing comman
 
 @dataclass(frozen=True)
 class Report:
-    """What a command has printed about a snapshot: the report with ANSI codes, and plain lines below it.
+    """The printed report of a snapshot, with ANSI codes, and plain lines below it.
 
     `console` describes the terminal that the report was printed for; its layout fits no other one.
     """
@@ -125,7 +125,7 @@ def _figures(known: Mapping[str, Any], options: FigureOptions) -> list[str]:
 
 
 def _report(said: Any) -> Report | None:
-    """Return what was printed, from a record. Raises an exception if it has another form."""
+    """Return the printed report of a record. Raises an exception if it has another form."""
     if said is None:
         return None
     found = Report(said["console"], said["report"], tuple(said["lines"]), said["contradictions"])

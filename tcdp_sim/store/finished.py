@@ -1,6 +1,6 @@
 """The record of a run that has nothing left to do, so that the same command need neither plan the study nor read it.
 
-    finished.json    the lines that the run would tell, and the digest of the files in its folder
+    finished.json    the lines that the run would print, and the digest of the files in its folder
 
 If its inputs and these files are still the same, the command would simulate nothing and publish the same bytes.
 """

@@ -229,7 +229,7 @@ class Reader:
 
 
 def _most_files() -> int:
-    """Return how many files a reader may keep open: a part of what the process may."""
+    """Return the number of files that a reader may keep open, a part of the process's limit."""
     return int(max(1, min(system.open_files() // _SHARE, _MOST_FILES)))
 
 
@@ -239,7 +239,7 @@ def _close(files: dict[Path, int]) -> None:
 
 
 def allow_many_files() -> None:
-    """Let this process open as many files as its hard limit admits, up to what a thousand parts need."""
+    """Let this process open as many files as its hard limit admits, up to the number that a thousand parts need."""
     system.allow_open_files(_SHARE * _MOST_FILES)
 
 

@@ -1,7 +1,7 @@
-"""What a run remembers, so that it need not be done again, and what each memory depends on.
+"""The memories of a run, which save work that was done before, and the inputs of each memory.
 
 A memory is a sealed file in a run's folder. It holds the digest of its inputs, its key, and is stale once an input is
-another one. MEMORIES has all of them with their inputs: some are what this process has (HERE), the others are given by
+another one. MEMORIES has all of them with their inputs: some are inputs of this process (HERE), the others are given by
 the module that writes the memory.
 """
 
@@ -30,7 +30,7 @@ HERE: Mapping[str, Callable[[], Any]] = {
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory: the name of its file, its inputs from HERE, and those that are given."""
+    """A memory: the name of its file, its inputs from HERE, and its given inputs."""
 
     file: str
     here: tuple[str, ...]
@@ -47,7 +47,7 @@ class Memory:
         return {name: HERE[name]() for name in self.here}
 
     def read(self, folder: Path, key: str | None) -> Mapping[str, Any]:
-        """Return what was written with this key; nothing if that is stale, damaged or missing, or without a key."""
+        """Return the memory written with this key; nothing if it is stale, damaged or missing, or without a key."""
         known = digests.read_sealed(folder / self.file) if key else {}
         return known if known.get(OF) == key else {}
 

@@ -34,7 +34,7 @@ class Values:
     """The values that one set of functions gave.
 
     - rows: the values of each cell, in the order of `columns`; a function that refuses a cell gave NaN.
-    - made_with: what each cell's values were computed with, such as the versions of libraries.
+    - made_with: the libraries and numerics that each cell's values were computed with.
     - files: the names of the files that they stand in.
     """
 
@@ -77,7 +77,7 @@ def given_by(run: Path, functions: Functions, part: Part | None = None) -> Value
 
 
 def forget_others(run: Path, functions: Functions, part: Part | None = None) -> None:
-    """Remove the files of other functions: those of a part, or without `part` all of them. Raises OSError."""
+    """Remove the files of other functions: the files of a part, or without `part` all of them. Raises OSError."""
     for each in _sets(run, lambda name: True):
         for name in each.files if each.functions != functions else ():
             if part is None or name.endswith(f"{part.label}.seg"):

@@ -26,8 +26,8 @@ def table_digest(
 ) -> str:
     """Return the digest of a table's inputs that its certificate does not cover, such as the labels of its cells.
 
-    `attributes` are those of the snapshot. `problems` has the form that `table.blocks` takes. `lacking` holds the ids
-    of cells without exact values.
+    `attributes` are the attributes of the snapshot. `problems` has the form that `table.blocks` takes. `lacking` holds
+    the ids of cells without exact values.
     """
     return PUBLISHED.key(
         layout=columns.LAYOUT,

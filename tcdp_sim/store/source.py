@@ -16,10 +16,10 @@ OURS = "the files of tcdp_sim"
 
 @cache
 def loaded(uses: tuple[str, ...] = ()) -> Mapping[str, str]:
-    """Return what numbers depend on, by name: versions of libraries, digests of our files and of the plug-ins in use.
+    """Return the inputs of the numbers by name: versions of libraries, digests of our files and of the plug-ins in use.
 
-    It is looked up once in a process: files that are edited later are not those that it has loaded. `uses` names the
-    distributions of plug-ins; one that is not installed has the digest of no file.
+    It is looked up once in a process, because later edits of files are not loaded. `uses` names the distributions of
+    plug-ins; one that is not installed has the digest of no file.
     """
     of_uses = {f"the plug-in {name}": digest for name, digest in plug_ins(uses).items()}
     return {name: version_of(name) for name in OF_NUMBERS} | {OURS: own()} | of_uses
@@ -32,7 +32,7 @@ def plug_ins(uses: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def other(one: Mapping[str, str], two: Mapping[str, str]) -> str:
-    """Return the names of what differs between two results of `loaded`, "" if nothing does."""
+    """Return the names of the inputs that differ between two results of `loaded`, "" for none."""
     return ", ".join(name for name in sorted({*one, *two}) if one.get(name) != two.get(name))
 
 
@@ -54,7 +54,7 @@ def data() -> str:
 
 
 def _own_files() -> dict[str, Path]:
-    """Return the path of each file by its installed name: conf and experiments lie in the package or beside it."""
+    """Return the path of each file by its installed name: conf and experiments lie in the package or next to it."""
     paths: dict[str, Path] = {}
     for package in PACKAGES:
         root = Path(str(resources.files(package)))

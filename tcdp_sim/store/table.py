@@ -61,12 +61,12 @@ def blocks(
     Statistics are NaN, with zero trials, for a cell whose summary is None. A block has the variables of the observables
     and events that one of its cells has, and none that is NaN everywhere. Memory holds the summaries of one block.
 
-    - summaries: in the order of the cells, or a function that returns those of the cells with some ids.
+    - summaries: in the order of the cells, or a function that returns the summaries of the cells with some ids.
     - counts: the counts of the occupied bins, for every digest that a cell names.
     - problems: the number of chunks with an error or a warning, by cell id and kind.
-    - exact_values: the exact values to publish beside the simulated ones.
+    - exact_values: the exact values to publish with the simulated ones.
     - known: a function that returns a cell's exact values if they have been computed before.
-    - mechanism: the class that declares what a trial yields, by default the class that the laws name.
+    - mechanism: the class that declares the numbers of a trial, by default the class that the laws name.
     - pilots: the trials of a chunk if the first chunks of cells may be pilots, which are in no statistic; else 0.
     """
     read = summaries if callable(summaries) else _one_by_one(summaries)
@@ -193,7 +193,7 @@ def estimates_together(mechanism: type[Mechanism], found: Together):
 def estimates(mechanism, built, summaries, every: bool = True):
     """Return the variables of observables and events: name -> (dimensions, values, attributes).
 
-    They are those of every observable and event, or only of those that one of the summaries has.
+    They cover every observable and event, or only the ones that one of the summaries has.
     """
     data: dict[str, tuple] = {}
     thresholds = [one.thresholds for one in built]

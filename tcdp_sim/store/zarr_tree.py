@@ -92,7 +92,7 @@ def _bytes(texts: np.ndarray) -> np.ndarray:
 
 
 def _consolidate(folder: Path, order: Sequence[str], reasons: dict[str, str]) -> None:
-    """Store the metadata of all arrays in the root, in this order, once their attributes name what is there."""
+    """Store the metadata of all arrays in the root, in this order, once their attributes are complete."""
     arrays = {name: json.loads((folder / name / METADATA).read_bytes()) for name in order}
     for name in columns.settle({name: about["attributes"] for name, about in arrays.items()}, reasons):
         (folder / name / METADATA).write_text(json.dumps(arrays[name], indent=2))
@@ -118,7 +118,7 @@ def watched(blocks: Iterable[xr.Dataset], seen: Seen) -> Iterator[xr.Dataset]:
 
 
 def _write_whole(place: Place, table: xr.Dataset, rows: dict[str, int]) -> list[str]:
-    """Write a table that is in memory, and return the names of its variables; `rows` is that of `_encoding`."""
+    """Write a table that is in memory, and return the names of its variables; `rows` is as for `_encoding`."""
     encoding = _encoding(table, rows)
     table.to_zarr(place, mode="w", consolidated=False, zarr_format=3, encoding=encoding, align_chunks=False)
     return list(map(str, table.variables))

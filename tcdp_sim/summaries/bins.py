@@ -90,7 +90,7 @@ def keys_of(x: np.ndarray) -> np.ndarray:
 
 
 def _places(size):
-    """Return the places of bins among those of all positive doubles, from 0, given keys without their sign."""
+    """Return the places of bins among the bins of all positive doubles, from 0, given keys without their sign."""
     large = (size >= LARGE_KEY) & (size < SMALL_KEY)
     return np.where(size >= SMALL_KEY, size - SMALL_KEY, size + (_FIRST - 1) - large)
 

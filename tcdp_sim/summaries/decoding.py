@@ -58,7 +58,7 @@ def entries(records: Iterable[tuple[Place, bytes]], trials: int | None = None) -
 
 
 def shape(summary: Summary) -> tuple[Any, ...]:
-    """Return what the summaries of a cell's chunks share: names of observables, thresholds and events, and batches."""
+    """Return the common shape of a cell's summaries: names of observables, thresholds and events, and batches."""
     labels = {name: d.exceed for name, d in summary.observables.items()}
     return _shape(labels, summary.events, {name: means.shape[1] for name, means in summary.batches.items()})
 

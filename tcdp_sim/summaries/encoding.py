@@ -51,7 +51,7 @@ class Parts(NamedTuple):
 
     The arrays of each observable follow in the order of the header: steps from key to key (<i4), counts (<i8), five
     moments for each chunk (<f8) and, if any bin has one, atoms (<i8). Then come the batches (<f8). `atoms` has the
-    number of atoms of each observable: that of its bins, or 0.
+    number of atoms of each observable: the number of its bins, or 0.
     """
 
     header: Mapping[str, Any]

@@ -62,16 +62,16 @@ def proportion(successes: int, trials: int) -> tuple[float, float, float, float]
 
 
 def ends_of_equal_trials(
-    value: float, trials: int, least: float, most: float, chance: float = 1 - CONFIDENCE
+    value: float, trials: int, least: float, most: float, failure: float = 1 - CONFIDENCE
 ) -> tuple[float, float]:
     """Return the ends of an interval for the mean of a law on [least, most] whose trials were all equal to `value`.
 
     A standard error of 0 says nothing about values that occur less than once in so many trials. The interval misses the
-    mean with probability at most `chance` for every law, by the following argument. Let a trial differ from the first
-    with a probability above p = 1 - chance^(1 / (trials - 1)). Then all others repeat it with a probability below
-    `chance`. An end is infinite where the law has no bound. `trials` is at least 1 and `chance` lies in (0, 1).
+    mean with probability at most `failure` for every law, by the following argument. Let a trial differ from the first
+    with a probability above p = 1 - failure^(1 / (trials - 1)). Then all others repeat it with a probability below
+    `failure`. An end is infinite where the law has no bound. `trials` is at least 1 and `failure` lies in (0, 1).
     """
-    p = -np.expm1(np.log(chance) / (trials - 1)) if trials > 1 else 1.0
+    p = -np.expm1(np.log(failure) / (trials - 1)) if trials > 1 else 1.0
     return float(value - p * (value - least)), float(value + p * (most - value))
 
 
@@ -123,7 +123,7 @@ def read_off(ranks: np.ndarray, within: np.ndarray, edges: Any, count: np.ndarra
 
     The axes of all arguments are distribution, (rank, below, above) and q.
 
-    - ranks, within: those of `ranks_of`.
+    - ranks, within: the results of `ranks_of`.
     - edges: the lower and upper edges of the bins of the ranks.
     - count, below: the number of trials in these bins, and in all lower ones.
     """

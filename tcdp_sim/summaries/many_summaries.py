@@ -1,6 +1,6 @@
 """The summaries of many chunks, encoded or decoded together.
 
-The bytes are those that `summarise` and `to_bytes` give for each chunk alone.
+`summarise` and `to_bytes` give the same bytes for each chunk alone.
 """
 
 import json
@@ -55,7 +55,7 @@ def encoded(
 
 
 class _Arrays:
-    """The arrays of one observable as bytes, for each of its chunks; they are those of `encoding.to_bytes`."""
+    """The arrays of one observable as bytes, for each of its chunks, in the form of `encoding.to_bytes`."""
 
     def __init__(self, x: np.ndarray, sums: np.ndarray) -> None:
         keys, counts, atoms, sizes = bins_of(x)

@@ -43,7 +43,7 @@ def counts(problems: Iterable[Problem]) -> dict[tuple[str, str], int]:
 
 
 def report(problems: list[Problem], where: Mapping[str, str], path: Path | None, say) -> None:
-    """Write all problems to a CSV (no file if there are none) and tell the user the first of each kind.
+    """Write all problems to a CSV (no file if there are none) and print the first of each kind.
 
     `where` gives the coordinates of each cell id. If `path` is None, nothing is written.
     """

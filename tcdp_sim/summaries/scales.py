@@ -1,6 +1,6 @@
 """Scales of the sums of a chunk, by which sums of huge numbers do not overflow, and squares of tiny ones do not vanish.
 
-The sum and the sum of squares of a chunk are those of its trials times 2^-e. The exponent e is 0 unless the largest
+The sum and the sum of squares of a chunk are taken over its trials times 2^-e. The exponent e is 0 unless the largest
 trial lies outside of 2^-400 to 2^400. It follows from the least and the largest trial, so it is not stored.
 """
 

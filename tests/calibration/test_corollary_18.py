@@ -15,7 +15,7 @@ from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.calibration.all_orders import holds_at_all_orders
 from tcdp_sim.experiments.papers.orders import largest_over_order
-from tcdp_sim.mechanisms import OptimalNoise
+from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
 from tcdp_sim.noise import SinhSquared
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 

@@ -6,7 +6,7 @@ from audited_laws import exact_value
 from scipy import stats
 
 from tcdp_sim.core.streams import generator
-from tcdp_sim.mechanisms import Audit
+from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.audited import METHODS
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import PureDP

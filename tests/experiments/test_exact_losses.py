@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim.experiments import gap_max, losses
-from tcdp_sim.mechanisms import GapMax
+from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR, of_moves
 from tcdp_sim.noise import (
     DiscreteGaussian,

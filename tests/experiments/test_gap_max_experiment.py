@@ -16,7 +16,7 @@ from tcdp_sim.engine.simulate import Batch, Task, run
 from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.gap_max.exact_values import gap_scale
 from tcdp_sim.experiments.gap_max.privacy_spent import spent
-from tcdp_sim.mechanisms import GapMax
+from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.report import plots

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from tcdp_sim import results
 from tcdp_sim.experiments import per_record_error, per_record_groups, per_record_tradeoff
 from tcdp_sim.experiments.per_record import exact_values, series
-from tcdp_sim.mechanisms import PerRecordSum
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, Laplace
 from tcdp_sim.per_record import AdditiveRelease, ClippedRelease, Root, TransformedRelease
 from tcdp_sim.report import plots

@@ -13,8 +13,7 @@ from scipy.stats import norm
 
 from tcdp_sim.accounting import Additive, Filter, RandomisedResponse, tight_rho
 from tcdp_sim.experiments.ledger import analysts
-from tcdp_sim.mechanisms import Ledger
-from tcdp_sim.mechanisms.ledger import AdaptiveAnalyst
+from tcdp_sim.mechanisms.ledger import AdaptiveAnalyst, Ledger
 from tcdp_sim.mechanisms.ledger.queries import QUERIES, Refining, Screening, Voting
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import ZCDP
@@ -30,7 +29,7 @@ def agree(draws, truth):
 @pytest.mark.parametrize("query", KINDS, ids=str)
 def test_lengths_have_the_exact_law(query):
     lengths = query.lengths(40_000, np.random.default_rng(1))
-    law = analysts.chances(query)
+    law = analysts.probabilities(query)
     assert sum(law) == pytest.approx(1, rel=1e-12)
     assert len(law) == query.most == len(query.specs())
     for needed, chance in enumerate(law, 1):
@@ -38,14 +37,14 @@ def test_lengths_have_the_exact_law(query):
 
 
 def test_laws_by_other_means():
-    assert analysts.chances(Voting(1.0, 2, 3)) == pytest.approx(  # two equal responses, or a third one
+    assert analysts.probabilities(Voting(1.0, 2, 3)) == pytest.approx(  # two equal responses, or a third one
         [0, (exp(2) + 1) / (1 + exp(1)) ** 2, 2 * exp(1) / (1 + exp(1)) ** 2]
     )
     small = Refining((1.0, 3.0), (2.0, 1.0))
     unclear = np.mean([norm.cdf(6, d, 2) - norm.cdf(-6, d, 2) for d in (1, 3)])
-    assert analysts.chances(small) == pytest.approx([1 - unclear, unclear])
+    assert analysts.probabilities(small) == pytest.approx([1 - unclear, unclear])
     flagged = 0.1 * norm.sf(16, 30, 8) + 0.9 * norm.sf(16, 0, 8)
-    assert analysts.chances(Screening())[1] == pytest.approx(flagged)
+    assert analysts.probabilities(Screening())[1] == pytest.approx(flagged)
 
 
 @pytest.mark.parametrize("rho", [1.0, 2.7])
@@ -61,7 +60,7 @@ def test_draws_have_the_exact_means(query, rho):
 @pytest.mark.parametrize(("query", "rho"), [(Refining((1.0, 3.0), (2.0, 1.0)), 1.3), (Voting(1.0, 2, 3), 2.2)])
 def test_exact_means_by_every_course(query, rho):
     """All sequences of lengths, paid for one by one."""
-    law, prices = analysts.chances(query), [float(cost) for cost in analysts.costs(query)]
+    law, prices = analysts.probabilities(query), [float(cost) for cost in analysts.costs(query)]
 
     def go(rest):
         if rest < prices[0] - 1e-12:

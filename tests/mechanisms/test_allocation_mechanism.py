@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tcdp_sim.mechanisms import Allocation
+from tcdp_sim.mechanisms.allocation import Allocation
 
 POINT = {"sigma": 1.0, "steps": 50, "delta": 1e-5}
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from tcdp_sim.audits.claims import measure
 from tcdp_sim.core.streams import generator
-from tcdp_sim.mechanisms import Audit
+from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.audited import METHODS, AuditedRelease
 
 TRIALS = 40_000

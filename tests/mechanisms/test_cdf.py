@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from tcdp_sim.experiments import cdf as experiment
-from tcdp_sim.mechanisms import Cdf
+from tcdp_sim.mechanisms.cdf import Cdf
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.ordered.prefix_sums import EachPrefix, WeightedTree
 from tcdp_sim.privacy import ZCDP

@@ -11,7 +11,7 @@ import pytest
 from tcdp_sim.accounting import CountReleases
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments.census.exact_values import largest_quantiles, mean_square
-from tcdp_sim.mechanisms import Census
+from tcdp_sim.mechanisms.census import Census
 from tcdp_sim.store import columns
 from tcdp_sim.study import groups
 

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms import GapMax
+from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.selection.calibration import ALGORITHMS, WITH_NOISE, WITH_TOP_M, has_accounting

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tcdp_sim.data import Counts
-from tcdp_sim.mechanisms import GapMax, GapMaxData
+from tcdp_sim.mechanisms.gap_max import GapMax
+from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.study import groups
 
 COUNTS = Counts("votes", np.array([7, 30, 12, 30 - 4]), 1000, "made up")

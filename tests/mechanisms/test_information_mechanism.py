@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim import exact
-from tcdp_sim.mechanisms import Information
+from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.study import groups
 

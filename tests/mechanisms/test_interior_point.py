@@ -8,7 +8,7 @@ import pytest
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.ordered.interior import exact_law, methods, sample
 from tcdp_sim.ordered.interior.ledger import total
 from tcdp_sim.privacy import TCDP, ZCDP, to_approx_dp

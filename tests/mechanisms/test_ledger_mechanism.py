@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms import Ledger
+from tcdp_sim.mechanisms.ledger import Ledger
 from tcdp_sim.mechanisms.ledger.releases import pair_of, read_list, symmetric
 from tcdp_sim.study import groups
 

@@ -5,8 +5,9 @@ import pytest
 from scipy import integrate, stats
 
 from tcdp_sim import exact
-from tcdp_sim.mechanisms import Cdf, GapMax, Histogram, losses
-from tcdp_sim.mechanisms.gap_max import _permute_and_flip, outputs
+from tcdp_sim.mechanisms import Histogram, losses
+from tcdp_sim.mechanisms.cdf import Cdf
+from tcdp_sim.mechanisms.gap_max import GapMax, _permute_and_flip, outputs
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.ordered.prefix_sums import SquareRoot, Tree

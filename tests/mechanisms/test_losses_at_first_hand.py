@@ -10,16 +10,14 @@ import pytest
 from scipy import integrate, stats
 
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.mechanisms import (
-    InteriorPoint,
-    MeanConcentrated,
-    PartitionSelection,
-    PureFromZCDP,
-    SmoothSensitivity,
-    Thresholds,
-)
+from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
+from tcdp_sim.mechanisms.mean_concentrated import MeanConcentrated
+from tcdp_sim.mechanisms.partition_selection import PartitionSelection
+from tcdp_sim.mechanisms.pure_from_zcdp import PureFromZCDP
+from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
+from tcdp_sim.mechanisms.thresholds import Thresholds
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace, StudentT
 from tcdp_sim.ordered.thresholds import Records
 from tcdp_sim.privacy import ZCDP, ApproxDP

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tcdp_sim.mechanisms import Quantiles
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.losses_of_quantiles import log_density, neighbour_of
+from tcdp_sim.mechanisms.quantiles import Quantiles
 from tcdp_sim.ordered.quantiles import AboveThreshold, FromPrefixSums, Independent, Joint, Line, Recursive, TreeSearch
 from tcdp_sim.privacy import ZCDP, PureDP
 

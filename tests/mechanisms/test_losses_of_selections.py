@@ -10,9 +10,10 @@ import pytest
 from scipy import integrate, stats
 
 from tcdp_sim.candidates import tries_of
-from tcdp_sim.mechanisms import GapMax, PrivateCandidates
+from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.losses import LOSS, NEIGHBOUR
 from tcdp_sim.mechanisms.losses_of_selections import _SparseOutputs, leader_of_noisy_max
+from tcdp_sim.mechanisms.private_candidates import PrivateCandidates
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import ZCDP, PureDP
 from tcdp_sim.selection import Scores

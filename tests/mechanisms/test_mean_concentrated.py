@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from tcdp_sim.experiments.mean_concentrated import EXACT, LOSS, bit_root_two_rho, bit_tau
-from tcdp_sim.mechanisms import MeanConcentrated
+from tcdp_sim.mechanisms.mean_concentrated import MeanConcentrated
 
 MP = mpmath.mp.clone()
 MP.dps = 30

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tcdp_sim.mechanisms import NoiseDraw, PrivacyLoss
+from tcdp_sim.mechanisms import NoiseDraw
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.study import groups

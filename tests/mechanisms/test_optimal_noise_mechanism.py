@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim.calibration.optimal import Tail, optimal_noise
-from tcdp_sim.mechanisms import OptimalNoise
+from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
 from tcdp_sim.privacy import TCDP, ZCDP
 
 RHO = 0.1

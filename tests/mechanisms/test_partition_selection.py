@@ -8,7 +8,7 @@ import pytest
 
 from tcdp_sim.data import Counts
 from tcdp_sim.experiments import partition_selection as experiment
-from tcdp_sim.mechanisms import PartitionSelection
+from tcdp_sim.mechanisms.partition_selection import PartitionSelection
 from tcdp_sim.privacy import ApproxDP, ApproxTCDP, ApproxZCDP
 from tcdp_sim.study import groups
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from tcdp_sim import exact
-from tcdp_sim.mechanisms import PerRecordLoss
+from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian
 from tcdp_sim.per_record import AdditiveRelease
 

@@ -12,7 +12,8 @@ import pytest
 from scipy import stats
 
 from tcdp_sim import calibration
-from tcdp_sim.mechanisms import PerRecordSum, per_record_sum, record_axes
+from tcdp_sim.mechanisms import per_record_sum, record_axes
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, Laplace
 from tcdp_sim.per_record import AdditiveRelease, ClippedRelease, Log, Root, TransformedRelease, UnitSplitRelease
 from tcdp_sim.study import groups

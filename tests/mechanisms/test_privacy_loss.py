@@ -9,7 +9,7 @@ from scipy import stats
 
 from tcdp_sim import exact
 from tcdp_sim.engine.simulate import Batch, Task, run
-from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.noise import FAMILIES, Gaussian, TruncatedLaplace
 from tcdp_sim.privacy import ApproxDP, renyi_bound
 from tcdp_sim.study import groups

@@ -11,8 +11,7 @@ import pytest
 from tcdp_sim.candidates import PoissonTries, largest_shift, tries_of
 from tcdp_sim.data.candidate_problems import PROBLEMS, accuracy_losses
 from tcdp_sim.experiments.private_candidates import EXACT
-from tcdp_sim.mechanisms import PrivateCandidates
-from tcdp_sim.mechanisms.private_candidates import METHODS
+from tcdp_sim.mechanisms.private_candidates import METHODS, PrivateCandidates
 from tcdp_sim.privacy import TCDP
 
 GAUSSIAN = {"family": "gaussian", "calibration": "paper", "label": "Gaussian"}

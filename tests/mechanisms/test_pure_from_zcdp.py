@@ -13,8 +13,8 @@ from scipy.stats import norm
 
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.experiments.pure_from_zcdp import EXACT, PURE, ZCDP, epsilon_spent
-from tcdp_sim.mechanisms import PureFromZCDP
 from tcdp_sim.mechanisms.losses import LOSSES
+from tcdp_sim.mechanisms.pure_from_zcdp import PureFromZCDP
 from tcdp_sim.privacy import ZCDP as Zero
 from tcdp_sim.privacy import PureDP
 

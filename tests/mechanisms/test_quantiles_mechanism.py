@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tcdp_sim.experiments import quantiles as experiment
-from tcdp_sim.mechanisms import Quantiles
 from tcdp_sim.mechanisms.losses import LOSSES
-from tcdp_sim.mechanisms.quantiles import METHODS
+from tcdp_sim.mechanisms.quantiles import METHODS, Quantiles
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.study import groups
 

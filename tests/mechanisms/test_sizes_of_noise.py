@@ -8,7 +8,7 @@ import pytest
 
 import tcdp_sim
 from tcdp_sim import exact
-from tcdp_sim.mechanisms.noise_axes import noise_law, promised
+from tcdp_sim.mechanisms.noise_axes import guarantee_of, noise_law
 from tcdp_sim.noise import FAMILIES
 from tcdp_sim.privacy import ZCDP, PureDP
 
@@ -35,7 +35,7 @@ def test_the_guarantee_follows_from_the_parameter(family, size):
     name = "sigma" if family == "discrete_gaussian" else "scale"
     assert found["parameters"][name] == size
     assert found["noise"] == {"family": family, "calibration": "given"}
-    promise = promised(found)
+    promise = guarantee_of(found)
     if family in AXES:
         assert isinstance(promise, ZCDP)
         assert promise.rho == pytest.approx(2 / (2 * size**2), rel=1e-13)
@@ -46,7 +46,7 @@ def test_the_guarantee_follows_from_the_parameter(family, size):
 @pytest.mark.parametrize("family", sorted(TAKES))
 def test_the_noise_keeps_its_guarantee_and_no_much_better_one(family):
     found = law(family, 3.0, 1)
-    noise, promise = FAMILIES[family](**found["parameters"]), promised(found)
+    noise, promise = FAMILIES[family](**found["parameters"]), guarantee_of(found)
     orders = [1.5, 2.0, 8.0, 64.0]
     spent = [exact.renyi_divergence(noise, 1.0, order).lower for order in orders]
     if isinstance(promise, PureDP):

@@ -11,7 +11,7 @@ import pytest
 from tcdp_sim.calibration import calibrate_smooth
 from tcdp_sim.data.smooth_sensitivity import smooth_sensitivity
 from tcdp_sim.experiments.smooth_sensitivity import chance_within, error_quantile
-from tcdp_sim.mechanisms import SmoothSensitivity
+from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.privacy import TCDP, ZCDP
 
 VALUES = (3, 5, 5, 6, 7, 8, 9, 11, 12, 30)

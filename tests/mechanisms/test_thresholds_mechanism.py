@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tcdp_sim.mechanisms import Thresholds
-from tcdp_sim.mechanisms.thresholds import METHODS
+from tcdp_sim.mechanisms.thresholds import METHODS, Thresholds
 from tcdp_sim.ordered.thresholds import Records
 from tcdp_sim.ordered.thresholds.noisy_tree import NoisyTree
 from tcdp_sim.privacy import TCDP, ZCDP

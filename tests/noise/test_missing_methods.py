@@ -14,7 +14,8 @@ from tcdp_sim import bounds, calibration, exact, per_record, samplers
 from tcdp_sim.accounting import Additive
 from tcdp_sim.calibration import search
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.mechanisms import Histogram, PrivacyLoss
+from tcdp_sim.mechanisms import Histogram
+from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.noise import FAMILIES, Noise, SinhNormal
 from tcdp_sim.noise.missing import cannot, defines, undefined
 from tcdp_sim.ordered import interior

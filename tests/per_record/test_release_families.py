@@ -7,7 +7,8 @@ import pytest
 
 from tcdp_sim import calibration, per_record
 from tcdp_sim.core.axes import Axis
-from tcdp_sim.mechanisms import PerRecordSum, record_axes
+from tcdp_sim.mechanisms import record_axes
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.per_record import FORMS, RELEASE_FAMILIES, AdditiveRelease, BoundedLossFamily, Release, ReleaseFamily
 from tcdp_sim.per_record.families import Shapes

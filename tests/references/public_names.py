@@ -2,10 +2,12 @@
 
 import importlib
 import inspect
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+PACKAGE = Path(__file__).parents[2] / "tcdp_sim"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 PACKAGES = (  # in the order in which a reader meets them; other packages have no public names
     *("", "privacy", "noise", "calibration", "calibration.optimal", "exact", "bounds", "selection", "selection.keys"),
@@ -33,23 +35,25 @@ def members(name: str) -> Iterator[tuple[str, Any]]:
 
 
 def described(thing: Any) -> str:
-    """Return the first line of a thing's docstring, or the type and value of a constant."""
-    own = inspect.isclass(thing) or inspect.isroutine(thing) or inspect.ismodule(thing)
-    text = inspect.getdoc(thing) if own else f"{type(thing).__name__}: {value(thing)}"
-    first = " ".join((text or "").partition("\n\n")[0].split()).replace("|", "\\|")
-    return first if len(first) <= 160 else f"{first[:157]}..."
+    """Return the first line of a thing's docstring as a cell of a table."""
+    first = (inspect.getdoc(thing) or "").partition("\n\n")[0]
+    return " ".join(first.split()).replace("|", "\\|")
 
 
-def value(constant: Any) -> str:
-    """Return a constant as text, without addresses: of a mapping the keys."""
-    return ", ".join(map(str, constant)) if isinstance(constant, Mapping) else repr(constant)
+def meaning(name: str, public: str, thing: Any) -> str:
+    """Return the meaning of a public name of a package: of a constant the comment `#:` above it."""
+    if inspect.isclass(thing) or inspect.isroutine(thing):
+        return described(thing)
+    home = Path(str(importlib.import_module(package(name)).__file__)).parent
+    texts = (path.read_text("utf-8") for folder in (home, PACKAGE) for path in sorted(folder.rglob("*.py")))
+    return next((found[1] for text in texts if (found := re.search(rf"^ *#: (.+)\n *{public}\b", text, re.M))), "")
 
 
 def page() -> str:
     parts = [HEAD]
     for name in PACKAGES:
         summary = described(importlib.import_module(package(name)))
-        rows = "".join(f"| `{public}` | {described(thing)} |\n" for public, thing in members(name))
+        rows = "".join(f"| `{public}` | {meaning(name, public, thing)} |\n" for public, thing in members(name))
         parts.append(f"\n## {package(name)}\n\n{summary}\n\n| name | meaning |\n|---|---|\n{rows}")
     return "".join(parts)
 

@@ -261,7 +261,7 @@ def test_declared_laws_agree_with_the_trials(experiment, tmp_path):
 def test_the_command(folder, command):
     code, out, _ = command("distribution", folder, "privacy_loss", "noise=gaussian", f"rho={RHO}", "at=[0.5,1]")
     assert code == 0
-    assert "privacy loss [nats]: the chance to exceed" in " ".join(out.split())
+    assert "privacy loss [nats]: the probability of exceeding" in " ".join(out.split())
     assert "0.0374" in out  # delta(0.5), exact
     code, out, _ = command("distribution", folder, "privacy_loss", "rho=0.4", "bins=5", "x.csv")
     assert code == 0

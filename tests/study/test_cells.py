@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data import load_counts
-from tcdp_sim.mechanisms import Axis, Histogram, Mechanism, PerRecordSum, declared
+from tcdp_sim.mechanisms import Axis, Histogram, Mechanism, declared
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.study import cells, groups
 from tcdp_sim.study.cells import cell_id, plan
 from tcdp_sim.study.points import MOST_POINTS, rounded

@@ -26,16 +26,9 @@ MOST = 20_000  # number of cells after which a search gives up
 class Searched:
     """The result of a search.
 
-    Parameters
-    ----------
-    largest : float
-        Upper bound of the function on the whole box if the inequality holds there; inf otherwise.
-    cells : int
-        Number of cells that were looked at.
-    refuted : tuple or None
-        A cell on all of which the function is above the limit.
-    undecided : int
-        Number of cells that were left undecided.
+    `largest`: upper bound of the function on the whole box if the inequality holds there; inf otherwise. `cells`:
+    number of cells that were looked at. `refuted`: a cell on all of which the function is above the limit. `undecided`:
+    number of cells that were left undecided.
     """
 
     largest: float

@@ -41,22 +41,13 @@ KEEP = Fraction(3, 4)
 class Setting:
     """A sampling scheme on small data sets.
 
-    Attributes
-    ----------
-    scheme : str
-        Name of the scheme in `privacy.SCHEMES`.
-    size : tuple of int
-        (records, draws), or () under Poisson sampling.
-    sampling : Sampling
-        Law of the subsample of a data set.
-    chances : tuple of Fraction
-        Probabilities of drawing one given record 1, 2, ... times.
-    inputs : tuple of Records
-        All subsamples.
-    pairs : Neighbours
-        All pairs of neighbours.
-    distance : Distance
-        Distance between subsamples, by the relation of the mechanism's profile.
+    - `scheme`: name of the scheme in `privacy.SCHEMES`.
+    - `size`: (records, draws), or () under Poisson sampling.
+    - `sampling`: law of the subsample of a data set.
+    - `chances`: probabilities of drawing one given record 1, 2, ... times.
+    - `inputs`: all subsamples.
+    - `pairs`: all pairs of neighbours.
+    - `distance`: distance between subsamples, by the relation of the mechanism's profile.
     """
 
     scheme: str

@@ -79,25 +79,15 @@ Points = Iterable[Point]  # the result of a claim's function
 class Evidence:
     """The evidence on a claim.
 
-    Parameters
-    ----------
-    points : tuple of Point
-        The points at which the claim was tried.
-    measures : str
-        Meaning of the sides, in words with units.
-    universe : str
-        The cases that the claim is about.
-    proof, why : Proof, str
-        The argument that extends the points to the universe, and a line on it.
-    tolerance : float
-        Relative tolerance. An inequality may be missed by it, for rounding where the bound is attained. The sides of an
-        identity may be that wide and that far apart.
-    growth : Growth
-        Direction of an asymptotic claim.
-    vacuous : str
-        The reason why a claim that holds has no content.
-    reason : str
-        The reason why a claim cannot be checked.
+    - `points`: the points at which the claim was tried.
+    - `measures`: meaning of the sides, in words with units.
+    - `universe`: the cases that the claim is about.
+    - `proof`, `why`: the argument that extends the points to the universe, and a line on it.
+    - `tolerance`: relative tolerance. An inequality may be missed by it, for rounding where the bound is attained.
+      The sides of an identity may be that wide and that far apart.
+    - `growth`: direction of an asymptotic claim.
+    - `vacuous`: the reason why a claim that holds has no content.
+    - `reason`: the reason why a claim cannot be checked.
     """
 
     points: Sequence[Point] = ()

@@ -200,7 +200,7 @@ class BudgetPlan:
 
 
 def _from_above(budget: Guarantee) -> Guarantee:
-    """Return a guarantee that is implied, whose rho, epsilon and delta have six digits: those that are printed."""
+    """Return an implied guarantee whose rho, epsilon and delta have the six digits that are printed."""
     kind: Any = budget  # every guarantee is a dataclass
     given = {each.name: getattr(budget, each.name) for each in fields(kind) if each.name in _GROWING}
     implied: Guarantee = replace(kind, **{name: float(from_above(value, 6)) for name, value in given.items()})

@@ -31,7 +31,7 @@ def largest_scale(
     """Return the largest scale at which a step function of the scale is at most `error`.
 
     The tails of discrete noises grow with the scale, so the error does not fall. `excess` is a continuous function of
-    the scale that rises through 0 at the answer. Its root is confirmed by the errors beside. Else bisection decides.
+    the scale that rises through 0 at the answer. The errors on both sides confirm its root. Else bisection decides.
     Raises ValueError if no scale has so small an error.
     """
     from scipy.optimize import brentq  # imported late, as in `core.numerics.root`

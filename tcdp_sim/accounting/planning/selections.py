@@ -21,6 +21,8 @@ class SelectionTarget(Target):
     All other candidates have the same score in the worst case. The law is exact there. The scale is 1 / epsilon, with
     epsilon of pure differential privacy.
 
+    Source: McSherry and Talwar (2007) [MT07]; McKenna and Sheldon (2020) [MS20].
+
     Parameters
     ----------
     gap : float or None
@@ -39,16 +41,6 @@ class SelectionTarget(Target):
         The name in tables.
     weight : float
         The weight in a sum of errors, above 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    McSherry, Talwar (2007), https://doi.org/10.1109/FOCS.2007.66
-    McKenna, Sheldon (2020), https://arxiv.org/abs/2010.12603
 
     Examples
     --------

@@ -36,8 +36,8 @@ def gaussian_budget(targets: Sequence[Target], budget: Any) -> tuple[float, floa
 def renyi_split(targets: Sequence[Target], budget: Any, objective: Objective) -> Split:
     """Return the best split by the conversion of Renyi divergences of one order, over all orders.
 
-    The conversion is that of Canonne, Kamath, Steinke (2020), Proposition 12: epsilon = D + log(1 - 1/a) -
-    (log(delta) + log(a)) / (a - 1).
+    The conversion is Proposition 12 of Canonne et al. (2020) [CKS20]: epsilon = D + log(1 - 1/a) - (log(delta) +
+    log(a)) / (a - 1).
     """
     from scipy.optimize import minimize_scalar  # imported late, as in `core.numerics.root`
 

@@ -25,6 +25,8 @@ class Additive(Release):
     The law of the loss is exact for an answer that moves by the sensitivity. A smaller move reveals no more. It is the
     same in both directions, because the noise is symmetric.
 
+    Source: Balle and Wang (2018) [BW18], for Gaussian noise; Zhu et al. (2022) [ZDW22], for dominating pairs.
+
     Parameters
     ----------
     noise : Noise
@@ -38,11 +40,6 @@ class Additive(Release):
     ------
     ValueError
         If the noise is not log-concave, or the sensitivity is not above 0 or not on the noise's lattice.
-
-    References
-    ----------
-    Balle, Wang (2018), https://arxiv.org/abs/1805.06530, for Gaussian noise
-    Zhu, Dong, Wang (2022), https://arxiv.org/abs/2106.08567, for dominating pairs
 
     Examples
     --------
@@ -106,7 +103,7 @@ def gaussian_ratio(release: Release) -> float | None:
 
 
 def gaussian_case(ratios: Sequence[tuple[float, int]]) -> Case:
-    """Return the pair of Gaussian releases together, each (sensitivity / scale, times): that of one Gaussian release.
+    """Return the pair of several Gaussian releases (sensitivity / scale, times): the pair of a single one.
 
     The losses are independent and normal. A loss with variance m^2 has the mean m^2 / 2, so that the squares add up.
     """

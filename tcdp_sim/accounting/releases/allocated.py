@@ -20,8 +20,11 @@ class Allocated(Release):
     Each step releases a sum of vectors of length 1 at most, and may depend on the outputs of earlier ones. Nobody
     learns the choice of steps. Several epochs are several releases: each chooses anew.
 
-    For k = 1 the two ends differ by the error of a grid alone. For k > 1 the upper end is that of one random step in
-    each of k blocks. The lower end is what a sum over all steps reveals. Renyi divergences are not known.
+    For k = 1 the two ends differ by the error of a grid alone. For k > 1 the upper end assumes one random step in each
+    of k blocks. The lower end is the privacy loss of a sum over all steps. Renyi divergences are not known.
+
+    Source: Chua et al. (2024) [Chu24], for the worst pair; Feldman and Shenfeld (2025) [FS25], for k participations as
+    k allocations of one. The numerical method is ours (`tcdp_sim.exact.allocation.pairs`).
 
     Parameters
     ----------
@@ -36,13 +39,6 @@ class Allocated(Release):
     ------
     ValueError
         If an argument is outside its range, or the ledger's relation is substitution.
-
-    References
-    ----------
-    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha, Zhang (2024), Balls-and-Bins sampling for DP-SGD,
-    https://arxiv.org/abs/2412.16802, for the worst pair
-    Feldman, Shenfeld (2025), Privacy amplification by random allocation, https://arxiv.org/abs/2502.08202, for k
-    participations as k allocations of one. The numerical method is ours (`tcdp_sim.exact.allocation.pairs`).
 
     Examples
     --------

@@ -59,7 +59,7 @@ def of_vectors(p: Floats, q: Floats) -> AtomicLoss:
 
 
 def _sum(values: Floats) -> tuple[float, float]:
-    """Return the floats beside a sum, or the sum itself twice if it is a float."""
+    """Return the nearest floats below and above a sum, or the sum itself twice if it is a float."""
     total = fsum(values)
     gap = sum(map(Fraction, values.tolist()), -Fraction(total))
     return (float(np.nextafter(total, 0.0)) if gap < 0 else total), (

@@ -29,7 +29,7 @@ _TINY_HEIGHT = 1e-290
 
 @dataclass(frozen=True)
 class BlockLoss(AtomicLoss):
-    """Finitely many losses of a pair, and the supremum of those of its class, which may have no mass in floats."""
+    """Finitely many losses of a pair, and the supremum of the losses of its class, which may have no mass in floats."""
 
     largest_loss: float = 0.0
 

@@ -26,24 +26,16 @@ class BoundedRange(Release):
     every record moves all scores the same way. Noisy max with Gumbel noise is the exponential mechanism.
 
     The class profile (e^(epsilon/2) - e^(e/2))^2 / (e^epsilon - 1) is exact for one release. Several releases are
-    chosen adaptively, and their profile is that of an optimal adversary, computed in blocks of up to 128 releases. The
-    upper end composes the blocks. The lower end is that of an adversary who chooses t from a grid, in the last block of
-    one entry, and of a common t in all others.
+    chosen adaptively. Their profile is computed for an optimal adversary, in blocks of up to 128 releases. The upper
+    end composes the blocks. The lower end assumes an adversary who chooses t from a grid in the last block of one
+    entry, and a common t in all others.
+
+    Source: Durfee and Rogers (2019) [DR19], for bounded range; Dong et al. (2020) [DDR20], for the composition.
 
     Parameters
     ----------
     epsilon : float
         The length of the range, in nats, above 0 and at most 300.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is outside its range.
-
-    References
-    ----------
-    Durfee, Rogers (2019), https://arxiv.org/abs/1905.04273, for bounded range
-    Dong, Durfee, Rogers (2020), https://arxiv.org/abs/1909.13830, for the composition
 
     Examples
     --------
@@ -83,7 +75,7 @@ class BoundedRange(Release):
         return self._pairs(relation, times, SHARES)
 
     def attained_last(self, relation: str | None, times: int) -> tuple[Case, ...]:
-        """Return the pair of the class for one release, and that of an adversary for the last block of several."""
+        """Return the pair of the class for one release, and the pair of an adversary for the last block of several."""
         if times == 1:
             return _class_cases(self.epsilon)
         last = ((attained_block(self.epsilon, min(times, _LONGEST)), 1),)
@@ -98,7 +90,7 @@ class BoundedRange(Release):
 
 @lru_cache(maxsize=256)
 def _class_cases(epsilon: float) -> tuple[Case, ...]:
-    """Return the pair of the class, whose profile is that of the best pair at every epsilon."""
+    """Return the pair of the class. Its profile equals the profile of the best pair at every epsilon."""
     return (both_ways((RangeLoss(epsilon), 1)),)
 
 
@@ -106,21 +98,14 @@ def _class_cases(epsilon: float) -> tuple[Case, ...]:
 class BoundedRangePair(Release):
     """The worst pair of bounded range with losses t and t - epsilon.
 
+    Source: Dong et al. (2020) [DDR20].
+
     Parameters
     ----------
     epsilon : float
         The length of the range, in nats, above 0 and at most 300.
     t : float
         The larger loss when the record is there, in (0, epsilon). In the other direction it is epsilon - t.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Dong, Durfee, Rogers (2020), https://arxiv.org/abs/1909.13830
 
     Examples
     --------
@@ -158,20 +143,12 @@ class PermuteAndFlip(Release):
     It is epsilon-DP and not epsilon-bounded range. The upper end uses the pair of randomised response. The lower end
     uses two candidates whose gap goes from 0 to epsilon.
 
+    Source: McKenna and Sheldon (2020) [MS20]; Ding et al. (2021) [DKR21], for exponential noise.
+
     Parameters
     ----------
     epsilon : float
         The parameter of pure differential privacy, in nats, above 0.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not above 0.
-
-    References
-    ----------
-    McKenna, Sheldon (2020), https://arxiv.org/abs/2010.12603
-    Ding, Kifer, et al. (2021), https://arxiv.org/abs/2105.07260, for exponential noise
 
     Examples
     --------

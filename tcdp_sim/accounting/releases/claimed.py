@@ -28,21 +28,13 @@ class Claimed(Release):
     added up before their profile is taken. Lower ends use releases that meet each guarantee: the best test after all
     other answers for the largest one, and Gaussian noise or randomised response for the others.
 
+    Source: Kairouz et al. (2015) [KOV15]; Murtagh and Vadhan (2016) [MV16], for unequal (epsilon, delta); Bun and
+    Steinke (2016) [BS16]; the profile of the class is derived in `class_profile`.
+
     Parameters
     ----------
     guarantee : Guarantee
         PureDP, ApproxDP, ZCDP, TCDP, ApproxZCDP, ApproxTCDP or RDP.
-
-    Raises
-    ------
-    ValueError
-        If the guarantee is none of these.
-
-    References
-    ----------
-    Kairouz, Oh, Viswanath (2015), https://arxiv.org/abs/1311.0776
-    Murtagh, Vadhan (2016), https://arxiv.org/abs/1507.03113, for unequal (epsilon, delta)
-    Bun, Steinke (2016), https://arxiv.org/abs/1605.02065; the profile of the class is derived in `class_profile`.
 
     Examples
     --------
@@ -62,7 +54,7 @@ class Claimed(Release):
             valid = "PureDP, ApproxDP, ZCDP, TCDP, ApproxZCDP, ApproxTCDP or RDP"
             raise ValueError(f"guarantee = {self.guarantee!r} is not valid; valid: {valid}")
         if self.guarantee.epsilon_delta is not None and self.guarantee.epsilon_delta[1] == 1:
-            raise ValueError(f"guarantee = {self.guarantee!r} promises nothing; valid: delta < 1")
+            raise ValueError(f"guarantee = {self.guarantee!r} guarantees nothing; valid: delta < 1")
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the class."""

@@ -35,12 +35,8 @@ _INSIDE = 2e-6  # a test is moved so far towards p = q, so that it meets conditi
 class ClassProfile:
     """The class of releases with D_a <= bound(a) for the orders a of an interval, or for one order.
 
-    Attributes
-    ----------
-    bound : callable
-        Map from orders > 1 to the bounds on the divergences, in nats.
-    orders : tuple of (float, float)
-        The least and the largest order, both above 1, finite, and the same for a single order.
+    `bound`: map from orders > 1 to the bounds on the divergences, in nats. `orders`: the least and the largest order,
+    both above 1, finite, and the same for a single order.
     """
 
     bound: Callable[[Floats], Floats]

@@ -23,7 +23,9 @@ class Distributions(Release):
 
     Under add/remove, p is the law with the record and q the law without it. Under substitution it is unknown which law
     belongs to which record, and several releases may differ in it. The upper end then uses a pair that dominates both
-    orders. The lower end is that of the worst orders fixed in advance, so that the ends of several releases differ.
+    orders. The lower end assumes the worst orders fixed in advance, so the ends of several releases differ.
+
+    Source: Sommer et al. (2019) [SMM19], for the privacy loss distribution.
 
     Parameters
     ----------
@@ -34,10 +36,6 @@ class Distributions(Release):
     ------
     ValueError
         If a probability is negative, a sum is not 1 or the lengths differ. Vectors are never normalised.
-
-    References
-    ----------
-    Sommer, Meiser, Mohammadi (2019), https://eprint.iacr.org/2018/820, for the privacy loss distribution
 
     Examples
     --------

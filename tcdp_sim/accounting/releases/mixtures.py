@@ -30,6 +30,8 @@ class MixturePair(Release):
     noise, is composed with further releases of the same pair, but with no others. It then has epsilon, delta and Renyi
     divergences, and no further answers.
 
+    Source: Zhu et al. (2022) [ZDW22], for dominating pairs.
+
     Parameters
     ----------
     p, q : Mixture
@@ -41,10 +43,6 @@ class MixturePair(Release):
     ------
     ValueError
         If p and q are no mixtures of one noise, or the ledger's relation is substitution.
-
-    References
-    ----------
-    Zhu, Dong, Wang (2022), https://arxiv.org/abs/2106.08567, for dominating pairs
 
     Examples
     --------
@@ -89,7 +87,7 @@ class MixturePair(Release):
 def _law(p: Mixture, q: Mixture) -> Any:
     """Return the law of the loss: a `LossLaw`, or an `AnyLoss`, which is composed with itself alone.
 
-    Grids whose step is that of the sum do not fit losses that are all equal or very large.
+    Grids with the step of the sum do not fit losses that are all equal or very large.
     """
     if p.noise.is_discrete:
         return of_mixtures(p, q)

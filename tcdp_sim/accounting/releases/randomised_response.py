@@ -18,22 +18,14 @@ class RandomisedResponse(Release):
     With k = 2 its pair dominates every epsilon-DP release, so it is also the class pair of `PureDP`. RAPPOR with a flip
     probability from epsilon / 2 per bit is two releases of RandomisedResponse(epsilon / 2) under substitution.
 
+    Source: Kairouz et al. (2015), Theorem 3.3 [KOV15]; Kairouz et al. (2016) [KBR16], for k values.
+
     Parameters
     ----------
     epsilon : float
         The log of the odds, in nats, above 0.
     k : int
         The number of values, from 2 to 2^53.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Kairouz, Oh, Viswanath (2015), https://arxiv.org/abs/1311.0776, Theorem 3.3
-    Kairouz, Bonawitz, Ramage (2016), https://arxiv.org/abs/1602.07387, for k values
 
     Examples
     --------

@@ -18,7 +18,7 @@ _NEAREST = 1e-12  # of the range: the distance from the largest loss of the last
 
 @dataclass(frozen=True)
 class RangeLoss:
-    """The class pair of bounded range. Its profile is the supremum of those of all pairs with losses t and t - epsilon.
+    """The class pair of bounded range: its profile is the supremum over all pairs with losses t and t - epsilon.
 
     The supremum over t of p_t - e^e q_t, at e^(2t) = e^(e + epsilon), is (e^(epsilon/2) - e^(e/2))^2 / (e^epsilon - 1).
     Its second derivative in e^e gives the density.

@@ -53,7 +53,7 @@ class Release(ABC):
         """
 
     def attained(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
-        """Return pairs that the release attains, for lower ends, or None if those of `cases` are attained."""
+        """Return pairs that the release attains, for lower ends, or None if it attains the pairs of `cases`."""
         return None
 
     def attained_last(self, relation: str | None, times: int) -> tuple[Case, ...] | None:

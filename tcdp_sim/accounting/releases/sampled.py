@@ -24,11 +24,14 @@ MOST_GROUP = 1000
 class Sampled(Release):
     """A release of additive noise on a sample of the records.
 
+    Source: Balle et al. (2018), Theorems 2 and 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22]; Ganesh (2024) for groups
+    [Gan24]; Ganesh (2025) for samples that are cut [Gan25].
+
     Parameters
     ----------
     release : Additive
-        The release on the sample, with continuous or discrete noise. Its sensitivity is that under add/remove for
-        "poisson", "hybrid" and "poisson_substitution", and that under substitution for the other schemes.
+        The release on the sample, with continuous or discrete noise. Its sensitivity is meant under add/remove for
+        "poisson", "hybrid" and "poisson_substitution", and under substitution for the other schemes.
     sampling_probability : float
         The sampling probability of a record, in [0, 1].
     scheme : str
@@ -46,7 +49,7 @@ class Sampled(Release):
     Raises
     ------
     ValueError
-        If an argument is outside its range, or the ledger's relation is not that of the scheme.
+        If an argument is outside its range, or the ledger has another relation than the scheme.
 
     Notes
     -----
@@ -55,14 +58,7 @@ class Sampled(Release):
     place with a probability g that is known, and then the sum moves by at most 2 * sensitivity from that without it,
     and by at most the sensitivity from that with an empty record. By advanced joint convexity the pair is no easier to
     tell apart than that of sampling without replacement at the rate g and twice the sensitivity. The lower end is that
-    of data sets whose other records add nothing. (Derived here; the first step is that of Ganesh (2025).)
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 2 and 8 to 11, https://arxiv.org/abs/1807.01647
-    Zhu, Dong, Wang (2022), https://arxiv.org/abs/2106.08567
-    Ganesh (2024), Tight group-level DP guarantees for DP-SGD with sampling, https://arxiv.org/abs/2401.10294
-    Ganesh (2025), https://arxiv.org/abs/2508.15089, for samples that are cut
+    of data sets whose other records add nothing. (Derived here, but for the first step.)
 
     Examples
     --------

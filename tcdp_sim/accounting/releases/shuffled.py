@@ -25,6 +25,9 @@ class Shuffled(Release):
     The bracket is wide for "each_epoch", because no better bounds are proved. Its upper end is that of an adversary who
     knows the order. Its lower end is what the largest output of each epoch reveals if all other records are opposite.
 
+    Source: Chua et al. (2024) for the data of the lower end [CGK24], and for several epochs [CGKS24]. The cells of the
+    largest output are ours (`tcdp_sim.exact.shuffling`).
+
     Parameters
     ----------
     sigma : float
@@ -42,13 +45,6 @@ class Shuffled(Release):
     ValueError
         If an argument is outside its range, or the ledger's relation is add/remove: a record that is added shifts later
         records into other batches.
-
-    References
-    ----------
-    Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang (2024), How private are DP-SGD implementations?,
-    https://arxiv.org/abs/2403.17673, for the data of the lower end
-    Chua et al. (2024), Scalable DP-SGD: shuffling vs. Poisson subsampling, https://arxiv.org/abs/2411.04205, for
-    several epochs. The cells are ours (`tcdp_sim.exact.shuffling`).
 
     Examples
     --------

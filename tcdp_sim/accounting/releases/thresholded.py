@@ -24,6 +24,8 @@ class Thresholded(Release):
     record is there. It may also be old, and then the release is post-processing of a noisy count. Several releases of
     one ledger entry have the same keys, so each number of new keys is composed before the worst one is taken.
 
+    Source: Korolova et al. (2009) [KKMN09].
+
     Parameters
     ----------
     noise : Noise
@@ -37,15 +39,6 @@ class Thresholded(Release):
     least_records : int
         The number of records, at least 1, that a key needs before its count gets noise at all. A key of fewer records
         is never released. (PipelineDP calls this a pre-threshold, and subtracts `least_records` - 1 from counts.)
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Korolova, Kenthapadi, Mishra, Ntoulas (2009), https://doi.org/10.1145/1526709.1526733
 
     Examples
     --------
@@ -90,11 +83,11 @@ class Thresholded(Release):
     def _new_key(self) -> tuple[AtomicLoss, AtomicLoss]:
         """Return the laws of a new key with the record under P, and under Q."""
         beyond = self.threshold - self.least_records
-        chance = float(self.noise.sf(beyond))
+        probability = float(self.noise.sf(beyond))
         if self.comparison == ">=" and self.noise.is_discrete:
-            chance += float(np.exp(self.noise.logpdf(beyond)))
-        low, high = chance * (1 - DENSITY), min(chance * (1 + DENSITY) + TINY, 1.0)
-        hidden = -np.log1p(-chance)  # the loss of silence, for the data set without the record
-        slack = DENSITY * float(hidden) / (1 - chance) + TINY
-        shown = AtomicLoss(np.array([-hidden]), np.array([1 - chance]), (low, high), 0.0, DENSITY, slack)
+            probability += float(np.exp(self.noise.logpdf(beyond)))
+        low, high = probability * (1 - DENSITY), min(probability * (1 + DENSITY) + TINY, 1.0)
+        hidden = -np.log1p(-probability)  # the loss of silence, for the data set without the record
+        slack = DENSITY * float(hidden) / (1 - probability) + TINY
+        shown = AtomicLoss(np.array([-hidden]), np.array([1 - probability]), (low, high), 0.0, DENSITY, slack)
         return shown, AtomicLoss(np.array([hidden]), np.array([1.0]), (0.0, 0.0), 0.0, 1e-15, slack)

@@ -11,24 +11,7 @@ from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
 
 @dataclass(frozen=True, eq=False)
 class Adapted:
-    """A mechanism of a privacy library, as a function (data, rng, trials), with the claim that the library makes.
-
-    Attributes
-    ----------
-    draw : callable
-        A function (data, rng) that returns one output.
-    claim : Guarantee
-        The guarantee that the library claims.
-
-    Examples
-    --------
-    >>> from numpy.random import default_rng
-    >>> from tcdp_sim.audits.adapters.adapted import Adapted
-    >>> from tcdp_sim.privacy import PureDP
-    >>> adapted = Adapted(lambda data, rng: data + rng.laplace(), PureDP(1.0))
-    >>> len(adapted(3, default_rng(1), 5)), adapted.claim
-    (5, PureDP(epsilon=1.0))
-    """
+    """A mechanism of a privacy library, as a function (data, rng, trials), with the claim that the library makes."""
 
     draw: Callable[[Any, Any], Any]
     claim: Guarantee

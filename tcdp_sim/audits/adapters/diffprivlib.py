@@ -17,9 +17,11 @@ SEEDS = 2**32
 def from_diffprivlib(name: str, *, epsilon: float, delta: float = 0.0, **options: Any) -> Adapted:
     """Return a mechanism or a tool of diffprivlib for an audit, with the claim of its arguments.
 
-    It is given by name, because diffprivlib 0.6.6 does not import beside scikit-learn 1.9: its forests need an older
-    one. This function leaves them out where they fail. The tools of diffprivlib take the number of records as public,
-    so their claims hold for replaced records (`records(data, "substitute")`).
+    It is given by name, because diffprivlib 0.6.6 does not import with scikit-learn 1.9: its forests need an older
+    version. This function leaves them out where they fail. The tools of diffprivlib take the number of records as
+    public, so their claims hold for replaced records (`records(data, "substitute")`).
+
+    Source: Holohan et al. (2019) [HBML19].
 
     Parameters
     ----------
@@ -43,10 +45,6 @@ def from_diffprivlib(name: str, *, epsilon: float, delta: float = 0.0, **options
     ------
     UserError
         If diffprivlib is not installed, or has no such name.
-
-    References
-    ----------
-    Holohan, Braghin, Mac Aonghusa, Levacher (2019), Diffprivlib, https://arxiv.org/abs/1907.02444
 
     Examples
     --------

@@ -15,7 +15,7 @@ def claim_of_event(event: Any, delta: float, relation: str = "add_remove") -> Ap
     Parameters
     ----------
     event : dp_accounting.DpEvent
-        What a mechanism does, such as a composition of sampled Gaussian mechanisms.
+        The event of a mechanism, such as a composition of sampled Gaussian mechanisms.
     delta : float
         The delta of the claim, in (0, 1).
     relation : {"add_remove", "substitute"}

@@ -13,6 +13,8 @@ def from_opendp(measurement: Any, d_in: Any, delta: float | None = None) -> Adap
     OpenDP takes its randomness from the system. An audit therefore draws the two inputs in turn, and its bits are not
     reproducible.
 
+    See https://docs.opendp.org.
+
     Parameters
     ----------
     measurement : opendp.mod.Measurement
@@ -32,10 +34,6 @@ def from_opendp(measurement: Any, d_in: Any, delta: float | None = None) -> Adap
     ------
     UserError
         If OpenDP is not installed, or if the output measure is another one.
-
-    References
-    ----------
-    OpenDP, https://docs.opendp.org
 
     Examples
     --------

@@ -14,6 +14,8 @@ def from_pipelinedp(
     Neighbours differ in one person, who may have several rows. Give pairs of your own to an audit if a person has more
     than one. PipelineDP takes its randomness from the system, so an audit draws the two inputs in turn.
 
+    See https://pipelinedp.io.
+
     Parameters
     ----------
     params : pipeline_dp.AggregateParams
@@ -33,10 +35,6 @@ def from_pipelinedp(
     ------
     UserError
         If PipelineDP is not installed.
-
-    References
-    ----------
-    PipelineDP, https://pipelinedp.io
 
     Examples
     --------

@@ -14,6 +14,8 @@ def from_tmlt_core(measurement: Any, d_in: Any) -> Adapted:
     Tumult Core takes its randomness from the system. An audit therefore draws the two inputs in turn, and its bits are
     not reproducible. The library has exact budgets; the claim is rounded up to the next float.
 
+    See https://docs.tmlt.dev/core.
+
     Parameters
     ----------
     measurement : tmlt.core.measurements.base.Measurement
@@ -32,10 +34,6 @@ def from_tmlt_core(measurement: Any, d_in: Any) -> Adapted:
     UserError
         If Tumult Core is not installed, if the measurement is interactive or has no privacy function, if d_in is not
         a distance of its input metric, or if the output measure is another one.
-
-    References
-    ----------
-    Tumult Core, https://docs.tmlt.dev/core
 
     Examples
     --------

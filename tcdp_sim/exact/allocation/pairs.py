@@ -2,7 +2,7 @@
 
 **More, for one participation.** Spreading every ratio to the grid such that its mean stays raises the mean of every
 convex function of the sum S. So the pair whose ratio is S'/t, for the sum S' of spread ratios, dominates the true pair
-(Blackwell). The loss of an atom is exactly log(S'/t). What is not known is made infinite: ratios and sums beyond the
+(Blackwell). The loss of an atom is exactly log(S'/t). Everything unknown is made infinite: ratios and sums beyond the
 grid, the errors of all masses, and the change of the mean of (S' - c)+ by rounding.
 
 **More, for k participations.** Cut a random order of the t steps into k blocks whose sizes differ by one at most, and
@@ -10,9 +10,9 @@ let the record take part in one random step of each block. By symmetry its k ste
 adversary who also learns the blocks sees k independent allocations of one participation.
 
 **Less.** The cells of all ratios are an output that follows from the true one. So is the sum of their indices, modulo
-the length of a transform. If the record takes part in any k steps, this sum is that of k cells with it and t - k
-without. So its law does not depend on the choice of steps. Sums are merged in groups whose losses nearly agree.
-P-masses are lowered and Q-masses raised by their errors.
+the length of a transform. If the record takes part in any k steps, this is the sum of k cells with the record and t - k
+cells without it. So its law does not depend on the choice of steps. Sums are merged in groups whose losses nearly
+agree. P-masses are lowered and Q-masses raised by their errors.
 """
 
 from functools import lru_cache
@@ -53,7 +53,7 @@ class Both(NamedTuple):
 
 @lru_cache(maxsize=16)
 def dominating(sigma: float, steps: int) -> Both:
-    """Return laws that dominate those of a record in one random step of at least two."""
+    """Return laws that dominate the laws of a record in one random step of at least two."""
     law = _sums(sigma, steps)
     error = float(law.rounding.mass.sum()) + sqrt(len(law.value)) * law.rounding.norm  # of the mean of (S' - c)+ / t
     below = int(np.searchsorted(np.cumsum(np.maximum(law.without.mass, 0.0)), _BELOW))
@@ -105,7 +105,7 @@ def _cells(sigma: float, steps: int, participations: int) -> tuple[Floats, int, 
     """Return the edges of cells of a step, the first index of the window, and the place in it where each group begins.
 
     The edges are values of the normal variable at which log(1 + b y) / b is a multiple of the width, or y if b = 0.
-    With b = (k - 1) / t the sum of these numbers tells most of the loss. Any choice is sound.
+    With b = (k - 1) / t the sum of these numbers nearly determines the loss. Any choice is sound.
     """
     s = 1 / sigma
     b = (participations - 1) / steps

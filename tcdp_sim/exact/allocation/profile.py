@@ -32,6 +32,8 @@ def allocation_profile(
     Each step releases a sum of vectors of length 1 at most with Gaussian noise, and neighbours differ by one record.
     A step may depend on earlier outputs. Nobody learns in which step the record took part.
 
+    Source: Chua et al. (2024) [Chu24]; Feldman and Shenfeld (2025) [FS25]. The numerical method is ours.
+
     Parameters
     ----------
     sigma : float
@@ -50,18 +52,6 @@ def allocation_profile(
     -------
     Bounds
         delta. Rounding leaves a distance of 1e-11 or so.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha, Zhang (2024), Balls-and-Bins sampling for DP-SGD,
-    https://arxiv.org/abs/2412.16802
-    Feldman, Shenfeld (2025), Privacy amplification by random allocation, https://arxiv.org/abs/2502.08202
-    The numerical method is ours.
 
     Examples
     --------
@@ -88,6 +78,8 @@ def allocation_epsilon(
 ) -> Bounds:
     """Return the least epsilon of (epsilon, delta)-DP for a record that takes part in one of several steps.
 
+    Sources: see `allocation_profile`.
+
     Parameters
     ----------
     sigma : float
@@ -105,15 +97,6 @@ def allocation_epsilon(
     -------
     Bounds
         epsilon in nats.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Those of `allocation_profile`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The likelihood ratio of one step with Gaussian noise, spread to the points of a grid.
 
 The ratio is Y = exp(s x - s^2 / 2), for a standard normal x and s = 1 / sigma: log-normal with mean 1. The P-law of Y,
-with density y f(y), is that of a step in which the record takes part.
+with density y f(y), is the law of a step in which the record takes part.
 """
 
 from dataclasses import dataclass
@@ -20,18 +20,11 @@ _STEEP = 30.0  # of b h: the bound on a mean's distance is then far above h
 class Step:
     """The spread law of Y, on the points 0, h, 2h, ... of the grid.
 
-    Attributes
-    ----------
-    width : float
-        h.
-    mass : ndarray of float
-        The probability of each point.
-    down, up : ndarray of float
-        The mass times a bound on the distance by which the mean of Y lies below or above the point.
-    rounding : ndarray of float
-        The mass times a bound on the distance that rounding may add.
-    beyond : tuple of (float, float)
-        The probability of values above the grid, under Q and under P.
+    - `width`: h.
+    - `mass`: the probability of each point.
+    - `down`, `up`: the mass times a bound on the distance by which the mean of Y lies below or above the point.
+    - `rounding`: the mass times a bound on the distance that rounding may add.
+    - `beyond`: the probability of values above the grid, under Q and under P.
     """
 
     width: float

@@ -56,26 +56,14 @@ class Law:
 
 @dataclass(frozen=True)
 class Sums:
-    """The law of S on a window, with what bounds its errors.
+    """The law of S on a window, with bounds on its errors.
 
-    Attributes
-    ----------
-    sigma : float
-        The standard deviation of the noise.
-    steps : int
-        t.
-    value : ndarray of float
-        The sums.
-    without, with_record : Law
-        Their probabilities under Q and P.
-    down, up, rounding : Law
-        The mean of d_1 together with the sum under Q, for the distances of the same names in `Step`.
-    lost : tuple of (float, float)
-        The probability under Q and P that some ratio is above the grid.
-    above : tuple of (float, float)
-        The probability under Q and P of sums above the window.
-    below : float
-        The probability of sums below the window, under Q. It is smaller under P.
+    - `without`, `with_record`: the probabilities of the sums under Q and P.
+    - `down`, `up`, `rounding`: the mean of d_1 together with the sum under Q, for the distances of the same names in
+      `Step`.
+    - `lost`: the probability under Q and P that some ratio is above the grid.
+    - `above`: the probability under Q and P of sums above the window.
+    - `below`: the probability of sums below the window, under Q. It is smaller under P.
     """
 
     sigma: float
@@ -165,11 +153,11 @@ def power(x: Any, times: int) -> Any:
 def _chernoff_below(sigma: float, steps: int, end: float) -> float:
     """Return Chernoff's bound on the probability that a sum of t ratios is below some value."""
     x = np.linspace(-_FAR, _FAR, _CELLS + 1)
-    chance = ndtr(x[1:]) - ndtr(x[:-1]) + TINY
+    probability = ndtr(x[1:]) - ndtr(x[:-1]) + TINY
     ratio = np.exp((x[:-1] - 0.5 / sigma) / sigma)  # the least of each cell
     best = 0.0
     for theta in np.geomspace(1e-2, 1e4, 31):
-        moment = log(float(chance @ np.exp(-theta * ratio)) + TINY) + 1e-12
+        moment = log(float(probability @ np.exp(-theta * ratio)) + TINY) + 1e-12
         best = min(best, steps * moment + theta * end)
     return exp(best)
 

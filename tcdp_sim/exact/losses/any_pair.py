@@ -163,7 +163,7 @@ def _at_once(lost: float, ends: Atoms, releases: int, query: Query) -> tuple[flo
 
 
 def _tilt(atoms: Atoms, releases: int, saddle: Saddle) -> float:
-    """Return the flattest tilt under which the mass outside a window is still negligible beside delta.
+    """Return the flattest tilt under which the mass outside a window is still negligible against delta.
 
     Chernoff's best tilt has windows that are much longer if losses have heavy tails.
     """

@@ -132,14 +132,14 @@ class Cells:
         order = np.argsort(-weight)
         return points[order][weight[order] > _HEAVY]
 
-    def _completed(self, loss: Floats, mass: Floats, doubt: float) -> Atoms:
-        """Return atoms with the mirror images, and the rest plus `doubt` at a loss of 0."""
+    def _completed(self, loss: Floats, mass: Floats, slack: float) -> Atoms:
+        """Return atoms with the mirror images, and the rest plus `slack` at a loss of 0."""
         if self.symmetric:
             loss, mass = loss[loss > 0], mass[loss > 0]
             mirrored = mass * np.exp(-loss)
-            rest = 1 - self.lost - mass.sum() - mirrored.sum() + doubt
+            rest = 1 - self.lost - mass.sum() - mirrored.sum() + slack
             loss, mass = np.concatenate([-loss, [0.0], loss]), np.concatenate([mirrored, [max(rest, 0.0)], mass])
-        kept = mass > (_RARE if doubt <= 0 else 0)
+        kept = mass > (_RARE if slack <= 0 else 0)
         return Atoms(loss[kept], mass[kept], self.lost)
 
 
@@ -250,7 +250,7 @@ class _Part:
         return least, most
 
     def _outside(self) -> float:
-        """Return the mass of P beyond the edges. If the support has no end, it is at least what floats may hide."""
+        """Return the mass of P beyond the edges, at least the mass that floats may hide if the support has no end."""
         floor = 0.0 if np.isfinite(self.p.noise.isf(0.0)) else TINY
         return max(float(self.p.cdf(self.edges[0]) + self.p.sf(self.edges[-1])), floor)
 

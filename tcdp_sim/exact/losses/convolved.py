@@ -58,22 +58,13 @@ class Window:
 class LossSum:
     """The tilted law of the sum S' on a window of the grid. Its probabilities are mass e^(scale - theta loss).
 
-    Attributes
-    ----------
-    lost : tuple of (float, float)
-        The probability of an infinite loss, from below and above.
-    variance : float
-        v, the sum of squared lengths over 4.
-    slack : float
-        The largest error of a sum of losses.
-    rounding, rounding_norm : float
-        The largest error of a mass, and the Euclidean norm of the errors of all masses.
-    moved : float
-        The tilted mass that was raised too far.
-    log_phantom, log_missing : float
-        Logs of the probability that folding adds to delta, and that lies above the window.
-    relative : float
-        The relative error of the masses.
+    - `lost`: the probability of an infinite loss, from below and above.
+    - `variance`: v, the sum of squared lengths over 4.
+    - `slack`: the largest error of a sum of losses.
+    - `rounding`, `rounding_norm`: the largest error of a mass, and the Euclidean norm of the errors of all masses.
+    - `moved`: the tilted mass that was raised too far.
+    - `log_phantom`, `log_missing`: logs of the probability that folding adds to delta, and that lies above the
+      window.
     """
 
     loss: Floats
@@ -110,7 +101,7 @@ class LossSum:
         return (self.lost[0] + max(self.finite_lower(epsilon), 0.0)) * (1 - 1e-15)
 
     def finite_upper(self, epsilon: float) -> float:
-        """Return an upper bound of what finite sums add to delta(epsilon)."""
+        """Return an upper bound of the part of delta(epsilon) that finite sums add."""
         epsilon = epsilon - self.slack
         body, error = self._body(epsilon)
         body += error + np.exp(-_FAR_OFF) * (self.mass.sum() + self.rounding * len(self.mass))
@@ -118,7 +109,7 @@ class LossSum:
         return float(self._unit(epsilon) * body * (1 + self.relative) + rest)
 
     def finite_lower(self, epsilon: float) -> float:
-        """Return a lower bound of what finite sums add to delta(epsilon). It may be negative."""
+        """Return a lower bound of the part of delta(epsilon) that finite sums add. It may be negative."""
         epsilon = epsilon + self.slack
         body, error = self._body(epsilon)
         body = (body - error) * (1 - self.relative)
@@ -241,7 +232,7 @@ def _log_beyond(laws: list[tuple[GridLaw, int]], theta: float, loss: float) -> f
 
 
 def _log_phantom(laws: list[tuple[GridLaw, int]], window: Window, start: float) -> float:
-    """Return the log of a bound on what folding adds to delta, at any epsilon in the window.
+    """Return the log of a bound on the delta that folding adds, at any epsilon in the window.
 
     A sum below the window lands at least n points higher, where its tilted mass counts e^(-theta n h) times or less. A
     sum s above it lands m n points lower. It counts e^(theta m n h) times, at most e^(steeper (s - start) - (steeper -

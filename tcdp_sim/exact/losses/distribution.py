@@ -41,6 +41,8 @@ class PrivacyLossDistribution:
     noise without its own `privacy_loss` the error is 1e-7, or the value is refused. Quantiles, infinite losses and
     moments are refused for such a noise.
 
+    Source: Balle et al. (2018) [BBG18].
+
     Parameters
     ----------
     noise : Noise
@@ -53,10 +55,6 @@ class PrivacyLossDistribution:
     ValueError
         If the shift is not finite, the noise has array-valued parameters, or an argument of a method is NaN or no
         probability.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
 
     Examples
     --------

@@ -28,18 +28,10 @@ class TooFine(Exception):
 class GridLaw:
     """The P-masses of a privacy loss at offset + step * (first + 0, 1, 2, ...).
 
-    Attributes
-    ----------
-    lost : tuple of (float, float)
-        The probability of an infinite loss, from below, and from above with every loss that was made infinite.
-    moved : tuple of (float, float)
-        Pairs (loss, mass) of the mass that was raised to a point further away than the next one.
-    slack : float
-        The largest change of a loss by rounding.
-    length : float
-        The length of the interval over which a loss was spread: the step, or 0 if every loss lies on the grid.
-    relative : float
-        The relative error of the masses.
+    `lost`: the probability of an infinite loss, from below, and from above with every loss that was made infinite.
+    `moved`: pairs (loss, mass) of the mass that was raised to a point further away than the next one. `slack`: the
+    largest change of a loss by rounding. `length`: the length of the interval over which a loss was spread: the step,
+    or 0 if every loss lies on the grid.
     """
 
     first: int
@@ -109,20 +101,13 @@ class LossLaw(Protocol):
 class AtomicLoss:
     """Finitely many losses, ascending, with their P-masses, and the probability of an infinite loss.
 
-    Attributes
-    ----------
-    spacing : float or None
-        A number with all losses in loss[0] + spacing Z, 0 for a single loss, None if unknown.
-    relative, slack : float
-        Bounds on the relative error of a mass, and on the error of a loss.
-    cut_below : float
-        Mass, at most, of lower losses that were left out. It is raised to the lowest loss.
-    infinite : tuple of (float, float)
-        The probability of an infinite loss from below and above.
-    unbounded : bool
-        True if there are finite losses beyond any bound, which floats do not hold. They count as infinite ones above.
-    raised : tuple of (float, float)
-        Pairs (loss, mass) of mass, at most, that counts at a loss although its own loss may be lower.
+    - `spacing`: a number with all losses in loss[0] + spacing Z, 0 for a single loss, None if unknown.
+    - `relative`, `slack`: bounds on the relative error of a mass, and on the error of a loss.
+    - `cut_below`: mass, at most, of lower losses that were left out. It is raised to the lowest loss.
+    - `infinite`: the probability of an infinite loss from below and above.
+    - `unbounded`: True if there are finite losses beyond any bound, which floats do not hold. They count as infinite
+      ones above.
+    - `raised`: pairs (loss, mass) of mass, at most, that counts at a loss although its own loss may be lower.
     """
 
     loss: Floats
@@ -223,12 +208,13 @@ def gathered(indices: list[Ints], masses: list[Floats]) -> tuple[int, Floats]:
     return first, np.asarray(total, dtype=np.float64)
 
 
-def ever(chances: list[tuple[tuple[float, float], int]]) -> tuple[float, float]:
+def ever(probabilities: list[tuple[tuple[float, float], int]]) -> tuple[float, float]:
     """Return the probability that one of several independent events happens, from below and above.
 
-    chances: the ends of the probability of each event, and how often it is tried. A single event keeps its ends.
+    `probabilities`: the ends of the probability of each event, and how often it is tried. A single event keeps its
+    ends.
     """
-    tried = [(ends, times) for ends, times in chances if ends[1] > 0]
+    tried = [(ends, times) for ends, times in probabilities if ends[1] > 0]
     if not tried or (len(tried) == 1 and tried[0][1] == 1):
         return tried[0][0] if tried else (0.0, 0.0)
     with np.errstate(divide="ignore"):

@@ -77,11 +77,11 @@ class LaplaceLoss:
         lowest = int(placed(np.array([-m]), step, offset)[0][0])  # -m itself may be on the grid, up to rounding
         raised = 0.5 * float(np.exp(-0.5 * (m - below))) if first > lowest else 0.0
         atoms = np.array([m] if raised else [-m, m])
-        chances = np.array([0.5] if raised else [0.5 * np.exp(-m), 0.5])
+        probabilities = np.array([0.5] if raised else [0.5 * np.exp(-m), 0.5])
         at, share, near = placed(atoms, step, offset)
         snapped = float(np.abs(offset + step * at - atoms)[near].max(initial=0.0))
         start, total = gathered(
-            [index, index + 1, at, at + 1], [mass - upper, upper, chances * (1 - share), chances * share]
+            [index, index + 1, at, at + 1], [mass - upper, upper, probabilities * (1 - share), probabilities * share]
         )
         total[0] += raised
         moved = ((below, raised),) if raised else ()

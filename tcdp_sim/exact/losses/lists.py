@@ -100,7 +100,7 @@ def _delta(kinds: Sequence[tuple[LossLaw, int]], epsilon: float) -> Ends:
 
 
 def _by_halves(kinds: Sequence[tuple[LossLaw, int]], delta: float, low: float, guess: float) -> Ends:
-    """Return ends of epsilon from deltas. The tilt that belongs to a guess may be that of a rare and larger loss."""
+    """Return ends of epsilon from deltas. The tilt that belongs to a guess may belong to a rare and larger loss."""
     high, step = np.inf, max(guess, 1e-300)
     for _ in range(_HALVES):
         epsilon = max(low, step) * 2 if high == np.inf else 0.5 * (low + high)

@@ -56,7 +56,7 @@ def _errors(f: Integrand, parameters: Floats, left: Floats, right: Floats) -> tu
 
 
 def _settled(fine: Floats, error: Floats) -> tuple[float, float, float] | None:
-    """Return the bounds of an integral from those of its panels, or None if panels have to be halved."""
+    """Return the bounds of an integral from the bounds of its panels, or None if panels have to be halved."""
     total = fine.sum()
     if not (error <= _RELATIVE * abs(total) / max(len(fine), _FEWEST)).all():
         return None

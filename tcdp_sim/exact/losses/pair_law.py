@@ -75,12 +75,12 @@ class PairLoss:
         return max(bounds) * (1 + 1e-12) if all(bound < np.inf for bound in bounds) else np.inf
 
     def _unseen(self) -> tuple[float, float]:
-        """Return the probability of losses that are infinite, and that of these and of losses beyond all panels."""
+        """Return the probabilities of infinite losses, and of these together with the losses beyond all panels."""
         parts = [part.lost for part in self._parts]
         return sum(low for low, _ in parts), min(sum(high for _, high in parts) + (self.pair.rest or 0.0), 1.0)
 
     def largest(self) -> tuple[float, float]:
-        """Return the supremum of the finite losses, as far as floats tell if the noise does not state it."""
+        """Return the supremum of the finite losses: as the noise states it, or the largest loss in floats."""
         if any(part.unbounded for part in self._parts):
             return np.inf, np.inf
         low, high = (max(part.top + sign * part.top_error for part in self._parts) for sign in (-1, 1))
@@ -288,7 +288,7 @@ class _Part:
 
     @property
     def _always_infinite(self) -> bool:
-        """True if Q produces nothing of what P does."""
+        """True if Q produces no output of P."""
         x = 0.5 * (self._panels[0] + self._panels[1])
         losses = self.loss(x)[np.isfinite(_log_density(self.p, x))]
         return bool(len(losses)) and bool((losses == np.inf).all())
@@ -349,17 +349,17 @@ class _Part:
         crossed = np.where(high - low > _FLAT, np.maximum(crossed, 0), 0).astype(np.int64)
         if crossed.sum() > _MOST_CELLS:
             raise TooFine
-        doubt = float(self._slack[begin:stop].max(initial=0.0))
+        slack = float(self._slack[begin:stop].max(initial=0.0))
         which = np.repeat(np.arange(len(a)), crossed)
         levels = offset + step * (lowest[which] + 1 + _counted(crossed))
-        places, missed = self._levels(levels, a[which], b[which], max(_CLOSE * step, doubt))
+        places, missed = self._levels(levels, a[which], b[which], max(_CLOSE * step, slack))
         index = np.repeat(lowest, crossed + 1) + _counted(crossed + 1)
         starts, ends = self._whole[2:]
         left, right = _between(starts[begin:stop], ends[begin:stop], places, crossed)
         masses, upper, outside = self._cells(left, right, offset + step * index, step)
         index = index.astype(np.int64)
         both = np.concatenate([index, index + 1]), np.concatenate([masses - upper, upper])
-        return *both, gone, raised, doubt + missed + outside
+        return *both, gone, raised, slack + missed + outside
 
     def _cells(self, left: Floats, right: Floats, point: Floats, step: float) -> tuple[Floats, Floats, float]:
         """Return the masses of cells, their shares of the upper grid point, and how far losses lie outside."""

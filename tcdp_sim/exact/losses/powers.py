@@ -95,22 +95,22 @@ def error_question(alpha: float, allowed: Callable[[float], float]) -> Question:
     return Question(at_once, place, find, allowed, slope, answer, wider=_WIDER, dearer=_DEARER)
 
 
-def quantile_question(chance: float, width: float) -> Question:
-    """Return the question for the largest e with P[L >= e] >= chance, for a chance in (0, 1), to an absolute width."""
+def quantile_question(probability: float, width: float) -> Question:
+    """Return the question for the largest e with P[L >= e] >= probability, in (0, 1), to an absolute width."""
 
     def at_once(lost: Ends, most: Ends, peak: Peak) -> Ends:
-        if lost[0] >= chance:
+        if lost[0] >= probability:
             return np.inf, np.inf
         loss, mass = peak
-        low = loss if lost[0] + mass * (1 - _ROUNDING) >= chance else -np.inf
-        return low, most[1] if lost[1] < chance else np.inf
+        low = loss if lost[0] + mass * (1 - _ROUNDING) >= probability else -np.inf
+        return low, most[1] if lost[1] < probability else np.inf
 
     def place(crude: Crude, ends: Ends) -> Ends:
-        epsilon = float(np.clip(crude.quantile(chance, 0.0), *ends))
+        epsilon = float(np.clip(crude.quantile(probability, 0.0), *ends))
         return epsilon, min(crude.log_delta(epsilon), 0.0)
 
     def find(law: LossSum, width: float) -> Ends:
-        return _quantile(law, chance, width)
+        return _quantile(law, probability, width)
 
     def slope(theta: float, answer: float) -> float:
         return (theta + 1) ** -1 / (_QUANTILE_STEP**2 * width)
@@ -166,7 +166,7 @@ def _infimum(law: LossSum, value: Value, width: float) -> Ends:
 def _least(places: Floats, low: Floats, high: Floats, lost: float, value: Value) -> tuple[float, float]:
     """Return a lower bound of the infimum over all a = e^e, and an e at which it is near.
 
-    H lies above chords through places beside it, extended beyond them, above its value at the next place, and above
+    H lies above chords through neighbouring places, extended beyond them, above its value at the next place, and above
     1 - a and `lost`.
     """
     a = np.exp(places)
@@ -204,8 +204,8 @@ def _lowest(lines: list[tuple[float, float, float]], start: float, end: float, v
     return min((at(x), x) for x in places if x > 0)
 
 
-def _quantile(law: LossSum, chance: float, width: float) -> Ends:
-    """Return a bracket of the largest e with P[L >= e] >= chance, with an infinite end if it is outside the window."""
+def _quantile(law: LossSum, probability: float, width: float) -> Ends:
+    """Return a bracket of the largest e with P[L >= e] >= probability; an end outside the window is infinite."""
     first, last = law.range
     least, most = -np.inf, np.inf
     low, high = first, last
@@ -213,7 +213,7 @@ def _quantile(law: LossSum, chance: float, width: float) -> Ends:
         before = most - least
         places = np.unique(np.linspace(low, high, _PLACES))
         below, above = _tails(places, *_sampled(law, places))
-        reached, missed = places[below >= chance], places[above < chance]
+        reached, missed = places[below >= probability], places[above < probability]
         least, most = max([least, *reached[-1:]]), min([most, *missed[:1]])
         if not (np.isfinite(most - least) and most - least > width / 4 and most - least <= _GAIN * before):
             break

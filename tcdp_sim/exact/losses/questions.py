@@ -22,31 +22,19 @@ _LEAST_ROOT = 4e-14  # relative
 class Question:
     """A question about a composed law.
 
-    Attributes
-    ----------
-    at_once : callable
-        Map from the probability of an infinite loss and the largest finite sum (both as ends), and a peak, to the ends
-        that follow from them alone.
-    place : callable
-        Map from a crude sum and the ends known so far to the epsilon that matters, and log delta there.
-    find : callable
-        Map from a sum and the allowed width to the ends.
-    allowed : callable
-        Map from the upper end to the largest distance of the ends.
-    slope : callable
-        Map from -d log delta / d epsilon and the answer to |d answer / d epsilon|.
-    answer : callable
-        Map from the place to the expected answer.
-    settled : bool
-        True if `at_once` gives the best ends.
-    missed : callable
-        Map from the ends of `find` and the upper end known so far to True if the window begins above the answer.
-    delta, epsilon : float or None
-        The delta whose epsilon is asked for, or the epsilon whose delta, if that is the question.
-    wider : float
-        The distance from the answer down to the start of the first window, over the usual one.
-    dearer : int
-        The work for a point of a transform, over the usual one.
+    - `at_once`: map from the probability of an infinite loss and the largest finite sum (both as ends), and a peak,
+      to the ends that follow from them alone.
+    - `place`: map from a crude sum and the ends known so far to the epsilon that matters, and log delta there.
+    - `find`: map from a sum and the allowed width to the ends.
+    - `allowed`: map from the upper end to the largest distance of the ends.
+    - `slope`: map from -d log delta / d epsilon and the answer to |d answer / d epsilon|.
+    - `answer`: map from the place to the expected answer.
+    - `settled`: True if `at_once` gives the best ends.
+    - `missed`: map from the ends of `find` and the upper end known so far to True if the window begins above the
+      answer.
+    - `delta`, `epsilon`: the delta whose epsilon is asked for, or the epsilon whose delta, if that is the question.
+    - `wider`: the distance from the answer down to the start of the first window, over the usual one.
+    - `dearer`: the work for a point of a transform, over the usual one.
     """
 
     at_once: Callable[[Ends, Ends, Peak], Ends]

@@ -97,7 +97,7 @@ class LossSum:
 
 
 def more(atoms: Atoms, offset: float, step: float) -> Atoms:
-    """Return atoms with every atom spread to the points of the grid beside it, so that P and Q keep their masses."""
+    """Return atoms with every atom spread to the two nearest points of the grid, so that P and Q keep their masses."""
     index = np.floor((atoms.loss - offset) / step)
     upper = atoms.mass * np.clip(np.expm1(offset + step * index - atoms.loss) / np.expm1(-step), 0, 1)
     mass = np.concatenate([atoms.mass - upper, upper])
@@ -189,10 +189,10 @@ def summed(
     )
 
 
-def ever(chance: float, releases: int) -> float:
-    """Return the probability that an event with this chance (cut at 1) in one release happens in any of them."""
+def ever(probability: float, releases: int) -> float:
+    """Return the probability that an event with this probability (cut at 1) in one release happens in any of them."""
     with np.errstate(divide="ignore"):
-        return float(-np.expm1(releases * np.log1p(-min(chance, 1.0))))
+        return float(-np.expm1(releases * np.log1p(-min(probability, 1.0))))
 
 
 def dot(x: Floats, y: Floats) -> float:

@@ -150,21 +150,21 @@ class Crude:
         chernoff = float(((values - log_delta) / tilts).min())
         return max(min(self.cumulants(self._tilt(fallen))[1], chernoff), 0.0)
 
-    def quantile(self, chance: float, base: float) -> float:
-        """Return an estimate of the value that the sum reaches with a chance, under the law with the tilt `base`.
+    def quantile(self, probability: float, base: float) -> float:
+        """Return an estimate of the value that the sum reaches with a probability, under the law with the tilt `base`.
 
         The tilt -1 gives the law under Q.
         """
-        deviations, means = self._deviations(base, -float(ndtri(chance)), 0)
-        return float(np.interp(-ndtri(chance), deviations, means))
+        deviations, means = self._deviations(base, -float(ndtri(probability)), 0)
+        return float(np.interp(-ndtri(probability), deviations, means))
 
     def tail(self, value: float, base: float) -> float:
-        """Return an estimate of the chance that the sum reaches a value, under the law with the tilt `base`."""
+        """Return an estimate of the probability that the sum reaches a value, under the law with the tilt `base`."""
         deviations, means = self._deviations(base, value, 1)
         return float(ndtr(-np.interp(value, means, deviations)))
 
     def _deviations(self, base: float, target: float, which: int) -> tuple[Floats, Floats]:
-        """Return normal deviations and values of the sum that are as rare, close together beside one of either kind.
+        """Return normal deviations and values of the sum that are as rare, close together near one of either kind.
 
         They are saddle points, with the r* of Lugannani and Rice.
         """
@@ -207,12 +207,12 @@ class Crude:
         highs = self._values(ups)
         deep = float(np.max((-want - lows) / -downs))  # P[S <= deep] <= e^-want, by the best of the tilts
         for start in (epsilon - margin, min(deep, epsilon - margin)):
-            chance = np.minimum(lows - downs * start, 0.0)
-            flatter = int(np.argmin(chance))
+            log_probability = np.minimum(lows - downs * start, 0.0)
+            flatter = int(np.argmin(log_probability))
             for theta, value in zip(tilts, values):
                 if value - theta * epsilon - log_delta > _MOST_GAP and theta != tilts[-1]:
                     continue
-                below = max(want + chance[flatter], 0.0) / theta
+                below = max(want + log_probability[flatter], 0.0) / theta
                 steeper = ups > 1.01 * theta
                 above = (highs - ups * start + want)[steeper] / (ups[steeper] - theta)
                 which = int(np.argmax(above <= _FLATTEST * above.min()))  # crude laws say little of steep tilts
@@ -224,7 +224,7 @@ class Crude:
 
 
 def _binned(atoms: Atoms) -> tuple[Floats, Floats]:
-    """Return fewer atoms, close beside the standard deviation or their distance from the mean, and logs of masses."""
+    """Return fewer atoms, close against the standard deviation or their distance from the mean, and logs of masses."""
     total = atoms.mass.sum()
     mean = (atoms.mass * atoms.loss).sum() / total
     spread = np.sqrt((atoms.mass * (atoms.loss - mean) ** 2).sum() / total)

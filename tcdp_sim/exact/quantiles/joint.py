@@ -14,19 +14,8 @@ def joint_mean_error(gaps: Floats, levels: Sequence[float], eta: float) -> float
     Ascending outputs have density in proportion to exp(-eta sum_j |n_j - n p_j|). Here n_j are the numbers of records
     between outputs, and p_j the differences of levels. The cost is O(m n^2).
 
-    Parameters
-    ----------
-    gaps : ndarray
-        The lengths of the n + 1 gaps between records and the ends of the domain.
-    levels : sequence of float
-        The m levels, ascending.
-    eta : float
-        The log-density lost per record.
-
-    Examples
-    --------
-    >>> joint_mean_error(np.array([1.0, 1.0]), [0.5], 1.0)
-    0.5
+    `gaps`: the lengths of the n + 1 gaps between records and the ends of the domain. `eta`: the log-density lost per
+    record.
     """
     allowed = np.ones((len(levels), len(gaps)), dtype=bool)
     _, mean = _totals(gaps, levels, eta, allowed)
@@ -36,21 +25,8 @@ def joint_mean_error(gaps: Floats, levels: Sequence[float], eta: float) -> float
 def joint_success(gaps: Floats, levels: Sequence[float], eta: float, radius: float) -> float:
     """Return the probability that |rank - level n| <= radius for all quantiles.
 
-    Parameters
-    ----------
-    gaps : ndarray
-        The lengths of the n + 1 gaps between records and the ends of the domain.
-    levels : sequence of float
-        The m levels, ascending.
-    eta : float
-        The log-density lost per record.
-    radius : float
-        The radius, in records.
-
-    Examples
-    --------
-    >>> joint_success(np.array([1.0, 1.0]), [0.5], 1.0, 0.5)
-    1.0
+    `gaps`: the lengths of the n + 1 gaps between records and the ends of the domain. `eta`: the log-density lost per
+    record.
     """
     allowed = _errors(len(gaps) - 1, levels) <= radius
     if not allowed.any(axis=1).all():

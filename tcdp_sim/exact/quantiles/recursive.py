@@ -13,19 +13,8 @@ def recursive_mean_error(gaps: Floats, levels: tuple[float, ...], etas: tuple[fl
     The middle quantile (the upper one of two) is drawn first. The law of each other one depends on its place within a
     gap, over which the mean is integrated in closed form.
 
-    Parameters
-    ----------
-    gaps : ndarray
-        The lengths of the n + 1 gaps between records and the ends of the domain.
-    levels : tuple of float
-        One to three levels, ascending.
-    etas : tuple of float
-        The log-density lost per record, for each quantile.
-
-    Examples
-    --------
-    >>> recursive_mean_error(np.array([1.0, 1.0]), (0.5,), (1.0,))
-    0.5
+    `gaps`: the lengths of the n + 1 gaps between records and the ends of the domain. `etas`: the log-density lost per
+    record, for each quantile.
     """
     n, m = len(gaps) - 1, len(levels)
     if m > 3:

@@ -14,29 +14,8 @@ def single_law(records: NDArray[Any], k: float, unit: float, level: float, eta: 
 
     The error is the distance of level n from the interval between the numbers of records below and up to the output.
 
-    Parameters
-    ----------
-    records : ndarray of float64 or uint64
-        The records, in any order.
-    k : int or float
-        The length of the domain.
-    unit : float
-        The length of a record's own place: 0 for real numbers, and 1 for integers from 0 to k - 1.
-    level : float
-        The level of the quantile, in (0, 1).
-    eta : float
-        The log-density lost per record.
-
-    Returns
-    -------
-    tuple of ndarray
-        The errors in records and their probabilities, both of the same length.
-
-    Examples
-    --------
-    >>> errors, chances = single_law(np.array([1.0]), 2.0, 0.0, 0.5, 1.0)
-    >>> errors.tolist(), chances.tolist()
-    ([0.5, 0.5], [0.5, 0.5])
+    `unit`: the length of a record's own place: 0 for real numbers, and 1 for integers from 0 to k - 1. `eta`: the
+    log-density lost per record.
     """
     values, times = np.unique(np.asarray(records), return_counts=True)
     upto = np.cumsum(times)

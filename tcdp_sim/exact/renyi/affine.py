@@ -35,6 +35,8 @@ def affine_divergence(noise: Noise, log_scale: float, shift: float, order: Array
     Gaussian and Laplace noise have closed forms. For sinh-normal noise the divergence is infinite at every order above
     1 unless log_scale is 0.
 
+    Source: Bun and Steinke (2019) [BS19]. The bounds are derived here.
+
     Parameters
     ----------
     noise : Noise
@@ -55,11 +57,6 @@ def affine_divergence(noise: Noise, log_scale: float, shift: float, order: Array
     ------
     ValueError
         If an argument is out of range, or the noise does not know from which order on the divergence is infinite.
-
-    References
-    ----------
-    Bun, Steinke (2019), Average-case averages: private algorithms for smooth sensitivity and mean estimation,
-    https://arxiv.org/abs/1906.02830. The bounds are derived here.
 
     Examples
     --------
@@ -165,7 +162,7 @@ def _edges(noise: Noise, shift: float) -> Floats:
 
 @lru_cache(maxsize=256)
 def _short_arm(noise: Noise) -> Floats:
-    """Return quantiles of one side, down to tails that are negligible beside a delta."""
+    """Return quantiles of one side, down to tails that are negligible against a delta."""
     arm = np.asarray(noise.isf(np.concatenate([np.linspace(0.49, 0.05, 23), 0.5 * 10.0 ** -np.linspace(1, 17, 40)])))
     return np.concatenate([arm[0] * 2.0 ** -np.arange(1, 20), arm])
 

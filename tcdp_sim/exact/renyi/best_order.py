@@ -39,8 +39,8 @@ def best_ratio(curve: Callable[[Floats], Curve], at_one: Bounds, largest: float,
     """Return the supremum of D_order / order over 1 < order < omega, in nats.
 
     `curve` maps s to s D_(1+s), `at_one` is D_1, and `largest` is the largest loss, at least D_inf. omega > 1 may be
-    inf if `largest` is finite. If the largest loss is infinite the distance of the bounds is what a dozen rounds of
-    halving leave, or fewer if the budget of work ends. If D_1 is too small for a float, only D_omega bounds the
+    inf if `largest` is finite. If the largest loss is infinite, the bounds are as close as a dozen rounds of halving
+    make them, or fewer rounds if the budget of work ends. If D_1 is too small for a float, only D_omega bounds the
     supremum from above.
     """
     if at_one.upper == 0:

@@ -32,8 +32,10 @@ _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 3
 def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any]:
     """Return the Renyi divergence D_order(P || Q) of a noise from its shifted self.
 
-    P is the law of Z and Q that of Z + shift. The divergence is infinite for sinh-normal noise at
-    order >= 1 / (1 - exp(-2 |shift| / knee)), and for truncated Laplace noise at every order.
+    P is the law of Z, and Q is the law of Z + shift. The divergence is infinite for sinh-normal noise at order >= 1 /
+    (1 - exp(-2 |shift| / knee)), and for truncated Laplace noise at every order.
+
+    Source: Mironov (2017) [Mir17].
 
     Parameters
     ----------
@@ -51,15 +53,6 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
         The divergence in nats, of the shape of `order`. The ends are about 1e-10 apart (relative). They are further
         apart near the largest finite order, and at small shifts for a noise without its own `privacy_loss`. Within
         1e-12 of the largest order only the lower end is finite.
-
-    Raises
-    ------
-    ValueError
-        If an order is below 1 or NaN, or the shift is not finite.
-
-    References
-    ----------
-    Mironov (2017), Renyi differential privacy, https://arxiv.org/abs/1702.07476
 
     Examples
     --------

@@ -90,7 +90,7 @@ def quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Fl
 def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return (20-node mean, 10-node mean, log scale, relative rounding) of `excess_over_p`, for each order.
 
-    The means are divided by e^scale. The rounding is that of log P and L, which have relative errors of 1e-12.
+    The means are divided by e^scale. It rounds log P and L, which have relative errors of 1e-12.
     """
     means: list[Floats] = []
     top: Any = None
@@ -238,6 +238,8 @@ def share_above(epsilon: Real, loss: Floats) -> Floats:
 def max_order(noise: Noise, shift: float) -> float:
     """Return the order from which on the Renyi divergence from the shifted noise is infinite (inf: none).
 
+    Source: Bun et al. (2018) [BDRS18], for sinh-normal noise.
+
     Parameters
     ----------
     noise : Noise
@@ -249,10 +251,6 @@ def max_order(noise: Noise, shift: float) -> float:
     -------
     float
         The order, >= 1.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), https://doi.org/10.1145/3188745.3188946, for sinh-normal noise.
 
     Examples
     --------

@@ -94,8 +94,8 @@ class LatticeLoss:
     def _profile(self, epsilons: Floats) -> ArrayBounds:
         delta = share_above(epsilons[:, None], self.nodes.loss) @ self.nodes.mass
         # logs of masses and their differences, the losses, have errors relative to the logs
-        doubt = self.nodes.mass * (1e-2 * _ROUNDING * (1 + self.nodes.loss) + self._log_error)
-        error = _ROUNDING * delta + (self.nodes.loss > epsilons[:, None]) @ doubt
+        error_of_mass = self.nodes.mass * (1e-2 * _ROUNDING * (1 + self.nodes.loss) + self._log_error)
+        error = _ROUNDING * delta + (self.nodes.loss > epsilons[:, None]) @ error_of_mass
         return Bounds(delta - error, delta, delta + error).clipped(0.0, 1.0)
 
 
@@ -158,7 +158,7 @@ def lattice_profile(noise: DiscreteNoise, shift: float, epsilons: Floats) -> Arr
 def dithered_renyi(noise: DitheredNoise, shift: float, orders: Floats) -> ArrayBounds:
     """Return D_order in nats for shift > 0 and orders >= 1, shape (n,).
 
-    Moments lie between those of the two whole steps beside the shift.
+    Moments lie between the moments of the two whole steps next to the shift.
     """
     near, far, share = _between(noise, shift)
     ends = (_at(lattice_renyi, noise, steps, orders) for steps in (near, far))
@@ -178,7 +178,7 @@ def dithered_renyi(noise: DitheredNoise, shift: float, orders: Floats) -> ArrayB
 
 
 def dithered_profile(noise: DitheredNoise, shift: float, epsilons: Floats) -> ArrayBounds:
-    """Return delta(epsilon) for shift > 0 and epsilons >= 0, shape (n,), from the two whole steps beside the shift."""
+    """Return delta(epsilon) for shift > 0 and epsilons >= 0, shape (n,), from the two whole steps next to the shift."""
     near, far, share = _between(noise, shift)
     pairs = zip(*(_at(lattice_profile, noise, steps, epsilons) for steps in (near, far)))
     lower, middle, upper = ((1 - share) * low + share * high for low, high in pairs)
@@ -186,7 +186,7 @@ def dithered_profile(noise: DitheredNoise, shift: float, epsilons: Floats) -> Ar
 
 
 def _between(noise: DitheredNoise, shift: float) -> tuple[float, float, float]:
-    """Return the whole numbers of steps beside a shift, and the share in [0, 1) of the way between them."""
+    """Return the whole numbers of steps next to a shift, and the share in [0, 1) of the way between them."""
     share = float(np.fmod(shift, noise.scale))  # exact, as no quotient is
     near = round((shift - share) / noise.scale)
     return near, near + 1, share / noise.scale

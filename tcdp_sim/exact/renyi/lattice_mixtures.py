@@ -2,7 +2,7 @@
 
 Shifts that are no whole number of steps apart put their outputs on different lattices, which share no point. So the
 shifts fall into classes, and each class has a sum of its own. The points of a sum reach so far that the tails beyond
-them are small beside the answer; the ends of the bounds include them.
+them are small against the answer; the ends of the bounds include them.
 """
 
 from functools import cached_property

@@ -45,35 +45,9 @@ _Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q t
 def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds[Any]:
     """Return the Renyi divergence D_order(p || q) between two mixtures of the same noise.
 
-    Parameters
-    ----------
-    p, q : Mixture
-        The mixtures, of the same noise.
-    order : float or array
-        The order or orders, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
+    Source: Mironov (2017) [Mir17].
 
-    Returns
-    -------
-    Bounds
-        The divergences in nats, of the shape of `order`. The ends are about 1e-10 apart (relative). They are
-        (lower, inf, inf) if the integrand cannot be followed to its end.
-
-    Raises
-    ------
-    ValueError
-        If the noises differ, or an order is below 1 or NaN, or the shifts of a noise that is not log-concave are
-        further apart than 10^12 times its quantile of 1/4.
-
-    References
-    ----------
-    Mironov (2017), Renyi differential privacy, https://arxiv.org/abs/1702.07476
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> noise = Gaussian(2.0)
-    >>> round(renyi_divergence_between(Mixture(noise), Mixture(noise, (1.0,)), 2.0).estimate, 6)
-    0.25
+    `order`: the order or orders, >= 1. Order 1 is the Kullback-Leibler divergence and inf the max-divergence.
     """
     flat = np.ravel(real("order", order, 1, closed=True, finite=False))
     if p.noise.is_discrete:
@@ -89,34 +63,7 @@ def renyi_divergence_between(p: Mixture, q: Mixture, order: ArrayLike) -> Bounds
 def hockey_stick_between(p: Mixture, q: Mixture, epsilon: ArrayLike) -> Bounds[Any]:
     """Return H_eps(p || q), the supremum over events of p - e^epsilon q, for two mixtures of the same noise.
 
-    Parameters
-    ----------
-    p, q : Mixture
-        The mixtures, of the same noise.
-    epsilon : float or array
-        epsilon in nats, finite, of any sign.
-
-    Returns
-    -------
-    Bounds
-        The divergences, of the shape of `epsilon`. The ends are about 1e-10 apart (relative), from 1 down to 1e-300.
-        For a noise without its own `privacy_loss` the rounding of its log density sets their distance.
-
-    Raises
-    ------
-    ValueError
-        If the noises differ, or an epsilon is NaN or infinite.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> noise = Gaussian(1.0)
-    >>> round(hockey_stick_between(Mixture(noise), Mixture(noise, (1.0,)), 0.0).estimate, 6)
-    0.382925
+    Source: Balle et al. (2018) [BBG18].
     """
     flat = np.ravel(real("epsilon", epsilon, -np.inf))
     if p.noise.is_discrete:
@@ -359,7 +306,7 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
 
 
 def _lost(pair: "_Pair", known: _Known, s: float, x: Floats, top: float) -> Floats:
-    """Return what rounding of the loss and of q may add to `excess_over_q`."""
+    """Return the amount that rounding of the loss and of q may add to `excess_over_q`."""
     with np.errstate(all="ignore"):
         loss, log_q = known(x)
         log_q, error = log_q - top, pair.error(x)

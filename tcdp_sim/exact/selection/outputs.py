@@ -33,6 +33,8 @@ def selection_distribution(
 ) -> ArrayBounds:
     """Return P[j is selected] for every candidate j.
 
+    Source: Bun et al. (2018), Algorithms 21 and 22 [BDRS18]; McKenna and Sheldon (2020) [MS20].
+
     Parameters
     ----------
     algorithm : str
@@ -50,16 +52,6 @@ def selection_distribution(
     Bounds
         Arrays of shape (k,). For "stability" the shape is (k + 1,) with no answer last. The cost of "noisy_max" grows
         with k^2.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Algorithms 21 and 22, https://doi.org/10.1145/3188745.3188946
-    McKenna, Sheldon (2020), Permute-and-flip, https://arxiv.org/abs/2010.12603
 
     Examples
     --------
@@ -85,6 +77,8 @@ def selection_distribution(
 def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: Real = 1.0) -> Bounds[Any]:
     """Return D_order(P || Q) in nats of two distributions on the same outcomes.
 
+    Source: Mironov (2017) [Mir17].
+
     Parameters
     ----------
     p, q : Bounds
@@ -99,15 +93,6 @@ def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: R
     Bounds
         The divergence in nats, infinite if Q misses an outcome of P. The distance of the ends is about the relative
         error of the probabilities times order / (order - 1).
-
-    Raises
-    ------
-    ValueError
-        If the order is out of range.
-
-    References
-    ----------
-    Mironov (2017), Renyi differential privacy, https://arxiv.org/abs/1702.07476
 
     Examples
     --------
@@ -126,6 +111,8 @@ def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: R
 def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real = 1.0) -> Bounds[Any]:
     """Return the hockey-stick divergence of two distributions, the sum of (P - e^epsilon Q)_+ over all outcomes.
 
+    Source: Balle et al. (2018) [BBG18].
+
     Parameters
     ----------
     p, q : Bounds
@@ -139,15 +126,6 @@ def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real
     -------
     Bounds
         The divergence, in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If epsilon is NaN or infinite.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647
 
     Examples
     --------
@@ -204,7 +182,7 @@ def _wins(noise: Any, leads: Floats) -> Bounds:
 
 
 def _permute_and_flip(epsilon: float, scores: Floats) -> Floats:
-    """Return the output law as that of the largest of score + exponential noise.
+    """Return the output law as the law of the largest of score + exponential noise.
 
     It is an integral of polynomials, for which Gauss-Legendre is exact.
     """

@@ -1,10 +1,10 @@
-"""The exact privacy of a selection: divergences of its output between neighbouring inputs, beside the guarantee.
+"""The exact privacy of a selection: divergences of its output between neighbouring inputs, and the guarantee.
 
 Neighbours may change every score by up to one (in units of the sensitivity). The gap changes by at most two if one
 candidate leads both inputs. If the leader changes, the two gaps add up to at most two (the claim in the proof of Lemma
-23, Bun-Dwork-Rothblum-Steinke 2018), and every such pair of gaps does occur. For generalized_histogram, obvious_answer
-and stability the output depends on the gap alone, so the supremum over all gaps is the exact privacy of the mechanism.
-For the other methods all candidates but the leader tie, so it is a lower bound.
+23, Bun-Dwork-Rothblum-Steinke 2018 [BDRS18]), and every such pair of gaps does occur. For generalized_histogram,
+obvious_answer and stability the output depends on the gap alone, so the supremum over all gaps is the exact privacy of
+the mechanism. For the other methods all candidates but the leader tie, so it is a lower bound.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,14 @@ class OutputPair(NamedTuple):
 
     Further axes are further pairs of neighbours.
 
+    Source: Bun et al. (2018), Lemma 23 [BDRS18].
+
     Parameters
     ----------
     p, q : Bounds
         Bounds of arrays with the probability of one outcome, groups along the last axis.
     times : array
         The number of outcomes of each group.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -75,6 +73,8 @@ def output_pair(
 ) -> OutputPair:
     """Return the output distributions on two neighbours whose leaders lead by `before` and `after`.
 
+    Source: Bun et al. (2018), Lemma 23 [BDRS18].
+
     Parameters
     ----------
     algorithm : str
@@ -99,10 +99,6 @@ def output_pair(
     ------
     ValueError
         If an argument is not valid, or no such neighbours exist.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -131,6 +127,8 @@ def worst_pairs(
 ) -> OutputPair:
     """Return pairs that cover all neighbours on a grid of gaps: both directions, with the same and with another leader.
 
+    Source: Bun et al. (2018), Lemma 23 [BDRS18].
+
     Parameters
     ----------
     algorithm : str
@@ -150,15 +148,6 @@ def worst_pairs(
     OutputPair
         The pairs, stacked along the first axis. The largest divergence among them is below the true supremum, to second
         order in the steps of the grid.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -188,10 +177,12 @@ def _stacked(rows: Sequence[ArrayBounds]) -> ArrayBounds:
 def worst_renyi(pairs: OutputPair, order: float) -> Bounds:
     """Return the largest D_order among pairs of neighbours.
 
+    Source: Bun et al. (2018), Lemma 23 [BDRS18].
+
     Parameters
     ----------
     pairs : OutputPair
-        The pairs, such as those of `worst_pairs`.
+        The pairs, such as the pairs of `worst_pairs`.
     order : float
         The order, > 1 or inf.
 
@@ -199,15 +190,6 @@ def worst_renyi(pairs: OutputPair, order: float) -> Bounds:
     -------
     Bounds
         The divergence in nats.
-
-    Raises
-    ------
-    ValueError
-        If the order is out of range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -221,10 +203,12 @@ def worst_renyi(pairs: OutputPair, order: float) -> Bounds:
 def worst_delta(pairs: OutputPair, epsilon: float) -> Bounds:
     """Return the largest delta(epsilon) among pairs of neighbours.
 
+    Source: Bun et al. (2018), Lemma 23 [BDRS18].
+
     Parameters
     ----------
     pairs : OutputPair
-        The pairs, such as those of `worst_pairs`.
+        The pairs, such as the pairs of `worst_pairs`.
     epsilon : float
         epsilon in nats, finite.
 
@@ -232,15 +216,6 @@ def worst_delta(pairs: OutputPair, epsilon: float) -> Bounds:
     -------
     Bounds
         delta(epsilon), in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If epsilon is NaN or infinite.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Lemma 23, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -42,6 +42,8 @@ def selection_probability(
 ) -> Bounds:
     """Return P[the true top m are selected], with a relative error of about 1e-9, however small it is.
 
+    Source: Bun et al. (2018), Algorithms 21 and 22 [BDRS18]; McKenna and Sheldon (2020) [MS20].
+
     Parameters
     ----------
     algorithm : str
@@ -62,11 +64,6 @@ def selection_probability(
     Bounds
         The probability.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not valid.
-
     Notes
     -----
     | algorithm | noise | top-m |
@@ -78,11 +75,6 @@ def selection_probability(
     | exponential_mechanism | an epsilon | yes |
     | permute_and_flip | an epsilon | no |
     | sparse_vector, at its balanced public threshold | an epsilon | no |
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Algorithms 21 and 22, https://doi.org/10.1145/3188745.3188946
-    McKenna, Sheldon (2020), Permute-and-flip, https://arxiv.org/abs/2010.12603
 
     Examples
     --------
@@ -97,6 +89,8 @@ def selection_failure(
     algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
     """Return 1 - `selection_probability`, with a relative error of about 1e-9, however small it is.
+
+    Source: Bun et al. (2018), Algorithms 21 and 22 [BDRS18].
 
     Parameters
     ----------
@@ -118,15 +112,6 @@ def selection_failure(
     Bounds
         The probability.
 
-    Raises
-    ------
-    ValueError
-        If an argument is not valid.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Algorithms 21 and 22, https://doi.org/10.1145/3188745.3188946
-
     Examples
     --------
     >>> selection_failure("exponential_mechanism", 1.0, 0.0, 4).estimate
@@ -142,6 +127,8 @@ def required_gap(
     """Return the smallest gap at which the true top m are selected with probability at least 1 - failure.
 
     The gap is found by root finding on the exact law.
+
+    Source: Bun et al. (2018), Algorithms 21 and 22 [BDRS18].
 
     Parameters
     ----------
@@ -169,10 +156,6 @@ def required_gap(
     ------
     ValueError
         If an argument is not valid, or the search needs more evaluations than its budget.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Algorithms 21 and 22, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Methods of the package that `experiment=audit` tests at what they claim, and with a planted bug."""
+"""Methods of the package that `experiment=audit` tests at their claims, and with a planted bug."""
 
 from dataclasses import dataclass
 
@@ -19,15 +19,7 @@ TILE = 2**15  # trials drawn at a time
 
 @dataclass(frozen=True)
 class AuditedRelease:
-    """The release of an audited method, as it is or with its planted bug.
-
-    Parameters
-    ----------
-    name : str
-        The name of the method in `METHODS`.
-    planted : bool
-        True if the bug is planted.
-    """
+    """The release of an audited method, as it is or with its planted bug."""
 
     name: str
     planted: bool

@@ -18,18 +18,8 @@ class OneStep(AuditedMethod):
     The first neighbour has the record. No theorem of this package states epsilon for a delta, so the exact value is a
     constant here.
 
-    Parameters
-    ----------
-    sigma : float
-        The standard deviation of the noise, over the length of the record's vector.
-    steps : int
-        t.
-    delta : float
-        The delta of the claim.
-    epsilon : float
-        The least epsilon, rounded up.
-    planted_epsilon : float or None
-        The epsilon that is claimed if the bug is planted; None for that of Poisson sampling at rate 1 / t.
+    `sigma`: the standard deviation of the noise, over the length of the record's vector. `planted_epsilon`: the epsilon
+    that is claimed if the bug is planted; None for the epsilon of Poisson sampling with probability 1 / t.
     """
 
     sigma: float

@@ -1,4 +1,4 @@
-"""The best of a random number of private runs, at its guarantee, and at that of one run as a planted bug."""
+"""The best of a random number of private runs, at its guarantee, and at the guarantee of one run as a planted bug."""
 
 from dataclasses import dataclass
 from math import exp
@@ -20,14 +20,7 @@ class BestAnswer(AuditedMethod):
     All ratios of a run's probabilities are e^epsilon or e^-epsilon. A rare answer between the two others makes the
     loss of the best one nearly as large as it can be.
 
-    Parameters
-    ----------
-    epsilon : float
-        epsilon of a run.
-    fair : float
-        The probability of the answer fair on the second neighbour.
-    tries : Tries
-        The number of runs, at least one.
+    `fair`: the probability of the answer fair on the second neighbour.
     """
 
     epsilon: float
@@ -55,14 +48,7 @@ class BestScore(AuditedMethod):
 
     A trial without any run has no loss, because its probability is the same on both neighbours.
 
-    Parameters
-    ----------
-    shift : float
-        The change of the score, in standard deviations of the noise.
-    tries : Tries
-        The number of runs.
-    omega : float
-        The largest order of the claim.
+    `shift`: the change of the score, in standard deviations of the noise.
     """
 
     shift: float

@@ -17,18 +17,9 @@ from tcdp_sim.selection.keys import OptimalApproxDP, ReleaseCurve, ThresholdCurv
 class Keys(AuditedMethod):
     """A set of keys, each released with the probability of a curve. A trial yields the number of released keys.
 
-    Parameters
-    ----------
-    curve : ReleaseCurve
-        The probability of release by the number of records.
-    planted_curve : ReleaseCurve or None
-        The curve of the method with its bug, if that is another one.
-    others : tuple of int
-        The records of other people at each key.
-    added, planted_added : int
-        The records that the person adds to each key, as allowed and with the bug.
-    epsilon : float
-        epsilon of the claim.
+    `curve`: the probability of release by the number of records. `planted_curve`: the curve of the method with its bug,
+    if that is another one. `others`: the records of other people at each key. `added`, `planted_added`: the records
+    that the person adds to each key, as allowed and with the bug.
     """
 
     curve: ReleaseCurve
@@ -58,13 +49,7 @@ class Keys(AuditedMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class SeveralKeys(Keys):
-    """A person's new keys, at the delta of the ledger. The planted bug claims what holds for one key.
-
-    Parameters
-    ----------
-    curve : ThresholdCurve
-        The threshold of each key.
-    """
+    """A person's new keys, at the delta of the ledger. The planted bug claims the guarantee of one key."""
 
     curve: ThresholdCurve
 

@@ -17,16 +17,9 @@ from tcdp_sim.samplers.release_pairs import NoisePair
 class ReleaseList(AuditedMethod):
     """All releases of a list. A trial yields their total privacy loss.
 
-    Parameters
-    ----------
-    releases : tuple of mapping
-        The releases that the ledger accounts for, as the lists of the mechanism `ledger`.
-    made : tuple of mapping or None
-        The releases that are made if the bug is planted; None for those of the ledger.
-    delta : float
-        The delta of the claim; 0 for pure DP.
-    share : float
-        The share of epsilon that is claimed if the bug is planted.
+    `releases`: the releases that the ledger accounts for, as the lists of the mechanism `ledger`. `made`: the releases
+    that are made if the bug is planted; None for the releases of the ledger. `share`: the share of epsilon that is
+    claimed if the bug is planted.
     """
 
     releases: tuple[Spec, ...]
@@ -59,16 +52,8 @@ class NewKey(AuditedMethod):
 
     The key has one record on the first neighbour and none on the second, where it is never released.
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise of the count.
-    threshold : float
-        The threshold in counts. With the planted bug it is lower by one record.
-    answer : Gaussian
-        The noise of the answer, which changes by 1.
-    delta : float
-        The delta of the claim.
+    `threshold`: the threshold in counts. With the planted bug it is lower by one record. `answer`: the noise of the
+    answer, which changes by 1.
     """
 
     noise: Laplace

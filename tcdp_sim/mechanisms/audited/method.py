@@ -20,22 +20,9 @@ class AuditedMethod(ABC):
     A method draws one number for each trial: its privacy loss in nats, of the first neighbour over the second, or a
     label of its output. Losses come from the density of the outputs, and outputs from the code of the method.
 
-    Attributes
-    ----------
-    bug : str
-        The planted bug in words.
-    labels : bool
-        True if the numbers are labels of outputs, False if they are privacy losses.
-    neighbours : str
-        The neighbouring relation of the claim.
-    version : int
-        The version of the method's outputs and of its use of the random stream.
-
-    Examples
-    --------
-    >>> from tcdp_sim.mechanisms.audited import METHODS
-    >>> METHODS["keys_above"].bug
-    'the threshold of > is compared by >='
+    `labels`: True if the numbers are labels of outputs, False if they are privacy losses. `neighbours`: the
+    neighbouring relation of the claim. `version`: the version of the method's outputs and of its use of the random
+    stream.
     """
 
     bug: str

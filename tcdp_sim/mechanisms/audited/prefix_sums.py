@@ -20,18 +20,9 @@ COUNTS = np.full(K, 3.0)
 class PrefixSums(AuditedMethod):
     """All prefix sums of a histogram, with noise for the sensitivity of a factorisation. A trial yields their loss.
 
-    Parameters
-    ----------
-    factorisation : Factorisation
-        The factorisation of the matrix of prefix sums.
-    sigma : float
-        The standard deviation of the noise, in units of the sensitivity.
-    planted_sensitivity : float
-        The sensitivity that the noise is made for if the bug is planted.
-    added, removed : int
-        The bin of a record that the first neighbour has more, and of one that it has less; -1 for no record.
-    delta : float
-        The delta of the claim.
+    `sigma`: the standard deviation of the noise, in units of the sensitivity. `planted_sensitivity`: the sensitivity
+    that the noise is made for if the bug is planted. `added`, `removed`: the bin of a record that the first neighbour
+    has more, and of one that it has less; -1 for no record.
     """
 
     factorisation: Factorisation
@@ -54,7 +45,7 @@ class PrefixSums(AuditedMethod):
 
     @property
     def change(self) -> Floats:
-        """The prefix sums of the first neighbour, less those of the second."""
+        """The prefix sums of the first neighbour minus the prefix sums of the second."""
         bins = np.arange(K)
         return np.cumsum((bins == self.added) * 1.0 - (bins == self.removed))
 

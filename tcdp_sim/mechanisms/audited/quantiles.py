@@ -21,20 +21,8 @@ class QuantileMethod(AuditedMethod):
 
     The gaps are those between the records of the first neighbour. Together they are one label.
 
-    Parameters
-    ----------
-    kind : type of Method
-        The method.
-    levels : tuple of float
-        The levels of the quantiles.
-    records : tuple of float
-        The records of the first neighbour, ascending.
-    removed : int
-        The place of the record that the second neighbour lacks.
-    planted_epsilon : float
-        The epsilon whose noise the method adds if the bug is planted.
-    epsilon : float
-        The epsilon of the claim.
+    `records`: the records of the first neighbour, ascending. `removed`: the place of the record that the second
+    neighbour lacks. `planted_epsilon`: the epsilon whose noise the method adds if the bug is planted.
     """
 
     kind: type[Any]

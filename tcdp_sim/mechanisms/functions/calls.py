@@ -42,29 +42,11 @@ def place(point: Mapping[str, Any]) -> str:
 class Call:
     """A function that can be called for some trials of a cell.
 
-    Parameters
-    ----------
-    function : callable
-        The function, method or class.
-    form : str
-        "all" for all trials at once, "one" for one trial, "object" for an object with simulate(rng, trials).
-    defaults : mapping
-        The defaults of its parameters. An axis without a value at some cells has its default there.
-    needed : tuple of str
-        The axes that it must be given.
-    known : tuple of str or None
-        All axes that it takes, None if it takes any.
-    names : tuple of str
-        The axes that it is given.
-    sources : Sources
-        The user's modules that it can reach, which go to workers with it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> call = calling(lambda rng, trials, k: rng.random(trials) < 1 / k, ["k"])
-    >>> call(np.random.default_rng(0), 3, {"k": 1})["value"].tolist()
-    [True, True, True]
+    - `form`: "all" for all trials at once, "one" for one trial, "object" for an object with simulate(rng, trials).
+    - `defaults`: the defaults of its parameters. An axis without a value at some cells has its default there.
+    - `known`: all axes that it takes, None if it takes any.
+    - `names`: the axes that it is given.
+    - `sources`: the user's modules that it can reach, which go to workers with it.
     """
 
     function: Callable[..., Any]
@@ -100,30 +82,7 @@ class Call:
 
 
 def calling(function: Any, axes: Iterable[str]) -> Call:
-    """Return the call of a function whose axes have these names.
-
-    Parameters
-    ----------
-    function : callable, or object with simulate(rng, trials)
-        The user's function.
-    axes : iterable of str
-        The names of the axes that a sweep gives it.
-
-    Returns
-    -------
-    Call
-        The function in one form.
-
-    Raises
-    ------
-    UserError
-        If it is no function, takes no generator, or does not take these axes.
-
-    Examples
-    --------
-    >>> calling(lambda rng, n: rng.random(n).max(), ["n"]).form
-    'one'
-    """
+    """Return the call of a function whose axes have these names."""
     if not isinstance(function, type) and callable(getattr(function, "simulate", None)):
         function = function.simulate
     if not callable(function):

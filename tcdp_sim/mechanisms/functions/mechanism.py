@@ -1,7 +1,7 @@
 """The mechanism that calls a user's function at one point of a sweep.
 
-A law names the function by module, name and digest of its source; it holds no code. A process can simulate only what
-has been put into `shipped` there: the driver has the function itself, and workers receive it with their tasks.
+A law names the function by module, name and digest of its source; it holds no code. A process can simulate only the
+functions in its `shipped`: the driver has the function itself, and workers receive it with their tasks.
 """
 
 import json
@@ -32,18 +32,8 @@ _SHIPPED: "dict[tuple[Any, ...], tuple[Call, type[UserFunction]]]" = {}  # the f
 class UserFunction(Mechanism):
     """A user's function at one point of a sweep.
 
-    Parameters
-    ----------
-    function : mapping
-        Its module, its name and the digest of its source; the digest is None if it cannot be identified.
-    point : mapping
-        The value of each axis.
-
-    Examples
-    --------
-    >>> about = {"module": "my_file", "name": "f", "source": None}
-    >>> UserFunction.build(law_of(about, {"n": 3}), None).point
-    {'n': 3}
+    `function`: its module, its name and the digest of its source; the digest is None if it cannot be identified.
+    `point`: the value of each axis.
     """
 
     function: Mapping[str, Any]
@@ -99,7 +89,7 @@ class UserFunction(Mechanism):
 
     @classmethod
     def fitting(cls, values: Draws) -> Draws:
-        """Return the trials of a cell. Raises WrongResult unless their names and kinds are those of the first cell."""
+        """Return the trials of a cell. Raises WrongResult unless the first cell has the same names and kinds."""
         for name, array in values.items():
             if name not in (cls.events if array.dtype == bool else cls.observables):
                 raise WrongResult(f"{name} is {_kind(array.dtype == bool)}, and the first cell has {cls.yields()}")
@@ -120,46 +110,12 @@ def _kind(event: bool) -> str:
 
 
 def law_of(function: Mapping[str, Any], point: Point) -> dict[str, Any]:
-    """Return the law of a function at a point.
-
-    Parameters
-    ----------
-    function : mapping
-        Its module, name and digest.
-    point : mapping
-        The value of each axis.
-
-    Returns
-    -------
-    dict
-        The law. The point is a text, because 1, 1.0 and True are different arguments.
-
-    Examples
-    --------
-    >>> law_of({"module": "m", "name": "f", "source": None}, {"n": 1.0})["point"]
-    '{"n": 1.0}'
-    """
+    """Return the law of a function at a point."""
     return {"mechanism": NAME, "version": UserFunction.version, "function": dict(function), "point": point_text(point)}
 
 
 def point_text(point: Point) -> str:
-    """Return a point as canonical text.
-
-    Parameters
-    ----------
-    point : mapping
-        The value of each axis.
-
-    Returns
-    -------
-    str
-        JSON with sorted axes.
-
-    Examples
-    --------
-    >>> point_text({"n": 3, "kind": (True, None)})
-    '{"kind": [true, null], "n": 3}'
-    """
+    """Return a point as canonical text."""
     texts = [
         f"{encode_basestring_ascii(axis)}: {_TEXTS.get(type(value), _encoded)(value)}"
         for axis, value in sorted(point.items())
@@ -176,23 +132,7 @@ _TEXTS: Mapping[type, Callable[[Any], str]] = {float: _of_float, int: repr, str:
 
 
 def at(law: Law) -> dict[str, Any]:
-    """Return the point of a law, with the values that its function is called with.
-
-    Parameters
-    ----------
-    law : mapping
-        The law of a cell.
-
-    Returns
-    -------
-    dict
-        The value of each axis.
-
-    Examples
-    --------
-    >>> at({"point": '{"kind": [true, null], "n": 3}'})
-    {'kind': (True, None), 'n': 3}
-    """
+    """Return the point of a law, with the values that its function is called with."""
     return {axis: _without_lists(value) for axis, value in json.loads(law["point"]).items()}
 
 
@@ -204,25 +144,7 @@ def _without_lists(value: Any) -> Any:
 
 @contextmanager
 def shipped(options: Options, call: Call) -> Iterator[None]:
-    """Let this process simulate a function during the block.
-
-    Parameters
-    ----------
-    options : mapping
-        The options of `UserFunction`: the function's identity, its axes, and the names that its trials yield.
-    call : Call
-        The function.
-
-    Examples
-    --------
-    >>> from tcdp_sim.mechanisms.functions import calling
-    >>> about = {"module": "m", "name": "f", "source": None}
-    >>> options = {"function": about, "axes": [], "observables": {"value": "1"}, "events": []}
-    >>> with shipped(options, calling(lambda rng, trials: rng.random(trials), [])):
-    ...     len(UserFunction(about, {}).simulate(np.random.default_rng(0), 3)["value"])
-    3
-
-    """
+    """Let this process simulate a function during the block."""
     key = _key(options["function"])
     before = _SHIPPED.get(key)
     _SHIPPED[key] = call, UserFunction.of(options)

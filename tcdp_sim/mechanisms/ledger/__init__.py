@@ -1,4 +1,4 @@
-"""What the accounting of lists of releases says, tried out by simulation."""
+"""The accounting of lists of releases, tried out by simulation."""
 
 from types import MappingProxyType
 from typing import Any
@@ -20,11 +20,6 @@ class Ledger(Mechanism):
 
     A point with `list` simulates the composed loss of a list that is fixed in advance (`ComposedLoss`). One with
     `analyst` simulates an analyst who chooses releases by earlier answers (`AdaptiveAnalyst`), whatever its list.
-
-    Examples
-    --------
-    >>> sorted(MODES)
-    ['analyst', 'list']
     """
 
     name = "ledger"
@@ -53,7 +48,7 @@ class Ledger(Mechanism):
 
 
 def _mode(point: Point) -> type[Mechanism]:
-    """Return what a sweep point simulates: an analyst if it gives one, else a list. Raises UserError for neither."""
+    """Return the mode of a sweep point: an analyst if it gives one, else a list. Raises UserError for neither."""
     for axis in ("analyst", "list"):
         if point.get(axis) is not None:
             return MODES[axis]

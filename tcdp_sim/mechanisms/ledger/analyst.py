@@ -1,4 +1,4 @@
-"""An adaptive analyst under a filter, beside one who splits the same budget in advance."""
+"""An adaptive analyst under a filter, and another one who splits the same budget in advance."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -26,27 +26,12 @@ class AdaptiveAnalyst(Mechanism):
 
     A query takes one or several answers, and earlier answers decide whether it needs a further one. Under the filter an
     answer is paid for when it is asked for. If the filter refuses a further answer, the query stays unanswered, and the
-    analyst turns to the next one. A budget that is split in advance sets the largest cost aside for each query, and
-    what a query does not need is lost.
+    analyst turns to the next one. A budget that is split in advance sets the largest cost aside for each query, and the
+    rest of it is lost if a query needs less.
 
-    Parameters
-    ----------
-    query : Query
-        The kind of query.
-    rho : float
-        The budget, in nats: the transcript is rho-zCDP.
+    Source: Rogers et al. (2016) [RRUV16].
 
-    References
-    ----------
-    Rogers, Roth, Ullman, Vadhan (2016), Privacy odometers and filters, https://arxiv.org/abs/1605.08294
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tcdp_sim.mechanisms.ledger.queries import Screening
-    >>> draws = AdaptiveAnalyst(Screening(), 1.5).simulate(np.random.default_rng(0), 100)
-    >>> bool(draws["answered"].mean() > 5 * draws["answered_split"].mean())
-    True
+    `rho`: the budget, in nats: the transcript is rho-zCDP.
     """
 
     query: Query
@@ -134,7 +119,7 @@ class AdaptiveAnalyst(Mechanism):
 
 @cache
 def _costs(query: Any) -> list[float]:
-    """Return what a filter takes for each answer of a query."""
+    """Return the cost of each answer of a query under a filter."""
     from tcdp_sim.accounting import Additive, Filter, RandomisedResponse  # no other cell needs them, so they load late
     from tcdp_sim.noise import Gaussian
 

@@ -40,29 +40,9 @@ class ComposedLoss(Mechanism):
     -d delta / d epsilon = E[e^(epsilon - L); L > epsilon]. Each loss is drawn from its own tilted law, so L is near
     epsilon, and a delta of 1e-12 needs no more trials than one of 0.1.
 
-    Parameters
-    ----------
-    releases : sequence of mapping
-        The releases, as `read_list` returns them.
-    relation : {"add_remove", "substitute"}
-        The neighbouring relation, in which all sensitivities are stated.
-    direction : {"forward", "backward"}
-        The data set with the record is that of P, or that of Q.
-    epsilon : float
-        The epsilon at which delta is simulated, in nats.
-    tilt : float
-        The exponent of the tilted laws. It affects the spread of the numbers alone.
-    delta : float or None
-        The delta whose epsilon is asked for; None if epsilon itself was given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> releases = [{"noise": "gaussian", "scale": 4.0, "sensitivity": 1.0, "times": 16}]
-    >>> loss = ComposedLoss(releases, "add_remove", "forward", 4.0, 4.5, None)
-    >>> draws = loss.simulate(np.random.default_rng(0), 10_000)["hockey_stick"]
-    >>> bool(abs(draws.mean() / 4.71e-5 - 1) < 0.05)
-    True
+    `direction`: "forward" if P has the record, "backward" if Q has it. `tilt`: the exponent of the tilted laws. It
+    affects the spread of the numbers alone. `delta`: the delta whose epsilon is asked for; None if epsilon itself was
+    given.
     """
 
     releases: Sequence[Spec]

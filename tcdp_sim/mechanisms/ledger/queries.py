@@ -11,13 +11,7 @@ from tcdp_sim.noise import Gaussian
 
 
 class Query(Protocol):
-    """A kind of query.
-
-    Attributes
-    ----------
-    most : int
-        The largest number of answers of one query.
-    """
+    """A kind of query."""
 
     @property
     def most(self) -> int: ...
@@ -35,12 +29,7 @@ class Refining:
 
     The query ends as soon as an answer is three standard deviations from zero, or with the last scale.
 
-    Attributes
-    ----------
-    distances : tuple of float
-        The possible values of the difference, equally likely, in counts.
-    scales : tuple of float
-        The scales of the noise, in counts.
+    `distances`: the possible values of the difference, equally likely, in counts.
     """
 
     distances: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -64,12 +53,8 @@ class Refining:
 class Screening:
     """A rough count of a candidate, and an exact one if the rough one passes a threshold.
 
-    Attributes
-    ----------
-    share : float
-        The share of the candidates that have the count `large`; the others have none.
-    large, threshold, rough, fine : float
-        That count, the threshold, and the scales of the noises, in counts.
+    `share`: the share of the candidates that have the count `large`; the others have none. `large`, `threshold`,
+    `rough`, `fine`: that count, the threshold, and the scales of the noises, in counts.
     """
 
     share: float = 0.1
@@ -91,14 +76,8 @@ class Screening:
 class Voting:
     """A question with two answers, by one randomised response after the other until one answer leads.
 
-    Attributes
-    ----------
-    epsilon : float
-        The parameter of each response, in nats.
-    lead : int
-        The difference of the counts of both answers that ends the query.
-    most : int
-        The number of responses that ends it at the latest.
+    `lead`: the difference of the counts of both answers that ends the query. `most`: the number of responses that ends
+    it at the latest.
     """
 
     epsilon: float = 0.25

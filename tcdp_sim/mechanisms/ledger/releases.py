@@ -1,9 +1,9 @@
 """Releases of a list as plain data: read from a configuration or a table, checked, and turned into pairs of laws.
 
-A release is a mapping. One of its keys tells its kind:
+A release is a mapping. One of its keys gives its kind:
 
 - noise: an answer with additive noise of this family, whose parameters are further keys. `sensitivity` (default 1) is
-  the change of the answer. With `sampled` the answer is that of a Poisson sample with this rate.
+  the change of the answer. With `sampled` the answer comes from a Poisson sample with this probability.
 - response: randomised response with this epsilon on `k` answers (default 2).
 - bounded_range: a release of bounded range epsilon, such as the exponential mechanism; with `larger_loss` the pair that
   has this loss and the one that is smaller by epsilon.

@@ -26,15 +26,7 @@ class Subsampled(Mechanism):
     rescaling of its answer, and the errors against the truth of all records. Some mechanisms have no subsample: those
     without records (noise, privacy_loss, gap_max), and interior_point, whose records are constructed for each n.
 
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Privacy amplification by subsampling: tight analyses via couplings and divergences,
-    https://arxiv.org/abs/1807.01647
-
-    Examples
-    --------
-    >>> sorted(BASES)
-    ['gap_max_data', 'histogram', 'thresholds']
+    Source: Balle et al. (2018) [BBG18].
     """
 
     name = "subsampled"

@@ -42,26 +42,12 @@ class SubsampledHistogram(Mechanism):
     `threshold` a trial yields two other numbers, with the means P[L > threshold] and E[(1 - e^(threshold - L))_+], by
     importance sampling.
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise in a bin of the subsample, in counts.
-    promise : Guarantee
-        The guarantee of the base, or of the subsampled histogram if the point gives epsilon.
-    counts : ndarray of int
-        The records in each occupied bin, shape (m,).
-    bins : float
-        The number of bins, whole, up to 1e300.
-    scheme : str
-        One of SCHEMES.
-    fraction : float
-        The sampling probability of each record for a Poisson scheme, else the number of draws over that of records.
-    threshold : float or None
-        The privacy loss whose exceedance is counted, in nats.
-    path : str
-        The way to draw a subsample, one of `Sampling.PATHS`.
-    draws_losses : bool
-        True if a run also draws the privacy loss of outputs on the neighbour, as `loss_pair` says.
+    - `promise`: the guarantee of the base, or of the subsampled histogram if the point gives epsilon.
+    - `counts`: the records in each occupied bin, shape (m,).
+    - `bins`: the number of bins, whole, up to 1e300.
+    - `fraction`: the sampling probability of each record for a Poisson scheme, else the number of draws over the number
+      of records.
+    - `draws_losses`: True if a run also draws the privacy loss of outputs on the neighbour, as `loss_pair` says.
     """
 
     noise: Noise
@@ -140,11 +126,11 @@ class SubsampledHistogram(Mechanism):
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
-        promise = ApproxDP(**law["target"]) if "epsilon" in law["target"] else noise_axes.promised(law)
+        guarantee = ApproxDP(**law["target"]) if "epsilon" in law["target"] else noise_axes.guarantee_of(law)
         how = (law["scheme"], law["sampling_fraction"], law.get("threshold"), law["path"])
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         records = np.asarray(counts, dtype=np.int64)
-        return cls(noise, promise, records, law["bins"], *how, law.get("draws_losses", False))
+        return cls(noise, guarantee, records, law["bins"], *how, law.get("draws_losses", False))
 
     def __post_init__(self) -> None:
         _ = self.sampling  # raises for data that cannot be sampled
@@ -181,7 +167,7 @@ class SubsampledHistogram(Mechanism):
         return WITH_THRESHOLD if self.threshold is not None else ""
 
     def draw_losses(self, rng: np.random.Generator, trials: int) -> Draws:
-        """Return the losses of outputs on the neighbour; `simulate` draws those of outputs on the data."""
+        """Return the losses of outputs on the neighbour; `simulate` draws the losses of outputs on the data."""
         return {NEIGHBOUR: np.asarray(self._loss(self.noise.sample(size=trials, rng=rng)))}
 
     def _errors(self, rng: np.random.Generator, size: int) -> Draws:
@@ -250,7 +236,7 @@ _PARTS = ("square_error", "square_sampling_error", "square_noise_error")
 
 
 def _wanted(point: Point) -> tuple[str, ...]:
-    """Return the parameters of the target: epsilon and delta if epsilon is given, else those of the noise."""
+    """Return the parameters of the target: epsilon and delta if epsilon is given, else the parameters of the noise."""
     return ("epsilon", "delta") if point.get("epsilon") is not None else noise_axes.depends_on(point["noise"])
 
 
@@ -272,19 +258,19 @@ def _coordinates(scheme: str) -> int:
 def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: str, s: float, k: float) -> Noise:
     """Return the noise for the base's target, or for the epsilon and delta of the subsampled histogram.
 
-    By Theorems 8 and 9 of Balle, Barthe and Gaboardi (2018), the base profile delta(eps) becomes exactly s delta at
-    log(1 + s (e^eps - 1)). So the noise must meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise with several forms
-    is chosen for the least variance, and lattice noise for the least error over k bins.
+    By Theorems 8 and 9 of Balle, Barthe and Gaboardi (2018) [BBG18], the base profile delta(eps) becomes exactly s
+    delta at log(1 + s (e^eps - 1)). So the noise must meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise with
+    several forms is chosen for the least variance, and lattice noise for the least error over k bins.
     """
     family, coordinates = spec["family"], _coordinates(scheme)
     objective = spec_objective(spec, k) if registry.noise(family).is_optimized else VARIANCE
     given: dict[str, Any] = {"coordinates": coordinates, "objective": objective, "step": noise_axes.step(spec)}
     if "epsilon" not in target:
-        promise, method = (
+        guarantee, method = (
             equal_privacy(family, target["rho"], target.get("omega"), target.get("delta")),
             spec["calibration"],
         )
-        return calibrate(family, promise, 1.0, method, **given).noise
+        return calibrate(family, guarantee, 1.0, method, **given).noise
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
     epsilon, delta = real("epsilon", target["epsilon"], 0), real("delta", target["delta"], 0, 1)

@@ -35,18 +35,8 @@ class SubsampledSelection(Mechanism):
     subsample and selects once. Equal subsamples share one call of the algorithm, and each different one costs its
     set-up.
 
-    Parameters
-    ----------
-    calibrated : Selection
-        The algorithm with its noise.
-    promise : Guarantee
-        The guarantee of the base, or of the subsampled selection if the point gives epsilon.
-    sampling : Sampling
-        The distribution of subsamples of the occupied bins.
-    bins : float
-        The number of bins, whole, up to 1e300.
-    m : int
-        The number of bins that are selected.
+    `promise`: the guarantee of the base, or of the subsampled selection if the point gives epsilon. `bins`: the number
+    of bins, whole, up to 1e300.
     """
 
     calibrated: Selection
@@ -104,13 +94,13 @@ class SubsampledSelection(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         family = law["noise"]["family"] if "noise" in law else None
-        promise = selection_guarantee(law["algorithm"], family, law.get("accounting", "tight"), law["target"])
+        guarantee = selection_guarantee(law["algorithm"], family, law.get("accounting", "tight"), law["target"])
         if "final" in law:
-            promise = PureDP(law["final"]["epsilon"])
+            guarantee = PureDP(law["final"]["epsilon"])
         calibrated = selection_algorithm(law["algorithm"], family, law["parameters"])
         counts = np.asarray(counts, dtype=np.int64)
         sampling = Sampling(counts, law["scheme"], law["sampling_fraction"], law["path"])
-        return cls(calibrated, promise, sampling, law["k"], law["m"])
+        return cls(calibrated, guarantee, sampling, law["k"], law["m"])
 
     @property
     def guarantee(self) -> Guarantee:
@@ -158,7 +148,7 @@ class SubsampledSelection(Mechanism):
 def _base_rho(point: Point, scheme: str, s: float) -> float:
     """Return rho of the pure-DP base that is epsilon-DP on subsamples: its epsilon is log(1 + (e^epsilon - 1) / s).
 
-    Source: Balle, Barthe, Gaboardi (2018), Theorems 8 and 9, at delta = 0.
+    Source: Balle, Barthe, Gaboardi (2018) [BBG18], Theorems 8 and 9, at delta = 0.
     """
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")

@@ -30,16 +30,8 @@ class SubsampledThresholds(Thresholds):
 
     It is judged by all records. A trial draws a subsample and runs the method once.
 
-    Parameters
-    ----------
-    method, promise, records, beta, family, calibration, most_windows
-        The parameters of `Thresholds`.
-    scheme : str
-        One of FITTING: the methods need a public and fixed subsample size.
-    fraction : float
-        The number of draws over the number of records.
-    path : str
-        The way to draw a subsample, one of `Sampling.PATHS`.
+    `scheme`: one of FITTING: the methods need a public and fixed subsample size. `fraction`: the number of draws over
+    the number of records.
     """
 
     scheme: str = "without_replacement"

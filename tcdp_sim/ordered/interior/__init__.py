@@ -1,7 +1,8 @@
 """Private interior points over an ordered domain of any size.
 
-Source: Bun-Dwork-Rothblum-Steinke 2018, Section 5.3 (Problem 24, Theorem 25). The package adds constants, ledgers and
-proofs. Neighbours substitute one record; the number of records n is public. Weights and depths are in records.
+Source: Bun-Dwork-Rothblum-Steinke 2018 [BDRS18], Section 5.3 (Problem 24, Theorem 25). The package adds constants,
+ledgers and proofs. Neighbours substitute one record; the number of records n is public. Weights and depths are in
+records.
 """
 
 from tcdp_sim.ordered.interior.budget import recommended_split, split_budget

@@ -11,31 +11,6 @@ def as_ledger(steps: Sequence[Step]) -> Ledger:
 
     An exponential mechanism is an entry of bounded range, log-concave noise is an entry with its exact law, and any
     other step is a black box with its guarantee.
-
-    Parameters
-    ----------
-    steps : sequence of Step
-        The steps, such as `interior.ledger` returns.
-
-    Returns
-    -------
-    Ledger
-        One entry for every kind of step.
-
-    Raises
-    ------
-    ValueError
-        If the guarantee of a step is of a kind that a ledger cannot take.
-
-    Examples
-    --------
-    >>> from tcdp_sim.ordered.interior import split_budget
-    >>> from tcdp_sim.ordered.interior.budget import ledger
-    >>> from tcdp_sim.privacy import TCDP
-    >>> guarantee, split = TCDP(0.5, 20.0), (0.4, 0.3, 0.3)
-    >>> budget_split = split_budget(guarantee, 10, split=split, family="gaussian")
-    >>> round(as_ledger(ledger(budget_split, guarantee, split, "tight", "tight")).epsilon(1e-6).upper, 2)
-    4.25
     """
     return Ledger(list(_entries(steps)), "substitute")
 

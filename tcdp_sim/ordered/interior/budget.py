@@ -104,6 +104,8 @@ def split_budget(
 
     Neighbours substitute one record.
 
+    Source: Bun et al. (2018), Section 5.3 [BDRS18]; Harrison and Manurangsi (2025) [HM25] (bounded range).
+
     Parameters
     ----------
     guarantee : TCDP or ZCDP
@@ -134,11 +136,6 @@ def split_budget(
     ValueError
         If another argument is not valid, or the noise cannot be calibrated.
 
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946
-    Harrison, Manurangsi (2025), https://arxiv.org/abs/2510.25746 (bounded range)
-
     Examples
     --------
     >>> split_budget(TCDP(0.5, 20.0), 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper").noise
@@ -166,37 +163,9 @@ def release_parameters(
 ) -> ReleaseParameters:
     """Return the public parameters of the release on n records.
 
-    Parameters
-    ----------
-    budget_split : BudgetSplit
-        The noise levels, as `split_budget` returns them.
-    log2_k : float
-        Logarithm of the domain size to base 2, positive.
-    n : float
-        Number of records, at least 1.
-    failure : float
-        The failure probability, in (0, 1).
-    variant : str
-        "default" takes the thresholds of the proof. "paper" takes the paper's: n/5, 2n/5 and two candidates.
-    selection : str
-        The selection of the node. Selections other than "histogram" look for one heavy node, so they need thresholds
-        above half of the records. "surrogate_low" counts weights from a low floor on.
-
-    Returns
-    -------
-    ReleaseParameters
-        The public parameters of the release.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> budget_split = split_budget(TCDP(0.5, 20.0), 10, split=(0.4, 0.3, 0.3), family="gaussian", accounting="paper")
-    >>> round(release_parameters(budget_split, 10, n=2000).lower)
-    644
+    `variant`: "default" takes the thresholds of the proof. "paper" takes the paper's: n/5, 2n/5 and two candidates.
+    `selection`: the selection of the node. Selections other than "histogram" look for one heavy node, so they need
+    thresholds above half of the records. "surrogate_low" counts weights from a low floor on.
     """
     floor = None
     if selection == "surrogate_low":
@@ -223,38 +192,6 @@ def ledger(
     the quality do too. Node: given the level, a substitution moves two nodes by one, and the winner is a function of
     the noisy weights. End: F(j) and n - F(j - 1) move by at most one, so the depth does too. The thresholds are
     functions of public numbers.
-
-    Parameters
-    ----------
-    budget_split : BudgetSplit
-        The noise levels, as `split_budget` returns them.
-    guarantee : TCDP or ZCDP
-        The guarantee of the whole release.
-    split : sequence of three floats
-        The shares (level, node, end) of rho.
-    accounting : str
-        "tight" or "paper", as for `split_budget`.
-    calibration : str
-        "tight" or "paper": the calibration of the noise.
-    selection : str
-        The selection of the node, a key of `CHARGES`.
-
-    Returns
-    -------
-    tuple of Step
-        One line for each step: its name, guarantee and source. Their composition is the guarantee of the release.
-
-    Raises
-    ------
-    UserError
-        If the split is not valid.
-
-    Examples
-    --------
-    >>> guarantee, split = TCDP(0.5, 20.0), (0.4, 0.3, 0.3)
-    >>> budget_split = split_budget(guarantee, 10, split=split, family="gaussian", accounting="paper")
-    >>> [step.name for step in ledger(budget_split, guarantee, split, "paper", "paper")]
-    ['level', 'node', 'end']
     """
     rho, omega = rho_and_omega(guarantee)
     source = {"tight": "the quadrature's bracket", "paper": "the theorem"}[calibration]
@@ -286,34 +223,7 @@ def best_split(
     accounting: str = "tight",
     calibration: str = "tight",
 ) -> tuple[float, float, float]:
-    """Return the split with the smallest `required_records`, among all splits in steps of 1/20.
-
-    Parameters
-    ----------
-    guarantee : TCDP or ZCDP
-        The guarantee of the whole release.
-    log2_k : float
-        Logarithm of the domain size to base 2, positive.
-    family, accounting, calibration : str
-        The family of the noise, the accounting and the calibration, as for `split_budget`.
-
-    Returns
-    -------
-    tuple of three floats
-        The shares (level, node, end). Their sum is 1.
-
-    Raises
-    ------
-    UserError
-        If the family is not known.
-    ValueError
-        If another argument is not valid, or the noise cannot be calibrated.
-
-    Examples
-    --------
-    >>> best_split(TCDP(0.5, 20.0), 10, "gaussian", "paper", "paper")
-    (0.35, 0.2, 0.45)
-    """
+    """Return the split with the smallest `required_records`, among all splits in steps of 1/20."""
 
     def cost(split: tuple[float, float, float]) -> int:
         how = {"family": family, "accounting": accounting, "calibration": calibration}

@@ -21,22 +21,13 @@ MOST_DEPTH = 2**62
 class Points:
     """The distinct points x_0 < x_1 < ... of a data set, followed by the last leaf k - 1, which may be one of them.
 
-    Parameters
-    ----------
-    depth : int
-        The level of the root: max(1, bits of k - 1).
-    gaps : array of int64
-        The level at which x_i and x_(i+1) meet, which is the bit length of their XOR.
-    head : array of int64
-        The bits of each point from `cut` upwards. This array and the next three have one more entry for the last leaf.
-    zeros, ones : array of int64
-        The number of low bits of each point that are all 0, and all 1; `depth` if all bits are.
-    to_end : array of int64
-        The level at which each point and the last leaf meet.
-    bit : callable
-        A function (point, position) of arrays that returns bits of points by index, as a bool array.
-    values : tuple of int, optional
-        The points and the last leaf as integers; None if they are too large to write down.
+    - `gaps`: the level at which x_i and x_(i+1) meet, which is the bit length of their XOR.
+    - `head`: the bits of each point from `cut` upwards. This array and the next three have one more entry for the
+      last leaf.
+    - `zeros`, `ones`: the number of low bits of each point that are all 0, and all 1; `depth` if all bits are.
+    - `to_end`: the level at which each point and the last leaf meet.
+    - `bit`: a function (point, position) of arrays that returns bits of points by index, as a bool array.
+    - `values`: the points and the last leaf as integers; None if they are too large to write down.
     """
 
     depth: int

@@ -32,8 +32,8 @@ _DEPTHS = np.concatenate([np.geomspace(1e-18, 1, 24)[:-1], np.geomspace(1, 40, 1
 class LevelLaw:
     """A level of the exact law: its probability, its occupied nodes, and the probabilities that each node wins.
 
-    `occupied` has the probability of each occupied node, and `empty` that of all empty ones. They sum to less than one
-    if there may be no winner, as in the stability histogram.
+    `occupied` has the probability of each occupied node, and `empty` has the probability of all empty ones. They sum to
+    less than one if there may be no winner, as in the stability histogram.
     """
 
     level: int
@@ -220,16 +220,8 @@ def histogram_law(
 ) -> tuple[Floats, float]:
     """Return the probability that a node of each count has the largest noisy count, and that an empty node has it.
 
-    Parameters
-    ----------
-    counts, multiplicity : array of shape (m,)
-        The distinct counts, and the number of nodes with each.
-    log_empty : float
-        Logarithm of the number of empty nodes; -inf for none.
-    noise : Noise
-        The noise on every count.
-    least : float
-        The value that the largest noisy count must exceed to win.
+    `log_empty`: logarithm of the number of empty nodes; -inf for none. `least`: the value that the largest noisy count
+    must exceed to win.
     """
     centres = np.append(np.asarray(counts, dtype=np.float64), 0.0)
     log_many = np.append(np.log(multiplicity), log_empty)

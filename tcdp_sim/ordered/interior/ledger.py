@@ -18,17 +18,11 @@ ACCOUNTINGS = ("paper", "tight")
 class Step:
     """A step of a release: its name, its guarantee and the argument for the guarantee.
 
-    What is known of the step beyond its guarantee allows `accounted.as_ledger` a tighter account. Neighbours substitute
-    one record.
+    The fields beyond its guarantee allow `accounted.as_ledger` a tighter account. Neighbours substitute one record.
 
-    Attributes
-    ----------
-    epsilon : float or None
-        The epsilon of an exponential mechanism (probability ~ e^(epsilon quality / 2)) on a quality of sensitivity one.
-    noise : Noise or None
-        The noise of `times` numbers, each of which moves by at most `shift`.
-    inner : tuple of Step
-        The steps that this one consists of.
+    `epsilon`: the epsilon of an exponential mechanism (probability ~ e^(epsilon quality / 2)) on a quality of
+    sensitivity one. `noise`: the noise of `times` numbers, each of which moves by at most `shift`. `inner`: the steps
+    that this one consists of.
     """
 
     name: str

@@ -15,22 +15,12 @@ from tcdp_sim.ordered.interior.domain_points import Points, short
 class Segments:
     """The occupied nodes of a level, left to right.
 
-    Parameters
-    ----------
-    first, last : array of int
-        The first and last point of each node.
-    weight : array
-        The weight of each node.
-    parting : int
-        The first level of the run. At its other levels the points of each node are in one child.
-    split : array of int
-        The first point in the right child of each node at that level; -1 where all points are in one child.
-    counts : array
-        The distinct weights.
-    order : array of int
-        The nodes sorted by weight.
-    start : array of int
-        The place of the first node of each distinct weight in that order.
+    - `first`, `last`: the first and last point of each node.
+    - `parting`: the first level of the run. At its other levels the points of each node are in one child.
+    - `split`: the first point in the right child of each node at that level; -1 where all points are in one child.
+    - `counts`: the distinct weights.
+    - `order`: the nodes sorted by weight.
+    - `start`: the place of the first node of each distinct weight in that order.
     """
 
     first: Ints
@@ -54,6 +44,8 @@ class LevelProfile:
     Level 0 has the leaves, level `depth` the root. Node v of level l is [v 2^l, min((v + 1) 2^l, k) - 1]. Levels
     between which no two nodes merge form a run.
 
+    Source: Bun et al. (2018), Section 5.3 [BDRS18] (a node is worth f(j2) - f(j1 - 1)).
+
     Parameters
     ----------
     points : Points
@@ -69,16 +61,6 @@ class LevelProfile:
         The largest weight of a node in each run.
     before : array of shape (points + 1,)
         The weight of the points to the left of each point. The last entry is `total`.
-
-    Raises
-    ------
-    UserError
-        If the weights are not positive numbers, one for each point.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946 (a node is worth
-    f(j2) - f(j1 - 1))
 
     Examples
     --------

@@ -13,6 +13,8 @@ def zcdp_least_n(rho: float, log2_k: float, failure: float = FAILURE) -> float:
 
     The bound comes from a packing of k data sets of n equal records: (1 - failure) log k - log 2 <= I <= rho n^2.
 
+    Source: Bun and Steinke (2016), Lemma 35 [BS16].
+
     Parameters
     ----------
     rho : float
@@ -27,15 +29,6 @@ def zcdp_least_n(rho: float, log2_k: float, failure: float = FAILURE) -> float:
     float
         Number of records, a real number.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 35, https://doi.org/10.1007/978-3-662-53641-4_24
-
     Examples
     --------
     >>> round(zcdp_least_n(0.5, 10), 2)
@@ -48,6 +41,8 @@ def tcdp_least_n(guarantee: Guarantee, log2_k: float, failure: float = FAILURE) 
     """Return the n below which no algorithm with a tCDP guarantee finds interior points with probability 1 - failure.
 
     The packing of `zcdp_least_n` gives I <= ((omega / (omega - 1))^n - 1) (omega - 1) omega rho.
+
+    Source: Bun et al. (2018), Proposition 9 [BDRS18].
 
     Parameters
     ----------
@@ -62,15 +57,6 @@ def tcdp_least_n(guarantee: Guarantee, log2_k: float, failure: float = FAILURE) 
     -------
     float
         Number of records, a real number.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

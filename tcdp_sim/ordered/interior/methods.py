@@ -37,20 +37,9 @@ METHODS = (*ONE_TREE, *RECURSIONS, *BASELINES, WEAKER)
 class Budget:
     """The budget and options of a method.
 
-    Parameters
-    ----------
-    guarantee : TCDP or ZCDP
-        The guarantee of the whole release.
-    family, calibration : str, optional
-        The family and calibration of the noise on nodes; None for methods without.
-    accounting : str
-        The accounting of the exponential mechanisms.
-    split : tuple of three floats, optional
-        The shares of (level, node, end); None for the method's own.
-    failure : float
-        The failure probability, in (0, 1).
-    delta : float
-        The delta at which the weaker guarantee of the stability histogram is derived.
+    `family`, `calibration`: the family and calibration of the noise on nodes; None for methods without. `split`: the
+    shares of (level, node, end); None for the method's own. `delta`: the delta at which the weaker guarantee of the
+    stability histogram is derived.
     """
 
     guarantee: TCDP | ZCDP
@@ -72,7 +61,7 @@ def is_tree(method: str) -> bool:
     return method not in (*BASELINES, WEAKER)
 
 
-def weaker_promise(available: Budget) -> ApproxDP:
+def weaker_guarantee(available: Budget) -> ApproxDP:
     """Return the guarantee of the stability histogram: the (epsilon, delta)-DP that the target implies."""
     return stability_histogram.implied(available.guarantee, available.delta)
 
@@ -89,7 +78,7 @@ def required_records(method: str, available: Budget, log2_k: float) -> int:
     if method == "binary_search":
         return ceil(records_needed.binary_search_required_records(available.guarantee.rho, log2_k, available.failure))
     if method == WEAKER:
-        return stability_histogram.required_records(weaker_promise(available), log2_k, available.failure)
+        return stability_histogram.required_records(weaker_guarantee(available), log2_k, available.failure)
     if method in RECURSIONS:
         return _recursion(method, available, log2_k).required_records()
     return records_needed.required_records(
@@ -105,7 +94,7 @@ def described(method: str, available: Budget, log2_k: float, n: int) -> dict[str
         return {"scale": comparison_scale(available.guarantee.rho, log2_k)}
     if method == WEAKER:
         trees: tuple[ReleaseParameters, ...] = (
-            stability_histogram.release_parameters(weaker_promise(available), log2_k, n, available.failure),
+            stability_histogram.release_parameters(weaker_guarantee(available), log2_k, n, available.failure),
         )
     elif method in RECURSIONS:
         trees = _recursion(method, available, log2_k).parameters(n)
@@ -119,7 +108,7 @@ def described(method: str, available: Budget, log2_k: float, n: int) -> dict[str
 def ledger(method: str, available: Budget, log2_k: float) -> tuple[Step, ...]:
     """Return the ledger of a method with trees."""
     if method == WEAKER:
-        return stability_histogram.ledger(weaker_promise(available))
+        return stability_histogram.ledger(weaker_guarantee(available))
     if method in RECURSIONS:
         return _recursion(method, available, log2_k).ledger()
     budget_split = _budget_split(method, available, log2_k)

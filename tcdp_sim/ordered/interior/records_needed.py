@@ -3,10 +3,10 @@
 Theorem 2 of the recursion with constants has this proof. Let b be the failure probability. With probability 1 - b / 3
 the level chosen has positive quality, so that some node of it weighs more than `lower` and no node one level down
 `upper` or more; at most `depth` levels are worse. With probability 1 - b / 3 the heaviest node's noise is at least -z,
-that of every empty node at most t_all and that of every occupied one at most t_full; then an occupied node of weight
->= h wins if lower >= z + max(t_all, h + t_full). One of its candidates (j1, m, j2) has depth >= h if n - upper >= 2 h:
-else j2 (or j1) has it. With probability 1 - b / 3 the exponential mechanism with h = (2 / epsilon) log(6 / b) does not
-choose a candidate of depth zero.
+the noise of every empty node at most t_all, and the noise of every occupied one at most t_full; then an occupied node
+of weight >= h wins if lower >= z + max(t_all, h + t_full). One of its candidates (j1, m, j2) has depth >= h if n -
+upper >= 2 h: else j2 (or j1) has it. With probability 1 - b / 3 the exponential mechanism with h = (2 / epsilon) log(6
+/ b) does not choose a candidate of depth zero.
 """
 
 from collections.abc import Callable
@@ -42,20 +42,8 @@ class Needs:
 class BudgetSplit:
     """The noise levels of the three steps of a release, which its budget pays for.
 
-    Parameters
-    ----------
-    epsilon_level : float
-        The epsilon of the exponential mechanism that chooses the level, positive.
-    noise : Noise
-        The noise on the nodes of the level.
-    epsilon_end : float
-        The epsilon of the exponential mechanism that chooses the candidate, positive.
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> BudgetSplit(0.63, Gaussian(2.6), 0.55).noise
-    Gaussian(scale=2.6)
+    `epsilon_level`: the epsilon of the exponential mechanism that chooses the level, positive. `epsilon_end`: the
+    epsilon of the exponential mechanism that chooses the candidate, positive.
     """
 
     epsilon_level: float
@@ -69,14 +57,8 @@ class Luck:
 
     The proof is in the module's head.
 
-    Parameters
-    ----------
-    gap : float
-        The bound for the level's quality.
-    depth : float
-        h: a candidate of depth zero is not chosen while one has depth h.
-    heaviest, others, occupied : float
-        The bounds z, t_all and t_full for the nodes.
+    `gap`: the bound for the level's quality. `depth`: h: a candidate of depth zero is not chosen while one has depth h.
+    `heaviest`, `others`, `occupied`: the bounds z, t_all and t_full for the nodes.
     """
 
     gap: float
@@ -121,6 +103,8 @@ def required_records(
 ) -> int:
     """Return the least n at which success with probability 1 - failure is proved for every data set.
 
+    Source: Bun et al. (2018), Theorem 25 [BDRS18].
+
     Parameters
     ----------
     budget_split : BudgetSplit
@@ -138,15 +122,6 @@ def required_records(
     -------
     int
         Number of records.
-
-    Raises
-    ------
-    ValueError
-        If the variant is not known, or an argument is out of range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Theorem 25, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -171,36 +146,7 @@ def thresholds(
 ) -> tuple[float, float]:
     """Return the thresholds (lower, upper) of the level's quality for n records.
 
-    The thresholds are those of the proof, stretched or shrunk in proportion if n is not the number of the proof.
-
-    Parameters
-    ----------
-    budget_split : BudgetSplit
-        The noise levels, as `interior.split_budget` returns them.
-    log2_k : float
-        Logarithm of the domain size to base 2, positive.
-    n : float
-        Number of records, at least 1.
-    failure : float
-        The failure probability, in (0, 1).
-    variant : str
-        The thresholds, as for `required_records`.
-
-    Returns
-    -------
-    lower, upper : float
-        The thresholds, in records.
-
-    Raises
-    ------
-    ValueError
-        If the variant is not known, or an argument is out of range.
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> thresholds(BudgetSplit(0.63, Gaussian(2.6), 0.55), 10, 2000, variant="paper")
-    (400.0, 800.0)
+    They are the thresholds of the proof, stretched or shrunk in proportion if n is not the number of the proof.
     """
     if choice("variant", variant, VARIANTS) == "paper":
         return n / 5, 2 * n / 5

@@ -125,7 +125,7 @@ class RecursivePlan:
         return smallest(lambda n: self.least(0, n))
 
     def parameters(self, n: float) -> tuple[ReleaseParameters, ...]:
-        """Return the trees' public parameters for n records, with thresholds in proportion to those of the proof."""
+        """Return the trees' public parameters for n records, with thresholds in proportion to the proof."""
         made, total = [], float(n)
         for i, stage in enumerate(self.stages):
             budget_split, how = stage.budget_split, "histogram" if i == 0 else "surrogate"

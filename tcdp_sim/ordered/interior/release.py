@@ -19,34 +19,12 @@ CANDIDATES = {3: (0, 1, 2), 2: (0, 2)}  # places in (j1, m, j2)
 class ReleaseParameters:
     """The public parameters of a release: functions of the domain, n and the budget, never of the data.
 
-    Parameters
-    ----------
-    epsilon_level : float
-        The epsilon of the exponential mechanism that chooses the level, positive.
-    noise : Noise
-        The noise on the nodes of the level.
-    epsilon_end : float
-        The epsilon of the exponential mechanism that chooses the candidate, positive.
-    lower, upper : float
-        The thresholds of the level's quality, lower < upper, in units of weight.
-    selection : str
-        The selection of the node: "histogram", "algorithm_21", "algorithm_22", "surrogate" or "stability".
-    candidates : int
-        The number of candidates in a node: 3, or the paper's 2.
-    floor : float, optional
-        The weight that the surrogate subtracts from each node (by default half of the total), or the noisy weight that
-        the stability histogram must exceed.
-
-    Raises
-    ------
-    ValueError
-        If a choice is not known, or a number is out of range.
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> ReleaseParameters(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0).floor_of(2000)
-    1000.0
+    - `epsilon_level`: the epsilon of the exponential mechanism that chooses the level, positive.
+    - `epsilon_end`: the epsilon of the exponential mechanism that chooses the candidate, positive.
+    - `lower`, `upper`: the thresholds of the level's quality, lower < upper, in units of weight.
+    - `candidates`: the number of candidates in a node: 3, or the paper's 2.
+    - `floor`: the weight that the surrogate subtracts from each node (by default half of the total), or the noisy
+      weight that the stability histogram must exceed.
     """
 
     epsilon_level: float
@@ -76,26 +54,13 @@ class ReleaseParameters:
 class Draws:
     """The outcome of each trial of a release, in arrays of shape (trials,).
 
-    Parameters
-    ----------
-    level, quality : array
-        The chosen level and its quality.
-    segment : array of int
-        The chosen node: its index among the occupied nodes of its level, -1 for an empty node, -2 for none at all.
-    position : array of int
-        The index of an empty node at level max(level, cut), where cut is that of the profile's points.
-    candidate : array of int
-        0, 1 or 2 for j1, m or j2.
-    depth : array
-        The depth of the output, positive iff the output is an interior point.
-    best : array
-        The largest depth among the candidates.
-
-    Examples
-    --------
-    >>> ones = np.ones(2, dtype=np.int64)
-    >>> Draws(ones, ones, ones, ones, ones, depth=np.array([0, 5]), best=5 * ones).success.tolist()
-    [False, True]
+    - `level`, `quality`: the chosen level and its quality.
+    - `segment`: the chosen node: its index among the occupied nodes of its level, -1 for an empty node, -2 for none
+      at all.
+    - `position`: the index of an empty node at level max(level, cut), with the cut of the profile's points.
+    - `candidate`: 0, 1 or 2 for j1, m or j2.
+    - `depth`: the depth of the output, positive iff the output is an interior point.
+    - `best`: the largest depth among the candidates.
     """
 
     level: Ints
@@ -115,6 +80,8 @@ class Draws:
 def sample(profile: LevelProfile, parameters: ReleaseParameters, trials: int, *, rng: np.random.Generator) -> Draws:
     """Return independent trials of the release. The cost does not depend on the size of the domain.
 
+    Source: Bun et al. (2018), Section 5.3 [BDRS18].
+
     Parameters
     ----------
     profile : LevelProfile
@@ -130,10 +97,6 @@ def sample(profile: LevelProfile, parameters: ReleaseParameters, trials: int, *,
     -------
     Draws
         The outcome of each trial.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -192,36 +155,7 @@ def _finish_run(
 
 
 def released_points(profile: LevelProfile, draws: Draws, *, rng: np.random.Generator) -> list[int | None]:
-    """Return the released elements of the domain, as integers of any size; None for a trial without a release.
-
-    Parameters
-    ----------
-    profile : LevelProfile
-        The tree of the data, which must know its values.
-    draws : Draws
-        The outcome of each trial, as `sample` returns it.
-    rng : numpy.random.Generator
-        The source of randomness for the low bits of empty nodes.
-
-    Returns
-    -------
-    list of int or None
-        One element of {0, ..., k - 1} for each trial.
-
-    Raises
-    ------
-    ValueError
-        If the profile is known by bit lengths alone.
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> parameters = ReleaseParameters(0.63, Gaussian(2.6), 0.55, lower=640.0, upper=1370.0)
-    >>> profile, rng = LevelProfile.of([100] * 1000 + [700] * 1000, k=1024), np.random.default_rng(1)
-    >>> draws = sample(profile, parameters, trials=3, rng=rng)
-    >>> all(100 <= j <= 700 for j in released_points(profile, draws, rng=rng))
-    True
-    """
+    """Return the released elements of the domain, as integers of any size; None for a trial without a release."""
     values, cut = profile.points.known_values, profile.points.cut
     k = values[-1] + 1
     elements: list[int | None] = []

@@ -27,43 +27,43 @@ def implied(guarantee: Guarantee, delta: float = DELTA) -> ApproxDP:
     return to_approx_dp(TCDP(*rho_and_omega(guarantee)), real("delta", delta, 0, 1), method="paper")
 
 
-def ledger(promise: ApproxDP) -> tuple[Step, ...]:
+def ledger(guarantee: ApproxDP) -> tuple[Step, ...]:
     """Return the ledger: each step has a third of epsilon (basic composition), and the node has all of delta."""
-    each = promise.epsilon / 3
+    each = guarantee.epsilon / 3
     return (
         Step("level", PureDP(each), "exponential mechanism", epsilon=each),
-        Step("node", ApproxDP(each, promise.delta), "stability histogram, Laplace noise on occupied nodes"),
+        Step("node", ApproxDP(each, guarantee.delta), "stability histogram, Laplace noise on occupied nodes"),
         Step("end", PureDP(each), "exponential mechanism", epsilon=each),
     )
 
 
-def split_budget(promise: ApproxDP) -> BudgetSplit:
+def split_budget(guarantee: ApproxDP) -> BudgetSplit:
     """Return the epsilons and the noise of the three steps."""
-    each = real("epsilon", promise.epsilon, 0) / 3
+    each = real("epsilon", guarantee.epsilon, 0) / 3
     return BudgetSplit(each, Laplace(2 / each), each)
 
 
-def floor(promise: ApproxDP) -> float:
+def floor(guarantee: ApproxDP) -> float:
     """Return the noisy count that a node must exceed to be released, in records."""
-    return 1 + cast(Laplace, split_budget(promise).noise).scale * log(1 / promise.delta)
+    return 1 + cast(Laplace, split_budget(guarantee).noise).scale * log(1 / guarantee.delta)
 
 
-def needs(promise: ApproxDP, log2_k: float, n: float, failure: float = FAILURE) -> Needs:
+def needs(guarantee: ApproxDP, log2_k: float, n: float, failure: float = FAILURE) -> Needs:
     """Return the margins of `records_needed.needs`, with the floor in place of the noise of the empty nodes."""
-    margins = luck(split_budget(promise), log2_k, n, failure)
-    node = margins.heaviest + max(floor(promise), margins.depth + margins.occupied)
+    margins = luck(split_budget(guarantee), log2_k, n, failure)
+    node = margins.heaviest + max(floor(guarantee), margins.depth + margins.occupied)
     return Needs(margins.gap, node, 2 * margins.depth)
 
 
-def required_records(promise: ApproxDP, log2_k: float, failure: float = FAILURE) -> int:
+def required_records(guarantee: ApproxDP, log2_k: float, failure: float = FAILURE) -> int:
     """Return the least n at which success with probability 1 - failure is proved for every data set."""
-    return smallest(lambda n: needs(promise, log2_k, n, failure).total)
+    return smallest(lambda n: needs(guarantee, log2_k, n, failure).total)
 
 
-def release_parameters(promise: ApproxDP, log2_k: float, n: float, failure: float = FAILURE) -> ReleaseParameters:
-    """Return the public parameters of the release on n records, with thresholds in proportion to those of the proof."""
-    budget_split, margins = split_budget(promise), needs(promise, log2_k, n, failure)
+def release_parameters(guarantee: ApproxDP, log2_k: float, n: float, failure: float = FAILURE) -> ReleaseParameters:
+    """Return the public parameters of the release on n records, with thresholds in proportion to the proof."""
+    budget_split, margins = split_budget(guarantee), needs(guarantee, log2_k, n, failure)
     scale = n / margins.total
     lower, upper = margins.node * scale, n - margins.ends * scale
     numbers = (budget_split.epsilon_level, budget_split.noise, budget_split.epsilon_end, lower, upper)
-    return ReleaseParameters(*numbers, "stability", floor=floor(promise))
+    return ReleaseParameters(*numbers, "stability", floor=floor(guarantee))

@@ -12,8 +12,8 @@ MOST_BINS = 4_000_000
 class Factorisation(ABC):
     """A factorisation L R of the k x k matrix of prefix sums, all ones on and below the diagonal.
 
-    The release L (R counts + z), with independent noise z, is the vector of prefix sums with the error L z. Its privacy
-    is that of R counts + z.
+    The release L (R counts + z), with independent noise z, is the vector of prefix sums with the error L z. It has the
+    privacy of R counts + z.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What no factorisation mechanism with Gaussian noise can do."""
+"""Lower bounds on the error of every factorisation mechanism with Gaussian noise."""
 
 from math import sqrt
 
@@ -11,6 +11,8 @@ def least_root_mean_square(k: int, relation: str) -> float:
     """Return a lower bound on the root mean square error of prefix sums by any factorisation of sensitivity 1.
 
     The bound is for noise of variance 1. With Gaussian noise for rho-zCDP it is multiplied by 1 / sqrt(2 rho).
+
+    Source: Henzinger et al. (2023) [HUU23] (addition and removal).
 
     Parameters
     ----------
@@ -31,13 +33,8 @@ def least_root_mean_square(k: int, relation: str) -> float:
     values of P are 1 / (2 sin((2j - 1) pi / (4k + 2))).
 
     Under substitution R may be replaced by R C, where C subtracts the mean of a row. The squared norm of R C is the
-    mean over pairs of columns of their squared distances, times k / 2 (k - 1) / k. The singular values of P C are
-    those of the covariance of a Brownian bridge, 1 / (2 sin(j pi / 2k)).
-
-    References
-    ----------
-    Henzinger, Upadhyay, Upadhyay (2023), Almost tight error bounds on differentially private continual counting,
-    https://arxiv.org/abs/2211.05006 (addition and removal)
+    mean over pairs of columns of their squared distances, times k / 2 (k - 1) / k. P C has the singular values of the
+    covariance of a Brownian bridge, 1 / (2 sin(j pi / 2k)).
 
     Examples
     --------

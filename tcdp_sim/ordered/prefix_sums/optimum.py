@@ -26,17 +26,14 @@ class Optimum(Factorisation):
     for any v. At the fixed point of v -> diag(V S V') / trace(S) the factorisation attains it. `root_mean_square` gives
     both, so that no proof of convergence is needed.
 
+    Source: Denisov et al. (2022) [DMRST22].
+
     Parameters
     ----------
     k : int
         The number of bins, from 2 to 512.
     relation : {"add_remove"}
         The neighbouring relation. No optimum under substitution is implemented.
-
-    References
-    ----------
-    Denisov, McMahan, Rush, Smith, Guha Thakurta (2022), Improved differential privacy for SGD via optimal private
-    linear operators on adaptive streams, https://arxiv.org/abs/2202.08312
 
     Examples
     --------

@@ -29,19 +29,12 @@ _SMALL = 2**12  # bins up to which all distances are tried
 class SparseSquareRoot:
     """The square-root factorisation for neighbours that substitute a record, at few places of a domain of any size.
 
+    Source: see `SquareRoot`; the evaluation at few places is ours.
+
     Parameters
     ----------
     k : int
         The number of bins, from 2 to 2^500.
-
-    Raises
-    ------
-    ValueError
-        If k is outside its range.
-
-    References
-    ----------
-    Those of `SquareRoot`. The evaluation at few places is ours.
 
     Examples
     --------

@@ -24,18 +24,14 @@ class SquareRoot(Factorisation):
 
     Its entry i places below the diagonal is binom(2i, i) / 4^i. Errors are computed by fast Fourier transforms.
 
+    Source: Bennett (1977) [Ben77]; Fichtenberger et al. (2023) [FHU23].
+
     Parameters
     ----------
     k : int
         The number of bins, at least 2.
     relation : {"add_remove", "substitute"}
         The neighbouring relation.
-
-    References
-    ----------
-    Bennett (1977), Schur multipliers, https://doi.org/10.1215/S0012-7094-77-04426-X
-    Fichtenberger, Henzinger, Upadhyay (2023), Constant matters: fine-grained error bound on differentially private
-    continual observation, https://proceedings.mlr.press/v202/fichtenberger23a.html
 
     Examples
     --------

@@ -23,6 +23,8 @@ class Tree(Factorisation):
 
     The tree has a power of `branching` leaves, at least k.
 
+    Source: Dwork et al. (2010) [DNPR10]; Chan et al. (2011) [CSS11].
+
     Parameters
     ----------
     k : int
@@ -31,12 +33,6 @@ class Tree(Factorisation):
         The neighbouring relation. Under substitution the last sum, the number of records, is public.
     branching : int
         The number of children of a node, at least 2.
-
-    References
-    ----------
-    Dwork, Naor, Pitassi, Rothblum (2010), Differential privacy under continual observation,
-    https://doi.org/10.1145/1806689.1806787
-    Chan, Shi, Song (2011), Private and continual release of statistics, https://doi.org/10.1145/2043621.2043626
 
     Examples
     --------

@@ -20,9 +20,11 @@ EPS = 2.0**-52
 class WeightedTree(Factorisation):
     """A tree with noise in every node, and prefix sums of the counts that fit all noisy nodes best by least squares.
 
-    The node counts are computed in two passes (Hay et al. 2010). From the leaves to the root, the estimate of a node is
-    the weighted mean of its own noisy count and the sum of its children's estimates. From the root to the leaves, the
-    difference between a node's final count and the sum of its children is spread evenly over the children.
+    The node counts are computed in two passes (Hay et al. 2010 [HRMS10]). From the leaves to the root, the estimate of
+    a node is the weighted mean of its own noisy count and the sum of its children's estimates. From the root to the
+    leaves, the difference between a node's final count and the sum of its children is spread evenly over the children.
+
+    Source: Hay et al. (2010) [HRMS10].
 
     Parameters
     ----------
@@ -35,11 +37,6 @@ class WeightedTree(Factorisation):
     shares : tuple of float
         The share of rho that each level with noise has, from the leaves upwards, each above 0. Under addition and
         removal the last one is the root's.
-
-    References
-    ----------
-    Hay, Rastogi, Miklau, Suciu (2010), Boosting the accuracy of differentially private histograms through consistency,
-    https://doi.org/10.14778/1920841.1920970
 
     Examples
     --------
@@ -131,32 +128,12 @@ class WeightedTree(Factorisation):
 
 
 def noisy_levels(k: int, relation: str, branching: int) -> int:
-    """Return the number of levels with noise: all levels, without the root under substitution.
-
-    Parameters
-    ----------
-    k : int
-        The number of bins, at least 2.
-    relation : {"add_remove", "substitute"}
-        The neighbouring relation.
-    branching : int
-        The number of children of a node, at least 2.
-
-    Returns
-    -------
-    int
-        The number of levels.
-
-    Examples
-    --------
-    >>> noisy_levels(8, "substitute", 2), noisy_levels(8, "add_remove", 2)
-    (3, 4)
-    """
+    """Return the number of levels with noise: all levels, without the root under substitution."""
     return levels_needed(k, branching) + (known_relation(relation) == Relation.ADD_REMOVE)
 
 
 def upward_variances(branching: int, levels: int, precisions: Sequence[float]) -> tuple[list[float], float]:
-    """Return the variance of the upward estimates of each height below the root, and that of the root."""
+    """Return the variances of the upward estimates of each height below the root, and of the root."""
     upward, information = [], 0.0
     for height in range(levels):
         information = precisions[height] + (information / branching if height else 0.0)
@@ -168,32 +145,7 @@ def upward_variances(branching: int, levels: int, precisions: Sequence[float]) -
 
 @lru_cache(maxsize=256)
 def best_shares(k: int, relation: str, branching: int) -> tuple[float, ...]:
-    """Return the shares of rho with the least mean square error over all leaves of the tree, found numerically.
-
-    Parameters
-    ----------
-    k : int
-        The number of bins, at least 2.
-    relation : {"add_remove", "substitute"}
-        The neighbouring relation.
-    branching : int
-        The number of children of a node, at least 2.
-
-    Returns
-    -------
-    tuple of float
-        The shares, from the leaves upwards, with sum 1, rounded to 9 digits.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> len(best_shares(8, "substitute", 2))
-    3
-    """
+    """Return the shares of rho with the least mean square error over all leaves of the tree, found numerically."""
     k, branching = whole("k", k, 2, 2**53), whole("branching", branching, 2, 2**53)
     levels, count = levels_needed(k, branching), noisy_levels(k, relation, branching)
 

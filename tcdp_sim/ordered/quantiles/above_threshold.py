@@ -25,25 +25,22 @@ class AboveThreshold(EqualShares):
     The method needs no upper end of the domain and no sorted records. The end of the domain is the answer if no
     candidate below it passes.
 
-    Privacy, by a proof of ours. Let the queries of one neighbour be f and those of the other f' <= f <= f' + 1, as is
-    true for addition and for substitution, where all queries move one way. Exponential noise may move upwards at the
-    cost of its rate. Under substitution, an output for f' stays the same for f if the threshold moves up by 1 and the
-    last query's noise by at most 1; in the other direction, if the last noise moves by at most 1. So the release is
-    (epsilon_1 + epsilon_2)-DP. Under addition the threshold moves by the level too, which leaves 1 - level in one
-    direction and level in the other. So it is (M epsilon_1 + epsilon_2)-DP with M = max(level, 1 - level). Half of
-    `epsilon` goes to each part. The paper's own accounting, which may be better, was not available.
+    Privacy, by a proof of ours. Let f be the queries of one neighbour, and f' the queries of the other, with f' <= f <=
+    f' + 1. This is true for addition and for substitution, where all queries move one way. Exponential noise may move
+    upwards at the cost of its rate. Under substitution, an output for f' stays the same for f if the threshold moves up
+    by 1 and the last query's noise by at most 1; in the other direction, if the last noise moves by at most 1. So the
+    release is (epsilon_1 + epsilon_2)-DP. Under addition the threshold moves by the level too, which leaves 1 - level
+    in one direction and level in the other. So it is (M epsilon_1 + epsilon_2)-DP with M = max(level, 1 - level). Half
+    of `epsilon` goes to each part. The paper's own accounting, which may be better, was not available.
 
     The parameters are those of `Method` and this one.
+
+    Source: Durfee (2023) [Dur23] (from its abstract and introduction; queries and growth from memory).
 
     Parameters
     ----------
     epsilon : float
         The epsilon of pure DP of one quantile, in nats.
-
-    References
-    ----------
-    Durfee (2023), Unbounded differentially private quantile and maximum estimation, https://arxiv.org/abs/2305.01177
-    (from its abstract and introduction; queries and growth from memory)
 
     Examples
     --------
@@ -105,8 +102,8 @@ def first_passage(counts: Ints, lengths: Ints, bar: Floats, rate: float, rng: np
     """Return the number of the first candidate whose count with Exponential(1 / rate) noise reaches the bar.
 
     The candidates come in runs with equal counts. Their passages are independent given the bar, so the log-probability
-    that none has passed adds up over candidates, and the first passage is where it falls below that of a uniform
-    number. The answer is the number of all candidates if none passes.
+    that none has passed adds up over candidates, and the first passage is where it falls below the logarithm of a
+    uniform number. The answer is the number of all candidates if none passes.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         hazard = -np.log1p(-np.exp(-rate * np.maximum(bar[:, None] - counts, 0.0)))

@@ -17,37 +17,10 @@ def epsilon_share(guarantee: Guarantee, times: int, *, selections: bool) -> floa
     this is; a finite omega does not lower it. For (epsilon, delta) the ledger's upper end decides, and the result lies
     within a relative 1e-4 of the largest one.
 
-    Parameters
-    ----------
-    guarantee : PureDP, ZCDP, TCDP or ApproxDP
-        The guarantee of all releases together.
-    times : int
-        The number of releases, at least 1.
-    selections : bool
-        True if epsilon is the range of the losses of each release, as for exponential mechanisms. False if the releases
-        are known to be epsilon-DP only.
+    Source: Dong et al. (2020) [DDR20].
 
-    Returns
-    -------
-    float
-        The epsilon of one release, in nats.
-
-    Raises
-    ------
-    ValueError
-        If the guarantee is of another kind, or is empty.
-
-    References
-    ----------
-    Dong, Durfee, Rogers (2020), https://arxiv.org/abs/1909.13830
-
-    Examples
-    --------
-    >>> from tcdp_sim.privacy import PureDP, ZCDP
-    >>> epsilon_share(PureDP(1.0), 4, selections=True), round(epsilon_share(ZCDP(0.5), 4, selections=True), 4)
-    (0.25, 1.007)
-    >>> round(epsilon_share(ZCDP(0.5), 4, selections=False), 4)
-    0.5053
+    `selections`: True if epsilon is the range of the losses of each release, as for exponential mechanisms. False if
+    the releases are known to be epsilon-DP only.
     """
     if guarantee.rho_omega is not None:
         rho = guarantee.rho_omega[0] / times
@@ -60,7 +33,7 @@ def epsilon_share(guarantee: Guarantee, times: int, *, selections: bool) -> floa
 
 
 def _keeps(total: float, delta: float, times: int, selections: bool) -> Callable[[float], bool]:
-    """Return the function that tells whether so many releases with this epsilon each keep the guarantee."""
+    """Return a function of epsilon: True if so many releases with this epsilon each keep the guarantee."""
     from tcdp_sim.accounting import BoundedRange, Claimed, Ledger  # imported late: workers need no accounting
 
     def kept(epsilon: float) -> bool:

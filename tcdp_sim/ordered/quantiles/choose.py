@@ -13,16 +13,8 @@ SMALLEST = 2.0**-60  # units: the length that gaps at the target are taken to ha
 def window(k: int, least: float, equal: int, eta: float) -> float:
     """Return the distance from the target, in records, beyond which all gaps together have probability e^-40 at most.
 
-    Parameters
-    ----------
-    k : int
-        The length of the domain.
-    least : float
-        The length of the shortest gap that is not empty.
-    equal : int
-        The largest number of equal records: some gap that close to the target is not empty.
-    eta : float
-        The log-probability lost per record.
+    `least`: the length of the shortest gap that is not empty. `equal`: the largest number of equal records: some gap
+    that close to the target is not empty. `eta`: the log-probability lost per record.
     """
     return 1 + equal + (log(2) * log2(k) - log(least) + NEGLIGIBLE) / eta
 
@@ -41,25 +33,9 @@ def choose_gaps(
 ) -> Ints:
     """Return one gap of each stretch, with probability in proportion to length * exp(-eta |rank - target|).
 
-    Parameters
-    ----------
-    logs : ndarray, shape (rows, n + 1)
-        The logarithms of the lengths of gaps.
-    rows : ndarray of int, shape (stretches,)
-        The row of `logs` for each stretch.
-    first, last : ndarray of int, shape (stretches,)
-        The first and the last gap of each stretch. Rank 0 is that of the first gap.
-    ends : pair of ndarray
-        The lengths of the first and the last gap within the stretch, equal where these are the same gap.
-    target, eta : ndarray, shape (stretches,)
-        The target rank within the stretch, and the log-probability lost per record.
-    reach : float
-        The distance from the target beyond which gaps are left out (`window`).
-
-    Returns
-    -------
-    ndarray of int, shape (stretches,)
-        The gaps. The draw is the fastest of exponential clocks whose rates are the weights.
+    `rows`: the row of `logs` for each stretch. `first`, `last`: the first and the last gap of each stretch. The first
+    gap has rank 0. `ends`: the lengths of the first and the last gap within the stretch, equal where these are the same
+    gap. `reach`: the distance from the target beyond which gaps are left out (`window`).
     """
     # a target within its stretch keeps at least one gap
     low = np.maximum(np.floor(target - reach), 0).astype(np.int64)

@@ -14,10 +14,8 @@ class EqualShares(Method):
 
     The parameters are those of `Method` and this one.
 
-    Parameters
-    ----------
-    epsilon : float
-        The epsilon of one release, in nats: the range of its losses, or that of pure DP if `selections` is False.
+    `epsilon`: the epsilon of one release, in nats: the range of its losses, or the epsilon of pure DP if `selections`
+    is False.
     """
 
     epsilon: float

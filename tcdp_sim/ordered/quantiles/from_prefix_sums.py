@@ -53,6 +53,8 @@ class FromPrefixSums(Method):
 
     The parameters are those of `Method` and these.
 
+    Source: Hay et al. (2010) [HRMS10]; Henzinger et al. (2023) [HUU23].
+
     Parameters
     ----------
     factorisation : str
@@ -60,13 +62,8 @@ class FromPrefixSums(Method):
     k : int
         The number of bins, at least 2, which divides the domain.
     noise : Noise
-        The noise in counts. Isotropic noise is for sensitivity 1, and is multiplied by that of the factorisation. Other
-        noise is calibrated to the rows that neighbours move.
-
-    References
-    ----------
-    Hay, Rastogi, Miklau, Suciu (2010), https://doi.org/10.14778/1920841.1920970
-    Henzinger, Upadhyay, Upadhyay (2023), https://arxiv.org/abs/2211.05006
+        The noise in counts. Isotropic noise is for sensitivity 1, and is multiplied by the sensitivity of the
+        factorisation. Other noise is calibrated to the rows that neighbours move.
 
     Examples
     --------

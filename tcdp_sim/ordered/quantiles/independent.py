@@ -1,4 +1,4 @@
-"""Independent exponential mechanisms, one for each quantile (Smith 2011)."""
+"""Independent exponential mechanisms, one for each quantile (Smith 2011 [Smi11])."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,9 @@ class Independent(EqualShares):
     """One exponential mechanism for each quantile, on the whole domain, with independent draws.
 
     An element z has density in proportion to exp(-eta d(z)). Here d(z) is the distance of level n from the interval
-    between the numbers of records below z and up to z. For reals without ties it is |rank - level n| (Smith 2011). On
-    the integers an element that many records share has d = 0 for all levels that it covers; this extension is ours.
+    between the numbers of records below z and up to z. For reals without ties it is |rank - level n| (Smith 2011
+    [Smi11]). On the integers an element that many records share has d = 0 for all levels that it covers; this extension
+    is ours.
 
     Sensitivity. Adding a record x changes "below - level n" and "level n - up to" by at most M = max(level, 1 - level)
     in absolute value, so d by at most M. Both signs occur at once, left and right of the target. So the losses have a
@@ -27,15 +28,12 @@ class Independent(EqualShares):
 
     The parameters are those of `Method` and this one.
 
+    Source: Smith (2011), Algorithm 2 [Smi11] (from memory; checked against the description of later papers).
+
     Parameters
     ----------
     epsilon : float
         The range of the losses of one quantile, in nats.
-
-    References
-    ----------
-    Smith (2011), Privacy-preserving statistical estimation with optimal convergence rates, Algorithm 2,
-    https://doi.org/10.1145/1993636.1993743 (from memory; checked against the description of later papers)
 
     Examples
     --------
@@ -77,14 +75,9 @@ class Independent(EqualShares):
 class Pieces:
     """The pieces of the domain on which both counts are constant: gaps and records in turn.
 
-    Attributes
-    ----------
-    size : ndarray of float64
-        The lengths; 0 for a record among reals, 1 for the unit of a record on an integer.
-    start : ndarray of float64
-        The distance of each piece's beginning from the record below it.
-    below, upto : ndarray of int
-        The numbers of records below and up to the elements of each piece.
+    `size`: the lengths; 0 for a record among reals, 1 for the unit of a record on an integer. `start`: the distance of
+    each piece's beginning from the record below it. `below`, `upto`: the numbers of records below and up to the
+    elements of each piece.
     """
 
     size: Floats

@@ -23,14 +23,12 @@ class InteriorPoints(Method):
 
     The parameters are those of `Method` and these.
 
+    Source: Bun et al. (2018), Section 5.3 [BDRS18].
+
     Parameters
     ----------
     n, k : int
         The number of records, and the size of the domain.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

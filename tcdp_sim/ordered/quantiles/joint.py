@@ -1,4 +1,4 @@
-"""All quantiles from one exponential mechanism: JointExp (Gillenwater, Joseph, Kulesza 2021)."""
+"""All quantiles from one exponential mechanism: JointExp (Gillenwater, Joseph, Kulesza 2021 [GJK21])."""
 
 from dataclasses import dataclass
 
@@ -32,15 +32,12 @@ class Joint(EqualShares):
 
     The parameters are those of `Method` and this one.
 
+    Source: Gillenwater et al. (2021) [GJK21] (from its introduction and published code).
+
     Parameters
     ----------
     epsilon : float
         The range of the losses, in nats.
-
-    References
-    ----------
-    Gillenwater, Joseph, Kulesza (2021), Differentially private quantiles, https://arxiv.org/abs/2102.08244 (from its
-    introduction and published code)
 
     Examples
     --------

@@ -28,11 +28,6 @@ class Line:
     kind : {"integers", "reals"}
         The kind of the domain's elements.
 
-    Raises
-    ------
-    UserError
-        If there are no records, or if a record is no element of the domain.
-
     Examples
     --------
     >>> line = Line([3, 5, 3], 8, "integers")
@@ -115,14 +110,7 @@ class Line:
 class Gaps:
     """The gaps of a data set for the methods that know gaps alone: one row for all trials, or a row for each.
 
-    Attributes
-    ----------
-    line : Line
-        The records.
-    sizes : ndarray of float64, shape (1 or trials, n + 1)
-        The lengths of the gaps.
-    shifts : ndarray of float64, shape (1 or trials, n + 1)
-        The distance by which the record left of each gap was moved upwards.
+    `sizes`: the lengths of the gaps. `shifts`: the distance by which the record left of each gap was moved upwards.
     """
 
     line: Line

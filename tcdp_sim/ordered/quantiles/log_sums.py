@@ -14,14 +14,7 @@ def laplace_sums(logs: Floats, target: float, eta: float) -> Floats:
     Terms at distances i - h above the target come from one prefix sum. Those up to it lie in a window of fixed length,
     which is the end of one block and the beginning of the next.
 
-    Parameters
-    ----------
-    logs : ndarray, shape (n,)
-        The logarithms of the terms.
-    target : float
-        The distance of the largest weight, at least 0.
-    eta : float
-        The fall of the log-weight per step, above 0.
+    `target`: the distance of the largest weight, at least 0. `eta`: the fall of the log-weight per step, above 0.
     """
     n, near = len(logs), min(floor(target), len(logs))
     place = np.arange(n)

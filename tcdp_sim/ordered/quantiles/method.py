@@ -1,4 +1,4 @@
-"""The interface of a method that releases quantiles, and what all methods share."""
+"""The interface of a method that releases quantiles, and the parts that all methods share."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -15,23 +15,7 @@ MOST_QUANTILES = 1000
 
 
 def even_levels(m: int) -> tuple[float, ...]:
-    """Return m evenly spaced levels, i / (m + 1).
-
-    Parameters
-    ----------
-    m : int
-        The number of levels, at least 1.
-
-    Returns
-    -------
-    tuple of float
-        The levels, ascending.
-
-    Examples
-    --------
-    >>> even_levels(3)
-    (0.25, 0.5, 0.75)
-    """
+    """Return m evenly spaced levels, i / (m + 1)."""
     return tuple((i + 1) / (m + 1) for i in range(m))
 
 

@@ -61,15 +61,12 @@ class Recursive(EqualShares):
 
     The parameters are those of `Method` and this one.
 
+    Source: Kaplan et al. (2022) [KSS22] (from its abstract and published code; the text was not available).
+
     Parameters
     ----------
     epsilon : float
         The range of the losses of a round, in nats.
-
-    References
-    ----------
-    Kaplan, Schnapp, Stemmer (2022), Differentially private approximate quantiles, https://arxiv.org/abs/2110.05429
-    (from its abstract and published code; the text was not available)
 
     Examples
     --------

@@ -39,22 +39,19 @@ class Slices(Method):
     by more than half the distance of neighbouring ranks, less h + 1. `of` refuses unless this fails with probability
     delta at most, by Chernoff's bound and a union bound. So the release is (epsilon, delta)-DP.
 
-    The paper's text was not available. The slices, their size, the even split of epsilon and the recursion are those of
-    the authors' published code. It has another counter (a tree with subtraction, of about the same variance) and gives
+    The paper's text was not available. The slices, their size, the even split of epsilon and the recursion follow the
+    authors' published code. It has another counter (a tree with subtraction, of about the same variance) and gives
     selections epsilon / 6 each. The paper also has a mechanism with pure DP, and a relation of addition and removal,
     which are not here.
 
     The parameters are those of `Method` and these.
 
+    Source: Imola et al. (2025) [IBKARP25].
+
     Parameters
     ----------
     half : int
         h, the number of records of a slice on either side of its rank.
-
-    References
-    ----------
-    Imola, Boninsegna, Keller, Aamand, Roy Chowdhury, Pagh (2025), Differentially private quantiles with smaller error,
-    https://arxiv.org/abs/2505.13662
 
     Examples
     --------

@@ -28,9 +28,12 @@ class TreeSearch(Method):
     between the estimate of a node and the noisy counts of its children is spread evenly over the children. A quantile
     goes to the left child if its remaining rank is at most the estimate of that child. The estimate of the root is n,
     or a noisy n under add_remove. A domain of any size is possible, because no other node need be drawn. The estimates
-    use the counts above and beside a node, but not those below it, unlike full least squares (`FromPrefixSums`).
+    use the counts above a node and of its siblings, but not the counts below it, unlike full least squares
+    (`FromPrefixSums`).
 
     The parameters are those of `Method` and these.
+
+    Source: Dwork et al. (2010) [DNPR10]; Hay et al. (2010) [HRMS10].
 
     Parameters
     ----------
@@ -38,11 +41,6 @@ class TreeSearch(Method):
         The number of levels below the root, from 1 to 64.
     noise : Noise
         The noise of a count, in counts.
-
-    References
-    ----------
-    Dwork, Naor, Pitassi, Rothblum (2010), https://doi.org/10.1145/1806689.1806787
-    Hay, Rastogi, Miklau, Suciu (2010), https://doi.org/10.14778/1920841.1920970
 
     Examples
     --------

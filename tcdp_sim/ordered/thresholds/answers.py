@@ -63,6 +63,8 @@ def private_interior_point(
     The element is right with probability 1 - failure if n is large enough for the proof. If n is smaller, a warning
     names the sufficient n. Privacy holds for every n.
 
+    Source: Bun et al. (2018), Section 5.3 [BDRS18].
+
     Parameters
     ----------
     values : sequence of int
@@ -80,17 +82,6 @@ def private_interior_point(
     -------
     Answer
         Its value is an int.
-
-    Raises
-    ------
-    UserError
-        If there are no records, or if a record is not a whole number or outside the domain.
-    ValueError
-        If the guarantee is of another kind, or if `failure` is out of range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -121,6 +112,8 @@ def private_quantiles(
     With probability 1 - failure the rank of each quantile is right within half a window, if n is at least the size of a
     window. If n is smaller, a warning names that size. Privacy holds for every n.
 
+    Source: Bun et al. (2018), Section 5.3 [BDRS18].
+
     Parameters
     ----------
     values : sequence of int
@@ -140,17 +133,6 @@ def private_quantiles(
     -------
     Answer
         Its value is a tuple of ints.
-
-    Raises
-    ------
-    UserError
-        If there are no records, if a record is not valid, or if the levels are not valid.
-    ValueError
-        If the guarantee is of another kind, or if `failure` is out of range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 5.3, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -178,6 +160,8 @@ def private_cdf(
 ) -> Answer:
     """Return a private estimate of the CDF of n records, which answers all k threshold queries at once.
 
+    Source: Bun et al. (2015) [BNSV15].
+
     Parameters
     ----------
     values : sequence of int
@@ -203,16 +187,8 @@ def private_cdf(
     Raises
     ------
     UserError
-        If a record or `rounds` is not valid, or if n records hold no window ("windows"). With "medians" too few
-        records give a warning only.
-    ValueError
-        If the method is not known, if the guarantee is of another kind, or if `failure` is out of
-        range.
-
-    References
-    ----------
-    Bun, Nissim, Stemmer, Vadhan (2015), Differentially Private Release and Learning of Threshold Functions,
-    https://arxiv.org/abs/1504.07553
+        If a record or `rounds` is not valid, or if n records hold no window ("windows"). With "medians" too few records
+        give a warning only.
 
     Examples
     --------

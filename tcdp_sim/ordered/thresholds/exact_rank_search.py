@@ -30,11 +30,12 @@ def search_law(records: Records, rank: int, rho: float) -> tuple[Floats, Floats]
     """
     values, levels = records.values, (records.k - 1).bit_length()
     scale = sqrt(levels / (2 * rho))
-    node, chance, between = np.zeros(1, dtype=np.int64), np.ones(1), np.zeros(len(values) + 1)
+    node, probability, between = np.zeros(1, dtype=np.int64), np.ones(1), np.zeros(len(values) + 1)
     for level in range(levels - 1, -1, -1):
         lead = (records.below[np.searchsorted(values, (2 * node + 1) << level)] - rank + 0.5) / scale
-        node, chance = np.append(2 * node, 2 * node + 1), np.append(chance * ndtr(lead), chance * ndtr(-lead))
+        node = np.append(2 * node, 2 * node + 1)
+        probability = np.append(probability * ndtr(lead), probability * ndtr(-lead))
         first, after = np.searchsorted(values, node << level), np.searchsorted(values, (node + 1) << level)
-        np.add.at(between, first[first == after], chance[first == after])
-        node, chance = node[first < after], chance[first < after]
-    return chance[np.argsort(node)], between
+        np.add.at(between, first[first == after], probability[first == after])
+        node, probability = node[first < after], probability[first < after]
+    return probability[np.argsort(node)], between

@@ -23,7 +23,7 @@ class Finder:
     """A finder of an interior point of elements of {0, ..., k - 1}, at the guarantee `target`.
 
     Neighbours substitute one element. The number of elements is public and fixed: `size`, or `needed` if that is None.
-    `family` and `calibration` are those of the noise.
+    `family` and `calibration` describe the noise.
     """
 
     k: int

@@ -25,12 +25,6 @@ class Records:
     k : int
         Size of the domain, at least 1.
 
-    Raises
-    ------
-    UserError
-        If there are no records, if a value is not whole, outside the domain or out of order, or if a count is not a
-        positive whole number.
-
     Examples
     --------
     >>> records = Records.of([5, 3, 3, 900], k=1024)

@@ -12,14 +12,7 @@ from tcdp_sim.core.errors import UserError, real
 class StepCdf:
     """An estimate of F(j), the number of records up to j, for every j of the domain.
 
-    Parameters
-    ----------
-    breakpoints : tuple of int
-        Elements of the domain, ascending.
-    estimates : tuple of float
-        The estimates in records, one more than breakpoints: estimates[i] if i breakpoints are <= j.
-    n : int
-        The number of records, which is public.
+    `estimates`: the estimates in records, one more than breakpoints: estimates[i] if i breakpoints are <= j.
     """
 
     breakpoints: tuple[int, ...]

@@ -26,6 +26,9 @@ class OptimalApproxDP(ReleaseCurve):
     curve for every n at once. Neighbours add or remove a person. If a person has up to `per_key` records at a key, then
     pi(ceil(n / per_key)) is the largest curve.
 
+    Source: Desfontaines et al. (2022), Theorems 1 and 2 [DVGM22]. The numbers of the theorems are from memory; the
+    formulas were derived again. The case of several records at a key is ours.
+
     Parameters
     ----------
     epsilon : float
@@ -34,17 +37,6 @@ class OptimalApproxDP(ReleaseCurve):
         delta, in (0, 1).
     per_key : int
         The largest number of records of a person at a key, from 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Desfontaines, Voss, Gipson, Mandayam (2022), Differentially private partition selection, Theorems 1 and 2,
-    https://arxiv.org/abs/2006.03684. The numbers of the theorems are from memory; the formulas were derived again.
-    The case of several records at a key is ours.
 
     Examples
     --------

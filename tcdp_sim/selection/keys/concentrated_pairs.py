@@ -38,7 +38,7 @@ class Odds(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """The bound on the divergence of one order; `reverse` for that of the smaller probability against the larger."""
+    """The bound on the divergence of one order; `reverse` if the smaller probability comes first."""
 
     t: float
     reverse: bool
@@ -56,16 +56,9 @@ class Step(NamedTuple):
 class ConcentratedPairs:
     """The pairs of release probabilities that (rho, omega)-tCDP allows.
 
-    Parameters
-    ----------
-    rho : float
-        rho in nats, at least 1e-8.
-    omega : float
-        omega, above 1; inf for zCDP.
+    Source: Bun et al. (2018), Definition 1 [BDRS18].
 
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
+    `rho`: rho in nats, at least 1e-8.
     """
 
     rho: float
@@ -133,16 +126,9 @@ class ConcentratedPairs:
 class RenyiPairs:
     """The pairs of release probabilities that a bound on the Renyi divergence of one order allows.
 
-    Parameters
-    ----------
-    order : float
-        The order, above 1 and finite.
-    epsilon : float
-        The bound on the divergence in nats, at least 1e-8 times the order.
+    Source: Mironov (2017), Definition 4 [Mir17].
 
-    References
-    ----------
-    Mironov (2017), Definition 4, https://arxiv.org/abs/1702.07476
+    `epsilon`: the bound on the divergence in nats, at least 1e-8 times the order.
     """
 
     order: float
@@ -175,25 +161,7 @@ Pairs = ConcentratedPairs | RenyiPairs
 def largest_step(pairs: Pairs, at: Odds, start: Condition) -> Step:
     """Return a bracket of the largest d with (p, p + d) allowed.
 
-    Parameters
-    ----------
-    pairs : ConcentratedPairs or RenyiPairs
-        The pairs that are allowed.
-    at : Odds
-        p and its complement, both above 0.
-    start : Condition
-        A condition that is expected to decide.
-
-    Returns
-    -------
-    Step
-        `high` is the largest d of one condition, so no allowed d is larger. `low` is allowed: it meets all conditions
-        with a margin that exceeds rounding.
-
-    Raises
-    ------
-    ArithmeticError
-        If floats cannot tell the two ends apart from an interval of a relative 1e-6.
+    `at`: p and its complement, both above 0.
     """
     condition, high = start, _largest(pairs, at, start)
     for _ in range(_ROUNDS):

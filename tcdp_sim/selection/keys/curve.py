@@ -69,11 +69,6 @@ class ReleaseCurve(ABC):
         -------
         int
             The number of records.
-
-        Raises
-        ------
-        ValueError
-            If the probability is out of range.
         """
         probability = scalar("probability", probability, 0, 1)
         low, high = 0, 1
@@ -101,11 +96,6 @@ class ReleaseCurve(ABC):
         -------
         float
             delta.
-
-        Raises
-        ------
-        ValueError
-            If epsilon is out of range.
         """
         factor = np.exp(scalar("epsilon", epsilon, 0, closed=True))
         n = np.arange(self.records_needed(1 - 2.0**-53) + 1)

@@ -13,7 +13,7 @@ is nondecreasing (it is concave, and largest at 1), the largest r for p has b = 
 
 **The optimum.** f is nondecreasing and f(p) >= p. Let pi(0) = 0 and pi(n + 1) = f(pi(n)). Neighbouring values are
 allowed pairs. For any other allowed curve, pi'(n + 1) <= f(pi'(n)) <= f(pi(n)) by induction, so pi is the largest curve
-for every n at once. With g of epsilon-DP this is the recursion of Desfontaines et al. 2022.
+for every n at once. With g of epsilon-DP this is the recursion of Desfontaines et al. 2022 [DVGM22].
 
 If a person may have c records at a key, then pi'(n + j) <= f(pi'(n)) for j = 1 ... c, and pi(ceil(n / c)) attains the
 largest value, by the same induction in steps of c.
@@ -137,18 +137,7 @@ class _Optimum(ReleaseCurve):
         return self.certificate.withheld[self._steps(records)]
 
     def upper(self, records: ArrayLike) -> Floats:
-        """Return an upper bound of the probabilities of every curve with this guarantee.
-
-        Parameters
-        ----------
-        records : array_like of int
-            Numbers of records n, at least 0, of any shape.
-
-        Returns
-        -------
-        ndarray
-            Probabilities, of the same shape.
-        """
+        """Return an upper bound of the probabilities of every curve with this guarantee."""
         return self.certificate.upper[self._steps(records)]
 
     def _steps(self, records: ArrayLike) -> np.ndarray:
@@ -165,6 +154,9 @@ class OptimalTCDP(_Optimum):
     more than its `gap`, up to rounding. Neighbours add or remove a person. The recursion, its optimality and its
     certificate are ours, and the module proves them.
 
+    Source: Bun and Steinke (2016), Definition 36 (approximate zCDP) [BS16]; Bun et al. (2018), Definition 1 (tCDP)
+    [BDRS18].
+
     Parameters
     ----------
     rho : float
@@ -175,16 +167,6 @@ class OptimalTCDP(_Optimum):
         omega, above 1; inf for approximate zCDP.
     per_key : int
         The largest number of records of a person at a key, from 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Definition 36 (approximate zCDP), https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Definition 1 (tCDP), https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -215,8 +197,10 @@ class OptimalTCDP(_Optimum):
 class OptimalRDP(_Optimum):
     """The largest release probabilities that delta-approximate (order, epsilon)-RDP allows a person with one key.
 
-    Harrison and Manurangsi (2026) solve this problem for one key. Only the abstract was at hand, so the recursion here
-    is derived in this module; we could not compare it with theirs.
+    Harrison and Manurangsi (2026) [HM26] solve this problem for one key. Only the abstract was at hand, so the
+    recursion here is derived in this module; we could not compare it with theirs.
+
+    Source: Harrison and Manurangsi (2026) [HM26]; Papernot and Steinke (2022) [PS22], for approximate RDP.
 
     Parameters
     ----------
@@ -228,17 +212,6 @@ class OptimalRDP(_Optimum):
         The probability that is given up, in (0, 1).
     per_key : int
         The largest number of records of a person at a key, from 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Harrison, Manurangsi (2026), Optimal partition selection with Renyi differential privacy,
-    https://arxiv.org/abs/2603.09167
-    Papernot, Steinke (2022), https://arxiv.org/abs/2110.03620, for approximate RDP
 
     Examples
     --------

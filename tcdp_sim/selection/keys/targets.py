@@ -5,8 +5,8 @@ A person adds at most `per_key` records to each of at most `keys` keys. The guar
 
 - **Approximate tCDP** composes by adding rho and by 1 - delta = product of (1 - delta_i), so each key gets rho / keys.
 - **(epsilon, delta)-DP** is shared in the best of a few ways between the delta that is lost at the keys and the delta
-  of what remains. What remains is accounted exactly: randomised response composes for (epsilon', delta')-DP (Kairouz,
-  Oh, Viswanath 2015), Renyi divergences add up and are converted by the best binary test, and noisy counts have exact
+  of the rest. The rest is accounted exactly: randomised response composes for (epsilon', delta')-DP (Kairouz, Oh,
+  Viswanath 2015), Renyi divergences add up and are converted by the best binary test, and noisy counts have exact
   profiles. "Best" means the fewest records for a release with probability 1/2.
 
 A person's keys that are new to the data lose delta' each, and the counts of the other m keys have the profile H_m of
@@ -230,7 +230,7 @@ def _response_curve(guarantee: ApproxDP, keys: int, per_key: int, share: float, 
 
 
 def _response_delta(own: float, keys: int, epsilon: float) -> float:
-    """Return delta of several randomised responses at epsilon (Kairouz, Oh, Viswanath 2015, Theorem 3.3)."""
+    """Return delta of several randomised responses at epsilon (Kairouz, Oh, Viswanath 2015 [KOV15], Theorem 3.3)."""
     from scipy.stats import binom
 
     wrong = np.arange(keys + 1)
@@ -311,7 +311,7 @@ def _noise(family: str, guarantee: Guarantee, keys: int, per_key: int, method: s
 
 
 def _lost_beside(noise: Noise, epsilon: float, delta: float, keys: int, per_key: int) -> float:
-    """Return the largest delta that each new key may lose beside the noisy counts of the others."""
+    """Return the largest delta that each new key may lose in addition to the noisy counts of the others."""
     from tcdp_sim.accounting import Additive, Ledger
 
     release = Additive(noise, float(per_key))

@@ -19,8 +19,10 @@ _LARGER = 1e-13  # relative, a step of a threshold that rounding has left too lo
 class ThresholdCurve(ReleaseCurve):
     """The keys that have records and whose noisy count exceeds a threshold.
 
-    The mechanism may also release the noisy counts: its usual guarantee is that of keys and counts together, as
+    The mechanism may also release the noisy counts: its usual guarantee covers keys and counts together, as
     `accounting.Thresholded` computes it. `spent_delta` of this curve concerns the keys alone, and is smaller.
+
+    Source: Korolova et al. (2009) [KKMN09].
 
     Parameters
     ----------
@@ -32,15 +34,6 @@ class ThresholdCurve(ReleaseCurve):
         The comparison that a noisy count has to pass. It matters for noise on a lattice.
     per_key : int
         The largest number of records of a person at a key, from 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Korolova, Kenthapadi, Mishra, Ntoulas (2009), https://doi.org/10.1145/1526709.1526733
 
     Examples
     --------
@@ -76,10 +69,10 @@ class ThresholdCurve(ReleaseCurve):
 
 def _beyond(noise: Noise, x: Floats, comparison: str) -> Floats:
     """Return P[Z > x] or P[Z >= x]."""
-    chance = np.asarray(noise.sf(x), dtype=np.float64)
+    probability = np.asarray(noise.sf(x), dtype=np.float64)
     if comparison == ">=" and noise.is_discrete:
-        chance = np.minimum(chance + np.exp(noise.logpdf(x)), 1.0)
-    return chance
+        probability = np.minimum(probability + np.exp(noise.logpdf(x)), 1.0)
+    return probability
 
 
 def least_threshold(noise: Noise, probability: float, comparison: str = ">", per_key: int = 1) -> float:
@@ -100,11 +93,6 @@ def least_threshold(noise: Noise, probability: float, comparison: str = ">", per
     -------
     float
         The threshold in counts, rounded up. It is no lower than `per_key`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
     Examples
     --------

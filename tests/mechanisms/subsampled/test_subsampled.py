@@ -10,7 +10,7 @@ from scipy import stats
 
 from tcdp_sim import exact
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.mechanisms import Subsampled
+from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import ZCDP, ApproxDP

@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.mechanisms import Subsampled, Thresholds
+from tcdp_sim.mechanisms.subsampled import Subsampled
+from tcdp_sim.mechanisms.thresholds import Thresholds
 from tcdp_sim.privacy import PureDP
 from tcdp_sim.privacy.amplification.schemes import SCHEMES
 from tcdp_sim.selection.scores import Scores
