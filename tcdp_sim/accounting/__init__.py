@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.releases.shuffled import Shuffled
     from tcdp_sim.accounting.releases.thresholded import Thresholded
     from tcdp_sim.accounting.rho import tight_rho
+    from tcdp_sim.accounting.training import TrainingReport, training_report
     from tcdp_sim.accounting.variance_factors import VarianceFactor, variance_factor
 
 __all__ = [
@@ -54,11 +55,13 @@ __all__ = [
     "Shuffled",
     "Target",
     "Thresholded",
+    "TrainingReport",
     "VarianceFactor",
     "continuous_epsilon",
     "counts_ledger",
     "plan_budget",
     "tight_rho",
+    "training_report",
     "variance_factor",
 ]
 
@@ -83,6 +86,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.releases.shuffled": "Shuffled",
     "tcdp_sim.accounting.releases.thresholded": "Thresholded",
     "tcdp_sim.accounting.rho": "tight_rho",
+    "tcdp_sim.accounting.training": "TrainingReport training_report",
     "tcdp_sim.accounting.variance_factors": "VarianceFactor variance_factor",
 }
 

@@ -21,22 +21,10 @@ _ROUNDING = 4e-15  # relative error of the log of a normal tail, times its size
 
 
 def largest_output(sigma: float, steps: int, record: float, other: float) -> tuple[AtomicLoss, AtomicLoss]:
-    """Return the laws of the privacy loss of the largest of the outputs, in cells, in both directions.
+    """Return the laws of the privacy loss of the largest of T = steps >= 2 outputs, in cells, in both directions.
 
-    Parameters
-    ----------
-    sigma : float
-        The standard deviation of the noise, over the clipping length.
-    steps : int
-        The number T of steps, at least 2.
-    record, other : float
-        The means of the one output that differs, with the record and without it, in units of the clipping length.
-
-    Returns
-    -------
-    tuple of AtomicLoss
-        The loss of the law with the record against the one without, and the reverse. Cells without mass in floats are
-        left out, which lowers every delta.
+    `record`, `other`: the means of the one output that differs, with the record and without it. All numbers are in
+    units of the clipping length. Cells without mass in floats are left out, which lowers every delta.
     """
     edges = np.linspace(-_FAR * sigma, max(record, other) + _FAR * sigma, CELLS + 1)
     edges = np.concatenate([[-np.inf], edges, [np.inf]])

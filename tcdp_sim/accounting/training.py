@@ -1,0 +1,265 @@
+"""The epsilons of a training run: the one that libraries print, the least one it can have, and the most it can have."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+from tcdp_sim.accounting.ledger import Ledger
+from tcdp_sim.accounting.releases.additive import Additive
+from tcdp_sim.accounting.releases.allocated import LEAST_SIGMA, Allocated
+from tcdp_sim.accounting.releases.release import Release
+from tcdp_sim.accounting.releases.sampled import Sampled
+from tcdp_sim.accounting.releases.shuffled import Shuffled
+from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.core.rounded import from_above, from_below
+from tcdp_sim.noise import Gaussian
+
+_KNOWN_ORDER = "at most: an adversary who knows the order; at least: an attack on the largest output"
+_EXACT = "attained; both ends differ by numerical errors"
+_SHIFTED = "a record that is added shifts later ones into other batches, so no amplification is proved"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training run: T steps an epoch, E epochs, q = batch / records."""
+
+    sigma: float
+    records: int
+    batch: int
+    epochs: int
+    steps: int
+    most: int | None
+
+    @property
+    def rate(self) -> float:
+        """The share of the records in a batch."""
+        return min(self.batch / self.records, 1.0)
+
+    @property
+    def noise(self) -> Gaussian:
+        """The noise, in clipping lengths."""
+        return Gaussian(self.sigma)
+
+
+Entry = tuple[Release, int]
+Found = dict[str, Entry | str]  # relation -> a release with its times, or the reason why there is none
+
+
+def _poisson(run: Run) -> Found:
+    times = run.steps * run.epochs
+    step = Sampled(Additive(run.noise), run.rate)
+    both = Sampled(Additive(run.noise), run.rate, "poisson_substitution")
+    return {"add_remove": (step, times), "zero_out": (step, times), "substitute": (both, times)}
+
+
+def _cut(run: Run) -> Found:
+    step = Sampled(Additive(run.noise), run.rate, records=run.records, most=run.most)
+    reason = "what is cut depends on the number of records; only zero_out has a proved pair"
+    return {"add_remove": reason, "zero_out": (step, run.steps * run.epochs), "substitute": reason}
+
+
+def _shuffled(order: str) -> Callable[[Run], Found]:
+    def found(run: Run) -> Found:
+        release = Shuffled(run.sigma, run.steps, run.epochs, order)
+        return {"add_remove": _SHIFTED, "zero_out": (release, 1), "substitute": (release, 1)}
+
+    return found
+
+
+def _bins(run: Run) -> Found:
+    if run.sigma < LEAST_SIGMA:
+        reason = f"random allocation has brackets from sigma = {LEAST_SIGMA:g} on"
+        return dict.fromkeys(("add_remove", "zero_out", "substitute"), reason)
+    release: Entry = (Allocated(run.sigma, run.steps), run.epochs)
+    return {"add_remove": release, "zero_out": release, "substitute": "no pair is known for two records in bins"}
+
+
+def _fixed_size(run: Run) -> Found:
+    reason = "the size of a batch is fixed, so only substitution has a proved pair"
+    step = Sampled(Additive(run.noise, 2.0), run.rate, "without_replacement")
+    return {"add_remove": reason, "zero_out": reason, "substitute": (step, run.steps * run.epochs)}
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A way to choose batches: words, its releases by relation, what libraries assume, and the reason for the ends."""
+
+    words: str
+    releases: Callable[[Run], Found]
+    assumed: str
+    ends: str
+
+
+_WRONG = "of Poisson samples, which this run does not draw: no guarantee for it"
+SAMPLERS: dict[str, Sampler] = {
+    "poisson": Sampler(
+        "each record is in each batch with probability batch / records",
+        _poisson,
+        "of Poisson samples, as in this run",
+        _EXACT,
+    ),
+    "poisson_cut": Sampler(
+        "Poisson samples, of which at most `most` records are used",
+        _cut,
+        "of samples without a limit",
+        "at most: proved; at least: data whose other records add nothing",
+    ),
+    "shuffle_each_epoch": Sampler(
+        "batches of a data set that is shuffled anew in each epoch (the usual data loader)",
+        _shuffled("each_epoch"),
+        _WRONG,
+        _KNOWN_ORDER,
+    ),
+    "shuffle_once": Sampler(
+        "batches of a data set that is shuffled once, the same in each epoch", _shuffled("once"), _WRONG, _KNOWN_ORDER
+    ),
+    "no_shuffle": Sampler("batches in a known order", _shuffled("fixed"), _WRONG, _EXACT),
+    "balls_in_bins": Sampler("each record is put into a random step of each epoch", _bins, _WRONG, _EXACT),
+    "fixed_size": Sampler(
+        "each batch is a random subset of fixed size, chosen anew in each step", _fixed_size, _WRONG, _EXACT
+    ),
+}
+
+
+@dataclass(frozen=True)
+class TrainingRow:
+    """The epsilons of a run in one relation.
+
+    - relation: the neighbouring relation.
+    - epsilon: the least and the largest epsilon that the run can have; None if nothing is proved.
+    - reason: where the ends come from, or why there are none.
+    """
+
+    relation: str
+    epsilon: Bounds | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """The epsilons of a training run at one delta.
+
+    Attributes
+    ----------
+    printed : float
+        The epsilon that libraries print: of Poisson samples under add/remove.
+    assumed : str
+        What that assumes, and whether it holds.
+    rows : tuple of TrainingRow
+        For each relation the least epsilon that the run can have and the largest one.
+    about : mapping
+        The sampler in words, and the numbers of the run.
+    """
+
+    printed: float
+    assumed: str
+    rows: tuple[TrainingRow, ...]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        about = self.about
+        yield f"{about['sampler']}: {about['words']}"
+        size = "{records:,} records, batches of {batch:,}, {epochs:,} epochs of {steps:,} steps"
+        yield f"{size.format(**about)}, noise multiplier {about['sigma']:g}"
+        yield f"at delta = {about['delta']:g}:"
+        yield f"  epsilon that libraries print     {from_above(self.printed)}   ({self.assumed})"
+        for row in self.rows:
+            name = f"  {row.relation}: epsilon"
+            if row.epsilon is None:
+                yield f"{name:<34} none: {row.reason}"
+            else:
+                ends = f"at least {from_below(row.epsilon.lower)}, at most {from_above(row.epsilon.upper)}"
+                yield f"{name:<34} {ends}   ({row.reason})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data; an end without a finite value is None."""
+        rows = [
+            {
+                "relation": row.relation,
+                "least": None if row.epsilon is None else _finite(row.epsilon.lower),
+                "most": None if row.epsilon is None else _finite(row.epsilon.upper),
+                "reason": row.reason,
+            }
+            for row in self.rows
+        ]
+        return {**self.about, "printed": _finite(self.printed), "assumed": self.assumed, "epsilons": rows}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if value < float("inf") else None
+
+
+def training_report(
+    sampler: str,
+    sigma: float,
+    records: int,
+    batch: int,
+    epochs: int,
+    delta: float,
+    *,
+    drop_last: bool = False,
+    most: int | None = None,
+) -> TrainingReport:
+    """Return the epsilons of a run of DP-SGD: the printed one, the least one it can have, and the largest one.
+
+    Parameters
+    ----------
+    sampler : str
+        How batches are chosen: "poisson", "poisson_cut" (with `most`), "shuffle_each_epoch" (the usual data loader),
+        "shuffle_once", "no_shuffle", "balls_in_bins" or "fixed_size".
+    sigma : float
+        The noise multiplier: the standard deviation of the noise in a sum of gradients over the clipping length, > 0.
+        Several devices or accumulated gradients are one batch if their gradients are summed before the noise.
+    records : int
+        The number of records, at least 1. It is public under zero_out and substitution.
+    batch : int
+        The number of records in a batch, or its mean for Poisson samples, from 1 to `records`.
+    epochs : int
+        The number of passes over the data, at least 1. A pass has records / batch steps, rounded up.
+    delta : float
+        delta, in (0, 1).
+    drop_last : bool
+        True if a last short batch of an epoch is left out, so that the number of steps is rounded down.
+    most : int, optional
+        The largest number of records that are used of a Poisson sample.
+
+    Returns
+    -------
+    TrainingReport
+        The epsilons by relation, with the reason for each. `print` shows them, and `to_dict` has them as plain data.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the sampler is not known.
+
+    Examples
+    --------
+    >>> report = training_report("shuffle_once", 0.8, 60_000, 60, 5, 1e-6)
+    >>> round(report.printed, 3), [round(row.epsilon.lower, 1) for row in report.rows if row.epsilon]
+    (0.734, [16.6, 34.3])
+    """
+    named = SAMPLERS[choice("sampler", sampler, tuple(SAMPLERS))]
+    sigma, delta = scalar("sigma", sigma, 0), scalar("delta", delta, 0, 1)
+    records = whole("records", records, 1, 2**53)
+    batch, epochs = whole("batch", batch, 1, records), whole("epochs", epochs, 1, 10**4)
+    if (sampler == "poisson_cut") != (most is not None):
+        raise ValueError(f"most = {most!r} is not valid with sampler = {sampler!r}; valid: both poisson_cut and most")
+    steps = max(records // batch if drop_last else ceil(records / batch), 1)
+    run = Run(sigma, records, batch, epochs, steps, most)
+    rows = tuple(_row(relation, found, named, delta) for relation, found in named.releases(run).items())
+    poisson = Ledger([(Sampled(Additive(run.noise), run.rate), steps * epochs)], "add_remove")
+    about = {"sampler": sampler, "words": named.words, "sigma": sigma, "records": records, "batch": batch}
+    about |= {"epochs": epochs, "steps": steps, "delta": delta} | ({"most": most} if most is not None else {})
+    return TrainingReport(poisson.epsilon(delta).upper, named.assumed, rows, about)
+
+
+def _row(relation: str, found: Entry | str, sampler: Sampler, delta: float) -> TrainingRow:
+    if isinstance(found, str):
+        return TrainingRow(relation, None, found)
+    return TrainingRow(relation, Ledger([found], relation).epsilon(delta), sampler.ends)

@@ -1,0 +1,116 @@
+"""The epsilons of training runs: against dp_accounting, closed forms, and the ledgers of each sampler."""
+
+import json
+from math import exp, sqrt
+
+import dp_accounting as google
+import pytest
+from dp_accounting.pld import PLDAccountant
+from scipy import optimize, stats
+
+from tcdp_sim.accounting import Additive, Ledger, Sampled, Shuffled, training_report
+from tcdp_sim.accounting.training import SAMPLERS
+from tcdp_sim.calibration import calibrate_releases
+from tcdp_sim.noise import Gaussian
+from tcdp_sim.privacy import ApproxDP
+
+RUN = {"sigma": 0.8, "records": 60_000, "batch": 60, "epochs": 5, "delta": 1e-6}
+
+
+def delta_of_known_order(sigma, epochs, epsilon):
+    """The closed profile of Gaussian noise with m = sqrt(epochs) / sigma."""
+    m = sqrt(epochs) / sigma
+    return stats.norm.cdf(m / 2 - epsilon / m) - exp(epsilon) * stats.norm.cdf(-m / 2 - epsilon / m)
+
+
+def known_order(sigma, epochs, delta):
+    return optimize.brentq(lambda e: delta_of_known_order(sigma, epochs, e) - delta, 0, 60, xtol=1e-10)
+
+
+def epsilons(report):
+    return {row.relation: row.epsilon for row in report.rows if row.epsilon is not None}
+
+
+@pytest.mark.parametrize(
+    ("sigma", "steps", "epochs", "each", "once"),
+    [(0.8, 1000, 5, 9.84, 16.6107), (1.0, 500, 10, 6.77, 19.4237), (0.6, 1000, 1, 8.83, 8.8334)],
+)
+def test_the_three_numbers(sigma, steps, epochs, each, once):
+    """The least epsilons of an independent prototype, to its printed digits; the printed one of dp_accounting."""
+    run = {"sigma": sigma, "records": 60 * steps, "batch": 60, "epochs": epochs, "delta": 1e-6}
+    event = google.PoissonSampledDpEvent(1 / steps, google.GaussianDpEvent(sigma))
+    accountant = PLDAccountant().compose(google.SelfComposedDpEvent(event, steps * epochs))
+    for sampler, least in (("shuffle_each_epoch", each), ("shuffle_once", once)):
+        report = training_report(sampler, **run)
+        assert report.printed == pytest.approx(accountant.get_epsilon(1e-6), rel=5e-3)
+        found = epsilons(report)["zero_out"]
+        assert found.lower == pytest.approx(least, rel=1e-3)
+        assert found.upper == pytest.approx(known_order(sigma, epochs, 1e-6), rel=2e-4)
+        assert found.lower > 4 * report.printed
+
+
+@pytest.mark.parametrize("sampler", [name for name in SAMPLERS if name != "poisson_cut"])
+def test_rows_are_ledgers(sampler):
+    """Every relation has a row: a bracket, or a reason why there is none."""
+    report = training_report(sampler, **RUN)
+    assert [row.relation for row in report.rows] == ["add_remove", "zero_out", "substitute"]
+    assert all(row.reason for row in report.rows)
+    assert epsilons(report)
+    for found in epsilons(report).values():
+        assert 0 < found.lower <= found.upper
+    if sampler == "poisson":
+        assert report.printed == epsilons(report)["add_remove"].upper == epsilons(report)["zero_out"].upper
+    if sampler == "fixed_size":
+        step = Sampled(Additive(Gaussian(0.8), 2.0), 0.001, "without_replacement")
+        assert epsilons(report)["substitute"] == Ledger([(step, 5000)], "substitute").epsilon(1e-6)
+
+
+def test_a_limit_on_samples():
+    report = training_report("poisson_cut", **RUN, most=120)
+    ledger = Ledger([(Sampled(Additive(Gaussian(0.8)), 0.001, records=60_000, most=120), 5000)], "zero_out")
+    assert epsilons(report) == {"zero_out": ledger.epsilon(1e-6)}
+
+
+@pytest.mark.parametrize(
+    ("records", "batch", "drop_last", "steps"), [(100, 30, False, 4), (100, 30, True, 3), (10, 10, False, 1)]
+)
+def test_steps_of_an_epoch(records, batch, drop_last, steps):
+    report = training_report("shuffle_once", 1.0, records, batch, 2, 1e-5, drop_last=drop_last)
+    assert report.about["steps"] == steps
+    assert epsilons(report)["zero_out"] == Ledger([Shuffled(1.0, steps, 2, "once")], "zero_out").epsilon(1e-5)
+
+
+def test_the_report_as_text_and_as_plain_data():
+    report = training_report("shuffle_each_epoch", **RUN)
+    data = json.loads(json.dumps(report.to_dict()))
+    assert data["printed"] == report.printed
+    assert [row["least"] is None for row in data["epsilons"]] == [True, False, False]
+    text = str(report)
+    assert "60,000 records" in text
+    assert "at least 9.84" in text
+    assert text.count("none: ") == 1
+
+
+@pytest.mark.parametrize("release", [Shuffled(1.0, 100, 3), Shuffled(1.0, 100, 3, "once"), Shuffled(1.0, 7)])
+def test_the_least_noise_for_a_run(release):
+    """By the closed profile of a known order, which is the proved end: delta(4) is 1e-6."""
+    found = calibrate_releases([release], ApproxDP(4.0, 1e-6), relation="zero_out")
+    ((noisy, _),) = found.ledger.entries
+    assert 0.999e-6 <= delta_of_known_order(noisy.sigma, noisy.epochs, 4.0) <= 1e-6 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"sampler": "shuffle"}, "sampler = 'shuffle' is not known"),
+        ({"sigma": -1}, "sigma"),
+        ({"batch": 10**6}, "batch"),
+        ({"epochs": 0}, "epochs"),
+        ({"delta": 1.5}, "delta"),
+        ({"most": 3}, "most = 3 is not valid with sampler"),
+        ({"sampler": "poisson_cut"}, "most = None is not valid"),
+    ],
+)
+def test_mistakes_are_one_line(given, told):
+    with pytest.raises(ValueError, match=told):
+        training_report(**({"sampler": "poisson"} | RUN | given))
