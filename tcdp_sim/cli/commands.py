@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tcdp_sim.cli import audit, budget, cheat_sheet, completion, help_text, reproduce, sweep
+from tcdp_sim.cli import account, audit, budget, cheat_sheet, completion, help_text, reproduce, sweep
 from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import Failure, UserError, suggestion
@@ -310,6 +310,11 @@ def _budget(console, file, folder=".") -> int:
         return budget.main(console, file, folder)
 
 
+def _account(console, file, **words) -> int:
+    with working():
+        return account.main(console, file, **words)
+
+
 def _completion(console, words) -> None:
     completion.main(COMMANDS)
 
@@ -405,6 +410,13 @@ COMMANDS = {
         ("FILE.yaml", "[FOLDER]"),
         "print the noise and the least budget for the errors that FILE.yaml allows",
         details=budget.HELP,
+    ),
+    "account": Command(
+        _account,
+        ("FILE",),
+        "print what the releases of FILE.yaml reveal together, and write a statement; check one (FILE.json)",
+        account.WORDS,
+        details=account.HELP,
     ),
     "reproduce": Command(
         reproduce.main, ("[KEY=VALUE ...]",), "compute a verdict on each claim of five papers", details=reproduce.HELP

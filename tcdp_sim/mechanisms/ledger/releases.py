@@ -58,7 +58,9 @@ def read_list(name: str, spec: Any) -> tuple[str, list[Spec]]:
     items = spec["releases"]
     if isinstance(items, str) or not isinstance(items, Sequence) or not items:
         raise UserError(f"{where}: releases = {items!r} is not valid; valid: a list of releases")
-    found = [_checked(f"{where}: release {i + 1}", item) for i, item in enumerate(items)]
+    found = [checked(f"{where}: release {i + 1}", item) for i, item in enumerate(items)]
+    for i, release in enumerate(found):
+        _need_drawn(f"{where}: release {i + 1}", release)
     if relation == "substitute" and any("sampled" in release for release in found):
         raise UserError(f"{where}: a Poisson sample is accounted for under relation = add_remove alone")
     drawn = sum(release["times"] for release in found if _outcomes(release) > _FEW)
@@ -81,22 +83,29 @@ def _histograms(name: str, spec: Mapping[str, Any]) -> tuple[str, list[Spec]]:
     return table.relation, found
 
 
-def _checked(where: str, item: Any) -> Spec:
+def checked(where: str, item: Any) -> Spec:
+    """Return a release of a list with all its keys. Raises UserError."""
     kinds = [kind for kind in FORMS if isinstance(item, Mapping) and kind in item]
     if len(kinds) != 1:
         raise UserError(f"{where} = {item!r} is not valid; valid: one of the keys {', '.join(FORMS)}")
     try:
-        found = FORMS[kinds[0]].checked(where, item) | {"times": whole("times", item.get("times", 1), 1, MOST_TIMES)}
-        pair_of(found, "forward").tilted(1e-3)  # refuses what cannot be drawn
+        return FORMS[kinds[0]].checked(where, item) | {"times": whole("times", item.get("times", 1), 1, MOST_TIMES)}
     except UserError:
         raise
+    except (TypeError, ValueError, ArithmeticError) as mistake:
+        raise UserError(f"{where}: {mistake}") from None
+
+
+def _need_drawn(where: str, found: Spec) -> None:
+    """Raise UserError for a release whose losses cannot be drawn."""
+    try:
+        pair_of(found, "forward").tilted(1e-3)
     except (TypeError, ValueError, ArithmeticError) as mistake:
         raise UserError(f"{where}: {mistake}") from None
     if "bounded_range" in found and "larger_loss" not in found and found["times"] > 1:
         raise UserError(
             f"{where}: the worst pair of several bounded ranges is adaptive; valid: times = 1, or larger_loss"
         )
-    return found
 
 
 def _noise(where: str, item: Mapping[str, Any]) -> Spec:
