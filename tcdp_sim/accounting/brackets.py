@@ -6,7 +6,7 @@ import numpy as np
 
 from tcdp_sim.accounting.composed_pairs import Entries, all_attained, has_loose_pairs, worlds
 from tcdp_sim.accounting.releases.release import Case, Laws
-from tcdp_sim.accounting.single import closed_epsilon, closed_profile, exact_profile
+from tcdp_sim.accounting.single import closed_epsilon, closed_profile, exact_profile, is_cut
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.any_loss import AnyLoss
 from tcdp_sim.exact.losses.lists import bracket, expected, infinite
@@ -53,7 +53,7 @@ def least_delta(entries: Entries, relation: str | None, epsilon: float, share: f
     profile = exact_profile(entries)
     if profile is not None:
         closed = profile(epsilon)
-        if closed.upper - closed.lower <= share * closed.upper:
+        if closed.upper - closed.lower <= share * closed.upper or is_cut(entries):
             return closed
     found = answer(entries, relation, delta_question(epsilon, lambda high: share * high))
     if profile is not None:

@@ -38,7 +38,7 @@ class Filter:
         For ApproxDP without `order`: the releases that are expected, each alone or as a pair (release, times). The
         order is the one that admits this list most often. Another order may admit other releases more often, but the
         guarantee holds for every release.
-    relation : {"add_remove", "substitute", None}
+    relation : {"add_remove", "substitute", "zero_out", None}
         The neighbouring relation, in which all sensitivities and guarantees are stated.
 
     Attributes

@@ -1,5 +1,6 @@
 """A list of releases, and the brackets that follow from all of them together."""
 
+import json
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ from tcdp_sim.accounting.composed_pairs import Entries, Split, merged
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.accounting.table import DELTA, html, table_rows, text
-from tcdp_sim.core.errors import scalar, whole
+from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import ULP, Bounds
 from tcdp_sim.core.rounded import from_above
-from tcdp_sim.privacy.relation import known_relation
+from tcdp_sim.privacy.relation import Relation, known_relation
 
 MOST_RELEASES = 10**7
 _FINE = 1e-4  # relative tolerance of an advantage
@@ -37,7 +38,7 @@ class Ledger:
     ----------
     releases : iterable
         Releases, or pairs (release, times) with whole times from 1.
-    relation : {"add_remove", "substitute", None}
+    relation : {"add_remove", "substitute", "zero_out", None}
         The neighbouring relation, in which all sensitivities are stated. None is for lists in which no release depends
         on it.
 
@@ -60,7 +61,7 @@ class Ledger:
 
     def __init__(self, releases: Iterable[Any] = (), relation: str | None = None) -> None:
         if relation is not None:
-            relation = known_relation(relation)
+            relation = known_relation(relation, Relation)
         if isinstance(releases, Release) or not isinstance(releases, Iterable):
             raise ValueError(f"releases = {releases!r} is not valid; valid: a list of releases or (release, times)")
         object.__setattr__(self, "relation", relation)
@@ -68,6 +69,88 @@ class Ledger:
         if self.releases > MOST_RELEASES:
             raise ValueError(f"the ledger has {self.releases:,} releases; valid: at most {MOST_RELEASES:,}")
         cases_of_list(self.entries, relation, False)  # refuses a release without a pair for the relation
+
+    @classmethod
+    def from_events(cls, event: Any, relation: str = "add_remove") -> "Ledger":
+        """Return the ledger of an event tree of dp_accounting.
+
+        See https://github.com/google/differential-privacy/tree/main/python/dp_accounting.
+
+        Parameters
+        ----------
+        event : DpEvent
+            The tree, or its named tuple: composed and self-composed events, Gaussian, Laplace and discrete Laplace
+            noise, samples of these (Poisson, with a limit, with and without replacement), mixtures of Gaussians, trees
+            of one epoch, randomised response, zCDP. Its noise is for values of norm at most 1, which move a sum by 2
+            under substitution.
+        relation : {"add_remove", "substitute", "zero_out"}
+            The neighbouring relation. dp_accounting calls them ADD_OR_REMOVE_ONE, REPLACE_ONE and REPLACE_SPECIAL.
+
+        Returns
+        -------
+        Ledger
+            The releases of the tree. dp_accounting itself is not needed.
+
+        Raises
+        ------
+        ValueError
+            If an event has no release in this relation.
+        """
+        from tcdp_sim.accounting.imports.events import of_event  # imported late, as few ledgers need it
+
+        return cls(of_event(event, known_relation(relation, Relation)), relation)
+
+    @classmethod
+    def from_opacus(cls, history: Any, relation: str = "add_remove") -> "Ledger":
+        """Return the ledger of an opacus accountant, or of its history.
+
+        Parameters
+        ----------
+        history : list of (float, float, int), or an accountant
+            Noise multiplier, sample rate and number of steps, each time they changed.
+        relation : {"add_remove", "zero_out"}
+            The neighbouring relation.
+
+        Returns
+        -------
+        Ledger
+            Poisson samples with Gaussian noise. A run whose batches are shuffled is another mechanism.
+
+        Raises
+        ------
+        ValueError
+            If the history has another form.
+        """
+        from tcdp_sim.accounting.imports.histories import of_opacus
+
+        return cls(of_opacus(history), relation)
+
+    @classmethod
+    def from_opendp(cls, measurement: Any, d_in: Any, relation: str | None = None) -> "Ledger":
+        """Return the ledger of what an OpenDP measurement states about inputs at a distance.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            A measurement whose loss is an epsilon, a rho, or an epsilon with a fixed delta.
+        d_in : number
+            The distance of neighbouring inputs in the measurement's metric.
+        relation : {"add_remove", "substitute", "zero_out", None}
+            The neighbouring relation that the distance stands for.
+
+        Returns
+        -------
+        Ledger
+            One black box (`Claimed`).
+
+        Raises
+        ------
+        ValueError
+            If the loss is of another kind, or infinite.
+        """
+        from tcdp_sim.accounting.imports.histories import of_opendp
+
+        return cls(of_opendp(measurement, d_in), relation)
 
     @property
     def releases(self) -> int:
@@ -219,6 +302,86 @@ class Ledger:
         alpha = 1 / scalar("candidates", candidates, 1, closed=True)
         rounded = Bounds(1 - ULP, 1.0, 1 + ULP)  # the power is concave in alpha
         return (risk.power(self.entries, self.relation, alpha) * rounded).clipped(0.0, 1.0)
+
+    def statement(
+        self,
+        form: str = "md",
+        *,
+        deltas: Iterable[float] = (1e-6,),
+        epsilons: Iterable[float] = (),
+        tolerance: float = 1e-4,
+        title: str | None = None,
+        unit: str | None = None,
+        population: str | None = None,
+        period: str | None = None,
+        contact: str | None = None,
+    ) -> str:
+        """Return a statement of what the list reveals, for readers or for their programs.
+
+        It has the relation, every release with its parameters and times, brackets at the deltas and epsilons that are
+        asked for, the risks of attacks, and the way to get the same numbers again.
+
+        Parameters
+        ----------
+        form : {"md", "json"}
+            One page of Markdown with numbers that are rounded to the safe side, or JSON with all digits, of the schema
+            `tcdp_sim/accounting/statements/schema.json`.
+        deltas, epsilons : iterable of float
+            The deltas at which epsilon is stated, in [0, 1], and the epsilons at which delta is stated, at least 0.
+        tolerance : float
+            The aim for the distance of the ends of an epsilon, relative to the upper one, above 0.
+        title, unit, population, period, contact : str, optional
+            What only the publisher knows. The page says where such a text is missing.
+
+        Returns
+        -------
+        str
+            The statement.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or a release is of a class that a reader does not have.
+
+        Examples
+        --------
+        >>> from tcdp_sim.accounting import Additive, Ledger
+        >>> from tcdp_sim.noise import Gaussian
+        >>> text = Ledger([(Additive(Gaussian(10.0)), 20)]).statement("json", unit="one person")
+        >>> round(Ledger.from_statement(text).epsilon(1e-6).upper, 3)
+        1.995
+        """
+        from tcdp_sim.accounting.statements import page, statement
+
+        choice("form", form, ("md", "json"))
+        given = (title, unit, population, period, contact)
+        about = dict(zip(statement.PUBLISHER, given, strict=True))
+        found = statement.statement(self, deltas, epsilons, scalar("tolerance", tolerance, 0), about)
+        return page.markdown(found) if form == "md" else json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_statement(cls, text: str) -> "Ledger":
+        """Return the ledger of a statement in JSON, which gives the same numbers.
+
+        Parameters
+        ----------
+        text : str
+            What `statement("json")` returned.
+
+        Returns
+        -------
+        Ledger
+            The ledger.
+
+        Raises
+        ------
+        ValueError
+            If the text is no such statement, or a release in it is not valid.
+        """
+        from tcdp_sim.accounting.statements import plain, statement
+
+        data = statement.read(text)
+        return _ledger(plain.to_entries(data["releases"]), data.get("relation"))
 
     def times(self, times: int) -> "Ledger":
         """Return the ledger of this list, released several times.

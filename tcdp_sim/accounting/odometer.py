@@ -23,7 +23,7 @@ class Odometer:
         The probability that the bound fails at some time, in (0, 1).
     order : float or array_like of float
         Renyi orders, above 1. They are fixed in advance.
-    relation : {"add_remove", "substitute", None}
+    relation : {"add_remove", "substitute", "zero_out", None}
         The neighbouring relation, in which all sensitivities and guarantees are stated.
 
     Attributes

@@ -7,6 +7,7 @@ from tcdp_sim.accounting.brackets import answer, cases_of_list, least_delta, siz
 from tcdp_sim.accounting.composed_pairs import Entries, has_loose_pairs
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.core.search import minimize_scalar
+from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.exact.losses.powers import error_question, power_question, quantile_question
 
 _NARROW, _SHARE, _FINEST = 2e-5, 5e-4, 1e-13  # aims for the distance of ends: absolute, relative, least
@@ -61,14 +62,29 @@ def posterior(entries: Entries, relation: str | None, prior: float, probability:
     """Return the posterior that is reached with the given probability: logit = logit of the prior + a quantile of L."""
     if not entries:
         return Bounds(prior, prior, prior)
-    question = quantile_question(probability, _WIDTH * size_of_losses(entries, relation))
-    low, high = worst(cases_of_list(entries, relation, False), question)
+    low, high = _single_quantile(entries, relation, probability) or (-inf, inf)
+    if not high - low < inf:
+        question = quantile_question(probability, _WIDTH * size_of_losses(entries, relation))
+        low, high = worst(cases_of_list(entries, relation, False), question)
     odds = log(prior) - log1p(-prior)
     error = 4 * _ROUNDING * (1 + abs(odds))
     middle = low if high == inf else 0.5 * (low + high)
     ends = (low - error - _ROUNDING * abs(low), middle, high + error + _ROUNDING * abs(high))
     lower, middle, upper = (_logistic(odds + end) for end in ends)
     return Bounds(lower * (1 - 2 * _ROUNDING), middle, min(upper * (1 + 2 * _ROUNDING), 1.0))
+
+
+def _single_quantile(entries: Entries, relation: str | None, probability: float) -> tuple[float, float] | None:
+    """Return the quantile of the loss of one release whose loss rises with its output, None for other lists."""
+    found = []
+    for case in cases_of_list(entries, relation, False):
+        for way in case:
+            (law, times), *others = way
+            ends = law.quantile(probability) if isinstance(law, PairLoss) and times == 1 and not others else None
+            if ends is None:
+                return None
+            found.append(ends)
+    return max(low for low, _ in found), max(high for _, high in found)
 
 
 def _renyi_power(entries: Entries, relation: str | None, alpha: float) -> float:

@@ -35,7 +35,7 @@ def closed_profile(entries: Entries) -> Profile | None:
     release = alone[0][0]
     if isinstance(release, Additive):
         return _of_noise(release)
-    if isinstance(release, Sampled) and release.scheme == "poisson" and 0 < release.sampling_probability < 1:
+    if isinstance(release, Sampled) and release.is_poisson and 0 < release.sampling_probability < 1:
         base = _of_noise(release.release)
         return None if base is None else _sampled(base, release.sampling_probability)
     return None
@@ -44,7 +44,15 @@ def closed_profile(entries: Entries) -> Profile | None:
 def exact_profile(entries: Entries) -> Profile | None:
     """Return the profile in closed form, or the profile of a single pair of mixtures; None if there is neither."""
     release, times = entries[0] if len(entries) == 1 else (None, 0)
-    return release.profile if times == 1 and isinstance(release, MixturePair) else closed_profile(entries)
+    if times == 1 and (isinstance(release, MixturePair) or (isinstance(release, Sampled) and release.has_profile)):
+        return release.profile
+    return closed_profile(entries)
+
+
+def is_cut(entries: Entries) -> bool:
+    """Return True for one release of a sample that may be cut, whose two ends are those of different pairs."""
+    release, times = entries[0] if len(entries) == 1 else (None, 0)
+    return times == 1 and isinstance(release, Sampled) and release.most is not None
 
 
 def closed_epsilon(profile: Profile, delta: float) -> Bounds:

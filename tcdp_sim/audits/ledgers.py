@@ -93,7 +93,7 @@ def _pair(release: Any) -> ReleasePair:
     match release:
         case Additive(noise=noise, sensitivity=shift):
             return lattice_pair(noise, shift) if noise.is_discrete else NoisePair(noise, shift)
-        case Sampled(release=base, sampling_probability=rate, scheme="poisson"):
+        case Sampled(release=base, sampling_probability=rate, is_poisson=True) if not base.noise.is_discrete:
             return NoisePair(base.noise, base.sensitivity, rate)
         case RandomisedResponse(epsilon=epsilon, k=k):
             return response_pair(epsilon, k)

@@ -57,7 +57,7 @@ def count_list(name: str, spec: Mapping[str, Any]) -> CountList:
     """
     where = f"list {name}"
     only_keys(where, spec, KEYS)
-    relation = str(choice(f"{where}: relation", given(where, spec, "relation", ", ".join(Relation)), tuple(Relation)))
+    relation = str(choice(f"{where}: relation", given(where, spec, "relation", ", ".join(CELLS)), tuple(CELLS)))
     if (spec.get("sigma_squared") is None) == (spec.get("rho") is None):
         raise UserError(f"{where}: one of sigma_squared and rho has to be given; valid: the name of its column")
     size = "sigma_squared" if spec.get("rho") is None else "rho"

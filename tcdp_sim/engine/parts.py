@@ -8,7 +8,7 @@ from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import exact, stopping
 from tcdp_sim.engine.numerics_mismatch import check_heads
 from tcdp_sim.engine.pending import Pending
-from tcdp_sim.engine.run import cannot_write, damages, report, until_precise
+from tcdp_sim.engine.run import cannot_write, damages, report, simulate_all
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.store import journal, kept_plan
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
@@ -57,7 +57,7 @@ def _compute(study: Study, run: PartRun, tell: Tell, exact_values: ExactValues) 
     failed: set[str] = set()
     with Workers(s, tell) as workers:
         try:
-            wanted = until_precise(study, run, todo, wanted, failed, workers, tell)
+            wanted = simulate_all(study, run, todo, wanted, failed, workers, tell)
         finally:
             report(study, run, wanted, tell, None)
         if exact_values.width:

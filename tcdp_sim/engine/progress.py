@@ -87,9 +87,16 @@ class ProgressLine:
 
     - silent: a function that returns the workers without a sign of life. They are named in the line.
     - what: the activity as a verb without its ending, such as "simulat".
+    - patience: seconds before anything is shown, so that short work shows nothing.
     """
 
-    def __init__(self, tally: Counted, silent: Callable[[], Sequence[str]] = tuple, what: str = "simulat") -> None:
+    def __init__(
+        self,
+        tally: Counted,
+        silent: Callable[[], Sequence[str]] = tuple,
+        what: str = "simulat",
+        patience: float = 0.0,
+    ) -> None:
         self._tally = tally
         self._verb = what
         self._silent = silent
@@ -99,7 +106,9 @@ class ProgressLine:
         self._console = Terminal(stderr=True)
         self._live = self._console.is_terminal
         self._started = self._last_drawn = self._arrived = time.monotonic()
-        self._next_log = self._started + FIRST_SECONDS
+        self._next_log = self._started + max(FIRST_SECONDS, patience)
+        self._first_drawn = self._started + patience
+        self._drawn = False
         self._bar = Progress(
             TextColumn(f"{what}ing"),
             BarColumn(),
@@ -127,12 +136,19 @@ class ProgressLine:
 
     def _show(self, now: float) -> None:
         """Draw the line, or log it, if it is time to."""
-        if self._live and now - self._last_drawn > LIVE_SECONDS:
+        if self._live and now >= self._first_drawn and now - self._last_drawn > LIVE_SECONDS:
+            self._draw()
             self._last_drawn = now
             self._bar.update(self._task, completed=self._tally.work, what=self._what() + self._quiet(now))
         if now > self._next_log:
             self._next_log = now + LOG_SECONDS
             self._say(now)
+
+    def _draw(self) -> None:
+        """Begin the live line, once."""
+        if not self._drawn:
+            self._drawn = True
+            self._bar.start()
 
     def _what(self) -> str:
         """Return the tally in words, with the silent workers."""
@@ -164,13 +180,15 @@ class ProgressLine:
             self._console.print(line, highlight=False, soft_wrap=True)
 
     def __enter__(self) -> "ProgressLine":
-        self._bar.start()
+        if self._first_drawn <= self._started:
+            self._draw()
         self._ticker.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end.set()
         self._ticker.join()
-        self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))
-        self._bar.stop()
+        if self._drawn:
+            self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))
+            self._bar.stop()
         LOG.info("%sed: %s", self._verb, self._tally)

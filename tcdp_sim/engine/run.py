@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tcdp_sim.core import log, own_noises
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import Failure, UserError, reason
@@ -20,6 +18,7 @@ from tcdp_sim.engine.numerics_mismatch import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.simulate import Done
+from tcdp_sim.engine.until_precise import until_precise
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.mechanisms import Mechanism, UserFunction
 from tcdp_sim.mechanisms.functions import needs_code
@@ -88,7 +87,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
     failed: set[str] = set()
     with Workers(s, tell) as workers:
         try:
-            wanted = until_precise(study, run, todo, wanted, failed, workers, tell)
+            wanted = simulate_all(study, run, todo, wanted, failed, workers, tell)
         finally:
             report(study, run, wanted, tell, study.folder / "problems.csv")
         if len(failed) == len(cells):
@@ -174,27 +173,16 @@ def _shown(blocks: "Iterator[xr.Dataset]", line: ProgressLine) -> "Iterator[xr.D
         yield block
 
 
-def until_precise(
-    study: Study,
-    run: Run,
-    todo: Pending,
-    wanted: Wanted,
-    failed: set[str],
-    workers: Workers,
-    tell: Tell,
+def simulate_all(
+    study: Study, run: Run, todo: Pending, wanted: Wanted, failed: set[str], workers: Workers, tell: Tell
 ) -> Wanted:
-    """Simulate pilots and estimates, and return the chunks that the cells have in the end."""
-    while True:
-        if todo:
-            _need_code(study)
-            _simulate(study, run, todo, wanted, failed, workers, tell)
-        more = stopping.more(run, wanted, study.settings)
-        grown = int(np.count_nonzero(more.chunks > wanted.chunks))
-        if not grown:
-            return wanted
-        todo = Pending(study.plan.laws, more, run.has, failed)
-        tell(f"target_mcse: {grown} cells need more trials; {len(todo)} chunks to simulate")
-        wanted = more
+    """Simulate pilots and estimates into the run's folder, and return the chunks that the cells have in the end."""
+
+    def simulate_pending(pending: Pending, planned: Wanted) -> None:
+        _need_code(study)
+        _simulate(study, run, pending, planned, failed, workers, tell)
+
+    return until_precise(study.plan.laws, study.settings, run, todo, wanted, simulate_pending, failed, tell)
 
 
 def _simulate(

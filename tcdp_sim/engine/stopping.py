@@ -7,15 +7,14 @@ the number of further trials is fixed. Each step looks at the chunks so far, in 
 decision is a function of (seed, law) alone: workers, batches, crashes and resumes change nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil, inf, isnan
+from typing import Any, Protocol
 
 import numpy as np
 
 from tcdp_sim.engine.pending import Wanted
-from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.packed_cells import Cells
-from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.estimates import mean, proportion
 from tcdp_sim.summaries.summary import Distribution, Summary
 
@@ -26,7 +25,33 @@ MARGIN = 1.2  # times the trials that the pilot's standard error asks for, which
 Targets = Mapping[str, Mapping[str, float]]
 
 
-def start(cells: Cells, settings: Settings, chunks: "int | np.ndarray | None" = None) -> Wanted:
+class Precision(Protocol):
+    """How many trials the cells of a study or a sweep get, in chunks of `chunk` trials.
+
+    `chunks` is the number of a cell without a target, and the least number of an estimate with one.
+    """
+
+    @property
+    def chunk(self) -> int: ...
+    @property
+    def chunks(self) -> int: ...
+    @property
+    def max_trials(self) -> int: ...
+    @property
+    def target_mcse(self) -> Mapping[str, Any] | None: ...
+
+
+class Store(Protocol):
+    """The chunks of a run that are there, in its folder or in memory."""
+
+    def has(self, cell: str, chunk: int) -> bool:
+        """Return True if a chunk is there."""
+
+    def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
+        """Return the summary of chunks that are there."""
+
+
+def start(cells: Cells, settings: Precision, chunks: "int | np.ndarray | None" = None) -> Wanted:
     """Return the chunks that cells need at first: all of them, or those of their pilots if there is a target.
 
     `chunks` is the number of chunks without a target, by default that of the settings; 0 for cells of other parts.
@@ -38,7 +63,7 @@ def start(cells: Cells, settings: Settings, chunks: "int | np.ndarray | None" = 
     return Wanted(cells, pilots, pilots)
 
 
-def as_needed(run: Run, cells: Cells, settings: Settings) -> Wanted:
+def as_needed(run: Store, cells: Cells, settings: Precision) -> Wanted:
     """Return the chunks that each cell needs, as far as its stored chunks show how many its target needs."""
     wanted = start(cells, settings)
     while True:
@@ -48,7 +73,7 @@ def as_needed(run: Run, cells: Cells, settings: Settings) -> Wanted:
         wanted = grown
 
 
-def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:
+def more(run: Store, wanted: Wanted, settings: Precision) -> Wanted:
     """Return the chunks that cells need, which equal `wanted` if no pilot has ended.
 
     A cell that lacks a chunk keeps its number.
@@ -60,7 +85,7 @@ def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:
     return wanted.with_chunks(chunks, pilots)
 
 
-def estimate(run: Run, cell: str, settings: Settings) -> range:
+def estimate(run: Store, cell: str, settings: Precision) -> range:
     """Return the chunks of the estimate of a cell under a target, without chunks if its pilot has not ended."""
     pilot = chunks = first_pilot(settings.chunks)
     while (grown := _grown(run, cell, pilot, chunks, settings)) != (pilot, chunks):
@@ -68,7 +93,7 @@ def estimate(run: Run, cell: str, settings: Settings) -> range:
     return range(pilot, chunks)
 
 
-def _grown(run: Run, cell: str, pilot: int, chunks: int, settings: Settings) -> tuple[int, int]:
+def _grown(run: Store, cell: str, pilot: int, chunks: int, settings: Precision) -> tuple[int, int]:
     """Return the chunks of a cell's pilot, and all that it needs, after its present ones."""
     if not chunks or pilot < chunks or not all(run.has(cell, chunk) for chunk in range(chunks)):
         return pilot, chunks
@@ -102,7 +127,7 @@ def _estimate(needed: float, least: int, most: int) -> int:
     return max(least, ceil(min(needed * MARGIN, most)))
 
 
-def predicted(summary: Summary, settings: Settings) -> int:
+def predicted(summary: Summary, settings: Precision) -> int:
     """Return the number of chunks that a cell will need, estimated from trials of any number."""
     if not settings.target_mcse:
         return settings.chunks

@@ -6,8 +6,10 @@ Q is the law of Z, and P is the law of Z + shift. They are the noisy answers wit
 from dataclasses import dataclass
 from itertools import accumulate
 from math import fsum
+from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import binom
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, real, scalar
@@ -165,22 +167,52 @@ def dominating_pairs(
     - `sampling_probability`: the sampling probability s, in (0, 1].
     - `records`: the number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
     """
+    need_density(Mixture(noise).noise)
+    noise.need_log_concave(f"find dominating pairs of {noise!r}")
+    return tuple(DominatingPair(*pair) for pair in labelled_pairs(noise, shift, sampling_probability, scheme, records))
+
+
+class LabelledPair(NamedTuple):
+    """The fields of a `DominatingPair`, of any noise that is log-concave on its outputs."""
+
+    parts: tuple[tuple[float, Mixture, Mixture], ...]
+    symmetric: bool = False
+    rest: float | None = None
+
+
+def labelled_pairs(
+    noise: Noise, shift: float, sampling_probability: float, scheme: str, records: int | None = None
+) -> tuple[LabelledPair, ...]:
+    """Return what `dominating_pairs` returns, for continuous and discrete noise.
+
+    The reasons given there hold on a lattice too if its log masses are concave and shifts are whole steps.
+    """
     choice("scheme", scheme, SCHEMES)
     s, shift = scalar("sampling_probability", sampling_probability, 0, 1, finite=False), scalar("shift", shift, 0)
     inclusion_probability(s, scheme, records)
-    need_density(Mixture(noise).noise)
-    noise.need_log_concave(f"find dominating pairs of {noise!r}")
     if scheme == "poisson_substitution":
         up, down = (subsampled(noise, moved, s)[0] for moved in (shift, -shift))
-        return (DominatingPair(((1.0, up, down),)),)
+        return (LabelledPair(((1.0, up, down),)),)
     if scheme in ("poisson", "without_replacement"):
         p, q = subsampled(noise, shift, s)
         if scheme == "poisson":
-            return DominatingPair(((1.0, p, q),)), DominatingPair(((1.0, q, p),))
-        return (DominatingPair(((1.0, p, q),), True),)
+            return LabelledPair(((1.0, p, q),)), LabelledPair(((1.0, q, p),))
+        return (LabelledPair(((1.0, p, q),), True),)
     probabilities, eta = draw_count_probabilities(s, records), inclusion_probability(s, scheme, records)
     forward = tuple((each / eta, *subsampled(noise, k * shift, eta)) for k, each in enumerate(probabilities, start=1))
     rest = draw_count_tail(s, records, len(probabilities)) / eta
     if scheme == "with_replacement":
-        return (DominatingPair(forward, True, rest),)
-    return DominatingPair(forward, rest=rest), DominatingPair(tuple((w, q, p) for w, p, q in forward), rest=rest)
+        return (LabelledPair(forward, True, rest),)
+    return LabelledPair(forward, rest=rest), LabelledPair(tuple((w, q, p) for w, p, q in forward), rest=rest)
+
+
+def of_group(noise: Noise, shift: float, sampling_probability: float, records: int) -> tuple[LabelledPair, ...]:
+    """Return both directions of the pair of a user with several records in a Poisson sample.
+
+    The number of records that are sampled is binomial, and all of them move the answer alike, which is attained.
+    """
+    s, shift = scalar("sampling_probability", sampling_probability, 0, 1, finite=False), scalar("shift", shift, 0)
+    weights = binom.pmf(np.arange(records + 1), records, s)
+    shifts = tuple((shift * np.arange(records + 1)).tolist())
+    p, q = Mixture(noise, shifts, tuple((weights / weights.sum()).tolist())), Mixture(noise)
+    return LabelledPair(((1.0, p, q),)), LabelledPair(((1.0, q, p),))

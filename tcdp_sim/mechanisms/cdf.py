@@ -33,7 +33,7 @@ from tcdp_sim.ordered.prefix_sums import (
 from tcdp_sim.ordered.prefix_sums.factorisation import MOST_BINS
 from tcdp_sim.ordered.prefix_sums.weighted_tree import best_shares, noisy_levels
 from tcdp_sim.privacy import Guarantee
-from tcdp_sim.privacy.relation import Relation, from_axis, written
+from tcdp_sim.privacy.relation import OF_COUNTS, from_axis, written
 
 TILE = 2**18  # numbers drawn at a time
 UNEQUAL = "rows that move by unequal amounts"  # the case whose privacy loss is not drawn
@@ -82,7 +82,7 @@ class Cdf(Mechanism):
         NOISE,
         *TCDP_TARGET,
         DELTA,
-        Axis("neighbours", "neighbouring relation", "", ", ".join(map(written, Relation)), "text"),
+        Axis("neighbours", "neighbouring relation", "", ", ".join(map(written, OF_COUNTS)), "text"),
         replace(K, valid=f"a whole number from 2 to {MOST_BINS}"),
     )
     required = ("method", "noise", "rho", "neighbours", "k")
@@ -95,7 +95,7 @@ class Cdf(Mechanism):
         }
     )
     events = MappingProxyType({})
-    neighbours = f"of the axis neighbours: {' or '.join(map(written, Relation))}"
+    neighbours = f"of the axis neighbours: {' or '.join(map(written, OF_COUNTS))}"
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from tcdp_sim.ordered.quantiles.from_prefix_sums import FACTORISATIONS
 from tcdp_sim.ordered.quantiles.line import KINDS
 from tcdp_sim.ordered.quantiles.method import MOST_QUANTILES, even_levels
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
-from tcdp_sim.privacy.relation import Relation, from_axis, written
+from tcdp_sim.privacy.relation import OF_COUNTS, from_axis, written
 
 SELECTIONS: dict[str, type[Any]] = {  # methods with one epsilon
     "independent": Independent,
@@ -88,7 +88,7 @@ class Quantiles(Mechanism):
         Axis("log2_k", "log2 of the length of the domain", "1", f"{LEAST_LOG2_K} to {MOST_LOG2_K}", "whole"),
         Axis("domain", "elements of the domain", "", ", ".join(KINDS), "text"),
         Axis("records", "records", "", f"{', '.join(SHAPES)}, or a name in mechanism.records", "text"),
-        Axis("neighbours", "neighbouring relation", "", ", ".join(map(written, Relation)), "text"),
+        Axis("neighbours", "neighbouring relation", "", ", ".join(map(written, OF_COUNTS)), "text"),
         *TCDP_TARGET,
         Axis("epsilon", "parameter of pure DP, or with delta of (epsilon, delta)-DP; replaces rho", "nats", POSITIVE),
         DELTA,
@@ -104,7 +104,7 @@ class Quantiles(Mechanism):
         }
     )
     events = MappingProxyType({"success": "all rank errors are at most alpha n"})
-    neighbours = f"of the axis neighbours: {' or '.join(map(written, Relation))}"
+    neighbours = f"of the axis neighbours: {' or '.join(map(written, OF_COUNTS))}"
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:

@@ -1,33 +1,46 @@
 """The simulation of a sweep without a folder: the numbers of all cells, as columns in memory.
 
-Cells of one small chunk are computed together in this process, which costs some microseconds a cell. All other cells,
-and those on workers, take the way of every study: a summary for each chunk, merged. Both give the same bits.
+It is the loop of every study, with the chunks kept in memory. Where a cell is one small chunk, cells are computed
+together in this process, which costs some microseconds a cell instead of a hundred, and gives the same bits.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.log import Tell
 from tcdp_sim.core.streams import generator, generators
-from tcdp_sim.engine import interrupts, stopping
-from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.engine import clusters, interrupts, stopping
+from tcdp_sim.engine.pending import Pending, Wanted
+from tcdp_sim.engine.progress import ProgressLine, Tally
+from tcdp_sim.engine.schedule import Executor, SerialExecutor, simulate
+from tcdp_sim.engine.simulate import Done, Record
+from tcdp_sim.engine.until_precise import Chunks, until_precise
+from tcdp_sim.engine.user_function_task import Carried
+from tcdp_sim.mechanisms.functions import law_of
 from tcdp_sim.mechanisms.functions.calls import place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.store import columns, table
-from tcdp_sim.study import sweeps
+from tcdp_sim.study import packed_cells, sweeps
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
-from tcdp_sim.summaries.summary import Summary, merged, summarise
+from tcdp_sim.summaries.problems import ERROR
+from tcdp_sim.summaries.summary import Summary
 from tcdp_sim.sweeps.arguments import Sweep
-from tcdp_sim.sweeps.pilot import called, told
+from tcdp_sim.sweeps.pilot import Raised, called, in_a_line
+from tcdp_sim.sweeps.shown import carried
 
 Columns = dict[str, tuple[Any, Any, dict[str, str]]]  # name -> (dimensions, values, attributes)
+LineOf = Callable[[Tally], AbstractContextManager[Any]]
 BLOCK = 1024  # cells in a block
+PATIENCE = 1.0  # seconds before a sweep in this process shows its progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +52,11 @@ class Cells:
     ids: Sequence[str]
     streams: Sequence[str | None]
 
-    def block(self, size: int) -> "Iterator[Cells]":
+    def blocks(self, size: int) -> "Iterator[Cells]":
         """Yield the cells in blocks."""
         for start in range(0, len(self.points), size):
             own = slice(start, start + size)
             yield Cells(self.points[own], self.texts[own], self.ids[own], self.streams[own])
-
-    def names(self) -> Iterator[str]:
-        """Yield the names of the cells' own random streams."""
-        return sweeps.streams(self.texts)
-
-    def name(self, i: int) -> str:
-        """Return the name of the random stream that a cell draws from."""
-        return self.streams[i] or next(sweeps.streams([self.texts[i]]))
 
 
 def cells_of(sweep: Sweep) -> Cells:
@@ -60,103 +65,177 @@ def cells_of(sweep: Sweep) -> Cells:
     return Cells(list(sweep.points.values()), list(sweep.points), *identities)
 
 
-def simulated(sweep: Sweep, cells: Cells, advance: Callable[[], None], failed: dict[str, str]) -> Iterator[Columns]:
-    """Yield the columns of consecutive cells, simulated in this process.
+@dataclass
+class Problems:
+    """What a sweep does about errors and warnings of its function. `failed` has a line for each cell with an error."""
 
-    `advance` is called after each chunk. With on_error=continue, `failed` gets a line for each cell that has an error,
-    by its id.
-    """
-    together = sweep.chunks == 1 and sweep.chunk <= TOGETHER and not (sweep.share or sweep.target_mcse)
-    together &= sweep.on_error == "raise"
-    size = min(BLOCK, max(1, VALUES // sweep.chunk)) if together else BLOCK
-    for block in cells.block(size):
-        interrupts.check()
-        found = _together(sweep, block, advance) if together else None
-        yield found if found is not None else _one_by_one(sweep, block, advance, failed)
+    sweep: Sweep
+    tell: Tell
+    failed: dict[str, str] = field(default_factory=dict)
+    warned: set[str] = field(default_factory=set)
+
+    def heed(self, record: Record, point: Point) -> None:
+        """Tell each warning of a chunk once; note its error, or raise it for on_error=raise."""
+        for problem in record.problems:
+            if problem.kind == ERROR:
+                error = _error(problem.message, point)
+                if self.sweep.on_error == "raise":
+                    raise error from _cause(self.sweep, record, point)
+                self.failed.setdefault(record.cell, str(error))
+            elif problem.message not in self.warned:
+                self.warned.add(problem.message)
+                self.tell(f"warning: {place(point)}{problem.message}")
 
 
-def _together(sweep: Sweep, cells: Cells, advance: Callable[[], None]) -> Columns | None:
-    """Return the columns of cells of one small chunk, or None if their numbers need a cell of their own."""
+def _error(message: str, point: Point) -> Exception:
+    """Return the error of a chunk, which names its cell."""
+    wrong, said = f"{WrongResult.__name__}: ", in_a_line(message)
+    return (
+        UserError(f"{place(point)}{said[len(wrong) :]}") if said.startswith(wrong) else Raised(f"{place(point)}{said}")
+    )
+
+
+def _cause(sweep: Sweep, record: Record, point: Point) -> BaseException | None:
+    """Return what the function raises when this process draws a chunk again, for the traceback of its user."""
+    law = law_of(sweep.function, point)
+    stream = sweeps.stream(law, record.cell)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            called(sweep, point, generator(sweep.seed, stream, record.chunk), sweep.chunk)
+    except (UserError, Failure) as again:
+        return again.__cause__
+    return None
+
+
+def simulated(sweep: Sweep, cells: Cells, problems: Problems) -> Iterator[Columns]:
+    """Yield the columns of consecutive cells."""
+    if _is_small(sweep):
+        yield from _small(sweep, cells, problems)
+        return
+    with clusters.connect(sweep.cluster, sweep.numerics, problems.tell) as executor:
+        line = partial(ProgressLine, silent=executor.silent, patience=PATIENCE)
+        yield from _by_chunks(sweep, cells, executor, line, problems)
+
+
+def _is_small(sweep: Sweep) -> bool:
+    """Return True if each cell is one small chunk with a random stream of its own, in this process."""
+    alone = sweep.cluster["name"] == "serial" and sweep.chunks == 1 and sweep.chunk <= TOGETHER
+    return alone and not (sweep.share or sweep.target_mcse)
+
+
+@dataclass
+class _Done:
+    """The progress of small cells."""
+
+    total: float
+    trials: int
+    work: float = 0.0
+
+    def add(self, cells: float) -> None:
+        """Add cells that are done."""
+        self.work += cells
+
+    def advance(self, done: Done) -> None:
+        """Add nothing: the cells of a block are added together."""
+
+    def __str__(self) -> str:
+        return f"{self.work:.0f}/{self.total:.0f} cells, {self.work * self.trials:.3g} trials"
+
+
+def _small(sweep: Sweep, cells: Cells, problems: Problems) -> Iterator[Columns]:
+    """Yield the columns of cells of one small chunk. Blocks with anything to tell of take the way of all others."""
+    done = _Done(len(cells.points), sweep.chunk)
+    with ProgressLine(done, patience=PATIENCE) as line:
+        for block in cells.blocks(min(BLOCK, max(1, VALUES // sweep.chunk))):
+            interrupts.check()
+            before = done.work
+            found = _together(sweep, block, line)
+            if found is not None:
+                yield found
+            else:
+                yield from _by_chunks(sweep, block, SerialExecutor(), _no_line, problems)
+            line.advance(before + len(block.points) - done.work)
+
+
+@contextmanager
+def _no_line(_: Tally) -> "Iterator[_Done]":
+    """Give a progress that nobody sees."""
+    yield _Done(0, 0)
+
+
+def _together(sweep: Sweep, cells: Cells, line: ProgressLine) -> Columns | None:
+    """Return the columns of cells of one small chunk; None after an error or a warning, or for unusual numbers."""
     trials, count = sweep.chunk, len(cells.points)
     numbers = {name: np.empty((count, trials)) for name in sweep.observables}
     hits = {name: np.empty(count, np.int64) for name in sweep.events}
-    for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.seed, list(cells.names()), 0))):
-        values = _fitting(sweep, point, called(sweep, point, rng, trials))
-        for name, array in numbers.items():
-            array[i] = values[name]
-        for name, counts in hits.items():
-            counts[i] = np.count_nonzero(values[name])
-        advance()
+    names = list(sweeps.streams(cells.texts))
+    try:
+        with warnings.catch_warnings(record=True, action="always") as noticed:
+            for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.seed, names, 0))):
+                values = sweep.kind.fitting(sweep.call(rng, trials, point))
+                for name, array in numbers.items():
+                    array[i] = values[name]
+                for name, counts in hits.items():
+                    counts[i] = np.count_nonzero(values[name])
+                line.advance(1)
+    except Exception:  # a function may raise anything
+        return None
+    if noticed:
+        return None
     rows = {name: batch.rows_of(array, columns.QUANTILES) for name, array in numbers.items()}
     usual = {name: found for name, found in rows.items() if found is not None}
     if len(usual) < len(rows):
         return None
-    shown = {"trials": (("cell",), np.full(count, trials), {"units": "1", "long_name": "trials simulated"})}
-    return shown | table.estimates_of_rows(sweep.kind, usual, hits, trials)
+    return _trials(np.full(count, trials)) | table.estimates_of_rows(sweep.kind, usual, hits, trials)
 
 
-def _one_by_one(sweep: Sweep, cells: Cells, advance: Callable[[], None], failed: dict[str, str]) -> Columns:
-    """Return the columns of cells whose chunks are simulated one after the other."""
-    return columns_of(sweep, [_summary_if_any(sweep, cells, i, advance, failed) for i in range(len(cells.points))])
+def _by_chunks(
+    sweep: Sweep, cells: Cells, executor: Executor, line_of: LineOf, problems: Problems
+) -> Iterator[Columns]:
+    """Yield the columns of cells whose chunks are tasks of an executor."""
+    laws, store = _laws(sweep, cells), Chunks()
+    wanted = stopping.start(laws, sweep)
+    points, failed = dict(zip(cells.ids, cells.points)), problems.failed
+    here = isinstance(executor, SerialExecutor)
+    work = Carried(sweep.options, sweep.call) if here else carried(sweep)
+
+    def simulate_pending(todo: Pending, planned: Wanted) -> None:
+        estimates = dict(zip(cells.ids, planned.estimates(cells.ids)))
+
+        def receive(done: Done) -> None:
+            for record in done.records:
+                if record.summary is not None:
+                    store.add(record.cell, record.chunk, record.summary, estimates[record.cell])
+                problems.heed(record, points[record.cell])
+            line.advance(done)
+
+        pairs = (pair for pair in todo if pair[0].id not in failed)
+        with line_of(Tally(todo, sweep.chunk)) as line:
+            simulate(executor, pairs, todo.work, {"": None}, sweep.seed, sweep.chunk, receive, work)
+
+    todo = Pending(laws, wanted, store.has)
+    wanted = until_precise(laws, sweep, store, todo, wanted, simulate_pending, failed, problems.tell)
+    for block in cells.blocks(BLOCK):
+        estimates = zip(block.ids, wanted.estimates(block.ids))
+        yield columns_of(sweep, [None if cell in failed else store.taken(cell, own) for cell, own in estimates])
+
+
+def _laws(sweep: Sweep, cells: Cells) -> packed_cells.Cells:
+    """Return the cells as tasks need them."""
+    packer = packed_cells.Packer()
+    for cell, point, stream in zip(cells.ids, cells.points, cells.streams):
+        law = law_of(sweep.function, point) | ({"stream": stream} if stream else {})
+        packer.add(packed_cells.Cell(cell, law, {}, "", "", "", 1.0))
+    return packer.cells()
 
 
 def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:
     """Return the columns of cells with these summaries; None stands for a cell that an error left without numbers."""
-    trials = np.array([summary.trials if summary else 0 for summary in summaries])
-    shown: Columns = {"trials": (("cell",), trials, {"units": "1", "long_name": "trials simulated"})}
+    shown = _trials(np.array([summary.trials if summary else 0 for summary in summaries]))
     built = [sweep.kind(sweep.function, {})] * len(summaries)
     shown |= {columns.PILOT: table.pilot_trials(summaries, sweep.chunk)} if sweep.target_mcse else {}
     return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(sweep.kind, summaries)
 
 
-def _summary_if_any(
-    sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], failed: dict[str, str]
-) -> Summary | None:
-    """Return the summary of a cell, or None after an error that on_error=continue passes over."""
-    try:
-        return _summary(sweep, cells, i, advance)
-    except (UserError, Failure) as problem:
-        if sweep.on_error == "raise":
-            raise
-        failed[cells.ids[i]] = str(problem)
-        return None
-
-
-def _summary(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None]) -> Summary:
-    """Return the summary of one cell with as many chunks as it needs."""
-    chunk = partial(_chunk, sweep, cells, i, advance)
-    pilot, wanted, parts = *first_chunks(sweep), list[Summary]()
-    while len(parts) < wanted:
-        parts += [chunk(index) for index in range(len(parts), wanted)]
-        if pilot == wanted:
-            pilot, wanted = after_pilot(sweep, parts)
-    return merged(parts[pilot:]) if len(parts) > pilot + 1 else parts[pilot]
-
-
-def _chunk(sweep: Sweep, cells: Cells, i: int, advance: Callable[[], None], chunk: int) -> Summary:
-    interrupts.check()
-    point, stream = cells.points[i], cells.streams[i]
-    rng = generator(sweep.seed, cells.name(i), chunk)
-    values = _fitting(sweep, point, called(sweep, point, rng, sweep.chunk))
-    advance()
-    return summarise(cells.ids[i], chunk, sweep.chunk, values, {}, stream is not None)
-
-
-def first_chunks(sweep: Sweep) -> tuple[int, int]:
-    """Return the number of chunks of a pilot at its beginning, 0 without a target, and all that a cell needs then."""
-    pilot = stopping.first_pilot(sweep.chunks) if sweep.target_mcse else 0
-    return pilot, pilot or sweep.chunks
-
-
-def after_pilot(sweep: Sweep, parts: Sequence[Summary]) -> tuple[int, int]:
-    """Return the chunks of a cell's pilot, and all that it needs, after these chunks of the pilot."""
-    most = max(-(-sweep.max_trials // sweep.chunk), sweep.chunks)
-    return stopping.after_pilot(merged(parts), len(parts), sweep.chunks, sweep.target_mcse or {}, most)
-
-
-def _fitting(sweep: Sweep, point: Point, values: Draws) -> Draws:
-    """Return the trials of a cell. Raises UserError unless it yields the same numbers and events as the first cell."""
-    try:
-        return sweep.kind.fitting(values)
-    except WrongResult as problem:
-        raise told(place(point), problem) from None
+def _trials(counts: np.ndarray) -> Columns:
+    return {"trials": (("cell",), counts, {"units": "1", "long_name": "trials simulated"})}

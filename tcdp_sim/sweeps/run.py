@@ -19,9 +19,8 @@ from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
 from tcdp_sim.study import sweeps
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.sweeps import exact, in_folder, memory, pilot, workers
+from tcdp_sim.sweeps import exact, in_folder, memory, pilot
 from tcdp_sim.sweeps.arguments import Sweep
-from tcdp_sim.sweeps.progress import Patient
 
 OTHER_GENERATOR = (
     "does not draw all its random numbers from its generator: two calls with one seed differ. Its numbers cannot be "
@@ -95,13 +94,11 @@ def _in_folder(sweep: Sweep, flat: xr.Dataset, tell: Tell) -> tuple[xr.Dataset, 
 
 def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """Return the results of a sweep without a folder."""
-    cells, failed = memory.cells_of(sweep), dict[str, str]()
-    data = results.joined(_simulated(sweep, cells, tell, failed)) | exact.columns_of(sweep, cells.points)
-    if failed:
-        first = next(iter(failed.values()))
-        warnings.warn(
-            f"errors left {len(failed)} of {len(cells.points)} cells without numbers, the first: {first}", stacklevel=4
-        )
+    cells, problems = memory.cells_of(sweep), memory.Problems(sweep, tell)
+    data = results.joined(memory.simulated(sweep, cells, problems)) | exact.columns_of(sweep, cells.points)
+    if failed := problems.failed:
+        left = f"errors left {len(failed)} of {len(cells.points)} cells without numbers"
+        warnings.warn(f"{left}, the first: {next(iter(failed.values()))}", stacklevel=4)
     return _labelled(sweep, data, cells.points, attributes(sweep), tell)
 
 
@@ -180,13 +177,3 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "tcdp_sim_version": __version__,
         **({sweeps.CELLS: "true"} if sweeps.lists_cells(sweeps.blocks(sweep.sweep, sweep.also).values()) else {}),
     }
-
-
-def _simulated(sweep: Sweep, cells: memory.Cells, tell: Tell, failed: dict[str, str]) -> Iterator[memory.Columns]:
-    """Yield the columns of the cells, block by block."""
-    if sweep.cluster["name"] == "serial":
-        with Patient(len(cells.points) * sweep.chunks, sweep.chunk) as progress:
-            yield from memory.simulated(sweep, cells, progress.advance, failed)
-        return
-    with clusters.connect(sweep.cluster, sweep.numerics, tell) as executor:
-        yield from workers.on_workers(sweep, cells, executor, tell, failed)

@@ -298,6 +298,31 @@ def test_a_threshold_releases_new_keys_and_old_ones():
     assert ledger.delta(2.9995).estimate == pytest.approx(new, rel=1e-9)
 
 
+def outputs(count, least, threshold, comparison):
+    """The law of the output for a key: its noisy count from -200 to 200, and 0 in the last place if it is hidden."""
+    x = np.arange(-200, 201)
+    pmf = np.exp(-np.abs(x - count) / 1.5)
+    pmf /= pmf.sum()
+    shown = (x > threshold) | ((x == threshold) & (comparison == ">="))
+    shown = pmf * (shown & (count >= least))
+    return np.append(shown, 1 - shown.sum())
+
+
+@pytest.mark.parametrize("comparison", [">", ">="])
+@pytest.mark.parametrize(("least", "threshold"), [(1, 9.0), (4, 9.0), (4, 12.0)])
+def test_keys_with_few_records_are_never_released(least, threshold, comparison):
+    """All counts of the key with and without the record, by sums over the integers, in both directions."""
+    release = Thresholded(DiscreteLaplace(1.5), threshold, comparison, least_records=least)
+    ledger = Ledger([release], "add_remove")
+    for epsilon in (0.0, 0.3, 0.7, 2.0):
+        found = []
+        for count in range(1, 40):
+            p, q = (outputs(each, least, threshold, comparison) for each in (count, count - 1))
+            found += [np.maximum(a - np.exp(epsilon) * b, 0).sum() for a, b in ((p, q), (q, p))]
+        low, _, high = ledger.delta(epsilon, 1e-5)
+        assert low * (1 - 1e-9) - 1e-14 <= max(found) <= high * (1 + 1e-9) + 1e-14
+
+
 def test_under_substitution_one_key_is_left_and_another_is_entered():
     low, _, high = Ledger([Thresholded(Laplace(1.0), 9.0)], "substitute").delta(1.5)
     two_old = Ledger([(Additive(Laplace(1.0)), 2)]).delta(1.5)

@@ -48,6 +48,8 @@ REFUSED = [
     (lambda: Distributions([1.0], [0.5, 0.5]), "as many as p"),
     (lambda: Thresholded(Laplace(1.0), 1.0), "threshold"),
     (lambda: Thresholded(Laplace(1.0), 9.0, "=>"), "comparison"),
+    (lambda: Thresholded(Laplace(1.0), 9.0, least_records=9), "threshold"),
+    (lambda: Thresholded(Laplace(1.0), 9.0, least_records=0), "least_records"),
     *[(lambda value=value: Thresholded(Laplace(1.0), 9.0, keys=value), "keys") for value in (0, 1.5, 256)],
     (lambda: Claimed(MeanConcentratedDP(1.0, 1.0)), "valid: PureDP"),
     (lambda: Claimed(0.1), "valid: PureDP"),

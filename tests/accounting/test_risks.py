@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from exact_references import pdf, sf
+from mpmath import mp
 from scipy.special import expit, logit, logsumexp, ndtr, ndtri
 from scipy.stats import binom
 
@@ -245,3 +247,48 @@ def test_a_finite_omega_helps_k_ary_response_only_for_many_values():
     assert tight_rho(RandomisedResponse(1.0, 9), omega=1.2) < tight_rho(RandomisedResponse(1.0, 9))
     assert tight_rho(RandomisedResponse(1.0, 8), omega=1.2) == tight_rho(RandomisedResponse(1.0, 8))
     assert tight_rho(RandomisedResponse(1.0, 9), omega=1.5) == pytest.approx(tight_rho(RandomisedResponse(1.0, 9)))
+
+
+def halved(is_left):
+    """The last place between -60 and 60 that is on the left, to 25 digits."""
+    low, high = mp.mpf(-60), mp.mpf(60)
+    for _ in range(90):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_left(middle) else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("noise", [Gaussian(1.0), Laplace(1.5)])
+@pytest.mark.parametrize("rate", [0.01, 0.6])
+@pytest.mark.parametrize(("prior", "failure"), [(0.5, 0.01), (0.01, 0.4), (1e-4, 1e-7), (0.9, 0.95)])
+def test_the_posterior_of_one_sample_is_that_at_a_quantile_of_the_output(noise, rate, prior, failure):
+    """By roots in 30 digits, in both directions; the loss rises with the output, or falls with it."""
+    with mp.workdps(30):
+        s = mp.mpf(rate)
+
+        def tail(x):
+            return sf(noise, x)
+
+        def with_record(x):
+            return (1 - s) * tail(x) + s * tail(x - 1)
+
+        def loss(x):
+            return mp.log(((1 - s) * pdf(noise, x) + s * pdf(noise, x - 1)) / pdf(noise, x))
+
+        up, down = halved(lambda x: with_record(x) > failure), halved(lambda x: tail(-x) < failure)
+        largest = max(loss(up), -loss(down))
+        odds = mp.mpf(prior) / (1 - mp.mpf(prior)) * mp.exp(largest)
+        truth = odds / (1 + odds)
+        low, _, high = Ledger([Sampled(Additive(noise), rate)], "add_remove").posterior(prior, failure)
+        assert low <= float(truth) <= high
+        assert high - low <= 1e-10 * high
+
+
+def test_the_posterior_of_a_list_is_reached_by_that_of_one():
+    """Two releases are composed on a grid, one is solved: the grid's bracket of one contains the solution."""
+    release = Sampled(Additive(Gaussian(1.0)), 0.2)
+    one, twice = (Ledger([(release, times)], "add_remove").posterior(0.3, 0.05) for times in (1, 2))
+    assert one.upper < twice.lower
+    split = Ledger([release], "add_remove") + Ledger([Sampled(Additive(Gaussian(1e6)), 0.2)], "add_remove")
+    grid = split.posterior(0.3, 0.05)
+    assert grid.lower - 1e-6 <= one.lower <= one.upper <= grid.upper + 1e-6

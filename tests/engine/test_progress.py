@@ -125,3 +125,25 @@ def test_a_cell_without_a_standard_error_does_not_count(relative):
     tally = progress.Tally(Todo(), 1)
     tally.add(done(record("b", 0, relative=relative), trials=1))
     assert ("standard error" in str(tally)) == (relative == 0)
+
+
+def test_short_work_shows_nothing_and_long_work_all(monkeypatch, capsys):
+    """With a patience of 5 s nothing is shown after 4 s, not even a first line, and a line after 6 s."""
+    clock = iter([0.0, 4.0, 6.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    line = progress.ProgressLine(progress.Tally(Todo(), 500), patience=5.0)
+    line.advance(done(record("a", 1)))
+    assert capsys.readouterr().err == ""
+    line.advance(done(record("a", 2)))
+    assert capsys.readouterr().err.startswith("40%")
+
+
+def test_a_live_line_of_short_work_is_never_begun(monkeypatch):
+    out = StringIO()
+    monkeypatch.setattr(progress, "Terminal", lambda stderr: Console(file=out, force_terminal=True))
+    with progress.ProgressLine(progress.Tally(Todo(), 500), patience=1e9):
+        pass
+    assert out.getvalue() == ""
+    with progress.ProgressLine(progress.Tally(Todo(), 500)):
+        pass
+    assert "simulating" in out.getvalue()

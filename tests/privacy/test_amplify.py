@@ -529,3 +529,23 @@ def test_an_endless_domain_is_amplified_at_small_rho_too(rho):
     """The constant of the method `certified` is at most 2.78 for every rho (erratum E3)."""
     assert amplify(TCDP(rho, inf), 0.01, WOR).rho <= 2.78e-4 * rho
     assert amplify(TCDP(1e-3, 1e6), 0.01, WOR).rho <= 2.78e-7
+
+
+@pytest.mark.parametrize("rho", [20.0, 60.0])
+def test_wang_at_divergences_whose_exponential_is_a_large_number(rho):
+    """Order 2 of Theorem 9 in 50 digits, without a bound at order inf: min{4 (e^x - 1), 2 e^x} is the second term."""
+    s = 0.01
+    bound = RenyiBound(lambda order: order * rho, 100.0)
+    with mp.workdps(50):
+        x = mp.mpf(2 * rho)
+        truth = mp.log(1 + mp.mpf(s) ** 2 * min(4 * (mp.exp(x) - 1), 2 * mp.exp(x)))
+    found = amplify(bound, s, WOR, "wang2019").curve(2.0)
+    assert found == pytest.approx(float(truth), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rho", "s", "omega"), [(0.1, 0.6, 1 - log(0.6) / 0.8), (0.01, 0.5, 25 * log(2)), (2.0, 0.9, 1.5)]
+)
+def test_the_default_omega_of_the_certified_guarantee(rho, s, omega):
+    """log(1/s) / (4 rho), or 1 + log(1/s) / (8 rho) where that is more, and at least 1.5."""
+    assert amplify(TCDP(rho, 1e4), s, WOR, "certified").omega == pytest.approx(max(omega, 1.5), rel=1e-12)

@@ -26,7 +26,7 @@ from tcdp_sim.privacy import (
     PureDP,
 )
 
-ADD, SUBSTITUTE = "add_remove", "substitute"
+ADD, SUBSTITUTE, ZERO_OUT = "add_remove", "substitute", "zero_out"
 GUARANTEES = {  # for each notion: a guarantee, and one that says less
     PureDP: (PureDP(0.5), PureDP(0.7)),
     ApproxDP: (ApproxDP(0.5, 1e-6), ApproxDP(0.5, 1e-5)),
@@ -50,6 +50,9 @@ EXAMPLES = {  # releases and their relations
     Sampled: [
         (Sampled(Additive(Gaussian(1.0)), 0.05), ADD),
         (Sampled(Additive(Laplace(1.0)), 0.1, "without_replacement", 100), SUBSTITUTE),
+        (Sampled(Additive(DiscreteGaussian(1.0)), 0.1), ADD),
+        (Sampled(Additive(Laplace(2.0)), 0.1, group=3), ADD),
+        (Sampled(Additive(Gaussian(1.0)), 0.1, records=50, most=8), ZERO_OUT),
     ],
     Thresholded: [(Thresholded(Laplace(1.5), 12.0), ADD)],
 }

@@ -2,7 +2,9 @@
 
 import os
 import pickle
+import warnings
 
+import numpy as np
 import pytest
 
 import tcdp_sim
@@ -85,3 +87,43 @@ def test_every_error_of_ours_is_printable(kind):
     """Whatever it quotes; and it is the same after its way from a worker."""
     error = pickle.loads(pickle.dumps(kind(f"x = {CODES}\nis not valid")))
     assert str(error) == f"x = {WRITTEN}\nis not valid"
+
+
+def warns(rng, trials, n):
+    if n > 1:
+        warnings.warn(f"odd {n // 2}", RuntimeWarning, stacklevel=2)
+    return rng.random(trials)
+
+
+@pytest.mark.parametrize("trials", [100, 30_000], ids=["one small chunk", "several chunks"])
+def test_a_warning_is_told_once_with_its_first_cell(capsys, trials):
+    """Of the cells n = 2 to 5, two have one message and two another; the numbers are those of a quiet function."""
+    with warnings.catch_warnings(action="error"):
+        found = tcdp_sim.sweep(warns, {"n": [1, 2, 3, 4, 5]}, trials=trials)
+    said = capsys.readouterr().err
+    assert said.count("warning: ") == 2
+    assert "warning: cell n=2: RuntimeWarning: odd 1" in said
+    assert "warning: cell n=4: RuntimeWarning: odd 2" in said
+    quiet = tcdp_sim.sweep(lambda rng, trials, n: rng.random(trials), {"n": [1, 2, 3, 4, 5]}, trials=trials)
+    assert (found["value"] == quiet["value"]).all()
+
+
+def falls_back(rng, trials, n):
+    """A function that treats its own warnings as messages only: as an error, one would change its numbers."""
+    try:
+        warnings.warn("own", RuntimeWarning, stacklevel=2)
+    except RuntimeWarning:
+        return np.zeros(trials)
+    return rng.random(trials)
+
+
+def test_no_warning_becomes_an_error_inside_of_a_function():
+    assert tcdp_sim.sweep(falls_back, {"n": [1]}, trials=100)["value"] > 0
+
+
+@pytest.mark.parametrize("trials", [100, 30_000], ids=["one small chunk", "several chunks"])
+def test_an_error_keeps_the_traceback_of_the_function(trials):
+    with pytest.raises(Failure, match="cell n=2: ValueError") as caught:
+        tcdp_sim.sweep(colours, {"n": [1, 2]}, trials=trials)
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert caught.value.__cause__.__traceback__.tb_next is not None

@@ -7,6 +7,7 @@ from tcdp_sim.accounting.releases.release import Case, Laws, Release, need_relat
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.exact.allocation import pairs
 from tcdp_sim.noise import Gaussian
+from tcdp_sim.privacy.relation import ABSENT
 
 MOST_STEPS, MOST_PARTICIPATIONS = 10**5, 100
 LEAST_SIGMA, MOST_SIGMA = 0.7, 100.0
@@ -37,7 +38,7 @@ class Allocated(Release):
     Raises
     ------
     ValueError
-        If an argument is outside its range, or the ledger's relation is not add/remove.
+        If an argument is outside its range, or the ledger's relation is substitution.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class Allocated(Release):
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of k blocks of steps, in each of which the record takes part once."""
-        need_relation(self, relation, ("add_remove",))
+        need_relation(self, relation, ABSENT)
         length, longer = divmod(self.steps, self.participations)
         blocks = ((length, self.participations - longer), (length + 1, longer))
         ways = [self._blocks(size, count * times) for size, count in blocks if count]

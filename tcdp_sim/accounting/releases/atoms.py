@@ -69,9 +69,23 @@ def _sum(values: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class LatticeLoss(AtomicLoss):
-    """The law of log(p / q) under p of two mixtures of one noise on a lattice."""
+    """The law of log(p / q) under p of two mixtures of one noise on a lattice.
+
+    With `raised`, the last loss is an upper bound of all losses, at which all rarer points count.
+    """
 
     pair: LatticePair
+
+    def largest(self) -> tuple[float, float]:
+        """Return the largest finite loss: at least that of a point that was seen."""
+        low, high = super().largest()
+        return (float(self.loss[-2]) - self.slack if self.raised else low), high
+
+    def peak(self) -> tuple[float, float]:
+        """Return the largest loss that was seen, and the probability of a loss of at least that."""
+        if not self.raised:
+            return super().peak()
+        return float(self.loss[-2]) - self.slack, float(self.mass[-2]) * (1 - self.relative)
 
     def renyi(self, order: float) -> Bounds:
         """Return the Renyi divergence."""
@@ -84,17 +98,21 @@ def of_mixtures(p: Mixture, q: Mixture) -> LatticeLoss:
     Points that are too rare for floats count as the largest loss, if there is one, and as infinite losses otherwise.
     """
     pair = LatticePair(p, q)
-    points, (least, _, most) = pair.points(_RARE), pair.renyi(inf)
+    points, most = pair.points(_RARE), pair.renyi(inf)[2]
     frequent, alone = points.log_p > _RARE, points.loss == inf
     seen = frequent & np.isfinite(points.loss)
     loss, mass, slack = points.loss[seen], np.exp(points.log_p[seen]), float(points.error[seen].max(initial=0.0))
     lost, relative = fsum(np.exp(points.log_p[frequent & alone])), DENSITY + ROUNDING * abs(_RARE)
     rare = float(np.exp(_RARE)) * (len(points.loss) + 2)
     ends = (lost * (1 - relative), min(lost * (1 + relative) + rare, 1.0))
-    if most < inf:
-        loss, mass, ends, slack = np.append(loss, most), np.append(mass, rare), (0.0, 0.0), max(slack, most - least)
     order = np.argsort(loss, kind="stable")
-    return LatticeLoss(loss[order], mass[order], ends, None, relative, slack, unbounded=most == inf, pair=pair)
+    loss, mass = loss[order], mass[order]
+    if most == inf:
+        return LatticeLoss(loss, mass, ends, None, relative, slack, unbounded=True, pair=pair)
+    most = max(most, float(loss[-1]))
+    raised = ((most, rare),)
+    loss, mass = np.append(loss, most), np.append(mass, rare)
+    return LatticeLoss(loss, mass, (0.0, 0.0), None, relative, slack, raised=raised, pair=pair)
 
 
 def of_lattice(noise: Noise, shift: float) -> AtomicLoss:

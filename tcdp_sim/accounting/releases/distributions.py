@@ -58,7 +58,7 @@ class Distributions(Release):
         return f"Distributions({len(self.p)} values)" if len(self.p) > 4 else f"Distributions({self.p}, {self.q})"
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
-        """Return both orders of the pair under add/remove, or the pair that dominates both under substitution."""
+        """Return both orders of the pair, or under substitution the pair that dominates both."""
         need_relation(self, relation)
         forward, backward = _both(self.p, self.q)
         if relation == "substitute":

@@ -15,6 +15,7 @@ from tcdp_sim.exact.losses.pair_law import PairLoss
 from tcdp_sim.exact.mixtures import Mixture, SharedShifts
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.subsampling import DominatingPair
+from tcdp_sim.privacy.relation import ABSENT
 
 DIRECTIONS = ("both", "forward")
 _EQUAL, _TINY_EXTENT, _LARGE = 1e-9, 1e-13, 1e5  # losses that differ by less are equal; those above are very large
@@ -41,7 +42,7 @@ class MixturePair(Release):
     Raises
     ------
     ValueError
-        If p and q are no mixtures of one noise, or the ledger's relation is not add/remove.
+        If p and q are no mixtures of one noise, or the ledger's relation is substitution.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class MixturePair(Release):
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair in both directions, or the forward one twice."""
-        need_relation(self, relation, ("add_remove",))
+        need_relation(self, relation, ABSENT)
         if self.p == self.q:
             return (NOTHING,)
         laws = [((_law(p, q), times),) for p, q in self.ways()]

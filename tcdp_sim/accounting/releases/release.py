@@ -41,7 +41,7 @@ class Release(ABC):
 
         Parameters
         ----------
-        relation : {"add_remove", "substitute", None}
+        relation : {"add_remove", "substitute", "zero_out", None}
             The neighbouring relation.
         times : int
             The number of releases, at least 1.
@@ -80,5 +80,5 @@ NOTHING = both_ways((AtomicLoss(np.zeros(1), np.ones(1), spacing=0.0), 1))  # wh
 def need_relation(release: Release, relation: str | None, valid: tuple[str, ...] = tuple(Relation)) -> None:
     """Raise ValueError unless the relation is one for which the release has a pair."""
     if relation not in valid:
-        wanted = " or ".join(repr(each) for each in valid)
+        wanted = " or ".join(repr(str(each)) for each in valid)
         raise ValueError(f"{release!r} has no pair for relation = {relation!r}; valid: relation = {wanted}")

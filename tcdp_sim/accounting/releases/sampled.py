@@ -5,38 +5,61 @@ from functools import lru_cache
 
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.release import NOTHING, Case, Release, need_relation
+from tcdp_sim.accounting.releases.sampled_lattice import largest_profile, of_labelled
 from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.exact.losses.grid_law import LossLaw
+from tcdp_sim.exact.losses.mixed_law import MixedLoss
 from tcdp_sim.exact.losses.pair_law import PairLoss
-from tcdp_sim.exact.subsampling import dominating_pairs
+from tcdp_sim.exact.subsampling import DominatingPair, LabelledPair, labelled_pairs, of_group
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy.amplification.schemes import SCHEMES
+from tcdp_sim.privacy.amplification.schemes import SCHEMES, cut_rates
+from tcdp_sim.privacy.relation import ABSENT
 
 _ADD_REMOVE = ("poisson", "hybrid")
+MOST_GROUP = 1000
 
 
 @dataclass(frozen=True)
 class Sampled(Release):
     """A release of additive noise on a sample of the records.
 
-    Source: Balle et al. (2018), Theorems 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22].
+    Source: Balle et al. (2018), Theorems 2 and 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22]; Ganesh (2024) [Gan24], for
+    groups; Ganesh (2025) [Gan25], for samples that are cut.
 
     Parameters
     ----------
     release : Additive
-        The release on the sample, with continuous noise. Its sensitivity is meant under add/remove for "poisson",
-        "hybrid" and "poisson_substitution", and under substitution for the other schemes.
+        The release on the sample, with continuous or discrete noise. Its sensitivity is meant under add/remove for
+        "poisson", "hybrid" and "poisson_substitution", and under substitution for the other schemes.
     sampling_probability : float
         The sampling probability of a record, in [0, 1].
     scheme : str
         "poisson" or "hybrid" for add/remove; "poisson_substitution", "without_replacement" or "with_replacement" for
         substitution.
     records : int, optional
-        The number of records of the larger data set, at least 1, for "with_replacement" and "hybrid".
+        The number of records of the larger data set, at least 1, for "with_replacement" and "hybrid", and with `most`.
+    group : int
+        The number of records of one user, from 1 to 1,000, each of which is sampled by itself, for "poisson". One of
+        two neighbours lacks all of them.
+    most : int, optional
+        The largest size of a sample, from 1 to `records`, for "poisson": of a larger sample a random part of this size
+        is used. Only under zero_out, because what is cut depends on the number of records.
 
     Raises
     ------
     ValueError
         If an argument is outside its range, or the ledger has another relation than the scheme.
+
+    Notes
+    -----
+    A sample that may be cut (`most`) is an upper bound with a lower end. Tell the adversary if at least `most` of the
+    other records were sampled, which does not depend on the record. If not, nothing is cut. If so, the record takes a
+    place with a probability g that is known. Then the sum moves by at most 2 * sensitivity from the sum without the
+    record, and by at most the sensitivity from the sum with an empty record. By advanced joint convexity the pair is no
+    easier to tell apart than the pair of sampling without replacement with probability g and twice the sensitivity. The
+    lower end belongs to data sets whose other records add nothing. (Derived here; the first step is from Ganesh 2025
+    [Gan25].)
 
     Examples
     --------
@@ -51,32 +74,120 @@ class Sampled(Release):
     sampling_probability: float
     scheme: str = "poisson"
     records: int | None = None
+    group: int = 1
+    most: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.release, Additive) or self.release.noise.is_discrete:
-            raise ValueError(f"release = {self.release!r} is not valid; valid: Additive with continuous noise")
+        if not isinstance(self.release, Additive):
+            raise ValueError(
+                f"release = {self.release!r} is not valid; valid: Additive, such as Additive(Gaussian(1.0))"
+            )
         s = scalar("sampling_probability", self.sampling_probability, 0, 1, closed=True, finite=False)
         object.__setattr__(self, "sampling_probability", s)
         choice("scheme", self.scheme, SCHEMES)
         if self.records is not None:
             object.__setattr__(self, "records", whole("records", self.records, 1, 2**53))
+        object.__setattr__(self, "group", whole("group", self.group, 1, MOST_GROUP))
+        self._check_cut()
         self._laws()
+
+    def _check_cut(self) -> None:
+        """Raise ValueError unless `group` and `most` fit the other arguments."""
+        if (self.group > 1 or self.most is not None) and self.scheme != "poisson":
+            name = "group" if self.group > 1 else "most"
+            raise ValueError(f"{name} is not valid for scheme = {self.scheme!r}; valid: scheme = 'poisson'")
+        if self.most is None:
+            return
+        if self.group > 1:
+            raise ValueError("group and most have no pair together; valid: one of them")
+        if self.records is None:
+            raise ValueError("most needs records, the number of records; give both")
+        object.__setattr__(self, "most", whole("most", self.most, 1, self.records))
+
+    @property
+    def is_poisson(self) -> bool:
+        """True for one record in Poisson samples of any size."""
+        return self.scheme == "poisson" and self.group == 1 and self.most is None
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the scheme in both directions."""
-        need_relation(self, relation, ("add_remove",) if self.scheme in _ADD_REMOVE else ("substitute",))
-        laws = self._laws()
+        need_relation(self, relation, self._relations)
+        return self._cases(self._laws(), times)
+
+    def attained(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
+        """Return the pair of a cut sample whose other records add nothing, and None for all other samples."""
+        if self.most is None or not self.sampling_probability:
+            return None
+        s, base = cut_rates(self.sampling_probability, self.records or 1, self.most).included, self.release
+        return self._cases(_laws(base.noise, base.sensitivity, s, "poisson", None, 1, None), times)
+
+    @property
+    def _relations(self) -> tuple[str, ...]:
+        if self.most is not None:
+            return ("zero_out",)
+        if self.scheme == "poisson":
+            return ABSENT
+        return ("add_remove",) if self.scheme in _ADD_REMOVE else ("substitute",)
+
+    def _cases(self, laws: tuple[LossLaw, ...], times: int) -> tuple[Case, ...]:
         if not laws:
             return (NOTHING,)
         return (Case(((laws[0], times),), ((laws[-1], times),)),)
 
-    def _laws(self) -> tuple[PairLoss, ...]:
+    def profile(self, epsilon: float) -> Bounds:
+        """Return delta(epsilon) of one release, epsilon >= 0, by quadrature or sums over the lattice."""
+        noise, shift, s = self.release.noise, self.release.sensitivity, self.sampling_probability
+        if not s:
+            return Bounds(0.0, 0.0, 0.0)
+        if self.group > 1:
+            return largest_profile(of_group(noise, shift, s, self.group), epsilon)
+        plain = largest_profile(labelled_pairs(noise, shift, s, self.scheme, self.records), epsilon)
+        if self.most is None:
+            return plain
+        rates = cut_rates(s, self.records or 1, self.most)
+        upper, full = plain.upper, rates.widened().full
+        if full:
+            cut = labelled_pairs(noise, 2 * shift, rates.widened().chosen, "without_replacement")
+            upper = (1 - rates.full) * upper + full * largest_profile(cut, epsilon).upper
+        lower = largest_profile(labelled_pairs(noise, shift, rates.included, "poisson"), epsilon).lower
+        return Bounds(lower, upper, upper)
+
+    @property
+    def has_profile(self) -> bool:
+        """True if `profile` is the best bracket of one release: there is no closed form, or the sample is cut."""
+        return self.release.noise.is_discrete or self.most is not None
+
+    def _laws(self) -> tuple[LossLaw, ...]:
         if not self.sampling_probability:
             return ()
         additive = self.release
-        return _laws(additive.noise, additive.sensitivity, self.sampling_probability, self.scheme, self.records)
+        s, noise, shift = self.sampling_probability, additive.noise, additive.sensitivity
+        return _laws(noise, shift, s, self.scheme, self.records, self.group, self.most)
 
 
 @lru_cache(maxsize=256)
-def _laws(noise: Noise, shift: float, s: float, scheme: str, records: int | None) -> tuple[PairLoss, ...]:
-    return tuple(PairLoss(pair) for pair in dominating_pairs(noise, shift, s, scheme, records))
+def _laws(
+    noise: Noise, shift: float, s: float, scheme: str, records: int | None, group: int, most: int | None
+) -> tuple[LossLaw, ...]:
+    if most is not None:
+        return _cut(noise, shift, s, records or 1, most)
+    pairs = of_group(noise, shift, s, group) if group > 1 else labelled_pairs(noise, shift, s, scheme, records)
+    return tuple(_law(noise, pair) for pair in pairs)
+
+
+def _law(noise: Noise, pair: LabelledPair) -> LossLaw:
+    return of_labelled(pair) if noise.is_discrete else PairLoss(DominatingPair(*pair))
+
+
+def _cut(noise: Noise, shift: float, s: float, records: int, most: int) -> tuple[LossLaw, ...]:
+    """Return the laws of samples that are cut: those of whole samples, or of a record in place of another one."""
+    rates = cut_rates(s, records, most).widened()
+    whole_ones = _laws(noise, shift, s, "poisson", None, 1, None)
+    if not rates.full:
+        return whole_ones
+    (moved,) = _laws(noise, 2 * shift, rates.chosen, "without_replacement", None, 1, None)
+    return tuple(_mixed(law, moved, rates.full) for law in whole_ones)
+
+
+def _mixed(seldom_cut: LossLaw, cut: LossLaw, probability: float) -> LossLaw:
+    return cut if probability == 1 else MixedLoss(((1 - probability, seldom_cut), (probability, cut)))

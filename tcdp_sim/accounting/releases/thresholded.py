@@ -11,6 +11,7 @@ from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.atoms import DENSITY
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 from tcdp_sim.noise import Noise
+from tcdp_sim.privacy.relation import ABSENT
 
 COMPARISONS = (">", ">=")
 
@@ -19,9 +20,9 @@ COMPARISONS = (">", ">=")
 class Thresholded(Release):
     """Noisy counts of the keys that have records, released where they pass a threshold.
 
-    A key of the record in question may be new, and then its release shows that the record is there. It may also be old,
-    and then the release is post-processing of a noisy count. Several releases of one ledger entry have the same keys,
-    so each number of new keys is composed before the worst one is taken.
+    A key of the record in question may be new: without the record it is never released, so its release shows that the
+    record is there. It may also be old, and then the release is post-processing of a noisy count. Several releases of
+    one ledger entry have the same keys, so each number of new keys is composed before the worst one is taken.
 
     Source: Korolova et al. (2009) [KKMN09].
 
@@ -30,11 +31,14 @@ class Thresholded(Release):
     noise : Noise
         The noise of a count, log-concave.
     threshold : float
-        The threshold, in counts, above 1.
+        The threshold, in counts, above `least_records`.
     comparison : {">", ">="}
         The comparison that a noisy count has to pass. It matters for noise on a lattice.
     keys : int
         The largest number of keys to which one record adds 1, from 1 to 255; at most 20 under substitution.
+    least_records : int
+        The number of records, at least 1, that a key needs before its count gets noise at all. A key of fewer records
+        is never released. (PipelineDP calls this a pre-threshold, and subtracts `least_records` - 1 from counts.)
 
     Examples
     --------
@@ -49,12 +53,14 @@ class Thresholded(Release):
     threshold: float
     comparison: str = ">"
     keys: int = 1
+    least_records: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
             raise ValueError(f"noise = {self.noise!r} is not valid; valid: a noise, such as Laplace(1.0)")
         additive_loss(self.noise, 1.0)
-        object.__setattr__(self, "threshold", scalar("threshold", self.threshold, 1))
+        object.__setattr__(self, "least_records", whole("least_records", self.least_records, 1, 2**53))
+        object.__setattr__(self, "threshold", scalar("threshold", self.threshold, self.least_records))
         choice("comparison", self.comparison, COMPARISONS)
         object.__setattr__(self, "keys", whole("keys", self.keys, 1, 255))
 
@@ -62,7 +68,7 @@ class Thresholded(Release):
         """Return a case for each number of new keys; under substitution, among the keys left and the keys entered."""
         need_relation(self, relation)
         added = [self._with_new(new, times) for new in range(self.keys + 1)]
-        if relation == "add_remove":
+        if relation in ABSENT:
             return tuple(added)
         return tuple(Case(a.forward + b.backward, a.backward + b.forward) for a in added for b in added)
 
@@ -76,7 +82,7 @@ class Thresholded(Release):
 
     def _new_key(self) -> tuple[AtomicLoss, AtomicLoss]:
         """Return the laws of a new key with the record under P, and under Q."""
-        beyond = self.threshold - 1
+        beyond = self.threshold - self.least_records
         probability = float(self.noise.sf(beyond))
         if self.comparison == ">=" and self.noise.is_discrete:
             probability += float(np.exp(self.noise.logpdf(beyond)))

@@ -107,6 +107,7 @@ class AtomicLoss:
     - `infinite`: the probability of an infinite loss from below and above.
     - `unbounded`: True if there are finite losses beyond any bound, which floats do not hold. They count as infinite
       ones above.
+    - `raised`: pairs (loss, mass) of mass, at most, that counts at a loss although its own loss may be lower.
     """
 
     loss: Floats
@@ -117,6 +118,7 @@ class AtomicLoss:
     slack: float = 0.0
     cut_below: float = 0.0
     unbounded: bool = False
+    raised: tuple[tuple[float, float], ...] = ()
 
     def crude(self) -> Atoms:
         """Return the atoms."""
@@ -178,8 +180,9 @@ class AtomicLoss:
         lowest = offset + step * first
         at_most = self.infinite[1] + float(self.mass[gone].sum()) * (1 + self.relative)
         slack = self.slack + float(moved) + 1e-15 * float(np.abs(self.loss[kept]).max())
+        changed = [(loss + step, least) for loss, least in self.raised] + ([(lowest, raised)] if raised else [])
         return GridLaw(
-            *(first, mass, offset, step, (self.infinite[0], at_most), ((lowest, raised),) if raised else ()),
+            *(first, mass, offset, step, (self.infinite[0], at_most), tuple(changed)),
             *(slack, 0.0 if near.all() else step, self.relative),
         )
 

@@ -31,6 +31,7 @@ _FLAT = 1e-13  # a panel whose losses differ by less has one loss
 _ROUNDS = 60
 _LEVEL = 1e-12  # nats: losses that differ by less have levelled off
 _CLOSE = 1e-9  # of a step: crossings need not be closer
+_LOG_TAIL = 1e-12  # error of the log of a tail
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,10 @@ class PairLoss:
             raise ValueError("Renyi divergences of sampling with fixed size are not known; valid: Poisson sampling")
         _, p, q = self.pair.parts[0]
         return renyi_of_pair(p, q, order)
+
+    def quantile(self, probability: float) -> tuple[float, float] | None:
+        """Return the largest loss that is reached with a probability, from both sides; None for labels or mirrors."""
+        return None if self.pair.symmetric or len(self._parts) > 1 else self._parts[0].quantile(probability)
 
     def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
         """Return the law on the grid. The offset of a symmetric pair has to be 0."""
@@ -288,6 +293,21 @@ class _Part:
         losses = self.loss(x)[np.isfinite(_log_density(self.p, x))]
         return bool(len(losses)) and bool((losses == np.inf).all())
 
+    def quantile(self, probability: float) -> tuple[float, float]:
+        """Return the loss at the output that is exceeded with this probability, from both sides."""
+        centre, wanted = float(self.p.noise.isf(probability)), np.log(probability)
+        shifts = self.p.shifts
+        pad = 1e-9 * (1 + abs(centre) + float(np.abs(shifts).max()))
+        left, right = (
+            _last_place(self.p, wanted + sign * _LOG_TAIL, centre + min(shifts) - pad, centre + max(shifts) + pad)
+            for sign in (1, -1)
+        )
+        x = np.array([left, right])
+        with np.errstate(all="ignore"):
+            error = _LOG_DENSITY * (1 + np.abs(self.p.logpdf(x)) + np.abs(self.q.logpdf(x)))
+        low, high = self.loss(x) + np.where(np.isfinite(error), error, 0.0) * np.array([-1, 1])
+        return (float(low), float(high)) if low <= high else (-np.inf, np.inf)
+
     def crude(self) -> tuple[Floats, Floats]:
         """Return the mean loss and the mass of every panel."""
         first, last = self._finite
@@ -399,3 +419,13 @@ def _log_density(mixture: Mixture, x: Floats) -> Floats:
     top = np.maximum.reduce(terms)
     total = sum(weight * np.exp(term - top) for weight, term in zip(mixture.weights, terms))
     return np.where(np.isfinite(top), top + np.log(total), top)
+
+
+def _last_place(p: Mixture, log_probability: float, low: float, high: float) -> float:
+    """Return an output near the one at which the log of the tail of p has a value, between two outputs around it."""
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if p.logsf(middle) >= log_probability else (low, middle)
+    return low

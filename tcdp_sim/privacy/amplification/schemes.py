@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import exp, expm1, fsum, inf, log, log1p
+from typing import NamedTuple
 
 from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.definitions import whole
@@ -39,6 +40,7 @@ SCHEMES: dict[str, Scheme] = {
     "poisson_substitution": Scheme("substitute", "add_remove", natural=False),
 }
 _TINY = 1e-299
+_SURE = 1e-11  # relative error of a binomial tail, at most
 
 
 def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
@@ -242,3 +244,41 @@ def log_unmixed(eta: float, epsilon: float) -> float:
     if epsilon == inf:
         return inf
     return log1p(expm1(epsilon) / eta) if epsilon < 700 else epsilon - log(eta)
+
+
+class CutRates(NamedTuple):
+    """The probabilities of a Poisson sample that is cut to a random part of `most` records if it is larger.
+
+    - full: that at least `most` of the other records are sampled.
+    - chosen: that the record is used, given that.
+    - included: that the record is used.
+    """
+
+    full: float
+    chosen: float
+    included: float
+
+    def widened(self) -> "CutRates":
+        """Return the first two with their rounding errors, from above."""
+        return CutRates(min(self.full * (1 + _SURE), 1.0), min(self.chosen * (1 + _SURE), 1.0), self.included)
+
+
+def cut_rates(sampling_probability: float, records: int, most: int) -> CutRates:
+    """Return the probabilities of a Poisson sample of `records` records that is cut to `most` of them.
+
+    With N others in the sample the record is used with the probability s min(1, most / (N + 1)). The sum over N >= most
+    is P[Bin(records, s) > most] most / records, because s P[Bin(n - 1, s) = m] / (m + 1) = P[Bin(n, s) = m + 1] / n.
+    """
+    s, n = sampling_probability, records
+    full, more = _more(n - 1, s, most - 1), _more(n, s, most)
+    if not full:
+        return CutRates(0.0, s, s * (1 - _SURE))
+    used = more * most / n
+    return CutRates(full, min(used / full, s), (s * (1 - full) + used) * (1 - _SURE))
+
+
+def _more(n: int, s: float, m: int) -> float:
+    """Return P[Bin(n, s) > m]."""
+    from scipy.special import bdtrc  # imported late, as in `core.numerics.root`
+
+    return float(bdtrc(m, n, s)) if m < n else 0.0

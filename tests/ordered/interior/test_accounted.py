@@ -9,6 +9,7 @@ from tcdp_sim.noise import Gaussian
 from tcdp_sim.ordered.interior import methods
 from tcdp_sim.ordered.interior.accounted import as_ledger
 from tcdp_sim.ordered.interior.ledger import Step, total
+from tcdp_sim.ordered.interior.lower_bounds import tcdp_least_n, zcdp_least_n
 from tcdp_sim.ordered.thresholds import private_quantiles
 from tcdp_sim.ordered.thresholds.medians import plan_medians
 from tcdp_sim.ordered.thresholds.noisy_tree import NoisyTree
@@ -98,3 +99,10 @@ def test_an_answer_has_a_ledger_that_prints_as_a_table():
     assert answer.accounting == as_ledger(answer.ledger)
     assert answer.accounting.epsilon(1e-6).upper < 0.95 * to_approx_dp(answer.guarantee, 1e-6).epsilon
     assert repr(answer.accounting).startswith("release")
+
+
+@pytest.mark.parametrize("log2_k", [0.5, 1.0])
+def test_a_guess_in_a_small_domain_needs_no_records(log2_k):
+    """(1 - failure) log k - log 2 is negative there, so the packing says nothing."""
+    assert zcdp_least_n(0.5, log2_k) == 0
+    assert tcdp_least_n(TCDP(0.5, 20.0), log2_k) == 0

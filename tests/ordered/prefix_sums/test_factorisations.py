@@ -21,7 +21,7 @@ from tcdp_sim.ordered.prefix_sums import (
     least_root_mean_square,
 )
 from tcdp_sim.ordered.prefix_sums.weighted_tree import _mean_variance, best_shares, noisy_levels
-from tcdp_sim.privacy.relation import Relation
+from tcdp_sim.privacy.relation import OF_COUNTS
 
 SIZES = (2, 5, 8, 16, 27)
 
@@ -60,7 +60,7 @@ def trees(k, relation):
             yield WeightedTree(k, relation, branching, tuple(map(float, chosen)))
 
 
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 @pytest.mark.parametrize("k", SIZES)
 def test_variances_are_those_of_the_errors(k, relation):
     for one in (*in_closed_form(k, relation), *trees(k, relation)):
@@ -73,7 +73,7 @@ def test_the_square_root_is_one(k):
     assert half @ half == pytest.approx(np.tril(np.ones((k, k))), abs=1e-13)
 
 
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 @pytest.mark.parametrize("k", [2, 5, 9, 40])
 def test_the_square_root_is_as_sensitive_as_its_farthest_columns(k, relation):
     columns = left(SquareRoot(k, "add_remove")).T
@@ -85,14 +85,14 @@ def test_the_square_root_is_as_sensitive_as_its_farthest_columns(k, relation):
     assert truth <= found <= truth * (1 + 1e-11)
 
 
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 @pytest.mark.parametrize("k", [2, 5, 40])
 def test_the_weighted_square_root_has_columns_of_equal_length(k, relation):
     columns = right(WeightedSquareRoot(k, relation)).T
     assert np.linalg.norm(columns, axis=1) == pytest.approx(np.ones(k), rel=1e-9)
 
 
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 @pytest.mark.parametrize("k", [*range(2, 14), 40, 300])
 def test_the_weighted_square_root_is_as_sensitive_as_its_farthest_counts(k, relation):
     """R is found from L alone: neighbours move R counts by L^-1 P times a unit vector, or a difference of two."""
@@ -105,7 +105,7 @@ def test_the_weighted_square_root_is_as_sensitive_as_its_farthest_counts(k, rela
     assert truth <= one.sensitivity <= truth * (1 + 1e-11)
 
 
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 def test_no_row_moves_by_more_than_the_largest_move(relation):
     found = [SquareRoot(20, relation), WeightedSquareRoot(20, relation), EachBin(20, relation)]
     found += [] if relation == "substitute" else [Optimum(20)]
@@ -141,7 +141,7 @@ def test_published_constants():
 
 
 @pytest.mark.parametrize(("levels", "branching"), [(1, 2), (3, 2), (2, 3), (1, 16)])
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 def test_two_passes_are_least_squares(levels, branching, relation):
     k = branching**levels
     shares = np.arange(2.0, noisy_levels(k, relation, branching) + 2)
@@ -176,7 +176,7 @@ def test_a_tree_adds_up_the_nodes_of_a_prefix(branching):
         assert tree.errors(z)[:, j] == pytest.approx(error, abs=1e-12)
 
 
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 @pytest.mark.parametrize("k", [2, 3, 8, 33])
 def test_the_limit_is_a_sum_of_singular_values(k, relation):
     prefix = np.tril(np.ones((k, k)))
@@ -188,7 +188,7 @@ def test_the_limit_is_a_sum_of_singular_values(k, relation):
     assert least_root_mean_square(k, relation) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 @pytest.mark.parametrize("k", SIZES)
 def test_no_factorisation_is_below_the_limit(k, relation):
     for one in (*in_closed_form(k, relation), *trees(k, relation)):
@@ -221,7 +221,7 @@ def test_the_optimum_of_two_bins_in_closed_form():
     assert Optimum(2).root_mean_square[1] == pytest.approx(least, rel=1e-6)
 
 
-@pytest.mark.parametrize("relation", tuple(Relation))
+@pytest.mark.parametrize("relation", OF_COUNTS)
 @pytest.mark.parametrize(("levels", "branching"), [(1, 2), (3, 2), (2, 3)])
 def test_the_mean_variance_of_a_full_tree_is_that_of_its_prefixes(levels, branching, relation):
     k = branching**levels

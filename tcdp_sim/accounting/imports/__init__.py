@@ -1,0 +1,1 @@
+"""Ledgers of what other accounting libraries wrote. None of them is imported here: objects are read by their names."""

@@ -1,0 +1,108 @@
+"""Releases as plain data, which JSON can hold, and back.
+
+A release, a guarantee, a mixture and a noise are mappings of their parameters, with the name of their kind under the
+key `kind`. A list of releases on disjoint parts of the records has the key `parts`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from math import inf, isfinite
+from typing import Any
+
+from tcdp_sim import accounting, privacy
+from tcdp_sim.accounting.composed_pairs import Entries, Split
+from tcdp_sim.accounting.releases.release import Release
+from tcdp_sim.exact.mixtures import Mixture
+from tcdp_sim.noise import FAMILIES, Noise
+from tcdp_sim.privacy import Guarantee
+
+KIND = "kind"
+_ENDLESS = {"inf": inf, "-inf": -inf}
+_FORM = "valid: a mapping with the key kind, or parts"
+
+
+def of_entries(entries: Entries) -> list[dict[str, Any]]:
+    """Return the entries of a ledger as plain data. Raises ValueError for a class of the user's own."""
+    return [_entry(item, times) for item, times in entries]
+
+
+def _entry(item: Any, times: int) -> dict[str, Any]:
+    if isinstance(item, Split):
+        return {"parts": [of_entries(block) for block in item.blocks], "times": times}
+    return {**_plain(item), "times": times}
+
+
+def _plain(thing: Any) -> Any:
+    if isinstance(thing, float):
+        return thing if isfinite(thing) else f"{thing:g}"
+    if isinstance(thing, tuple | list):
+        return [_plain(each) for each in thing]
+    if not isinstance(thing, Noise | Release | Guarantee | Mixture):
+        return thing
+    name = thing.family if isinstance(thing, Noise) else type(thing).__name__
+    if _class(name) is not type(thing):
+        kind = type(thing).__name__
+        raise ValueError(f"{thing!r} cannot be stated, because a reader has no {kind}; valid: kinds of tcdp_sim")
+    return {KIND: name, **{each: _plain(getattr(thing, each)) for each in _parameters(type(thing))}}
+
+
+def _parameters(kind: Any) -> list[str]:
+    return [field.name for field in fields(kind) if field.init]
+
+
+def _class(name: Any) -> Any:
+    """Return the class of a kind, None if there is none."""
+    if name == "Mixture":
+        return Mixture
+    if name in FAMILIES:
+        return FAMILIES[name]
+    for home, base in ((accounting, Release), (privacy, Guarantee)):
+        found = getattr(home, str(name), None)
+        if isinstance(found, type) and issubclass(found, base) and found is not base:
+            return found
+    return None
+
+
+def to_entries(data: Any, where: str = "releases") -> list[tuple[Any, int]]:
+    """Return the entries that plain data state. Raises ValueError that names the place of a mistake."""
+    if not isinstance(data, Sequence) or isinstance(data, str):
+        raise ValueError(f"{where} is not valid; valid: a list of releases")
+    return [_read_entry(item, f"{where}[{i}]") for i, item in enumerate(data)]
+
+
+def _read_entry(item: Any, where: str) -> tuple[Any, int]:
+    if not isinstance(item, Mapping):
+        raise ValueError(f"{where} is not valid; {_FORM}")
+    times, rest = item.get("times", 1), {key: value for key, value in item.items() if key != "times"}
+    if rest.keys() == {"parts"} and isinstance(rest["parts"], list):
+        blocks = (to_entries(block, f"{where}.parts[{i}]") for i, block in enumerate(rest["parts"]))
+        return Split(tuple(map(tuple, blocks))), times
+    release = _read(rest, where)
+    if not isinstance(release, Release):
+        raise ValueError(f"{where} is not a release; {_FORM}")
+    return release, times
+
+
+def _read(data: Any, where: str) -> Any:
+    if isinstance(data, str):
+        return _ENDLESS.get(data, data)
+    if isinstance(data, Sequence):
+        return tuple(_read(each, where) for each in data)
+    if not isinstance(data, Mapping):
+        return data
+    kind = _class(data.get(KIND))
+    if kind is None:
+        raise ValueError(f"{where}.kind = {data.get(KIND)!r} is not known; valid: a kind of tcdp_sim {_known()}")
+    given = {key: _read(value, f"{where}.{key}") for key, value in data.items() if key != KIND}
+    names = _parameters(kind)
+    if strange := [key for key in given if key not in names]:
+        raise ValueError(f"{where}.{strange[0]} is not a parameter of {kind.__name__}; valid: {', '.join(names)}")
+    try:
+        return kind(**given)
+    except (ValueError, TypeError) as mistake:
+        raise ValueError(f"{where}: {mistake}") from None
+
+
+def _known() -> str:
+    releases = [name for name in accounting.__all__ if _class(name) is not None]
+    return f"({', '.join(releases)}, and of noise and guarantees)"

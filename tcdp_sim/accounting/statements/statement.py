@@ -1,0 +1,85 @@
+"""What a statement says, as plain data: the releases, the answers of their ledger, and what the publisher knows."""
+
+import json
+from collections.abc import Iterable, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from tcdp_sim.accounting.statements import plain
+from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.core.version import __version__
+from tcdp_sim.privacy.relation import Relation, known_relation
+
+if TYPE_CHECKING:
+    from tcdp_sim.accounting.ledger import Ledger
+
+FORMAT = "tcdp_sim statement 1"
+PUBLISHER = ("title", "unit", "population", "period", "contact")  # what only the publisher knows
+PRIOR, CANDIDATES = 0.5, 100
+ACCOUNTING = (
+    "the whole list is composed, and each value is bracketed; the queries may depend on earlier answers, and the upper "
+    "ends are the safe ones"
+)
+
+
+def statement(
+    ledger: "Ledger", deltas: Iterable[float], epsilons: Iterable[float], tolerance: float, about: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the statement of a ledger as plain data. Raises ValueError for questions out of range."""
+    deltas = [scalar("deltas", delta, 0, 1, closed=True, finite=False) for delta in deltas]
+    epsilons = [scalar("epsilons", epsilon, 0, closed=True) for epsilon in epsilons]
+    return {
+        "format": FORMAT,
+        **{key: about.get(key) for key in PUBLISHER},
+        "relation": ledger.relation,
+        "releases": plain.of_entries(ledger.entries),
+        "epsilon": [{"delta": delta} | _ends(ledger.epsilon(delta, tolerance)) for delta in deltas],
+        "delta": [{"epsilon": epsilon} | _ends(ledger.delta(epsilon)) for epsilon in epsilons],
+        "risks": {
+            "advantage": _ends(ledger.advantage()),
+            "attack": {"prior": PRIOR} | _ends(ledger.attack(PRIOR)),
+            "reconstruction": {"candidates": CANDIDATES} | _ends(ledger.reconstruction(CANDIDATES)),
+        },
+        "accounting": {
+            "software": "tcdp_sim",
+            "version": __version__,
+            "method": ACCOUNTING,
+            "tolerance": tolerance,
+            "again": "`tcdp_sim.accounting.Ledger.from_statement(text)`, or `tcdp-sim account FILE.json`",
+        },
+    }
+
+
+def _ends(bounds: Bounds) -> dict[str, Any]:
+    names = ("lower", "estimate", "upper")
+    return {name: (value if value < inf else "inf") for name, value in zip(names, map(float, bounds))}
+
+
+def read(text: Any) -> dict[str, Any]:
+    """Return a statement from its text. Raises ValueError."""
+    valid = "valid: the text of ledger.statement('json')"
+    try:
+        data = json.loads(text) if isinstance(text, str | bytes) else text
+    except ValueError as mistake:
+        raise ValueError(f"the statement is not JSON ({mistake}); {valid}") from None
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise ValueError(f"the text has no format = {FORMAT!r}; {valid}")
+    if "releases" not in data:
+        raise ValueError(f"the statement has no releases; {valid}")
+    if data.get("relation") is not None:
+        known_relation(data["relation"], Relation)
+    return dict(data)
+
+
+def disagreements(stated: Mapping[str, Any], ledger: "Ledger") -> list[str]:
+    """Return a line for each stated bracket that does not overlap with the bracket of the ledger."""
+    found = []
+    for key, argument, ask in (("epsilon", "delta", ledger.epsilon), ("delta", "epsilon", ledger.delta)):
+        for row in stated.get(key, ()):
+            ours = ask(float(row[argument]))
+            low, high = float(row["lower"]), float(row["upper"])
+            if low > ours.upper * (1 + 1e-9) or ours.lower > high * (1 + 1e-9):
+                said = f"{key} at {argument} = {row[argument]:g} is stated from {low:.6g} to {high:.6g}"
+                found.append(f"{said}, and is from {ours.lower:.6g} to {ours.upper:.6g}")
+    return found

@@ -1,0 +1,72 @@
+"""The loop of every run: pending chunks are simulated until each cell has those that its precision needs.
+
+The chunks may be kept in a folder or in memory (`Chunks`). The loop asks either the same two questions.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+
+from tcdp_sim.core.log import Tell
+from tcdp_sim.engine import stopping
+from tcdp_sim.engine.pending import Pending, Wanted
+from tcdp_sim.engine.stopping import Precision, Store
+from tcdp_sim.study.packed_cells import Cells
+from tcdp_sim.summaries.encoding import from_bytes
+from tcdp_sim.summaries.summary import Summary, merged
+
+
+def until_precise(
+    cells: Cells,
+    precision: Precision,
+    store: Store,
+    todo: Pending,
+    wanted: Wanted,
+    simulate: Callable[[Pending, Wanted], None],
+    failed: Collection[str],
+    tell: Tell,
+) -> Wanted:
+    """Simulate pilots and estimates, and return the chunks that the cells have in the end.
+
+    `simulate` puts pending chunks into the store, and the ids of cells with errors into `failed`.
+    """
+    while True:
+        if todo:
+            simulate(todo, wanted)
+        more = stopping.more(store, wanted, precision)
+        grown = int(np.count_nonzero(more.chunks > wanted.chunks))
+        if not grown:
+            return more
+        todo = Pending(cells, more, store.has, failed)
+        tell(f"target_mcse: {grown} cells need more trials; {len(todo)} chunks to simulate")
+        wanted = more
+
+
+class Chunks:
+    """The chunks of a run without a folder. Those of a cell are merged once they are all there."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, dict[int, bytes]] = {}
+        self._whole: dict[str, Summary] = {}
+
+    def has(self, cell: str, chunk: int) -> bool:
+        """Return True if a chunk is there."""
+        return cell in self._whole or chunk in self._parts.get(cell, ())
+
+    def add(self, cell: str, chunk: int, summary: bytes, estimate: range) -> None:
+        """Add a chunk of a cell whose estimate has these chunks; it has none until the pilot has ended."""
+        own = self._parts.setdefault(cell, {})
+        own[chunk] = summary
+        if len(own) == estimate.stop > estimate.start:
+            self._whole[cell] = self.summary(cell, estimate)
+            del self._parts[cell]
+
+    def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
+        """Return the summary of chunks of a cell."""
+        own = self._parts[cell]
+        return merged(from_bytes(own[chunk]) for chunk in chunks)
+
+    def taken(self, cell: str, estimate: range) -> Summary:
+        """Return the summary of a cell's estimate, and forget its chunks."""
+        found = self._whole.pop(cell, None)
+        return found if found is not None else self.summary(cell, estimate)
