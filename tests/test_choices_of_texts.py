@@ -15,16 +15,14 @@ import pytest
 from public_names import PACKAGES, members
 
 from tcdp_sim.accounting import Additive
-from tcdp_sim.calibration import calibrate
+from tcdp_sim.calibration import calibrate_releases
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.ordered.quantiles import Independent
 from tcdp_sim.privacy import ApproxDP, PureDP
 
 NONSENSE = "nonsense"
 NO_CALL = {  # what has no example that the argument fits -> a call with the text
-    ("calibrate", "relation"): lambda: calibrate(
-        "gaussian", ApproxDP(1.0, 1e-6), releases=[GAUSSIAN], relation=NONSENSE
-    ),
+    ("calibrate_releases", "relation"): lambda: calibrate_releases([GAUSSIAN], TARGET, relation=NONSENSE),
     ("Method", "relation"): lambda: Independent.of((0.5,), NONSENSE, PureDP(1.0)),  # an abstract class
 }
 GAUSSIAN, TARGET = Additive(Gaussian(1.0)), ApproxDP(1.0, 1e-6)

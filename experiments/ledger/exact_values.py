@@ -17,7 +17,7 @@ from tcdp_sim.accounting import (
 from tcdp_sim.accounting.releases.release import Case
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.mechanisms.ledger import ComposedLoss
-from tcdp_sim.mechanisms.ledger.accounted import release_of
+from tcdp_sim.mechanisms.ledger.releases import release_of
 
 DELTA_TOLERANCE, EPSILON_TOLERANCE = 1e-4, 1e-5  # relative, of the brackets
 DELTA = ("delta_from_below", "delta_from_above")

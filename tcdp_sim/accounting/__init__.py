@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
     from tcdp_sim.accounting.releases.release import Release
     from tcdp_sim.accounting.releases.sampled import Sampled
+    from tcdp_sim.accounting.releases.shuffled import Shuffled
     from tcdp_sim.accounting.releases.thresholded import Thresholded
     from tcdp_sim.accounting.rho import tight_rho
     from tcdp_sim.accounting.variance_factors import VarianceFactor, variance_factor
@@ -50,6 +51,7 @@ __all__ = [
     "Release",
     "Sampled",
     "SelectionTarget",
+    "Shuffled",
     "Target",
     "Thresholded",
     "VarianceFactor",
@@ -78,6 +80,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.releases.randomised_response": "RandomisedResponse",
     "tcdp_sim.accounting.releases.release": "Release",
     "tcdp_sim.accounting.releases.sampled": "Sampled",
+    "tcdp_sim.accounting.releases.shuffled": "Shuffled",
     "tcdp_sim.accounting.releases.thresholded": "Thresholded",
     "tcdp_sim.accounting.rho": "tight_rho",
     "tcdp_sim.accounting.variance_factors": "VarianceFactor variance_factor",

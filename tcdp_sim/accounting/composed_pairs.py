@@ -12,7 +12,6 @@ from math import inf, prod
 from tcdp_sim.accounting.releases.additive import gaussian_case, gaussian_ratio
 from tcdp_sim.accounting.releases.claimed import (
     Claimed,
-    Renyi,
     added,
     class_cases,
     example_cases,
@@ -20,7 +19,7 @@ from tcdp_sim.accounting.releases.claimed import (
     tests_cases,
 )
 from tcdp_sim.accounting.releases.release import NOTHING, Case, Laws, Release
-from tcdp_sim.privacy.definitions import Guarantee
+from tcdp_sim.privacy.definitions import Guarantee, RenyiLine
 
 MOST_WORLDS, FEW_WORLDS = 512, 16
 Entry = tuple["Release | Split", int]
@@ -162,7 +161,7 @@ def _claims(releases: Iterable[tuple[Release, int]]) -> list[tuple[Guarantee, in
     ]
 
 
-def renyi_total(releases: Iterable[tuple[Release, int]]) -> Renyi | None:
+def renyi_total(releases: Iterable[tuple[Release, int]]) -> RenyiLine | None:
     """Return the bound of all black boxes with Renyi divergences together, or None if there are none."""
     claims = _claims(releases)
     return added(claims) if claims else None

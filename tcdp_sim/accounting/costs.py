@@ -7,12 +7,9 @@ from typing import Any
 
 from tcdp_sim.accounting.largest_rho import largest_rho
 from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.bounded_range import BoundedRange, PermuteAndFlip
 from tcdp_sim.accounting.releases.claimed import Claimed
-from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
-from tcdp_sim.accounting.rho import tight_rho
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.privacy.definitions import Guarantee
 from tcdp_sim.privacy.relation import known_relation
@@ -20,9 +17,7 @@ from tcdp_sim.privacy.spending import Costs, Terms, float_units, units
 
 MOST_TIMES = 10**12
 _KEPT = 4096
-_ROUNDING = 2e-12  # relative error of `tight_rho`, with a margin
-_PURE = (BoundedRange, PermuteAndFlip, RandomisedResponse)  # the largest loss is epsilon
-_TIGHT = (Additive, *_PURE)
+_ROUNDING = 2e-12  # relative error of `least_rho`, with a margin
 
 
 class Prices:
@@ -74,13 +69,14 @@ class Prices:
         return (units(self._rho(release), upwards=True),)
 
     def _divergence(self, release: Release, order: float) -> float:
-        if order == inf and isinstance(release, _PURE):
-            return release.epsilon
+        if order == inf and release.largest_loss is not None:
+            return release.largest_loss
         return float(total_renyi(((release, 1),), self.relation, order).upper)
 
     def _rho(self, release: Release) -> float:
-        if isinstance(release, _TIGHT):
-            return tight_rho(release, self.terms.omega) * (1 + _ROUNDING)
+        rho = release.least_rho(self.terms.omega)
+        if rho is not None:
+            return rho * (1 + _ROUNDING)
         return largest_rho(lambda order: self._divergence(release, order), self.terms.omega)
 
 

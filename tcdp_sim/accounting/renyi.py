@@ -6,10 +6,11 @@ from math import inf
 
 from tcdp_sim.accounting.composed_pairs import Entries, flat, renyi_total
 from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.claimed import Renyi, is_renyi
+from tcdp_sim.accounting.releases.claimed import is_renyi
 from tcdp_sim.accounting.releases.release import Case, Laws, Release
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
+from tcdp_sim.privacy.definitions import RenyiLine
 
 _NOTHING = Bounds(0.0, 0.0, 0.0)
 
@@ -37,7 +38,7 @@ def _answers(releases: Iterable[tuple[Release, int]], order: float) -> Bounds:
     return sum(bounds, _NOTHING)
 
 
-def _claimed(total: Renyi, order: float) -> float:
+def _claimed(total: RenyiLine, order: float) -> float:
     if order > total.omega or total.delta:
         return inf
     return total.xi if total.single else total.xi + total.rho * order

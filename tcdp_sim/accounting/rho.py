@@ -1,24 +1,11 @@
 """The least rho of zero-concentrated differential privacy of basic mechanisms."""
 
-import numpy as np
+from math import inf
 
-from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.bounded_range import BoundedRange, PermuteAndFlip
-from tcdp_sim.accounting.releases.claimed import Claimed
-from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
 from tcdp_sim.accounting.releases.release import Release
-from tcdp_sim.exact.renyi.divergence import renyi_divergence
-from tcdp_sim.noise import Laplace
-from tcdp_sim.noise.discrete_laplace import DiscreteLaplace
-from tcdp_sim.privacy.definitions import TCDP, ZCDP, PureDP
-from tcdp_sim.privacy.least_rho import bounded_range_rho, discrete_laplace_rho, laplace_rho, pure_rho, response_rho
-
-_SECOND = 2  # D_a / a of noise on a lattice has its supremum there, if not before
-_LIMIT = 1e-6
-_ORDERS = 1 + np.geomspace(1e-3, 1e5, 60)
 
 
-def tight_rho(release: Release, omega: float = np.inf) -> float:
+def tight_rho(release: Release, omega: float = inf) -> float:
     """Return the least rho with D_a <= rho a at every order 1 < a < omega.
 
     Source: Bun and Steinke (2016) [BS16]; Canonne et al. (2020), Proposition 5 [CKS20]; Harrison and Manurangsi (2025)
@@ -69,51 +56,7 @@ def tight_rho(release: Release, omega: float = np.inf) -> float:
     """
     if not omega > 1:
         raise ValueError(f"omega = {omega!r} is not valid; valid: omega > 1")
-    match release:
-        case PermuteAndFlip(epsilon=epsilon) | Claimed(guarantee=PureDP(epsilon=epsilon)):
-            return pure_rho(epsilon)
-        case RandomisedResponse(epsilon=epsilon, k=k):
-            return response_rho(epsilon, k, omega)
-        case BoundedRange(epsilon=epsilon):
-            return bounded_range_rho(epsilon)
-        case Claimed(guarantee=ZCDP(rho=rho) | TCDP(rho=rho)):
-            guarantee = release.guarantee
-            valid = getattr(guarantee, "omega", np.inf) >= omega and not getattr(guarantee, "xi", 0.0)
-            return rho if valid else np.inf
-        case Additive():
-            return _additive(release, omega)
-    raise ValueError(f"{release!r} is not a mechanism whose rho is known; valid: those that `tight_rho` lists")
-
-
-def _additive(release: Additive, omega: float) -> float:
-    noise, shift = release.noise, release.sensitivity
-    if type(noise) is Laplace:
-        return laplace_rho(shift / noise.scale)
-    if type(noise) is DiscreteLaplace:
-        return discrete_laplace_rho(shift / noise.scale, int(noise.need_steps("sensitivity", shift)))
-    exact = noise.exact_rho(shift)
-    if exact is not None and (omega >= _SECOND or not noise.is_discrete):
-        return float(exact)
-    return _largest(release, omega)
-
-
-def _largest(release: Additive, omega: float) -> float:
-    """Return the maximum of D_a / a over the orders below omega, from above up to the search over orders."""
-
-    def height(order: float) -> float:
-        return float(renyi_divergence(release.noise, release.sensitivity, order).upper) / order
-
-    rounds = getattr(release.noise, "continuous", None)  # rounding is post-processing
-    most = None if rounds is None else rounds.exact_rho(release.sensitivity)
-    if most is not None and omega == np.inf and height(float(_ORDERS[-1])) >= float(most) * (1 - _LIMIT):
-        return float(most)  # the limit of high orders
-    orders = np.unique(np.concatenate([[1.0], _ORDERS[omega > _ORDERS], [omega] if np.isfinite(omega) else []]))
-    heights = [height(float(order)) for order in orders]
-    best = int(np.argmax(heights))
-    if not np.isfinite(heights[best]) or best == 0:
-        return float(heights[best])
-    ends = np.log(orders[[max(best - 1, 0), min(best + 1, len(orders) - 1)]])
-    from scipy.optimize import minimize_scalar  # imported late, as in `core.numerics.root`
-
-    found = minimize_scalar(lambda x: -height(float(np.exp(x))), bounds=ends, method="bounded", options={"xatol": 1e-6})
-    return float(max(-found.fun, heights[best]))
+    found = release.least_rho(omega)
+    if found is None:
+        raise ValueError(f"{release!r} has no known rho; valid: releases whose rho is known, which `tight_rho` lists")
+    return found

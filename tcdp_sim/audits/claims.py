@@ -14,7 +14,7 @@ from tcdp_sim.audits.binomial import lower_probability, upper_probability
 from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, Guarantee
 
 ORDERS = 24
 HIGHEST_ORDER = 256.0  # the largest order tried: moments of higher orders depend on a few outputs
@@ -88,7 +88,7 @@ def measure(claim: Any) -> Measure:
 
     A ledger is a claim of its trade-off curve. Raises UserError for a guarantee of another kind.
     """
-    match claim:
+    match claim.simplest() if isinstance(claim, Guarantee) else claim:
         case GaussianDP(mu=mu):
             return Measure("mu", "mu of Gaussian DP", mu)
         case Ledger():
@@ -96,20 +96,15 @@ def measure(claim: Any) -> Measure:
             return Measure("power", "power beyond the claimed trade-off curve", 0.0, power=allowed.power)
         case None:
             return Measure("epsilon", "epsilon")
-        case PureDP(epsilon=epsilon):
-            return Measure("epsilon", "epsilon", epsilon)
-        case ApproxDP(epsilon=epsilon, delta=delta) if delta < 1:
-            return Measure("epsilon", f"epsilon at delta = {delta:g}", epsilon, delta)
-        case RDP(order=order, epsilon=epsilon) if order == inf:
-            return Measure("epsilon", "epsilon", epsilon)
+        case Guarantee(epsilon_delta=(epsilon, delta)) if delta < 1:
+            return Measure("epsilon", f"epsilon at delta = {delta:g}" if delta else "epsilon", epsilon, delta)
         case RDP(order=order, epsilon=epsilon):
             return Measure("divergence", f"Renyi divergence of order {order:g}", epsilon, 0.0, (order,))
         case ZCDP(rho=rho, xi=xi):
             words = "rho of zCDP" if xi == 0 else f"rho of zCDP at xi = {xi:g}"
             return Measure("rho", words, rho, 0.0, _orders(inf), xi)
         case TCDP(rho=rho, omega=omega):
-            words = "rho of zCDP" if omega == inf else f"rho of tCDP up to omega = {omega:g}"
-            return Measure("rho", words, rho, 0.0, _orders(omega))
+            return Measure("rho", f"rho of tCDP up to omega = {omega:g}", rho, 0.0, _orders(omega))
     raise UserError(
         f"claim = {claim!r} cannot be audited; valid: PureDP, ApproxDP, RDP, ZCDP, TCDP, GaussianDP, a Ledger, None"
     )

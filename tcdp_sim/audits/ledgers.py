@@ -1,5 +1,6 @@
 """Mechanisms made from the entries of a ledger, for audits of the ledger's claims."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,6 @@ from tcdp_sim.accounting import (
 )
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.privacy import ApproxDP, PureDP
 from tcdp_sim.samplers.release_pairs import (
     NoisePair,
     RangePair,
@@ -45,7 +45,8 @@ class LedgerMechanism:
     ----------
     ledger : Ledger
         A ledger of at most 1,000 releases: Additive, Sampled with Poisson sampling, RandomisedResponse, BoundedRange,
-        BoundedRangePair, PermuteAndFlip, Distributions, and Claimed with PureDP or ApproxDP.
+        BoundedRangePair, PermuteAndFlip, Distributions, Claimed with PureDP or ApproxDP, and releases of one's own
+        with a `drawn_pair`.
 
     Raises
     ------
@@ -88,25 +89,43 @@ class LedgerMechanism:
         return total * (np.sign(data[0] - other[0]))
 
 
+def _noisy(release: Additive) -> ReleasePair:
+    pair = lattice_pair if release.noise.is_discrete else NoisePair
+    return pair(release.noise, release.sensitivity)
+
+
+def _sampled(release: Sampled) -> ReleasePair | None:
+    if not release.is_poisson:
+        return None
+    pair = lattice_pair if release.release.noise.is_discrete else NoisePair
+    return pair(release.release.noise, release.release.sensitivity, release.sampling_probability)
+
+
+def _claimed(release: Claimed) -> ReleasePair | None:
+    pair = release.guarantee.epsilon_delta
+    return None if pair is None else response_pair(pair[0], 2, pair[1])
+
+
+# The pairs share no code with the laws of the ledger. A release from outside of the package has its own `drawn_pair`.
+_PAIRS: Mapping[type[Release], Callable[[Any], ReleasePair | None]] = {
+    Additive: _noisy,
+    Sampled: _sampled,
+    RandomisedResponse: lambda release: response_pair(release.epsilon, release.k),
+    BoundedRange: lambda release: RangePair(release.epsilon),
+    BoundedRangePair: lambda release: range_atoms(release.epsilon, release.t),
+    PermuteAndFlip: lambda release: response_pair(release.epsilon),
+    Distributions: lambda release: vector_pair(release.p, release.q),
+    Claimed: _claimed,
+}
+
+
 def _pair(release: Any) -> ReleasePair:
     """Return the pair that a release attains. Raises UserError for a release that cannot be drawn."""
-    match release:
-        case Additive(noise=noise, sensitivity=shift):
-            return lattice_pair(noise, shift) if noise.is_discrete else NoisePair(noise, shift)
-        case Sampled(release=base, sampling_probability=rate, is_poisson=True) if not base.noise.is_discrete:
-            return NoisePair(base.noise, base.sensitivity, rate)
-        case RandomisedResponse(epsilon=epsilon, k=k):
-            return response_pair(epsilon, k)
-        case PermuteAndFlip(epsilon=epsilon) | Claimed(guarantee=PureDP(epsilon=epsilon)):
-            return response_pair(epsilon)
-        case Claimed(guarantee=ApproxDP(epsilon=epsilon, delta=delta)):
-            return response_pair(epsilon, 2, delta)
-        case BoundedRange(epsilon=epsilon):
-            return RangePair(epsilon)
-        case BoundedRangePair(epsilon=epsilon, t=t):
-            return range_atoms(epsilon, t)
-        case Distributions(p=p, q=q):
-            return vector_pair(p, q)
-    undrawn = ("Thresholded", "MixturePair")
-    valid = ", ".join(kind.__name__ for kind in Release.__subclasses__() if kind.__name__ not in undrawn)
-    raise UserError(f"{release!r} cannot be drawn; valid: {valid}, and Claimed with PureDP or ApproxDP")
+    if type(release) in _PAIRS:
+        pair = _PAIRS[type(release)](release)
+    else:
+        pair = release.drawn_pair() if isinstance(release, Release) else None
+    if pair is None:
+        valid = ", ".join(kind.__name__ for kind in _PAIRS)
+        raise UserError(f"{release!r} cannot be drawn; valid: {valid} with PureDP or ApproxDP, or a `drawn_pair`")
+    return pair

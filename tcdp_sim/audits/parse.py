@@ -8,16 +8,8 @@ from typing import Any
 from tcdp_sim.audits.neighbours import Neighbours, answers, records
 from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.errors import UserError, suggestion
-from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy import Guarantee
 
-CLAIMS: Mapping[str, Callable[..., Guarantee | GaussianDP]] = {
-    "PureDP": PureDP,
-    "ApproxDP": ApproxDP,
-    "ZCDP": ZCDP,
-    "TCDP": TCDP,
-    "RDP": RDP,
-    "GaussianDP": GaussianDP,
-}
 VALID_NEIGHBOURS = "records([31, 44, 58]), records(['a', 'b'], 'substitute'), answers(5), or a name in the same file"
 NEIGHBOURS: Mapping[str, Callable[..., Neighbours]] = {"records": records, "answers": answers}
 
@@ -27,7 +19,8 @@ def claim(text: str) -> Guarantee | GaussianDP:
     valid = (
         "PureDP(epsilon), ApproxDP(epsilon, delta), ZCDP(rho), TCDP(rho, omega), RDP(order, epsilon), GaussianDP(mu)"
     )
-    found: Guarantee | GaussianDP = _called("claim", text, CLAIMS, valid)
+    claims = {kind.__name__: kind for kind in (*Guarantee.__subclasses__(), GaussianDP)}
+    found: Guarantee | GaussianDP = _called("claim", text, claims, valid)
     return found
 
 

@@ -10,7 +10,7 @@ from tcdp_sim.accounting import Claimed, Ledger
 from tcdp_sim.audits import binomial
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.errors import real
-from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy import Guarantee
 
 EPSILONS = np.concatenate([[0.0], np.geomspace(0.01, 20, 40)])  # of the lines under which a claimed curve lies
 LOOKS = 6  # samples that may have given the curve: three finalists, each looked at once or twice
@@ -70,11 +70,10 @@ def curve(claim: Any) -> GaussianDP | Curve | None:
     match claim:
         case GaussianDP():
             return claim
-        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
-            delta = claim.delta if isinstance(claim, ApproxDP) else 0.0
-            return Curve(np.array([epsilon]), np.array([delta]))
         case Ledger():
             return of_ledger(claim)
+        case Guarantee(epsilon_delta=(epsilon, delta)):
+            return Curve(np.array([epsilon]), np.array([delta]))
         case Guarantee():
             try:
                 return of_ledger(Ledger([Claimed(claim)]))

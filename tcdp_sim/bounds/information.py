@@ -14,7 +14,7 @@ from scipy.special import digamma
 
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import choice, real, whole
-from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, PureDP
 from tcdp_sim.privacy.definitions import simplest
 
 METHODS = ("tight", "proposition_9", "paper")
@@ -122,7 +122,7 @@ def informative(guarantee: Guarantee) -> PureDP | ZCDP | TCDP:
     Raise ValueError with the reason if the guarantee does not bound mutual information.
     """
     notion = simplest(guarantee)
-    if isinstance(notion, ApproxDP):
+    if notion.is_approx:
         raise ValueError(
             f"no bound on mutual information is known for {notion}: with probability delta all records may leak; "
             "valid: PureDP, ZCDP, TCDP"

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from tcdp_sim.bounds.information import harmonic_cost, least_records, log_growth, smallest
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.privacy.definitions import simplest
 
 
@@ -107,19 +107,17 @@ def packing_records(guarantee: Guarantee, log_k: ArrayLike, failure: float) -> R
     logs = np.asarray(real("log_k", log_k, 0, closed=True))
     failure = real("failure", failure, 0, 1)
     notion = simplest(guarantee)
-    if isinstance(notion, ApproxDP):
-        n = _by_events(notion.epsilon, notion.delta, logs, failure)
-    else:
-        with np.errstate(all="ignore"):
-            if not isinstance(notion, PureDP | ZCDP | TCDP):
-                raise ValueError(f"no lower bound is known for {guarantee}; valid: PureDP, ApproxDP, ZCDP, TCDP")
+    with np.errstate(all="ignore"):
+        if notion.epsilon_delta is not None:
+            n = _by_events(*notion.epsilon_delta, logs, failure)
+        elif isinstance(notion, ZCDP | TCDP):
             n = _by_divergences(notion, logs, failure)
+        else:
+            raise ValueError(f"no lower bound is known for {guarantee}; valid: PureDP, ApproxDP, ZCDP, TCDP")
     return np.where(_guessed(logs, failure), 0.0, np.maximum(n, 0.0))[()]
 
 
-def _by_divergences(notion: PureDP | ZCDP | TCDP, log_k: Reals, failure: float) -> Reals:
-    if isinstance(notion, PureDP):
-        return _by_events(notion.epsilon, 0.0, log_k, failure)
+def _by_divergences(notion: ZCDP | TCDP, log_k: Reals, failure: float) -> Reals:
     hit, miss = -np.log1p(-failure), _log_others(log_k) - np.log(failure)
     miss = np.maximum(miss, hit)
     first = least_records(notion, _kl(log_k, failure))

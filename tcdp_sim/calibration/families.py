@@ -1,13 +1,10 @@
 """The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast, overload
+from typing import Any, cast
 
 import numpy as np
 
-from tcdp_sim.calibration.calibrated_releases import CalibratedReleases
-from tcdp_sim.calibration.candidates import MOST_COORDINATES
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import Bounds
@@ -15,14 +12,15 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE, Objective
 from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.definitions import known
 from tcdp_sim.privacy.least_rho import pure_epsilon
 from tcdp_sim.privacy.magnitudes import need_moderate
 
 METHODS = ("paper", "tight")
+MOST_COORDINATES = 10**15  # far beyond any query, and still exact as a float
 _FINE = "discrete_gaussian"
 
 
-@overload
 def calibrate(
     family: str,
     guarantee: Guarantee,
@@ -32,47 +30,15 @@ def calibrate(
     coordinates: int = 1,
     objective: Objective = VARIANCE,
     step: float = 1.0,
-    releases: None = None,
-    free: None = None,
-    relation: None = None,
-) -> Calibrated: ...
-@overload
-def calibrate(
-    family: str | None = None,
-    guarantee: Guarantee | None = None,
-    sensitivity: float = 1.0,
-    method: str = "tight",
-    *,
-    coordinates: int = 1,
-    step: float = 1.0,
-    releases: Sequence[Any],
-    free: int | Sequence[int] | None = None,
-    relation: str | None = None,
-) -> CalibratedReleases: ...
-def calibrate(
-    family: str | None = None,
-    guarantee: Guarantee | None = None,
-    sensitivity: float = 1.0,
-    method: str = "tight",
-    *,
-    coordinates: int = 1,
-    objective: Objective = VARIANCE,
-    step: float = 1.0,
-    releases: Any = None,
-    free: Any = None,
-    relation: str | None = None,
-) -> Any:
+) -> Calibrated:
     """Return the noise of a family that gives a guarantee when added independently to every coordinate of a query.
-
-    With `releases`, the guarantee is that of a whole list. Without a family, the noise of the free releases is
-    multiplied by the least common factor. With a family, the list is fixed, and the noise of one more release is found.
 
     Parameters
     ----------
     family : str
         The name of a noise, such as "laplace". The noises of plug-ins are included.
     guarantee : Guarantee
-        The guarantee for neighbouring data sets. For `releases` it is ApproxDP, PureDP, ZCDP or TCDP.
+        The guarantee for neighbouring data sets.
     sensitivity : float
         The largest change of one coordinate between neighbours, in counts, > 0.
     method : {"tight", "paper"}
@@ -87,26 +53,17 @@ def calibrate(
     step : float
         The distance of neighbouring points of a discrete noise, in counts, above 0. The sensitivity must be a multiple
         of it.
-    releases : list, optional
-        Releases of `tcdp_sim.accounting`, or pairs (release, times), that share the guarantee.
-    free : int or list of int, optional
-        The positions, from 0, in `releases` of those whose noise is multiplied. The default is every release with
-        additive noise that has a scale.
-    relation : {"add_remove", "substitute", None}
-        The neighbouring relation of `releases`.
 
     Returns
     -------
     Calibrated
         The noise, its guarantee, the objective's value and the method in words. Results of a search are cached.
-        For `releases` it is a `CalibratedReleases`: the ledger, the factor, the value spent and whether it is proved
-        that no smaller factor meets the guarantee.
 
     Raises
     ------
     ValueError
         If a name is unknown, the family cannot meet the guarantee, or a parameter violates the preconditions of the
-        theorem. For `releases` also if the fixed ones alone exceed the guarantee.
+        theorem.
 
     Notes
     -----
@@ -146,82 +103,34 @@ def calibrate(
     >>> from tcdp_sim.privacy import ZCDP
     >>> calibrate("gaussian", ZCDP(0.5), sensitivity=2.0).noise
     Gaussian(scale=2.0)
-    >>> from tcdp_sim.accounting import Additive, RandomisedResponse
-    >>> from tcdp_sim.noise import Gaussian
-    >>> from tcdp_sim.privacy import ApproxDP
-    >>> releases = [(Additive(Gaussian(1.0)), 20), RandomisedResponse(0.1)]
-    >>> found = calibrate(guarantee=ApproxDP(1.0, 1e-6), releases=releases)
-    >>> round(found.factor, 2), found.least
-    (20.18, True)
     """
-    need_moderate(guarantee)
-    if releases is not None and guarantee is not None:
-        return _with_releases(family, guarantee, sensitivity, coordinates, step, releases, free, relation)
-    if guarantee is None or family is None:
-        raise ValueError("calibrate needs a guarantee, and a family or releases")
-    _need_none(free, relation)
+    need_moderate(known(guarantee))
     noise_class: type[Noise] = registry.noise(family, "family")
     if method == "given":  # the word of a spec that states the parameters
         raise ValueError(f"{family}: a noise with given parameters is not calibrated here; valid: its class")
     choice("method", method, METHODS)
     sensitivity = scalar("sensitivity", sensitivity, 0)
     coordinates = whole("coordinates", coordinates, 1, MOST_COORDINATES)
-    step = _valid_step(noise_class, step)
+    step = valid_step(noise_class, step)
     if not callable(objective):
         raise ValueError(f"objective = {objective!r} is not valid; valid: VARIANCE, LargestError(k), or a function")
     if not noise_class.can_meet(guarantee):
         raise noise_class.cannot_meet(guarantee)
     by_theorem = method == "paper" or noise_class.theorem_is_sharp(guarantee)
     if by_theorem:
-        noise, how = noise_class.by_theorem(guarantee, sensitivity, coordinates), "the constants of a theorem"
+        noise = _on_lattice(noise_class.by_theorem(guarantee, sensitivity, coordinates), sensitivity, step)
+        how = "the constants of a theorem"
     else:
         from tcdp_sim.calibration.search import least  # imports exact divergences, which workers do not need
 
         noise, how = least(noise_class, guarantee, sensitivity, coordinates, objective, step)
-    noise = _on_lattice(noise, sensitivity, step)
     value = float(objective(noise))
     if not (by_theorem or np.isfinite(value)):
         raise ValueError(f"objective of {noise} is {value}; valid: a finite number")
     return Calibrated(noise, guarantee, Bounds(-np.inf, value, value + 1e-11 * abs(value)), how)
 
 
-def _need_none(free: Any, relation: Any) -> None:
-    """Raise ValueError for arguments that concern a list of releases alone."""
-    if free is not None or relation is not None:
-        raise ValueError("free and relation are for `releases`, which are not given")
-
-
-def _with_releases(
-    family: str | None,
-    guarantee: Guarantee,
-    sensitivity: float,
-    coordinates: int,
-    step: float,
-    releases: Any,
-    free: Any,
-    relation: str | None,
-) -> CalibratedReleases:
-    """Return the noise of the free releases of a list, or of one more release of a family."""
-    from tcdp_sim.accounting import Additive  # workers need no ledger
-    from tcdp_sim.calibration.releases_search import calibrated_releases
-    from tcdp_sim.calibration.scaled_releases import free_entries, read_entries
-
-    entries = read_entries(releases)
-    if family is None:
-        return calibrated_releases(entries, free_entries(entries, free), guarantee, relation)
-    if free is not None:
-        raise ValueError("free is not valid with a family, whose noise is then the only free one")
-    noise_class: Any = registry.noise(family, "family")
-    names = tuple(noise_class.parameters())
-    if len(names) != 1 + ("step" in names):
-        raise ValueError(f"family = {family!r} has several scales; valid with releases: a noise with one scale")
-    unit = noise_class(1.0, _valid_step(noise_class, step)) if "step" in names else noise_class(1.0)
-    count = whole("coordinates", coordinates, 1, MOST_COORDINATES)
-    entries = (*entries, (Additive(unit, scalar("sensitivity", sensitivity, 0)), count))
-    return calibrated_releases(entries, (len(entries) - 1,), guarantee, relation)
-
-
-def _valid_step(noise_class: type[Noise], step: float) -> float:
+def valid_step(noise_class: type[Noise], step: float) -> float:
     """Return the step, which is 1 unless the family has a parameter of this name."""
     if scalar("step", step, 0) != 1 and "step" not in noise_class.parameters():
         raise ValueError(f"step = {step:g} is not valid for {noise_class.family}; valid: 1, or a noise such as {_FINE}")
@@ -296,8 +205,7 @@ def equal_privacy(
     promise = noise_class.equal_privacy(rho, omega, delta)
     if choice("method", method, METHODS) == "paper":
         return promise
-    if isinstance(promise, PureDP):
-        return PureDP(max(promise.epsilon, pure_epsilon(rho)))
-    if isinstance(promise, ApproxDP):
-        return ApproxDP(max(promise.epsilon, pure_epsilon(rho)), promise.delta)
-    return promise
+    if promise.epsilon_delta is None:
+        return promise
+    epsilon = max(promise.epsilon_delta[0], pure_epsilon(rho))
+    return PureDP(epsilon) if promise.is_pure else ApproxDP(epsilon, promise.epsilon_delta[1])

@@ -4,8 +4,7 @@ import numpy as np
 
 from tcdp_sim.calibration.families import calibrate
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy import TCDP, Guarantee
-from tcdp_sim.privacy.definitions import concentrated
+from tcdp_sim.privacy import Guarantee
 
 ROUNDING = 1e-12  # of the scale
 
@@ -17,13 +16,12 @@ def need_kept(noise: Noise, guarantee: Guarantee, coordinates: int) -> None:
         if not noise.scale >= least * (1 - ROUNDING):  # type: ignore[attr-defined]
             raise ValueError(f"{noise} does not keep {guarantee}; valid: scale >= {least:.8g}")
         return
-    if not concentrated(guarantee):
+    if guarantee.rho_omega is None:
         raise ValueError(f"it is not known whether {noise} keeps {guarantee}; valid: ZCDP or TCDP, or another noise")
     from tcdp_sim.calibration.all_orders import holds_at_all_orders  # workers need no exact divergences
     from tcdp_sim.calibration.tail_orders import least_order
 
-    rho = guarantee.rho / coordinates  # type: ignore[attr-defined]
-    omega = guarantee.omega if isinstance(guarantee, TCDP) else np.inf
+    rho, omega = guarantee.rho_omega[0] / coordinates, guarantee.rho_omega[1]
     last = omega if np.isfinite(omega) else max(2.0, least_order(noise, 1.0, rho) if noise.log_concave else np.inf)
     if not holds_at_all_orders(noise, 1.0, rho, last):
         raise ValueError(f"quadrature does not confirm that {noise} keeps {guarantee}; valid: more noise")

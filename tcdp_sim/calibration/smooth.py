@@ -11,8 +11,8 @@ from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE
-from tcdp_sim.privacy import ApproxDP, Guarantee
-from tcdp_sim.privacy.definitions import concentrated
+from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy.definitions import known
 from tcdp_sim.privacy.magnitudes import need_moderate
 
 LARGEST_SMOOTHING = 2.0
@@ -68,7 +68,7 @@ def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method
     noise_class: Any = registry.noise(family, "family")
     choice("method", method, tuple(_HOW))
     smoothing = scalar("smoothing", smoothing, 0, LARGEST_SMOOTHING, finite=False)
-    need_moderate(guarantee)
+    need_moderate(known(guarantee))
     if refusal := noise_class.smooth_refusal(guarantee, smoothing):
         raise ValueError(f"{family} gives no {guarantee} with smooth sensitivity (smoothing {smoothing:g}): {refusal}")
     if method == "paper":
@@ -110,10 +110,10 @@ def standard_deviation(calibrated: Calibrated) -> float:
 
 def _searched(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -> tuple[Noise, float]:
     """Return the noise of unit scale and the largest shift, by quadrature."""
-    if isinstance(guarantee, ApproxDP):
-        real("epsilon", guarantee.epsilon, 0)
-        real("delta", guarantee.delta, 0, 1)
-    elif not concentrated(guarantee):
+    if guarantee.is_approx:
+        real("epsilon", guarantee.epsilon_delta[0], 0)  # type: ignore[index]
+        real("delta", guarantee.epsilon_delta[1], 0, 1)  # type: ignore[index]
+    elif not guarantee.is_concentrated:
         raise ValueError(f"{guarantee} is not valid here; valid: TCDP, ZCDP with xi = 0, ApproxDP")
     from tcdp_sim.calibration import smooth_search  # workers never need it, because they receive finished noises
 

@@ -23,7 +23,7 @@ from tcdp_sim.core.search import brentq
 from tcdp_sim.exact.renyi.affine import affine_hockey_stick, directed_divergence
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.missing import cannot, undefined
-from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
+from tcdp_sim.privacy import ZCDP, Guarantee
 
 _SHIFT_DIGITS = 7  # few enough that every machine finds the same noise
 _LEAST_SHIFT, _MOST_SHIFT = 1e-6, 50.0
@@ -58,8 +58,8 @@ def least(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -
         if (best := _least_of(noise_class, target)) is not None:
             return best
     goal = f"calibrate {noise_class.family} to {guarantee} at smoothing {smoothing:g}"
-    needed: tuple[str, ...] = () if isinstance(guarantee, ApproxDP) else ("affine_max_order", "affine_tail")
-    if np.isfinite(getattr(guarantee, "omega", np.inf)):
+    needed: tuple[str, ...] = () if guarantee.is_approx else ("affine_max_order", "affine_tail")
+    if guarantee.rho_omega is not None and np.isfinite(guarantee.rho_omega[1]):
         needed = needed[:1]  # a tail bound serves orders without end
     lacking = undefined(noise_class, *needed)
     raise cannot(
@@ -72,10 +72,10 @@ def _targets(guarantee: Guarantee, smoothing: float, box: bool) -> list[_Target]
 
     zCDP implies tCDP and needs no check of high orders, so it serves as a target too.
     """
-    own = _Target(guarantee, smoothing, box, getattr(guarantee, "omega", np.inf))
-    if isinstance(guarantee, ApproxDP):
-        return [own]
-    rho: float = guarantee.rho  # type: ignore[attr-defined]
+    if guarantee.rho_omega is None:
+        return [_Target(guarantee, smoothing, box, np.inf)]
+    rho, omega = guarantee.rho_omega
+    own = _Target(guarantee, smoothing, box, omega)
     zcdp = [_Target(ZCDP(rho), smoothing, box, order) for order in _LARGEST_ORDERS]
     if not np.isfinite(own.largest_order):
         return zcdp
@@ -107,10 +107,11 @@ def keeps_guarantee(noise: Noise, shift: float, guarantee: Guarantee, smoothing:
     """Return True if upper ends show that f(x) + (S(x) / shift) X keeps the guarantee for all pairs and all orders."""
     if not noise.log_concave_size:
         return False
-    if isinstance(guarantee, ApproxDP):
+    if guarantee.epsilon_delta is not None:
+        epsilon, delta = guarantee.epsilon_delta
         every = box_cells(smoothing, shift) if box else covering_cells(smoothing, shift)
-        return all(affine_hockey_stick(noise, *each, guarantee.epsilon).upper <= guarantee.delta for each in every)
-    rho = guarantee.rho  # type: ignore[attr-defined]
+        return all(affine_hockey_stick(noise, *each, epsilon).upper <= delta for each in every)
+    rho: float = guarantee.rho_omega[0]  # type: ignore[index]
     omega = _last_order(noise, shift, guarantee, smoothing)
     pairs = box_pairs(smoothing, shift) if box else covering_pairs(smoothing, shift)
     if not all(noise.affine_max_order(*pair) > omega for pair in pairs):
@@ -124,12 +125,13 @@ def keeps_guarantee(noise: Noise, shift: float, guarantee: Guarantee, smoothing:
 
 def _last_order(noise: Noise, shift: float, guarantee: Any, smoothing: float) -> float:
     """Return the order up to which the guarantee needs a check. Beyond it the noise's own tail bound is enough."""
-    if isinstance(guarantee, TCDP) and np.isfinite(guarantee.omega):
-        return float(guarantee.omega)
+    rho, omega = guarantee.rho_omega
+    if np.isfinite(omega):
+        return float(omega)
     tail = noise.affine_tail(smoothing, shift)
-    if tail is None or tail[0] >= guarantee.rho:
+    if tail is None or tail[0] >= rho:
         return np.inf
-    return float(max(tail[1] / (guarantee.rho - tail[0]), 3.0))
+    return float(max(tail[1] / (rho - tail[0]), 3.0))
 
 
 def _largest_shift(unit: Noise, target: _Target, pairs: Callable[[float, float], list[Pair]], orders: Floats) -> float:
@@ -139,17 +141,17 @@ def _largest_shift(unit: Noise, target: _Target, pairs: Callable[[float, float],
     """
     guarantee, smoothing = target.guarantee, target.smoothing
     points = grid(unit)
-    if isinstance(guarantee, ApproxDP):
+    if guarantee.epsilon_delta is not None:
+        epsilon, delta = guarantee.epsilon_delta
 
         def excess(log_shift: float) -> float:
             every = pairs(smoothing, np.exp(log_shift))
-            return float(np.log(points.worst_delta(every, guarantee.epsilon) + 1e-300) - np.log(guarantee.delta))
+            return float(np.log(points.worst_delta(every, epsilon) + 1e-300) - np.log(delta))
     else:
-        rho: float = guarantee.rho  # type: ignore[attr-defined]
-        omega = _last_order(unit, np.sqrt(rho), guarantee, smoothing)
-        if omega > target.largest_order or not unit.affine_max_order(-smoothing, 0.0) > omega:
+        rho, omega = guarantee.rho_omega  # type: ignore[misc]
+        last = _last_order(unit, np.sqrt(rho), guarantee, smoothing)
+        if last > target.largest_order or not unit.affine_max_order(-smoothing, 0.0) > last:
             return 0.0
-        omega = guarantee.omega if isinstance(guarantee, TCDP) else np.inf
 
         def excess(log_shift: float) -> float:
             return float(np.log(points.worst_ratio(pairs(smoothing, np.exp(log_shift)), omega, orders) / rho))

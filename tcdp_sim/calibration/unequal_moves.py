@@ -18,6 +18,7 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.objectives import VARIANCE, Objective
 from tcdp_sim.privacy import TCDP
+from tcdp_sim.privacy.definitions import known
 from tcdp_sim.privacy.magnitudes import need_moderate
 
 LEAST = 1e-4  # of the largest move: the least move at which divergences are checked
@@ -73,14 +74,14 @@ def calibrate_unequal(
     count = whole("coordinates", coordinates, 1, 10**8)
     if not isinstance(guarantee, TCDP) or not guarantee.omega < inf:
         raise ValueError(f"guarantee = {guarantee} is not valid for unequal moves; valid: TCDP with finite omega")
-    need_moderate(guarantee)
+    need_moderate(known(guarantee))
     if noise_class.is_optimized or noise_class.is_discrete:
         raise ValueError(f"family = {family} is not valid for unequal moves; valid: continuous noise")
-    from tcdp_sim.calibration.concentrated import calibrated  # imports exact divergences, which workers do not need
+    from tcdp_sim.calibration.search import by_divergences  # imports exact divergences, which workers do not need
 
     squares = distance**2 * _CHORD + count * (LEAST * largest) ** 2
     slope = guarantee.rho / squares
-    noise = calibrated(noise_class, slope * largest**2, guarantee.omega, largest, objective)
+    noise = by_divergences(noise_class, slope * largest**2, guarantee.omega, largest, objective)
     if not _below_parabola(noise, largest, slope, guarantee.omega):
         raise ValueError(
             f"{family}: no noise with D_a(s) <= c a s^2 is confirmed for moves of unequal size; valid: gaussian noise, "

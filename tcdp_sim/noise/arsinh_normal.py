@@ -12,7 +12,7 @@ from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
-from tcdp_sim.privacy.definitions import Guarantee, concentrated
+from tcdp_sim.privacy.definitions import Guarantee
 
 MOST_SIGMA = 10.0  # above, quantiles and the variance soon overflow
 
@@ -96,7 +96,7 @@ class ArsinhNormal(StretchableNoise):
 
         The formula is epsilon = sqrt(t^2 / sigma^2 + t / sigma + 2 t) + (2 / (3 sigma) + sigma / 2) s.
         """
-        if not concentrated(guarantee):
+        if not guarantee.is_concentrated:
             return super().smooth_shift(guarantee, smoothing)
         of_scale = np.sqrt((smoothing / self.sigma) ** 2 + smoothing / self.sigma + 2 * smoothing)
         of_shift = 2 / (3 * self.sigma) + self.sigma / 2

@@ -10,7 +10,7 @@ from tcdp_sim.noise.distribution import Distribution
 from tcdp_sim.noise.guard import is_foreign
 from tcdp_sim.noise.light_tails import has_light_tails
 from tcdp_sim.noise.missing import cannot, defines, undefined
-from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP, concentrated
+from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee
 
 
 @cache
@@ -65,7 +65,7 @@ class Calibratable(Distribution):
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
         """Return True if some noise of the family may meet a guarantee of this kind."""
-        return isinstance(guarantee, PureDP | ApproxDP) or concentrated(guarantee)
+        return guarantee.epsilon_delta is not None or guarantee.is_concentrated
 
     @classmethod
     def cannot_meet(cls, guarantee: Guarantee) -> ValueError:

@@ -9,7 +9,7 @@ from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.discrete import FAINTEST, LossAtoms, SmoothTail
 from tcdp_sim.noise.laplace import difference_of_sizes
-from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.definitions import Guarantee, PureDP
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +107,8 @@ class DiscreteLaplace(SmoothTail):
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
-        if isinstance(guarantee, PureDP | ApproxDP):
-            return cls(coordinates * sensitivity / scalar("epsilon", guarantee.epsilon, 0))
-        return cls(coordinates * sensitivity / np.sqrt(2 * guarantee.rho))  # type: ignore[attr-defined]
+        return cls(coordinates * sensitivity / scalar("epsilon", guarantee.sufficient_epsilon, 0))
 
     @classmethod
     def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
-        return isinstance(guarantee, PureDP)
+        return guarantee.is_pure

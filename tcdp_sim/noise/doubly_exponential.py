@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from tcdp_sim.core.arrays import Reals
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.gaussian import Gaussian
-from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
+from tcdp_sim.privacy.definitions import TCDP, Guarantee
 
 _ABOVE_ONE = 1 + 2.0**-52
 
@@ -61,7 +61,7 @@ class DoublyExponentialNoise(Noise):
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
-        return isinstance(guarantee, ApproxDP) or (isinstance(guarantee, TCDP) and not np.isinf(guarantee.omega))
+        return guarantee.is_approx or (guarantee.rho_omega or (0.0, np.inf))[1] < np.inf
 
     @staticmethod
     def least_knee(order: float) -> float:

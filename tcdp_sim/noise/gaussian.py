@@ -13,7 +13,7 @@ from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
-from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee, concentrated
+from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -146,7 +146,7 @@ class Gaussian(Noise):
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
-        return isinstance(guarantee, ApproxDP) or concentrated(guarantee)
+        return guarantee.is_approx or guarantee.is_concentrated
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
@@ -155,7 +155,7 @@ class Gaussian(Noise):
 
     @classmethod
     def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
-        return concentrated(guarantee)
+        return guarantee.is_concentrated
 
 
 def _zcdp_of(guarantee: ApproxDP) -> float:

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gamma, gammaincc, gammainccinv, gammaincinv, gammaln
 
 from tcdp_sim.core.arrays import Reals
-from tcdp_sim.core.errors import real
+from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
-from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.definitions import Guarantee, PureDP
 
 LEAST_POWER = 0.02  # below, the variance at scale 1 overflows
 _FAR = 600.0  # from here on the tail's series has converged, and e^-w is still a float
@@ -131,13 +131,12 @@ class GeneralizedGaussian(Noise):
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
         # Each coordinate loses at most (sensitivity / scale)^power, also at smaller changes.
-        pure = isinstance(guarantee, PureDP | ApproxDP)
-        epsilon = guarantee.epsilon if pure else np.sqrt(2 * guarantee.rho)  # type: ignore[attr-defined]
-        return cls(sensitivity * (coordinates / real("epsilon", epsilon, 0)) ** (1 / cls.power))
+        epsilon = scalar("epsilon", guarantee.sufficient_epsilon, 0)
+        return cls(sensitivity * (coordinates / epsilon) ** (1 / cls.power))
 
     @classmethod
     def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
-        return isinstance(guarantee, PureDP)
+        return guarantee.is_pure
 
     def scaled(self, factor: float) -> Self:
         return replace(self, scale=self.scale * factor)

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.arrays import Reals
-from tcdp_sim.core.errors import real
+from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, closed_form, rounded
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
-from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.definitions import Guarantee, PureDP
 
 _LEAST_EXCESS = 1e-6  # least order - 1 for the closed form of the stretched noise
 
@@ -124,13 +124,11 @@ class Laplace(Noise):
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
-        if isinstance(guarantee, PureDP | ApproxDP):
-            return cls(coordinates * sensitivity / real("epsilon", guarantee.epsilon, 0))
-        return cls(coordinates * sensitivity / np.sqrt(2 * guarantee.rho))  # type: ignore[attr-defined]
+        return cls(coordinates * sensitivity / scalar("epsilon", guarantee.sufficient_epsilon, 0))
 
     @classmethod
     def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
-        return isinstance(guarantee, PureDP)
+        return guarantee.is_pure
 
 
 def difference_of_sizes(y: ArrayLike, shift: ArrayLike) -> Reals:

@@ -13,7 +13,7 @@ from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.inversion import rising_root
 from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
-from tcdp_sim.privacy.definitions import Guarantee, concentrated
+from tcdp_sim.privacy.definitions import Guarantee
 
 MOST_SIGMA = 5.0  # above, the integrals need too many points
 _LEFT, _RIGHT, _NORMAL = 8.5, 20.0, 9.0  # ends of the trapezoid rule: two in widths of the peak, one in deviates
@@ -103,7 +103,7 @@ class LaplaceLogNormal(StretchableNoise):
 
         The formula is epsilon = t / sigma + e^(3 sigma^2 / 2) s.
         """
-        if not concentrated(guarantee):
+        if not guarantee.is_concentrated:
             return super().smooth_shift(guarantee, smoothing)
         of_scale = smoothing / self.sigma
         of_shift = np.exp(1.5 * self.sigma**2)

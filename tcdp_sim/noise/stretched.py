@@ -12,7 +12,7 @@ from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.numerics import ArrayBounds
 from tcdp_sim.noise.distribution import Distribution
 from tcdp_sim.noise.missing import cannot, undefined
-from tcdp_sim.privacy.definitions import TCDP, Guarantee, PureDP, concentrated
+from tcdp_sim.privacy.definitions import Guarantee
 
 
 class HasStretchedLoss(Distribution):
@@ -56,7 +56,7 @@ class HasStretchedLoss(Distribution):
         """Return the reason why no noise of the family keeps the guarantee with smooth sensitivity; "" if one may."""
         if cls.log_concave_size:
             return ""
-        needed = ("log_concave_size", "affine_max_order") if concentrated(guarantee) else ("log_concave_size",)
+        needed = ("log_concave_size", "affine_max_order") if guarantee.is_concentrated else ("log_concave_size",)
         names = " and ".join(f"`{name}`" for name in undefined(cls, *needed))
         advice = f". Define {names} in the noise class, or choose another noise, such as student_t" if names else ""
         return f"nothing is known of its divergences when it is stretched{advice}"
@@ -75,16 +75,11 @@ def too_many_orders(guarantee: Guarantee, largest: float) -> str:
 
     The divergences of the noise are finite below the order `largest` only.
     """
-    if not concentrated(guarantee) or _last_order(guarantee) < largest:
+    if guarantee.rho_omega is None or guarantee.rho_omega[1] < largest:
         return ""
     return f"its divergences are infinite from order {largest:.6g} on"
 
 
 def published_shift(guarantee: Guarantee, loss_of_scale: float, loss_of_shift: float) -> float:
     """Return the shift up to which loss_of_scale + loss_of_shift * shift <= epsilon, where epsilon^2 / 2 = rho."""
-    epsilon = guarantee.epsilon if isinstance(guarantee, PureDP) else np.sqrt(2 * guarantee.rho)  # type: ignore[attr-defined]
-    return float((epsilon - loss_of_scale) / loss_of_shift)
-
-
-def _last_order(guarantee: Guarantee) -> float:
-    return guarantee.omega if isinstance(guarantee, TCDP) else np.inf
+    return float(((guarantee.sufficient_epsilon or 0.0) - loss_of_scale) / loss_of_shift)

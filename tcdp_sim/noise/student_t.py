@@ -11,7 +11,7 @@ from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
-from tcdp_sim.privacy.definitions import Guarantee, PureDP, concentrated
+from tcdp_sim.privacy.definitions import Guarantee
 
 MOST_DEGREES = 1000.0  # above, it is Gaussian noise for every purpose
 _STEPS = 60  # steps of a fixed-point iteration whose error falls by more than half
@@ -102,7 +102,7 @@ class StudentT(StretchableNoise):
 
         Bun-Steinke 2019 [BS19] have degrees + 1 as the factor of t.
         """
-        if not (isinstance(guarantee, PureDP) or concentrated(guarantee)):
+        if not (guarantee.is_pure or guarantee.is_concentrated):
             return super().smooth_shift(guarantee, smoothing)
         of_scale, of_shift = self.log_slopes
         return published_shift(guarantee, of_scale * smoothing, of_shift)

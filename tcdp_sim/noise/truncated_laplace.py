@@ -132,7 +132,7 @@ class TruncatedLaplace(Noise):
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
-        return isinstance(guarantee, ApproxDP)
+        return guarantee.is_approx
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:

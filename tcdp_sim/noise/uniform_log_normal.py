@@ -13,7 +13,7 @@ from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.inversion import rising_root
 from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
-from tcdp_sim.privacy.definitions import Guarantee, concentrated
+from tcdp_sim.privacy.definitions import Guarantee
 
 LEAST_SIGMA, MOST_SIGMA = 0.05, 10.0  # below, tails lose digits; above, quantiles soon overflow
 _FAR = 1.0  # the normal deviate from which on tails use Mills' ratio
@@ -101,7 +101,7 @@ class UniformLogNormal(StretchableNoise):
 
         The formula is epsilon = t / sigma + e^(3 sigma^2 / 2) sqrt(2 / (pi sigma^2)) s.
         """
-        if not concentrated(guarantee):
+        if not guarantee.is_concentrated:
             return super().smooth_shift(guarantee, smoothing)
         of_scale = smoothing / self.sigma
         of_shift = np.exp(1.5 * self.sigma**2) * np.sqrt(2 / np.pi) / self.sigma

@@ -95,8 +95,8 @@ def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guaran
     if len(plain) == 1:
         return plain[0]
     kinds: set[type[Guarantee]] = {type(guarantee) for guarantee in plain}
-    kind = kinds.pop() if len(kinds) == 1 else _common(plain)
-    return _TOGETHER[kind](plain, method)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return _TOGETHER[kind if kind in _TOGETHER else _common(plain)](plain, method)
 
 
 def _common(guarantees: tuple[Guarantee, ...]) -> type[Guarantee]:
@@ -105,7 +105,7 @@ def _common(guarantees: tuple[Guarantee, ...]) -> type[Guarantee]:
     if ApproxTCDP in kinds:
         return ApproxTCDP
     if not kinds & {ApproxDP, ApproxZCDP}:
-        if any(isinstance(guarantee, TCDP) for guarantee in guarantees):
+        if TCDP in kinds or any(isinstance(guarantee, TCDP) for guarantee in guarantees):
             return TCDP
         if RDP in kinds:
             return RDP
@@ -132,10 +132,10 @@ def _sum(terms: Iterable[float]) -> float:
 
 def _epsilon(guarantee: Guarantee) -> float:
     """Return the epsilon of pure or approximate DP; raise ValueError for other notions."""
-    simple = simplest(guarantee)
-    if isinstance(simple, PureDP | ApproxDP):
-        return simple.epsilon
-    raise ValueError(f"{guarantee} is not valid; valid: PureDP, ApproxDP")
+    pair = simplest(guarantee).epsilon_delta
+    if pair is None:
+        raise ValueError(f"{guarantee} is not valid; valid: PureDP, ApproxDP")
+    return pair[0]
 
 
 def _pure(guarantees: tuple[Guarantee, ...], method: str) -> PureDP:
@@ -143,8 +143,7 @@ def _pure(guarantees: tuple[Guarantee, ...], method: str) -> PureDP:
 
 
 def _approx(guarantees: tuple[Guarantee, ...], method: str) -> ApproxDP:
-    simple = [simplest(guarantee) for guarantee in guarantees]
-    delta = _sum(guarantee.delta for guarantee in simple if isinstance(guarantee, ApproxDP))
+    delta = _sum(pair[1] for guarantee in guarantees if (pair := simplest(guarantee).epsilon_delta))
     return ApproxDP(_sum(map(_epsilon, guarantees)), min(delta, 1.0), "basic composition")
 
 
@@ -282,14 +281,14 @@ def compose_approx(*guarantees: PureDP | ApproxDP, slack: float) -> ApproxDP:
     >>> round(compose_approx(*[PureDP(0.1)] * 100, slack=1e-6).epsilon, 4)
     5.7993
     """
-    parts = [part for part in map(simplest, guarantees) if isinstance(part, PureDP | ApproxDP)]
+    parts = [pair for guarantee in guarantees if (pair := simplest(guarantee).epsilon_delta) is not None]
     if not parts or len(parts) < len(guarantees):
         names = ", ".join(map(str, guarantees)) or "nothing"
         raise ValueError(f"Corollary 39 composes PureDP and ApproxDP, at least one of them; got {names}")
     slack = scalar("slack", slack, 0, 1, finite=False)
-    norm = hypot(*(part.epsilon for part in parts))
+    norm = hypot(*(epsilon for epsilon, _ in parts))
     most = sqrt(pi / 2) * norm
     require(slack <= most, "slack", slack, f"Corollary 39 needs 0 < slack <= sqrt(pi/2) ||epsilon||_2 = {most:g}")
-    delta = slack + _sum(part.delta for part in parts if isinstance(part, ApproxDP))
+    delta = slack + _sum(delta for _, delta in parts)
     total = 0.5 * norm * norm + norm * sqrt(2 * log(most / slack))
     return ApproxDP(total, min(delta, 1.0), "Bun-Steinke 2016, Corollary 39")

@@ -124,9 +124,7 @@ def _from_renyi(bound: RenyiBound, delta: float, most: float) -> tuple[float, st
 
 def _advantage(guarantee: Guarantee) -> float:
     """Return the largest total variation distance, or 1 where no formula is known."""
-    if isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and not guarantee.xi):
-        return advantage(guarantee.rho)
-    return 1.0
+    return 1.0 if guarantee.rho_omega is None else advantage(guarantee.rho_omega[0])
 
 
 def _least_delta(bound: RenyiBound, epsilon: float, most: float) -> float:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
-from typing import Any, TypeGuard, cast
+from math import inf, sqrt
+from typing import Any, NamedTuple
 
 from tcdp_sim.core import errors
 from tcdp_sim.core.errors import scalar
@@ -27,6 +27,24 @@ def require(met: bool, name: str, value: float, condition: str) -> None:
         raise ValueError(f"{name} = {value:g} is not valid; {condition}")
 
 
+class RenyiLine(NamedTuple):
+    """The bound D_a <= xi + rho a for 1 < a < omega, outside of events of probability delta.
+
+    With `single` the bound is known at order omega. It holds at lower orders too, because divergences increase.
+    """
+
+    rho: float
+    xi: float = 0.0
+    omega: float = inf
+    delta: float = 0.0
+    single: bool = False
+
+    @property
+    def growth(self) -> float:
+        """A rho in nats with rho a below the bound at every order a that it covers."""
+        return self.xi / self.omega if self.single else self.rho
+
+
 class Guarantee:
     """The base class of the privacy definitions.
 
@@ -38,6 +56,52 @@ class Guarantee:
     >>> isinstance(ZCDP(0.1), Guarantee)
     True
     """
+
+    @property
+    def epsilon_delta(self) -> tuple[float, float] | None:
+        """Epsilon in nats and delta (0 for pure DP), if the guarantee is (epsilon, delta)-DP; otherwise None."""
+        return None
+
+    @property
+    def rho_omega(self) -> tuple[float, float] | None:
+        """Rho in nats and omega, if the guarantee is D_a <= rho a for all orders 1 < a < omega; otherwise None.
+
+        omega is inf for zCDP.
+        """
+        return None
+
+    @property
+    def renyi_line(self) -> RenyiLine | None:
+        """The line that bounds the Renyi divergences, if the guarantee is such a bound; otherwise None."""
+        return None
+
+    @property
+    def is_pure(self) -> bool:
+        """True for epsilon-DP."""
+        return self.epsilon_delta is not None and not self.epsilon_delta[1]
+
+    @property
+    def is_approx(self) -> bool:
+        """True for (epsilon, delta)-DP with delta > 0."""
+        return self.epsilon_delta is not None and self.epsilon_delta[1] > 0
+
+    @property
+    def is_concentrated(self) -> bool:
+        """True for D_a <= rho a: tCDP, and zCDP with xi = 0."""
+        return self.rho_omega is not None
+
+    @property
+    def sufficient_epsilon(self) -> float | None:
+        """An epsilon in nats such that epsilon-DP implies the guarantee; None if none is known."""
+        return None
+
+    def simplest(self) -> "Guarantee":
+        """Return an equivalent guarantee in the simplest notion.
+
+        Conversions, compositions, ledgers and audits read a guarantee by this method. A notion from outside of the
+        package returns the strongest notion of the package that it implies.
+        """
+        return self
 
     def _freeze(self, **checked: Any) -> None:
         """Set checked fields of a frozen dataclass."""
@@ -74,6 +138,14 @@ class PureDP(Guarantee):
 
     def __post_init__(self) -> None:
         self._freeze(epsilon=scalar("epsilon", self.epsilon, 0, closed=True))
+
+    @property
+    def epsilon_delta(self) -> tuple[float, float]:
+        return self.epsilon, 0.0
+
+    @property
+    def sufficient_epsilon(self) -> float:
+        return self.epsilon
 
     def __str__(self) -> str:
         return f"{above(self.epsilon)}-DP"
@@ -118,6 +190,14 @@ class ApproxDP(Guarantee):
         if not isinstance(self.source, str):
             raise ValueError(f"source = {self.source!r} is not valid; valid: a text")
 
+    @property
+    def epsilon_delta(self) -> tuple[float, float]:
+        return self.epsilon, self.delta
+
+    @property
+    def sufficient_epsilon(self) -> float:
+        return self.epsilon
+
     def __str__(self) -> str:
         return f"({above(self.epsilon)}, {above(self.delta)})-DP"
 
@@ -154,6 +234,18 @@ class ZCDP(Guarantee):
 
     def __post_init__(self) -> None:
         self._freeze(rho=scalar("rho", self.rho, 0), xi=scalar("xi", self.xi, 0, closed=True))
+
+    @property
+    def rho_omega(self) -> tuple[float, float] | None:
+        return None if self.xi else (self.rho, inf)
+
+    @property
+    def sufficient_epsilon(self) -> float:
+        return sqrt(2 * self.rho)  # Bun-Steinke 2016, Proposition 4
+
+    @property
+    def renyi_line(self) -> RenyiLine:
+        return RenyiLine(self.rho, self.xi)
 
     def __str__(self) -> str:
         return f"{above(self.rho)}-zCDP" if self.xi == 0 else f"({above(self.xi)}, {above(self.rho)})-zCDP"
@@ -199,6 +291,17 @@ class ApproxZCDP(Guarantee):
         delta = scalar("delta", self.delta, 0, 1, closed=True, finite=False)
         rho = scalar("rho", self.rho, 0, closed=True)
         self._freeze(delta=delta, rho=rho, xi=scalar("xi", self.xi, 0, closed=True))
+
+    def simplest(self) -> Guarantee:
+        """Return zCDP for delta = 0, and pure or approximate DP for rho = 0 (Bun-Steinke 2016, Section 8)."""
+        if self.rho:
+            return self if self.delta else ZCDP(self.rho, self.xi)
+        source = "Bun-Steinke 2016, Lemma 38 with rho = 0"
+        return ApproxDP(self.xi, self.delta, source) if self.delta else PureDP(self.xi)
+
+    @property
+    def renyi_line(self) -> RenyiLine:
+        return RenyiLine(self.rho, self.xi, delta=self.delta)
 
     def __str__(self) -> str:
         inner = f"{above(self.rho)}" if self.xi == 0 else f"({above(self.xi)}, {above(self.rho)})"
@@ -283,6 +386,14 @@ class RDP(Guarantee):
         order = scalar("order", self.order, 1, finite=False)
         self._freeze(order=order, epsilon=scalar("epsilon", self.epsilon, 0, closed=True))
 
+    def simplest(self) -> Guarantee:
+        """Return pure DP for order = inf."""
+        return PureDP(self.epsilon) if self.order == inf else self
+
+    @property
+    def renyi_line(self) -> RenyiLine:
+        return RenyiLine(0.0, self.epsilon, self.order, single=True)
+
     def __str__(self) -> str:
         return f"({below(self.order)}, {above(self.epsilon)})-RDP"
 
@@ -321,6 +432,22 @@ class TCDP(Guarantee):
 
     def __post_init__(self) -> None:
         self._freeze(rho=scalar("rho", self.rho, 0), omega=scalar("omega", self.omega, 1, finite=False))
+
+    @property
+    def rho_omega(self) -> tuple[float, float]:
+        return self.rho, self.omega
+
+    def simplest(self) -> Guarantee:
+        """Return zCDP for omega = inf."""
+        return ZCDP(self.rho) if self.omega == inf else self
+
+    @property
+    def sufficient_epsilon(self) -> float:
+        return sqrt(2 * self.rho)  # Bun-Steinke 2016, Proposition 4
+
+    @property
+    def renyi_line(self) -> RenyiLine:
+        return RenyiLine(self.rho, omega=self.omega)
 
     def __str__(self) -> str:
         return f"({above(self.rho)}, {below(self.omega)})-tCDP"
@@ -367,6 +494,16 @@ class ApproxTCDP(Guarantee):
         self._freeze(delta=scalar("delta", self.delta, 0, 1, closed=True, finite=False))
         self._freeze(rho=scalar("rho", self.rho, 0), omega=scalar("omega", self.omega, 1, finite=False))
 
+    def simplest(self) -> Guarantee:
+        """Return tCDP or zCDP for delta = 0, and approximate zCDP for omega = inf."""
+        if self.delta == 0:
+            return TCDP(self.rho, self.omega).simplest()
+        return ApproxZCDP(self.delta, self.rho) if self.omega == inf else self
+
+    @property
+    def renyi_line(self) -> RenyiLine:
+        return RenyiLine(self.rho, omega=self.omega, delta=self.delta)
+
     def __str__(self) -> str:
         return f"{above(self.delta)}-approximate ({above(self.rho)}, {below(self.omega)})-tCDP"
 
@@ -374,38 +511,20 @@ class ApproxTCDP(Guarantee):
 Notion = PureDP | ApproxDP | ZCDP | ApproxZCDP | MeanConcentratedDP | RDP | TCDP | ApproxTCDP
 
 
-def concentrated(guarantee: object) -> TypeGuard[TCDP | ZCDP]:
-    """Return True for a guarantee that bounds D_a by rho a: TCDP, or ZCDP with xi = 0."""
-    return isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)
-
-
-def known(guarantee: object) -> Notion:
-    """Return `guarantee` itself if it is one of the definitions above; raise ValueError otherwise."""
-    if isinstance(guarantee, Guarantee) and type(guarantee) in Guarantee.__subclasses__():
-        return cast(Notion, guarantee)
+def known(guarantee: object) -> Guarantee:
+    """Return `guarantee` itself if it is a notion of privacy; raise ValueError otherwise."""
+    if isinstance(guarantee, Guarantee) and type(guarantee) is not Guarantee:
+        return guarantee
     names = ", ".join(kind.__name__ for kind in Guarantee.__subclasses__())
     raise ValueError(f"guarantee = {guarantee!r} is not valid; valid: {names}")
 
 
 def simplest(guarantee: Guarantee) -> Notion:
-    """Return the equivalent guarantee in the simplest notion.
+    """Return `guarantee` in the simplest notion of the package.
 
-    RDP of order inf becomes pure DP. tCDP with omega = inf becomes zCDP. Approximate zCDP with rho = 0 or delta = 0
-    becomes pure DP, zCDP or (epsilon, delta)-DP (Bun-Steinke 2016, Section 8). Approximate tCDP with omega = inf or
-    delta = 0 becomes approximate zCDP or tCDP.
+    Raises ValueError for an argument that is no guarantee, and for a notion that names none of the package.
     """
-    notion = known(guarantee)
-    match notion:
-        case RDP(order=order, epsilon=epsilon) if order == inf:
-            return PureDP(epsilon)
-        case TCDP(rho=rho, omega=omega) if omega == inf:
-            return ZCDP(rho)
-        case ApproxZCDP(delta=delta, rho=rho, xi=xi) if rho == 0:
-            return ApproxDP(xi, delta, "Bun-Steinke 2016, Lemma 38 with rho = 0") if delta > 0 else PureDP(xi)
-        case ApproxZCDP(delta=0, rho=rho, xi=xi):
-            return ZCDP(rho, xi)
-        case ApproxTCDP(delta=delta, rho=rho, omega=omega) if omega == inf:
-            return ApproxZCDP(delta, rho) if delta > 0 else ZCDP(rho)
-        case ApproxTCDP(delta=0, rho=rho, omega=omega):
-            return TCDP(rho, omega)
-    return notion
+    found = known(guarantee).simplest().simplest()  # a notion from outside names one of the package
+    if isinstance(found, Notion):
+        return found
+    raise ValueError(f"{guarantee} implies no known notion of privacy; valid: a notion whose `simplest` names one")

@@ -9,7 +9,7 @@ from functools import partial
 from math import exp, expm1, inf, log1p, sinh, tanh, ulp
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, Guarantee, MeanConcentratedDP, PureDP, simplest
+from tcdp_sim.privacy.definitions import Guarantee, MeanConcentratedDP, PureDP, simplest
 
 TINY = ulp(0.0)  # the smallest positive float; positive numbers that underflow are rounded up to it
 
@@ -94,18 +94,15 @@ def renyi_bound(guarantee: Guarantee) -> RenyiBound:
     >>> renyi_bound(TCDP(0.1, 20.0))(10.0)
     1.0
     """
-    match simplest(guarantee):
-        case PureDP(epsilon=epsilon):
-            return RenyiBound(partial(pure_renyi, epsilon))
-        case ZCDP(rho=rho, xi=xi):
-            return RenyiBound(Affine(xi, rho))
-        case TCDP(rho=rho, omega=omega):
-            return RenyiBound(Affine(0.0, rho), omega)
-        case RDP(order=order, epsilon=epsilon):
-            return RenyiBound(Affine(epsilon, 0.0), order)
-        case MeanConcentratedDP(mu=mu, tau=tau):
-            slope = scalar("tau^2 / 2", max(0.5 * tau * tau, TINY), 0)
-            return RenyiBound(Affine(min(mu, slope), slope, 1.0))
+    simple = simplest(guarantee)
+    line = simple.renyi_line
+    if isinstance(simple, PureDP):
+        return RenyiBound(partial(pure_renyi, simple.epsilon))
+    if isinstance(simple, MeanConcentratedDP):
+        slope = scalar("tau^2 / 2", max(0.5 * simple.tau * simple.tau, TINY), 0)
+        return RenyiBound(Affine(min(simple.mu, slope), slope, 1.0))
+    if line is not None and not line.delta:
+        return RenyiBound(Affine(line.xi, line.rho), line.omega)
     raise ValueError(f"{guarantee} bounds no Renyi divergence: with probability delta anything may happen")
 
 

@@ -13,13 +13,10 @@ from typing import Any
 from tcdp_sim.core.errors import real
 from tcdp_sim.privacy.definitions import (
     RDP,
-    TCDP,
-    ZCDP,
     ApproxDP,
     Guarantee,
     MeanConcentratedDP,
     PureDP,
-    concentrated,
     simplest,
 )
 from tcdp_sim.privacy.renyi import RenyiBound, renyi_bound
@@ -125,8 +122,9 @@ def _limit(budget: Any, bound: RenyiBound, order: float) -> int:
 
 
 def _of_notion(budget: Any) -> Terms:
-    if concentrated(budget):
-        return Terms((), getattr(budget, "omega", inf), (units(budget.rho, upwards=False),))
+    if isinstance(budget, Guarantee) and budget.rho_omega is not None:
+        rho, omega = budget.rho_omega
+        return Terms((), omega, (units(rho, upwards=False),))
     if isinstance(budget, PureDP | RDP):
         order = inf if isinstance(budget, PureDP) else budget.order
         return Terms((order,), order, (units(budget.epsilon, upwards=False),))
@@ -160,13 +158,10 @@ def _divergence(guarantee: Guarantee, bound: RenyiBound, order: float) -> Any:
     notion = simplest(guarantee)
     if order > bound.highest:
         return inf
-    if isinstance(notion, RDP) or (isinstance(notion, PureDP) and order == inf):
-        return Fraction(notion.epsilon)
     if order == inf:
-        return inf
-    if isinstance(notion, ZCDP | TCDP):
-        return Fraction(notion.rho) * Fraction(order) + Fraction(getattr(notion, "xi", 0.0))
-    return raised(bound(order))
+        return Fraction(notion.epsilon) if isinstance(notion, PureDP) else inf
+    line = notion.renyi_line
+    return raised(bound(order)) if line is None else Fraction(line.rho) * Fraction(order) + Fraction(line.xi)
 
 
 def _rho(guarantee: Guarantee, omega: float) -> Any:
@@ -174,15 +169,12 @@ def _rho(guarantee: Guarantee, omega: float) -> Any:
     bound = _bound(guarantee)
     if bound.highest < omega:
         return inf
-    match simplest(guarantee):
+    simple = simplest(guarantee)
+    if simple.renyi_line is not None:
+        return Fraction(simple.renyi_line.rho) + Fraction(simple.renyi_line.xi)
+    match simple:
         case PureDP(epsilon=epsilon):
             return raised(epsilon * tanh(epsilon / 2))
-        case RDP(epsilon=epsilon):
-            return epsilon
-        case ZCDP(rho=rho, xi=xi):
-            return Fraction(rho) + Fraction(xi)
-        case TCDP(rho=rho):
-            return rho
         case MeanConcentratedDP(tau=tau):  # the bound min(mu, tau^2 / 2) + (a - 1) tau^2 / 2 is at most this times a
             return raised(tau * tau / 2)
     raise ValueError(f"{guarantee!r} has no known rho; valid: PureDP, ZCDP, TCDP, RDP or MeanConcentratedDP")

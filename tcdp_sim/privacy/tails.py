@@ -4,13 +4,8 @@ from math import exp, expm1, inf
 
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.privacy.definitions import (
-    RDP,
-    TCDP,
-    ZCDP,
-    ApproxDP,
     Guarantee,
     MeanConcentratedDP,
-    PureDP,
     simplest,
 )
 
@@ -54,20 +49,15 @@ def loss_tail_bound(guarantee: Guarantee, threshold: float) -> float:
     0.00012
     """
     threshold = scalar("threshold", threshold, -inf)
-    match simplest(guarantee):
-        case PureDP(epsilon=epsilon):
-            return _indistinguishable(epsilon, 0.0, threshold)
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return _indistinguishable(epsilon, delta, threshold)
-        case TCDP(rho=rho, omega=omega):
-            return _chernoff(0.0, rho, omega - 1, threshold)
-        case RDP(order=order, epsilon=epsilon):
-            return _chernoff(epsilon, 0.0, order - 1, threshold)
-        case ZCDP(rho=rho, xi=xi):
-            return _chernoff(xi, rho, inf, threshold)
-        case MeanConcentratedDP(mu=mu, tau=tau):
-            slope = 0.5 * tau * tau
-            return _chernoff(min(mu - slope, 0.0), slope, inf, threshold)  # the same cut as in `renyi_bound`
+    simple = simplest(guarantee)
+    line = simple.renyi_line
+    if simple.epsilon_delta is not None:
+        return _indistinguishable(*simple.epsilon_delta, threshold)
+    if line is not None and not line.delta:
+        return _chernoff(line.xi, line.rho, line.omega - 1, threshold)
+    if isinstance(simple, MeanConcentratedDP):
+        slope = 0.5 * simple.tau * simple.tau
+        return _chernoff(min(simple.mu - slope, 0.0), slope, inf, threshold)  # the same cut as in `renyi_bound`
     raise ValueError(f"{guarantee} is not valid; valid: a guarantee other than approximate zCDP")
 
 

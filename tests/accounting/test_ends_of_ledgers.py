@@ -16,7 +16,7 @@ from tcdp_sim.accounting import (
     RandomisedResponse,
     Sampled,
 )
-from tcdp_sim.calibration import calibrate
+from tcdp_sim.calibration import calibrate_releases
 from tcdp_sim.noise import DiscreteGaussian, Gaussian, Laplace, RoundedGaussian
 from tcdp_sim.privacy import ZCDP, ApproxDP
 
@@ -147,7 +147,7 @@ def test_a_delta_that_equals_the_probability_of_failure():
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-3), (1.0, 1e-3), (0.1, 1e-6), (1.0, 1e-6)])
 def test_calibration_of_a_sampled_release(epsilon, delta):
     free = [Sampled(Additive(Gaussian(1.0)), 0.02)]
-    found = calibrate(guarantee=ApproxDP(epsilon, delta), releases=free, relation="add_remove")
+    found = calibrate_releases(free, ApproxDP(epsilon, delta), relation="add_remove")
     assert sampled_delta(found.factor, 0.02, epsilon) <= delta
     assert sampled_delta(found.factor * (1 - 1e-4), 0.02, epsilon) > delta
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from tcdp_sim.calibration import VARIANCE, LargestError, all_orders, approximate, calibrate, candidates, concentrated
+from tcdp_sim.calibration import VARIANCE, LargestError, all_orders, calibrate, search
 from tcdp_sim.calibration.all_orders import holds_at_all_orders
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import max_order, renyi_divergence
@@ -146,14 +146,14 @@ def test_the_upper_end_of_a_divergence_decides(monkeypatch, ends, holds):
 @pytest.mark.parametrize("slack", [1e-7, 1e-3])
 def test_the_upper_end_of_a_profile_decides(monkeypatch, slack):
     """A bracket that is wide by a known factor costs noise: the profile of what is given, times it, meets delta."""
-    exact = approximate.product_profile
+    exact = search.product_profile
 
     def wide(*arguments):
         low, middle, high = exact(*arguments)
         return Bounds(low / (1 + slack), middle, high * (1 + slack))
 
-    monkeypatch.setattr(approximate, "product_profile", wide)
-    found = approximate.profile_calibrated.__wrapped__(Gaussian, 0.5, 1e-6, 1, VARIANCE)
+    monkeypatch.setattr(search, "product_profile", wide)
+    found = search.by_profile.__wrapped__(Gaussian, 0.5, 1e-6, 1, VARIANCE)
     assert exact(found, 1.0, 0.5, 1).estimate * (1 + slack) <= 1e-6
 
 
@@ -175,19 +175,19 @@ def test_a_parameter_is_rounded_up_never_down(x, digits):
     """As decimal numbers are, by the standard library."""
     exact = Decimal(x)
     expected = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding=ROUND_CEILING)
-    assert candidates.rounded_up(x, digits) == float(expected)
+    assert search.rounded_up(x, digits) == float(expected)
 
 
 @pytest.mark.parametrize("promise", [TCDP(0.1, 30.0), TCDP(0.01, 1e3), ZCDP(0.5)])
 def test_no_order_is_left_out_of_the_certificate(monkeypatch, promise):
     """Of Laplace noise D_a <= 1 / scale: orders from 1 / (scale rho) on need no look, all before do."""
-    looked, real = [], concentrated.holds_at_all_orders
+    looked, real = [], search.holds_at_all_orders
 
     def remember(noise, shift, rho, omega):
         looked.append(omega)
         return real(noise, shift, rho, omega)
 
-    monkeypatch.setattr(concentrated, "holds_at_all_orders", remember)
+    monkeypatch.setattr(search, "holds_at_all_orders", remember)
     omega = getattr(promise, "omega", np.inf)
-    noise = concentrated.least_scale_family.__wrapped__(Laplace, promise.rho, omega)
+    noise = search.least_scale_by_divergences.__wrapped__(Laplace, promise.rho, omega)
     assert looked[-1] >= min(omega, 1 / (noise.scale * promise.rho)) * (1 - 1e-9)

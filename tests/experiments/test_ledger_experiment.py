@@ -17,7 +17,7 @@ from tcdp_sim.experiments import ledger as experiment
 from tcdp_sim.experiments.ledger import exact_values
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
 from tcdp_sim.mechanisms.ledger import Ledger
-from tcdp_sim.mechanisms.ledger.accounted import release_of
+from tcdp_sim.mechanisms.ledger.releases import release_of
 from tcdp_sim.results import published
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.study import groups

@@ -12,7 +12,7 @@ from foreign_noises import Logistic, Student
 
 from tcdp_sim import bounds, calibration, exact, per_record, samplers
 from tcdp_sim.accounting import Additive
-from tcdp_sim.calibration import approximate
+from tcdp_sim.calibration import search
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
@@ -120,7 +120,7 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     bounds.histogram_error_bound: (lambda noise: bounds.histogram_error_bound(noise, 10, 0.05), set()),
     calibration.VARIANCE: (lambda noise: calibration.VARIANCE(noise), set()),
     calibration.CalibratedReleases: (
-        lambda noise: calibration.calibrate(guarantee=ZCDP(0.3), releases=[Additive(noise)]),
+        lambda noise: calibration.calibrate_releases([Additive(noise)], ZCDP(0.3)),
         {"log_concave", "privacy_loss", "largest_loss"},
     ),
     calibration.LargestError: (lambda noise: calibration.LargestError(10, 0.95)(noise), set()),
@@ -313,7 +313,7 @@ def test_where_bounds_are_too_wide_the_loss_without_digits_is_named():
         (["privacy_loss"], "Choose a"),
     ):
         with pytest.raises(ValueError, match=f"six at delta = 0: quadrature confirms no noise. {advice}"):
-            approximate.widened_until_met(with_methods(names)(1.0), lambda noise: False, "delta = 0")
+            search.widened_until_met(with_methods(names)(1.0), lambda noise: False, "delta = 0")
 
 
 def test_a_class_without_the_six_is_refused_by_the_names_of_the_six():

@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from tcdp_sim.bounds.accuracy import histogram_error_bound
-from tcdp_sim.calibration import LargestError, approximate, calibrate
-from tcdp_sim.calibration.candidates import need_monotone_loss
+from tcdp_sim.calibration import LargestError, calibrate, search
+from tcdp_sim.calibration.search import need_monotone_loss
 from tcdp_sim.core import registry
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
@@ -93,14 +93,14 @@ def test_a_search_finds_the_least_scale_for_pure_dp(known, sensitivity, coordina
 
 def test_the_upper_end_of_the_largest_loss_decides(known, monkeypatch):
     """Bounds that are wide by a known factor cost noise: what is given meets epsilon with that factor on top."""
-    exact = approximate.renyi_divergence
+    exact = search.renyi_divergence
 
     def wide(*arguments):
         low, middle, high = exact(*arguments)
         return Bounds(low, middle, high * 1.001)
 
-    monkeypatch.setattr(approximate, "renyi_divergence", wide)
-    noise = approximate.loss_calibrated.__wrapped__(OwnLogistic, 0.7)
+    monkeypatch.setattr(search, "renyi_divergence", wide)
+    noise = search.by_loss.__wrapped__(OwnLogistic, 0.7)
     assert 1.001 / noise.scale <= 0.7
 
 

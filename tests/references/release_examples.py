@@ -11,6 +11,7 @@ from tcdp_sim.accounting import (
     PermuteAndFlip,
     RandomisedResponse,
     Sampled,
+    Shuffled,
     Thresholded,
 )
 from tcdp_sim.exact import subsampled
@@ -54,5 +55,6 @@ EXAMPLES = {  # releases and their relations
         (Sampled(Additive(Laplace(2.0)), 0.1, group=3), ADD),
         (Sampled(Additive(Gaussian(1.0)), 0.1, records=50, most=8), ZERO_OUT),
     ],
+    Shuffled: [(Shuffled(1.0, 20, 2), ZERO_OUT), (Shuffled(2.0, 30, 1, "once"), SUBSTITUTE)],
     Thresholded: [(Thresholded(Laplace(1.5), 12.0), ADD)],
 }

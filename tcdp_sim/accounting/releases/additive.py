@@ -1,11 +1,12 @@
 """Answers with additive noise, continuous or on a lattice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import fsum, sqrt
 
 from tcdp_sim.accounting.releases.atoms import of_lattice
+from tcdp_sim.accounting.releases.noise_rho import noise_rho
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import TINY
@@ -60,6 +61,21 @@ class Additive(Release):
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the noise and the noise moved by the sensitivity."""
         return (both_ways((additive_loss(self.noise, self.sensitivity), times)),)
+
+    def least_rho(self, omega: float) -> float:
+        return noise_rho(self.noise, self.sensitivity, omega)
+
+    @property
+    def has_scale(self) -> bool:
+        noise = self.noise
+        return not noise.is_discrete or (not noise.is_optimized and len(noise.parameters()) == 2)
+
+    def scaled(self, factor: float) -> "Additive":
+        """Return the release with its noise multiplied by a factor > 0. The lattice of a discrete noise stays."""
+        return replace(self, noise=self.noise.widened(factor) if self.noise.is_discrete else self.noise.scaled(factor))
+
+    def less_noise_spends_more(self, in_rho: bool) -> bool:
+        return not self.noise.is_discrete or (in_rho and self.noise.linear_in_order)
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,7 @@ from tcdp_sim.accounting.releases.range_law import RangeLoss
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
+from tcdp_sim.privacy.least_rho import bounded_range_rho, pure_rho
 
 SHARES = (0.5, 0.54, 0.58, 0.62, 0.66, 0.7, 0.74, 0.78, 0.86, 0.94, 0.99, 1 - 1e-12)
 _NEAR_THE_END = (0.99, 0.999, 0.9999, 1 - 1e-6)  # for deltas of rare losses that are all near the largest one
@@ -57,6 +58,13 @@ class BoundedRange(Release):
             (block_loss(self.epsilon, size), count) for size, count in ((_LONGEST, whole), (rest, 1)) if size * count
         ]
         return (both_ways(*laws),)
+
+    def least_rho(self, omega: float) -> float:
+        return bounded_range_rho(self.epsilon)
+
+    @property
+    def largest_loss(self) -> float:
+        return self.epsilon
 
     def class_pairs(self, times: int) -> int:
         """Return the number of blocks."""
@@ -157,6 +165,13 @@ class PermuteAndFlip(Release):
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of randomised response, which is an upper bound."""
         return (both_ways((response_loss(self.epsilon), times)),)
+
+    def least_rho(self, omega: float) -> float:
+        return pure_rho(self.epsilon)
+
+    @property
+    def largest_loss(self) -> float:
+        return self.epsilon
 
     def attained(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of two candidates, in both orders."""

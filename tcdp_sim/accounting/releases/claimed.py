@@ -13,11 +13,10 @@ from tcdp_sim.accounting.releases.randomised_response import response_loss
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, ApproxTCDP, ApproxZCDP, Guarantee, PureDP
-from tcdp_sim.privacy.least_rho import pure_epsilon
+from tcdp_sim.privacy.definitions import Guarantee, RenyiLine
+from tcdp_sim.privacy.least_rho import pure_epsilon, pure_rho
 
 _LEAST_ORDER, _RAREST = 1e-6, 700.0
-_CONCENTRATED = (ZCDP, TCDP, ApproxZCDP, ApproxTCDP, RDP)
 
 
 @dataclass(frozen=True)
@@ -48,71 +47,73 @@ class Claimed(Release):
     guarantee: Guarantee
 
     def __post_init__(self) -> None:
-        if not isinstance(self.guarantee, (PureDP, ApproxDP, *_CONCENTRATED)):
+        if isinstance(self.guarantee, Guarantee) and not _has_pair(self.guarantee):
+            implied = self.guarantee.simplest()
+            object.__setattr__(self, "guarantee", implied)
+        if not _has_pair(self.guarantee):
             valid = "PureDP, ApproxDP, ZCDP, TCDP, ApproxZCDP, ApproxTCDP or RDP"
             raise ValueError(f"guarantee = {self.guarantee!r} is not valid; valid: {valid}")
-        if isinstance(self.guarantee, ApproxDP) and self.guarantee.delta == 1:
+        if self.guarantee.epsilon_delta is not None and self.guarantee.epsilon_delta[1] == 1:
             raise ValueError(f"guarantee = {self.guarantee!r} guarantees nothing; valid: delta < 1")
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the class."""
-        guarantee = self.guarantee
-        if isinstance(guarantee, PureDP | ApproxDP):
-            delta = getattr(guarantee, "delta", 0.0)
-            return (both_ways((_pure_loss(guarantee.epsilon, delta), times)),)
-        return class_cases(added([(guarantee, times)]))
+        if self.guarantee.epsilon_delta is not None:
+            return (both_ways((_pure_loss(*self.guarantee.epsilon_delta), times)),)
+        return class_cases(added([(self.guarantee, times)]))
 
     def attained(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
         """Return releases that meet the guarantee."""
-        if isinstance(self.guarantee, PureDP | ApproxDP):
+        if self.guarantee.epsilon_delta is not None:
             return None
         return example_cases([(self.guarantee, times)])
 
     def attained_last(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
         """Return the best tests for one release, and examples for the others."""
-        if isinstance(self.guarantee, PureDP | ApproxDP):
+        if self.guarantee.epsilon_delta is not None:
             return None
         return tests_cases([(self.guarantee, times)])
 
+    def least_rho(self, omega: float) -> float | None:
+        pair, line = self.guarantee.epsilon_delta, self.guarantee.renyi_line
+        if pair is not None:
+            return None if pair[1] else pure_rho(pair[0])
+        if line is None or line.delta or line.single:
+            return None
+        return line.rho if line.omega >= omega and not line.xi else inf
 
-@dataclass(frozen=True)
-class Renyi:
-    """The bound D_a <= xi + rho a for 1 < a < omega, or at omega alone if `single`, with delta for all to be lost."""
 
-    rho: float
-    xi: float = 0.0
-    omega: float = inf
-    delta: float = 0.0
-    single: bool = False
+def _has_pair(guarantee: object) -> bool:
+    """Return True for a guarantee whose class has a known pair."""
+    if not isinstance(guarantee, Guarantee):
+        return False
+    return guarantee.epsilon_delta is not None or guarantee.renyi_line is not None
 
 
 def is_renyi(release: Release) -> bool:
     """Return True for a black box with a bound on Renyi divergences."""
-    return isinstance(release, Claimed) and isinstance(release.guarantee, _CONCENTRATED)
+    return isinstance(release, Claimed) and release.guarantee.epsilon_delta is None
 
 
-def added(claims: Iterable[tuple[Guarantee, int]]) -> Renyi:
+def added(claims: Iterable[tuple[Guarantee, int]]) -> RenyiLine:
     """Return the bound on the Renyi divergences of several black boxes together.
 
     Their bounds add at every order that all of them cover. A bound at one order holds at lower orders too.
     """
-    claims = list(claims)
-    omega = min(_omega(guarantee) for guarantee, _ in claims)
-    rho = fsum(times * getattr(guarantee, "rho", 0.0) for guarantee, times in claims)
-    xi = fsum(times * _intercept(guarantee) for guarantee, times in claims)
-    delta = -expm1(fsum(times * log1p(-getattr(guarantee, "delta", 0.0)) for guarantee, times in claims))
-    return Renyi(rho, xi, omega, delta, all(isinstance(guarantee, RDP) for guarantee, _ in claims))
+    lines = [(_line(guarantee), times) for guarantee, times in claims]
+    rho, xi = fsum(times * line.rho for line, times in lines), fsum(times * line.xi for line, times in lines)
+    delta = -expm1(fsum(times * log1p(-line.delta) for line, times in lines))
+    single = all(line.single for line, _ in lines)
+    return RenyiLine(rho, xi, min(line.omega for line, _ in lines), delta, single)
 
 
-def _omega(guarantee: Guarantee) -> float:
-    return guarantee.order if isinstance(guarantee, RDP) else getattr(guarantee, "omega", inf)
+def _line(guarantee: Guarantee) -> RenyiLine:
+    line = guarantee.renyi_line
+    assert line is not None  # `is_renyi`
+    return line
 
 
-def _intercept(guarantee: Guarantee) -> float:
-    return guarantee.epsilon if isinstance(guarantee, RDP) else getattr(guarantee, "xi", 0.0)
-
-
-def class_cases(total: Renyi) -> tuple[Case, ...]:
+def class_cases(total: RenyiLine) -> tuple[Case, ...]:
     """Return the pair that dominates all releases that meet the bound."""
     return (both_ways((_class(total).dominating(total.delta), 1)),)
 
@@ -123,7 +124,7 @@ def tests_cases(claims: Iterable[tuple[Guarantee, int]]) -> tuple[Case, ...]:
     A test is chosen after all other answers. Two claims together allow less than a single one of their sum.
     """
     claims = list(claims)
-    largest = max((guarantee for guarantee, _ in claims), key=_size)
+    largest = max((guarantee for guarantee, _ in claims), key=lambda each: _line(each).growth + _line(each).xi)
     rest = [(guarantee, times - (guarantee is largest)) for guarantee, times in claims]
     rest = [(guarantee, times) for guarantee, times in rest if times]
     alone = added([(largest, 1)])
@@ -134,7 +135,7 @@ def tests_cases(claims: Iterable[tuple[Guarantee, int]]) -> tuple[Case, ...]:
 
 
 @lru_cache(maxsize=16)
-def _class(total: Renyi) -> ClassProfile:
+def _class(total: RenyiLine) -> ClassProfile:
     most = min(total.omega, 1 + 4 * sqrt(_RAREST / total.rho) if total.rho else 1e6)
     least = most if total.single else min(1 + _LEAST_ORDER, most)
     return ClassProfile(lambda order: total.xi + total.rho * order, (least, most))
@@ -146,7 +147,7 @@ def example_cases(claims: Iterable[tuple[Guarantee, int]]) -> tuple[Case, ...]:
     delta = added(claims).delta
     kept = AtomicLoss(np.array([0.0]), np.array([1 - delta]), (delta, delta), 0.0)
     lost: tuple[tuple[LossLaw, int], ...] = ((kept, 1),) if delta else ()
-    rhos = [(rho, times) for rho, times in ((_growth(guarantee), times) for guarantee, times in claims) if rho]
+    rhos = [(rho, times) for rho, times in ((_line(guarantee).growth, times) for guarantee, times in claims) if rho]
     if not rhos:
         return (both_ways(*lost),)
     # randomised response with epsilon tanh(epsilon / 2) = rho meets the bound at every order
@@ -154,15 +155,6 @@ def example_cases(claims: Iterable[tuple[Guarantee, int]]) -> tuple[Case, ...]:
     total = fsum(rho * times for rho, times in rhos)
     gaussian = additive_loss(Gaussian(1.0), sqrt(2 * total) * (1 - 1e-9))
     return both_ways(*lost, *responses), both_ways(*lost, (gaussian, 1))
-
-
-def _growth(guarantee: Guarantee) -> float:
-    """Return a rho with rho a below the bound at every order a that it covers."""
-    return guarantee.epsilon / guarantee.order if isinstance(guarantee, RDP) else float(getattr(guarantee, "rho", 0.0))
-
-
-def _size(guarantee: Guarantee) -> float:
-    return _growth(guarantee) + _intercept(guarantee)
 
 
 @lru_cache(maxsize=64)

@@ -8,6 +8,7 @@ import numpy as np
 from tcdp_sim.accounting.releases.release import Case, Release, both_ways
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
+from tcdp_sim.privacy.least_rho import response_rho
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,13 @@ class RandomisedResponse(Release):
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of two true values."""
         return (both_ways((response_loss(self.epsilon, self.k), times)),)
+
+    def least_rho(self, omega: float) -> float:
+        return response_rho(self.epsilon, self.k, omega)
+
+    @property
+    def largest_loss(self) -> float:
+        return self.epsilon
 
 
 def response_loss(epsilon: float, k: int = 2, delta: float = 0.0) -> AtomicLoss:

@@ -1,6 +1,6 @@
 """Answers with additive noise on a random sample of the records."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tcdp_sim.accounting.releases.additive import Additive
@@ -156,6 +156,16 @@ class Sampled(Release):
     def has_profile(self) -> bool:
         """True if `profile` is the best bracket of one release: there is no closed form, or the sample is cut."""
         return self.release.noise.is_discrete or self.most is not None
+
+    @property
+    def has_scale(self) -> bool:
+        return self.release.has_scale
+
+    def scaled(self, factor: float) -> "Sampled":
+        return replace(self, release=self.release.scaled(factor))
+
+    def less_noise_spends_more(self, in_rho: bool) -> bool:
+        return self.release.less_noise_spends_more(in_rho)
 
     def _laws(self) -> tuple[LossLaw, ...]:
         if not self.sampling_probability:

@@ -30,7 +30,7 @@ delta(epsilon). Three steps lead to the best of all noises, continuous ones incl
 """
 
 from functools import lru_cache
-from math import ceil, floor, inf
+from math import ceil, floor
 from typing import NamedTuple
 
 from tcdp_sim.calibration.optimal.best_on_lattice import Best, best_on_lattice
@@ -51,7 +51,8 @@ from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.lattice import OFFSETS, LatticeNoise
 from tcdp_sim.noise.objectives import LargestError, MeanAbsoluteError, MeanCost, MeanSquaredError, Tail
-from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy import ApproxDP, Guarantee
+from tcdp_sim.privacy.definitions import known
 
 _HOW = "the best noise of all, by convex duality"
 _ROUNDING = 1e-11  # relative, of costs of a given noise
@@ -193,19 +194,21 @@ def _least_square_noise(guarantee: ApproxDP, coordinates: int) -> LatticeNoise |
 
 
 def _on_lattice(guarantee: Guarantee, objective: MeanCost, coordinates: int, offset: float) -> _Best:
-    if isinstance(guarantee, PureDP):
-        return _pure(guarantee.epsilon / coordinates, objective, offset)
-    if isinstance(guarantee, ApproxDP):
+    pair, slope = known(guarantee).epsilon_delta, guarantee.rho_omega
+    if pair is not None:
+        epsilon, delta = pair
+        if not delta:
+            return _pure(epsilon / coordinates, objective, offset)
         _one_coordinate(guarantee, coordinates)
-        return _approximate(guarantee.epsilon, guarantee.delta, objective, offset)
-    if isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0):
-        omega = guarantee.omega if isinstance(guarantee, TCDP) else inf
-        inside = objective.beyond if isinstance(objective, Tail) else 0.0
-        best: Best = best_on_lattice(guarantee.rho / coordinates, omega, objective, offset, inside)
-        of_all = isinstance(objective, MeanSquaredError)
-        lower = best.lower_bound_of_squares() if of_all else best.lower_bound()
-        return _Best(best.noise, lower, objective(best.noise))
-    raise ValueError(f"guarantee = {guarantee} is not valid; valid: PureDP, ZCDP with xi = 0, TCDP, ApproxDP")
+        return _approximate(epsilon, delta, objective, offset)
+    if slope is None:
+        raise ValueError(f"guarantee = {guarantee} is not valid; valid: PureDP, ZCDP with xi = 0, TCDP, ApproxDP")
+    rho, omega = slope
+    inside = objective.beyond if isinstance(objective, Tail) else 0.0
+    best: Best = best_on_lattice(rho / coordinates, omega, objective, offset, inside)
+    of_all = isinstance(objective, MeanSquaredError)
+    lower = best.lower_bound_of_squares() if of_all else best.lower_bound()
+    return _Best(best.noise, lower, objective(best.noise))
 
 
 def _pure(epsilon: float, objective: MeanCost, offset: float) -> _Best:
@@ -226,7 +229,7 @@ def _approximate(epsilon: float, delta: float, objective: MeanCost, offset: floa
     return _Best(noise, lower, objective(noise))
 
 
-def _one_coordinate(guarantee: ApproxDP, coordinates: int) -> None:
+def _one_coordinate(guarantee: Guarantee, coordinates: int) -> None:
     if coordinates != 1:
         raise ValueError(f"coordinates = {coordinates} is not valid with {guarantee}; valid: 1")
 
@@ -258,10 +261,9 @@ def least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> Calibrate
 
 def quantile_of_a_noise(guarantee: Guarantee, chance: float, coordinates: int) -> float:
     """Return an error in counts that a valid noise exceeds with about that chance, as a start for the search."""
-    if isinstance(guarantee, TCDP):
-        return quantile_at_start(guarantee.rho / coordinates, guarantee.omega, chance)
-    if isinstance(guarantee, ZCDP):
-        return quantile_at_start(guarantee.rho / coordinates, inf, chance)
-    if isinstance(guarantee, PureDP | ApproxDP) and guarantee.epsilon > 0:
-        return float(geometric(guarantee.epsilon / coordinates, 0.0).isf(chance / 2))
+    pair, slope = known(guarantee).epsilon_delta, guarantee.rho_omega
+    if slope is not None:
+        return quantile_at_start(slope[0] / coordinates, slope[1], chance)
+    if pair is not None and pair[0] > 0:
+        return float(geometric(pair[0] / coordinates, 0.0).isf(chance / 2))
     return 0.0  # the search for the tail refuses these guarantees

@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms.audited.method import AuditedMethod, rounded_up
-from tcdp_sim.mechanisms.ledger.releases import Spec, pair_of, read_list
+from tcdp_sim.mechanisms.ledger.releases import Spec, accounted, pair_of, read_list
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
 from tcdp_sim.samplers.release_pairs import NoisePair
@@ -28,8 +28,6 @@ class ReleaseList(AuditedMethod):
     share: float = 1.0
 
     def claim(self, planted: bool) -> Guarantee:
-        from tcdp_sim.mechanisms.ledger.accounted import accounted  # imported late: workers need no accounting
-
         epsilon = accounted(*self._read(self.releases)).epsilon(self.delta).upper
         epsilon = rounded_up(epsilon * self.share if planted else epsilon)
         return ApproxDP(epsilon, self.delta) if self.delta else PureDP(epsilon)

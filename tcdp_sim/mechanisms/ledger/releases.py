@@ -15,13 +15,14 @@ Each may have `times`, the number of independent releases.
 
 from collections.abc import Callable, Mapping, Sequence
 from math import fsum, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy import rint
 
 from tcdp_sim.core.errors import UserError, known, only_keys, scalar, whole
 from tcdp_sim.data.count_lists import CELLS, count_list
 from tcdp_sim.noise import FAMILIES
+from tcdp_sim.privacy import ApproxDP, PureDP
 from tcdp_sim.privacy.relation import Relation
 from tcdp_sim.samplers.release_pairs import (
     AtomPair,
@@ -35,7 +36,6 @@ from tcdp_sim.samplers.release_pairs import (
 )
 
 Spec = dict[str, Any]
-KINDS = ("noise", "response", "bounded_range", "epsilon", "p")
 DIRECTIONS = ("forward", "backward")
 MOST_TIMES = 10**6
 MOST_DRAWN = 2000  # releases that are drawn one by one
@@ -82,11 +82,11 @@ def _histograms(name: str, spec: Mapping[str, Any]) -> tuple[str, list[Spec]]:
 
 
 def _checked(where: str, item: Any) -> Spec:
-    kinds = [kind for kind in KINDS if isinstance(item, Mapping) and kind in item]
+    kinds = [kind for kind in FORMS if isinstance(item, Mapping) and kind in item]
     if len(kinds) != 1:
-        raise UserError(f"{where} = {item!r} is not valid; valid: one of the keys {', '.join(KINDS)}")
+        raise UserError(f"{where} = {item!r} is not valid; valid: one of the keys {', '.join(FORMS)}")
     try:
-        found = _CHECKS[kinds[0]](where, item) | {"times": whole("times", item.get("times", 1), 1, MOST_TIMES)}
+        found = FORMS[kinds[0]].checked(where, item) | {"times": whole("times", item.get("times", 1), 1, MOST_TIMES)}
         pair_of(found, "forward").tilted(1e-3)  # refuses what cannot be drawn
     except UserError:
         raise
@@ -108,8 +108,6 @@ def _noise(where: str, item: Mapping[str, Any]) -> Spec:
     noise = built_noise(found)
     if "sampled" in item:
         found["sampled"] = scalar("sampled", item["sampled"], 0, 1)
-        if noise.is_discrete:
-            raise ValueError(f"noise = {family} is not valid with sampled; valid: continuous noise")
     if noise.is_discrete:
         steps = found["sensitivity"] / float(noise.step_length)
         if abs(steps - rint(steps)) > 1e-9 * steps or steps < 0.5:
@@ -150,15 +148,6 @@ def _vectors(where: str, item: Mapping[str, Any]) -> Spec:
     return {"p": p, "q": q}
 
 
-_CHECKS: dict[str, Callable[[str, Mapping[str, Any]], Spec]] = {
-    "noise": _noise,
-    "response": _response,
-    "bounded_range": _bounded_range,
-    "epsilon": _black_box,
-    "p": _vectors,
-}
-
-
 def built_noise(release: Mapping[str, Any]) -> Any:
     """Return the noise of a release."""
     family = FAMILIES[release["noise"]]
@@ -173,24 +162,80 @@ def _outcomes(release: Spec) -> float:
 
 def pair_of(release: Mapping[str, Any], direction: str) -> ReleasePair:
     """Return the pair of laws of a checked release: P has the record in the forward direction, Q in the other one."""
-    forward = direction == "forward"
-    match release:
-        case {"noise": _, "sampled": s}:
-            return NoisePair(built_noise(release), release["sensitivity"], s, forward)
-        case {"noise": _, "sensitivity": shift}:
-            noise = built_noise(release)
-            return lattice_pair(noise, shift) if noise.is_discrete else NoisePair(noise, shift)
-        case {"response": epsilon, "k": k}:
-            return response_pair(epsilon, k)
-        case {"bounded_range": epsilon, "larger_loss": t}:
-            return range_atoms(epsilon, t if forward else epsilon - t)
-        case {"bounded_range": epsilon}:
-            return RangePair(epsilon)
-        case {"epsilon": epsilon, "delta": delta}:
-            return response_pair(epsilon, 2, delta)
-        case {"p": p, "q": q}:
-            return vector_pair(p, q) if forward else vector_pair(q, p)
-    raise ValueError(f"{release!r} is no release")
+    return _form(release).pair(release, direction == "forward")
+
+
+def release_of(release: Mapping[str, Any]) -> Any:
+    """Return a checked release as the ledger takes it. It shares no code with the pair that is drawn."""
+    from tcdp_sim import accounting  # workers need no accounting
+
+    return _form(release).release(release, accounting)
+
+
+def accounted(relation: str, releases: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the ledger of checked releases, as `read_list` returns them."""
+    from tcdp_sim.accounting import Ledger  # workers need no accounting
+
+    return Ledger([(release_of(item), item["times"]) for item in releases], relation)
+
+
+def _form(release: Mapping[str, Any]) -> "Form":
+    return next(form for key, form in FORMS.items() if key in release)
+
+
+def _noise_pair(release: Mapping[str, Any], forward: bool) -> ReleasePair:
+    noise, shift, s = built_noise(release), release["sensitivity"], release.get("sampled", 1.0)
+    if not noise.is_discrete:
+        return NoisePair(noise, shift, s, forward)
+    pair = lattice_pair(noise, shift, s)
+    return pair if forward or s == 1 else pair.swapped()
+
+
+def _noise_release(release: Mapping[str, Any], accounting: Any) -> Any:
+    additive = accounting.Additive(built_noise(release), release["sensitivity"])
+    return accounting.Sampled(additive, release["sampled"]) if "sampled" in release else additive
+
+
+def _range_pair(release: Mapping[str, Any], forward: bool) -> ReleasePair:
+    epsilon, t = release["bounded_range"], release.get("larger_loss")
+    return RangePair(epsilon) if t is None else range_atoms(epsilon, t if forward else epsilon - t)
+
+
+def _range_release(release: Mapping[str, Any], accounting: Any) -> Any:
+    epsilon, t = release["bounded_range"], release.get("larger_loss")
+    return accounting.BoundedRange(epsilon) if t is None else accounting.BoundedRangePair(epsilon, t)
+
+
+def _black_box_release(release: Mapping[str, Any], accounting: Any) -> Any:
+    epsilon, delta = release["epsilon"], release["delta"]
+    return accounting.Claimed(ApproxDP(epsilon, delta) if delta else PureDP(epsilon))
+
+
+class Form(NamedTuple):
+    """One form of a release in a configuration: its check, the pair that is drawn, and the release of the ledger."""
+
+    checked: Callable[[str, Mapping[str, Any]], Spec]
+    pair: Callable[[Mapping[str, Any], bool], ReleasePair]
+    release: Callable[[Mapping[str, Any], Any], Any]
+
+
+FORMS: dict[str, Form] = {  # by the key that identifies the form
+    "noise": Form(_noise, _noise_pair, _noise_release),
+    "response": Form(
+        _response,
+        lambda release, _: response_pair(release["response"], release["k"]),
+        lambda release, accounting: accounting.RandomisedResponse(release["response"], release["k"]),
+    ),
+    "bounded_range": Form(_bounded_range, _range_pair, _range_release),
+    "epsilon": Form(
+        _black_box, lambda release, _: response_pair(release["epsilon"], 2, release["delta"]), _black_box_release
+    ),
+    "p": Form(
+        _vectors,
+        lambda release, forward: vector_pair(*(release[name] for name in ("pq" if forward else "qp"))),
+        lambda release, accounting: accounting.Distributions(release["p"], release["q"]),
+    ),
+}
 
 
 def symmetric(releases: Sequence[Mapping[str, Any]]) -> bool:

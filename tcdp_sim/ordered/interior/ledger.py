@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import sqrt
 
 import numpy as np
 
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, compose
-from tcdp_sim.privacy.definitions import concentrated
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, bounded_range_rho
 
 ACCOUNTINGS = ("paper", "tight")
@@ -38,9 +37,9 @@ class Step:
 
 def rho_and_omega(guarantee: Guarantee) -> tuple[float, float]:
     """Return rho and omega of tCDP, or of zCDP, where omega is inf. Raises ValueError for any other guarantee."""
-    if not concentrated(guarantee):
+    if not isinstance(guarantee, Guarantee) or guarantee.rho_omega is None:
         raise ValueError(f"guarantee = {guarantee!r} is not valid; valid: TCDP(rho, omega) or ZCDP(rho)")
-    return guarantee.rho, guarantee.omega if isinstance(guarantee, TCDP) else inf
+    return guarantee.rho_omega
 
 
 def total(steps: Sequence[Step]) -> Guarantee:

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from tcdp_sim.core.errors import real
-from tcdp_sim.privacy import ApproxDP, Guarantee, PureDP
-from tcdp_sim.privacy.definitions import concentrated
+from tcdp_sim.privacy import Guarantee, PureDP
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon, pure_epsilon
 
 STEPS = 40  # halvings of the interval in which an epsilon is searched, each of which costs a ledger
@@ -23,23 +22,23 @@ def epsilon_share(guarantee: Guarantee, times: int, *, selections: bool) -> floa
     `selections`: True if epsilon is the range of the losses of each release, as for exponential mechanisms. False if
     the releases are known to be epsilon-DP only.
     """
-    if isinstance(guarantee, PureDP):
-        return real("epsilon", guarantee.epsilon, 0) / times
-    if concentrated(guarantee):
-        rho = real("rho", guarantee.rho, 0) / times
+    if guarantee.rho_omega is not None:
+        rho = guarantee.rho_omega[0] / times
         return bounded_range_epsilon(rho) if selections else pure_epsilon(rho)
-    if isinstance(guarantee, ApproxDP):
-        return _largest(real("epsilon", guarantee.epsilon, 0) / times, _keeps(guarantee, times, selections))
-    raise ValueError(f"guarantee = {guarantee!r} is not valid; valid: PureDP, ZCDP, TCDP or ApproxDP")
+    if guarantee.epsilon_delta is None:
+        raise ValueError(f"guarantee = {guarantee!r} is not valid; valid: PureDP, ZCDP, TCDP or ApproxDP")
+    epsilon, delta = guarantee.epsilon_delta
+    share = real("epsilon", epsilon, 0) / times
+    return _largest(share, _keeps(epsilon, delta, times, selections)) if delta else share
 
 
-def _keeps(guarantee: ApproxDP, times: int, selections: bool) -> Callable[[float], bool]:
+def _keeps(total: float, delta: float, times: int, selections: bool) -> Callable[[float], bool]:
     """Return a function of epsilon: True if so many releases with this epsilon each keep the guarantee."""
     from tcdp_sim.accounting import BoundedRange, Claimed, Ledger  # imported late: workers need no accounting
 
     def kept(epsilon: float) -> bool:
         release = BoundedRange(epsilon) if selections else Claimed(PureDP(epsilon))
-        return Ledger([(release, times)]).delta(guarantee.epsilon).upper <= guarantee.delta
+        return Ledger([(release, times)]).delta(total).upper <= delta
 
     return kept
 

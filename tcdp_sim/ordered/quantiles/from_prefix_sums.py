@@ -16,7 +16,7 @@ from tcdp_sim.ordered.prefix_sums import Factorisation, SquareRoot, Tree, Weight
 from tcdp_sim.ordered.prefix_sums.weighted_tree import noisy_levels
 from tcdp_sim.ordered.quantiles.line import Line, Values
 from tcdp_sim.ordered.quantiles.method import Method, ledger_of
-from tcdp_sim.privacy import TCDP, Guarantee, PureDP
+from tcdp_sim.privacy import TCDP, Guarantee
 
 TILE = 2**18
 
@@ -38,7 +38,7 @@ FACTORISATIONS: dict[str, Callable[[int, str], Factorisation]] = {
 
 def family_for(guarantee: Guarantee) -> str:
     """Return the family of the noise of prefix sums under a guarantee."""
-    if isinstance(guarantee, PureDP):
+    if guarantee.is_pure:
         return "laplace"
     return "sinh_normal" if isinstance(guarantee, TCDP) else "gaussian"
 

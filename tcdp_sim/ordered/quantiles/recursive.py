@@ -11,7 +11,6 @@ from tcdp_sim.ordered.quantiles.equal_shares import EqualShares
 from tcdp_sim.ordered.quantiles.line import Gaps, Line, Values
 from tcdp_sim.ordered.quantiles.method import ledger_of
 from tcdp_sim.privacy import ZCDP
-from tcdp_sim.privacy.definitions import concentrated
 from tcdp_sim.privacy.least_rho import bounded_range_epsilon
 
 TILE = 2**19  # gaps looked at together
@@ -98,8 +97,8 @@ class Recursive(EqualShares):
             return self.epsilon / (2 * most)
         if (node.low, node.high) == (0, self.m + 1):
             return self.epsilon / 2
-        if concentrated(self.guarantee):
-            half = bounded_range_epsilon(self.guarantee.rho / (2 * self.rounds))
+        if self.guarantee.rho_omega is not None:
+            half = bounded_range_epsilon(self.guarantee.rho_omega[0] / (2 * self.rounds))
             return min(self.epsilon / 2, half / (2 * most))
         return self.epsilon / (4 * most)
 
@@ -107,8 +106,9 @@ class Recursive(EqualShares):
     def ledger(self) -> Any:
         from tcdp_sim.accounting import Claimed  # imported late: no simulation needs it
 
-        if self.relation == "substitute" and concentrated(self.guarantee):
-            return ledger_of([(Claimed(ZCDP(self.guarantee.rho / self.rounds)), self.rounds)], self.relation)
+        if self.relation == "substitute" and self.guarantee.rho_omega is not None:
+            share = ZCDP(self.guarantee.rho_omega[0] / self.rounds)
+            return ledger_of([(Claimed(share), self.rounds)], self.relation)
         return super().ledger
 
     def work(self, line: Line) -> float:

@@ -10,20 +10,19 @@ from tcdp_sim.privacy.amplification.schemes import (
     known_scheme,
     log_mixed,
 )
-from tcdp_sim.privacy.definitions import ApproxDP, Notion, PureDP
+from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
 _LARGE = 600.0  # nats; beyond, e^loss and the probabilities of many draws come near the ends of the floats
 _UNNATURAL = "an unnatural pairing (Balle-Barthe-Gaboardi 2018, Section 4), not known to be tight"
 
 
-def amplified_dp(guarantee: Notion, s: float, scheme: str, records: int | None) -> PureDP | ApproxDP:
+def amplified_dp(guarantee: Guarantee, s: float, scheme: str, records: int | None) -> PureDP | ApproxDP:
     """Return the guarantee under subsampling; raise ValueError unless the given one is PureDP or ApproxDP."""
-    match guarantee:
-        case PureDP(epsilon=epsilon):
-            return PureDP(_pure(epsilon, s, scheme, records))
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return _approx(epsilon, delta, s, scheme, records)
-    raise ValueError(f"balle2018 does not apply to guarantee = {guarantee}; valid: PureDP, ApproxDP, or a profile")
+    pair = guarantee.epsilon_delta
+    if pair is None:
+        raise ValueError(f"balle2018 does not apply to guarantee = {guarantee}; valid: PureDP, ApproxDP, or a profile")
+    epsilon, delta = pair
+    return _approx(epsilon, delta, s, scheme, records) if delta else PureDP(_pure(epsilon, s, scheme, records))
 
 
 def _pure(epsilon: float, s: float, scheme: str, records: int | None) -> float:

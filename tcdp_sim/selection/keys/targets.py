@@ -295,7 +295,7 @@ def _median(curve: ReleaseCurve) -> float:
 
 def _noise(family: str, guarantee: Guarantee, keys: int, per_key: int, method: str, step: float) -> Noise:
     """Return the noise of a family for the counts of all keys of a person."""
-    from tcdp_sim.calibration import calibrate
+    from tcdp_sim.calibration import calibrate, calibrate_releases
 
     given: dict[str, Any] = {"sensitivity": float(per_key), "coordinates": keys, "step": step}
     isotropic = registry.noise(family, "family").isotropic
@@ -305,7 +305,7 @@ def _noise(family: str, guarantee: Guarantee, keys: int, per_key: int, method: s
     from tcdp_sim.accounting import Additive  # the ledger has the profile of any number of coordinates
 
     start = calibrate(family, guarantee, method="paper", **given).noise
-    found = calibrate(guarantee=guarantee, releases=[(Additive(start, float(per_key)), keys)]).noise
+    found = calibrate_releases([(Additive(start, float(per_key)), keys)], guarantee).noise
     assert isinstance(found, Noise)
     return found
 

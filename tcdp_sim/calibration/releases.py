@@ -1,0 +1,136 @@
+"""The noise of several releases that meet a guarantee together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.noise.base import Noise
+from tcdp_sim.privacy.definitions import Guarantee, known
+from tcdp_sim.privacy.magnitudes import need_moderate
+
+
+@dataclass(frozen=True)
+class CalibratedReleases:
+    """Several releases whose noise was scaled until all of them together meet a guarantee.
+
+    Attributes
+    ----------
+    ledger : Ledger
+        All releases, with the noise found.
+    factor : float
+        The factor by which the noise of the free releases was multiplied. For a family it is the scale itself.
+    guarantee : Guarantee
+        The guarantee that the releases meet together.
+    noise : Noise or None
+        The noise of the only free release, None if there are several.
+    spent : Bounds
+        The value that the guarantee bounds, at the noise found: delta at epsilon for ApproxDP, epsilon in nats for
+        PureDP, rho for ZCDP and TCDP. The upper end is at most `allowed`.
+    allowed : float
+        The bound of the guarantee.
+    below : Bounds
+        The same value at a factor that is smaller by 2e-6, relative.
+    least : bool
+        True if it is proved that no factor below (1 - 2e-6) times this one meets the guarantee. The proof takes two
+        facts: the lower end of `below` exceeds the bound, and less noise never protects more. The second one holds for
+        continuous log-concave noise. It is false for noise on a lattice, where a smaller scale can have a smaller
+        delta, so `least` is then False except for ZCDP and TCDP with discrete Gaussian noise.
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import Additive
+    >>> from tcdp_sim.calibration import calibrate_releases
+    >>> from tcdp_sim.noise import Gaussian, Laplace
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> found = calibrate_releases([Additive(Gaussian(1.0)), Additive(Gaussian(2.0))], ZCDP(0.5))
+    >>> round(found.factor, 5), found.spent.upper <= 0.5, found.slack < 1e-5
+    (1.11803, True, True)
+    """
+
+    ledger: Any  # workers import this class, and no ledger
+    factor: float
+    guarantee: Guarantee
+    noise: Noise | None
+    spent: Bounds
+    allowed: float
+    below: Bounds
+    least: bool
+
+    @property
+    def slack(self) -> float:
+        """The share of the bound that the upper end leaves unused, in [0, 1)."""
+        return 1 - self.spent.upper / self.allowed
+
+
+def calibrate_releases(
+    releases: Sequence[Any],
+    guarantee: Guarantee,
+    *,
+    family: str | None = None,
+    sensitivity: float = 1.0,
+    coordinates: int = 1,
+    step: float = 1.0,
+    free: int | Sequence[int] | None = None,
+    relation: str | None = None,
+) -> CalibratedReleases:
+    """Return the releases of a list with noise at which all of them together meet a guarantee.
+
+    Without a family, the noise of the free releases is multiplied by the least common factor. With a family, the list
+    is fixed, and the noise of one more release is found.
+
+    Parameters
+    ----------
+    releases : list
+        Releases of `tcdp_sim.accounting`, or pairs (release, times), that share the guarantee.
+    guarantee : Guarantee
+        The guarantee of the whole list: ApproxDP, PureDP, ZCDP with xi = 0, or TCDP.
+    family : str, optional
+        The name of a noise with one scale, such as "gaussian", for one more release.
+    sensitivity : float
+        The largest change of one coordinate of the additional release between neighbours, in counts, > 0.
+    coordinates : int
+        The number of coordinates of the additional release that change at once, from 1 to MOST_COORDINATES.
+    step : float
+        The distance of neighbouring points of a discrete noise of `family`, in counts, above 0.
+    free : int or list of int, optional
+        The positions, from 0, in `releases` of those whose noise is multiplied. The default is every release with
+        additive noise that has a scale. It is not valid with a family.
+    relation : {"add_remove", "substitute", None}
+        The neighbouring relation of `releases`.
+
+    Returns
+    -------
+    CalibratedReleases
+        The ledger, the factor, the value spent and whether it is proved that no smaller factor meets the guarantee.
+        Results of a search are cached.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, the fixed releases alone exceed the guarantee, or no factor meets it.
+
+    References
+    ----------
+    The value spent is that of `accounting.Ledger`. The search is derived in `tcdp_sim.accounting.least_factor`.
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import Additive, RandomisedResponse
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.privacy import ApproxDP
+    >>> releases = [(Additive(Gaussian(1.0)), 20), RandomisedResponse(0.1)]
+    >>> found = calibrate_releases(releases, ApproxDP(1.0, 1e-6))
+    >>> round(found.factor, 2), found.least
+    (20.18, True)
+    """
+    from tcdp_sim.calibration.releases_search import free_entries, least_noise, one_more, read_entries
+
+    need_moderate(known(guarantee))
+    entries = read_entries(releases)
+    if family is None:
+        return least_noise(entries, free_entries(entries, free), guarantee, relation)
+    if free is not None:
+        raise ValueError("free is not valid with a family, whose noise is then the only free one")
+    entries = (*entries, one_more(family, sensitivity, coordinates, step))
+    return least_noise(entries, (len(entries) - 1,), guarantee, relation)
