@@ -25,9 +25,8 @@ class Shuffled(Release):
     The bracket is wide for "each_epoch", because no better bounds are proved. Its upper end is that of an adversary who
     knows the order. Its lower end is what the largest output of each epoch reveals if all other records are opposite.
 
-    Source: Chua et al. (2024), How private are DP-SGD implementations? [Chu24], for the data of the lower end; Chua et
-    al. (2024), Scalable DP-SGD: shuffling vs. Poisson subsampling [Chu24], for several epochs. The cells are ours
-    (`tcdp_sim.exact.shuffling`).
+    Source: Chua et al. (2024) for the data of the lower end [CGK24], and for several epochs [CGKS24]. The cells of the
+    largest output are ours (`tcdp_sim.exact.shuffling`).
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ _SUM = 1e-14  # relative error of weights and of their products with masses
 
 @dataclass(frozen=True)
 class MixedLoss:
-    """The law of a loss that has one of several laws. No probability of a law depends on the record.
+    """The law of a loss that has one of several laws, whose probabilities do not depend on the record.
 
     `laws`: the laws with their probabilities, which are above 0 and sum to 1.
     """
