@@ -74,13 +74,13 @@ def posterior(entries: Entries, relation: str | None, prior: float, probability:
     return Bounds(lower * (1 - 2 * _ROUNDING), middle, min(upper * (1 + 2 * _ROUNDING), 1.0))
 
 
-def _single_quantile(entries: Entries, relation: str | None, chance: float) -> tuple[float, float] | None:
+def _single_quantile(entries: Entries, relation: str | None, probability: float) -> tuple[float, float] | None:
     """Return the quantile of the loss of one release whose loss rises with its output, None for other lists."""
     found = []
     for case in cases_of_list(entries, relation, False):
         for way in case:
             (law, times), *others = way
-            ends = law.quantile(chance) if isinstance(law, PairLoss) and times == 1 and not others else None
+            ends = law.quantile(probability) if isinstance(law, PairLoss) and times == 1 and not others else None
             if ends is None:
                 return None
             found.append(ends)

@@ -237,10 +237,10 @@ def vector_pair(p: Any, q: Any) -> AtomPair:
 
 
 @lru_cache(maxsize=64)
-def lattice_pair(noise: Noise, shift: float, rate: float = 1.0) -> AtomPair:
+def lattice_pair(noise: Noise, shift: float, s: float = 1.0) -> AtomPair:
     """Return noise on a lattice, on an answer that moves by a multiple of the lattice's step.
 
-    With rate < 1 the answer is that of a Poisson sample, and P is the mixture of both laws.
+    With s < 1 the answer is for a Poisson sample, and P is the mixture of both laws.
     """
     step = float(noise.step_length or 0.0)
     offset, end = float(getattr(noise, "offset", 0.0)), float(noise.isf(_DEEPEST))
@@ -251,8 +251,8 @@ def lattice_pair(noise: Noise, shift: float, rate: float = 1.0) -> AtomPair:
         p, q = np.exp(noise.logpdf(points)), np.exp(noise.logpdf(points - shift))
         values = np.asarray(noise.privacy_loss(points, shift), np.float64)
     known = (p > 0) | (q > 0)
-    if rate < 1:
+    if s < 1:
         with np.errstate(over="ignore"):
-            p, q = (1 - rate) * q + rate * np.exp(noise.logpdf(points)), q
-            values = np.log1p(rate * np.expm1(values))
+            p, q = (1 - s) * q + s * np.exp(noise.logpdf(points)), q
+            values = np.log1p(s * np.expm1(values))
     return AtomPair(values[known], p[known], q[known])

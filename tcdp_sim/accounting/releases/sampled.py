@@ -24,8 +24,8 @@ MOST_GROUP = 1000
 class Sampled(Release):
     """A release of additive noise on a sample of the records.
 
-    Source: Balle et al. (2018), Theorems 2 and 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22]; Ganesh (2024) for groups
-    [Gan24]; Ganesh (2025) for samples that are cut [Gan25].
+    Source: Balle et al. (2018), Theorems 2 and 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22]; Ganesh (2024) [Gan24], for
+    groups; Ganesh (2025) [Gan25], for samples that are cut.
 
     Parameters
     ----------
@@ -55,10 +55,11 @@ class Sampled(Release):
     -----
     A sample that may be cut (`most`) is an upper bound with a lower end. Tell the adversary if at least `most` of the
     other records were sampled, which does not depend on the record. If not, nothing is cut. If so, the record takes a
-    place with a probability g that is known, and then the sum moves by at most 2 * sensitivity from that without it,
-    and by at most the sensitivity from that with an empty record. By advanced joint convexity the pair is no easier to
-    tell apart than that of sampling without replacement at the rate g and twice the sensitivity. The lower end is that
-    of data sets whose other records add nothing. (Derived here, but for the first step.)
+    place with a probability g that is known. Then the sum moves by at most 2 * sensitivity from the sum without the
+    record, and by at most the sensitivity from the sum with an empty record. By advanced joint convexity the pair is no
+    easier to tell apart than the pair of sampling without replacement with probability g and twice the sensitivity. The
+    lower end belongs to data sets whose other records add nothing. (Derived here; the first step is from Ganesh 2025
+    [Gan25].)
 
     Examples
     --------
@@ -81,8 +82,8 @@ class Sampled(Release):
             raise ValueError(
                 f"release = {self.release!r} is not valid; valid: Additive, such as Additive(Gaussian(1.0))"
             )
-        rate = scalar("sampling_probability", self.sampling_probability, 0, 1, closed=True, finite=False)
-        object.__setattr__(self, "sampling_probability", rate)
+        s = scalar("sampling_probability", self.sampling_probability, 0, 1, closed=True, finite=False)
+        object.__setattr__(self, "sampling_probability", s)
         choice("scheme", self.scheme, SCHEMES)
         if self.records is not None:
             object.__setattr__(self, "records", whole("records", self.records, 1, 2**53))
@@ -117,8 +118,8 @@ class Sampled(Release):
         """Return the pair of a cut sample whose other records add nothing, and None for all other samples."""
         if self.most is None or not self.sampling_probability:
             return None
-        rate, base = cut_rates(self.sampling_probability, self.records or 1, self.most).included, self.release
-        return self._cases(_laws(base.noise, base.sensitivity, rate, "poisson", None, 1, None), times)
+        s, base = cut_rates(self.sampling_probability, self.records or 1, self.most).included, self.release
+        return self._cases(_laws(base.noise, base.sensitivity, s, "poisson", None, 1, None), times)
 
     @property
     def _relations(self) -> tuple[str, ...]:
@@ -135,15 +136,15 @@ class Sampled(Release):
 
     def profile(self, epsilon: float) -> Bounds:
         """Return delta(epsilon) of one release, epsilon >= 0, by quadrature or sums over the lattice."""
-        noise, shift, rate = self.release.noise, self.release.sensitivity, self.sampling_probability
-        if not rate:
+        noise, shift, s = self.release.noise, self.release.sensitivity, self.sampling_probability
+        if not s:
             return Bounds(0.0, 0.0, 0.0)
         if self.group > 1:
-            return largest_profile(of_group(noise, shift, rate, self.group), epsilon)
-        plain = largest_profile(labelled_pairs(noise, shift, rate, self.scheme, self.records), epsilon)
+            return largest_profile(of_group(noise, shift, s, self.group), epsilon)
+        plain = largest_profile(labelled_pairs(noise, shift, s, self.scheme, self.records), epsilon)
         if self.most is None:
             return plain
-        rates = cut_rates(rate, self.records or 1, self.most)
+        rates = cut_rates(s, self.records or 1, self.most)
         upper, full = plain.upper, rates.widened().full
         if full:
             cut = labelled_pairs(noise, 2 * shift, rates.widened().chosen, "without_replacement")
@@ -170,17 +171,17 @@ class Sampled(Release):
         if not self.sampling_probability:
             return ()
         additive = self.release
-        rate, noise, shift = self.sampling_probability, additive.noise, additive.sensitivity
-        return _laws(noise, shift, rate, self.scheme, self.records, self.group, self.most)
+        s, noise, shift = self.sampling_probability, additive.noise, additive.sensitivity
+        return _laws(noise, shift, s, self.scheme, self.records, self.group, self.most)
 
 
 @lru_cache(maxsize=256)
 def _laws(
-    noise: Noise, shift: float, rate: float, scheme: str, records: int | None, group: int, most: int | None
+    noise: Noise, shift: float, s: float, scheme: str, records: int | None, group: int, most: int | None
 ) -> tuple[LossLaw, ...]:
     if most is not None:
-        return _cut(noise, shift, rate, records or 1, most)
-    pairs = of_group(noise, shift, rate, group) if group > 1 else labelled_pairs(noise, shift, rate, scheme, records)
+        return _cut(noise, shift, s, records or 1, most)
+    pairs = of_group(noise, shift, s, group) if group > 1 else labelled_pairs(noise, shift, s, scheme, records)
     return tuple(_law(noise, pair) for pair in pairs)
 
 
@@ -188,15 +189,15 @@ def _law(noise: Noise, pair: LabelledPair) -> LossLaw:
     return of_labelled(pair) if noise.is_discrete else PairLoss(DominatingPair(*pair))
 
 
-def _cut(noise: Noise, shift: float, rate: float, records: int, most: int) -> tuple[LossLaw, ...]:
+def _cut(noise: Noise, shift: float, s: float, records: int, most: int) -> tuple[LossLaw, ...]:
     """Return the laws of samples that are cut: those of whole samples, or of a record in place of another one."""
-    rates = cut_rates(rate, records, most).widened()
-    whole_ones = _laws(noise, shift, rate, "poisson", None, 1, None)
+    rates = cut_rates(s, records, most).widened()
+    whole_ones = _laws(noise, shift, s, "poisson", None, 1, None)
     if not rates.full:
         return whole_ones
     (moved,) = _laws(noise, 2 * shift, rates.chosen, "without_replacement", None, 1, None)
     return tuple(_mixed(law, moved, rates.full) for law in whole_ones)
 
 
-def _mixed(seldom_cut: LossLaw, cut: LossLaw, chance: float) -> LossLaw:
-    return cut if chance == 1 else MixedLoss(((1 - chance, seldom_cut), (chance, cut)))
+def _mixed(seldom_cut: LossLaw, cut: LossLaw, probability: float) -> LossLaw:
+    return cut if probability == 1 else MixedLoss(((1 - probability, seldom_cut), (probability, cut)))

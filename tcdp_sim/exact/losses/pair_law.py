@@ -118,9 +118,9 @@ class PairLoss:
         _, p, q = self.pair.parts[0]
         return renyi_of_pair(p, q, order)
 
-    def quantile(self, chance: float) -> tuple[float, float] | None:
+    def quantile(self, probability: float) -> tuple[float, float] | None:
         """Return the largest loss that is reached with a probability, from both sides; None for labels or mirrors."""
-        return None if self.pair.symmetric or len(self._parts) > 1 else self._parts[0].quantile(chance)
+        return None if self.pair.symmetric or len(self._parts) > 1 else self._parts[0].quantile(probability)
 
     def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
         """Return the law on the grid. The offset of a symmetric pair has to be 0."""
@@ -293,9 +293,9 @@ class _Part:
         losses = self.loss(x)[np.isfinite(_log_density(self.p, x))]
         return bool(len(losses)) and bool((losses == np.inf).all())
 
-    def quantile(self, chance: float) -> tuple[float, float]:
+    def quantile(self, probability: float) -> tuple[float, float]:
         """Return the loss at the output that is exceeded with this probability, from both sides."""
-        centre, wanted = float(self.p.noise.isf(chance)), np.log(chance)
+        centre, wanted = float(self.p.noise.isf(probability)), np.log(probability)
         shifts = self.p.shifts
         pad = 1e-9 * (1 + abs(centre) + float(np.abs(shifts).max()))
         left, right = (
@@ -421,11 +421,11 @@ def _log_density(mixture: Mixture, x: Floats) -> Floats:
     return np.where(np.isfinite(top), top + np.log(total), top)
 
 
-def _last_place(p: Mixture, log_chance: float, low: float, high: float) -> float:
+def _last_place(p: Mixture, log_probability: float, low: float, high: float) -> float:
     """Return an output near the one at which the log of the tail of p has a value, between two outputs around it."""
     for _ in range(200):
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
-        low, high = (middle, high) if p.logsf(middle) >= log_chance else (low, middle)
+        low, high = (middle, high) if p.logsf(middle) >= log_probability else (low, middle)
     return low

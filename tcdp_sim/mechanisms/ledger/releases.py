@@ -193,11 +193,11 @@ def _form(release: Mapping[str, Any]) -> "Form":
 
 
 def _noise_pair(release: Mapping[str, Any], forward: bool) -> ReleasePair:
-    noise, shift, rate = built_noise(release), release["sensitivity"], release.get("sampled", 1.0)
+    noise, shift, s = built_noise(release), release["sensitivity"], release.get("sampled", 1.0)
     if not noise.is_discrete:
-        return NoisePair(noise, shift, rate, forward)
-    pair = lattice_pair(noise, shift, rate)
-    return pair if forward or rate == 1 else pair.swapped()
+        return NoisePair(noise, shift, s, forward)
+    pair = lattice_pair(noise, shift, s)
+    return pair if forward or s == 1 else pair.swapped()
 
 
 def _noise_release(release: Mapping[str, Any], accounting: Any) -> Any:
@@ -228,7 +228,7 @@ class Form(NamedTuple):
     release: Callable[[Mapping[str, Any], Any], Any]
 
 
-FORMS: dict[str, Form] = {  # by the key that tells the form
+FORMS: dict[str, Form] = {  # by the key that identifies the form
     "noise": Form(_noise, _noise_pair, _noise_release),
     "response": Form(
         _response,
