@@ -151,6 +151,12 @@ class TrainingReport:
         For each relation the least epsilon that the run can have and the largest one.
     about : mapping
         The sampler in words, and the numbers of the run.
+
+    Examples
+    --------
+    >>> report = training_report("poisson", 1.0, 60_000, 60, 1, 1e-6)
+    >>> print(str(report).splitlines()[1])
+    60,000 records, batches of 60, 1 epochs of 1,000 steps, noise multiplier 1
     """
 
     printed: float

@@ -97,7 +97,6 @@ def test_a_table_of_histograms_is_a_list(tmp_path):
         ([{"noise": "student_t", "scale": 3, "df": 3}], "log-concave|not a key"),
         ([{"noise": "gaussian", "scale": 3, "times": 2.5}], "times = 2.5"),
         ([{"noise": "gaussian", "scale": 3, "sampled": 1.5}], "sampled = 1.5"),
-        ([{"noise": "discrete_gaussian", "sigma": 3, "sampled": 0.5}], "valid: continuous noise"),
         ([{"noise": "discrete_gaussian", "sigma": 3, "sensitivity": 0.5}], "list mine: release 1: "),
         ([{"noise": "gaussian", "scale": 3, "times": 3000}], "drawn one by one; valid: at most 2,000"),
         ([{"response": 0.0}], "response = 0"),

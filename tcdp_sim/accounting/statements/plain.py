@@ -9,14 +9,31 @@ from dataclasses import fields
 from math import inf, isfinite
 from typing import Any
 
-from tcdp_sim import accounting, privacy
+from tcdp_sim import privacy
 from tcdp_sim.accounting.composed_pairs import Entries, Split
+from tcdp_sim.accounting.releases.additive import Additive
+from tcdp_sim.accounting.releases.allocated import Allocated
+from tcdp_sim.accounting.releases.bounded_range import BoundedRange, BoundedRangePair, PermuteAndFlip
+from tcdp_sim.accounting.releases.claimed import Claimed
+from tcdp_sim.accounting.releases.distributions import Distributions
+from tcdp_sim.accounting.releases.mixtures import MixturePair
+from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
 from tcdp_sim.accounting.releases.release import Release
+from tcdp_sim.accounting.releases.sampled import Sampled
+from tcdp_sim.accounting.releases.shuffled import Shuffled
+from tcdp_sim.accounting.releases.thresholded import Thresholded
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.noise import FAMILIES, Noise
 from tcdp_sim.privacy import Guarantee
 
 KIND = "kind"
+KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        *(Additive, Allocated, BoundedRange, BoundedRangePair, Claimed, Distributions, MixturePair, PermuteAndFlip),
+        *(RandomisedResponse, Sampled, Shuffled, Thresholded, Mixture),
+    )
+}
 _ENDLESS = {"inf": inf, "-inf": -inf}
 _FORM = "valid: a mapping with the key kind, or parts"
 
@@ -52,15 +69,10 @@ def _parameters(kind: Any) -> list[str]:
 
 def _class(name: Any) -> Any:
     """Return the class of a kind, None if there is none."""
-    if name == "Mixture":
-        return Mixture
-    if name in FAMILIES:
-        return FAMILIES[name]
-    for home, base in ((accounting, Release), (privacy, Guarantee)):
-        found = getattr(home, str(name), None)
-        if isinstance(found, type) and issubclass(found, base) and found is not base:
-            return found
-    return None
+    if name in KINDS or name in FAMILIES:
+        return KINDS.get(name) or FAMILIES[name]
+    found = getattr(privacy, str(name), None)
+    return found if isinstance(found, type) and issubclass(found, Guarantee) and found is not Guarantee else None
 
 
 def to_entries(data: Any, where: str = "releases") -> list[tuple[Any, int]]:
@@ -104,5 +116,4 @@ def _read(data: Any, where: str) -> Any:
 
 
 def _known() -> str:
-    releases = [name for name in accounting.__all__ if _class(name) is not None]
-    return f"({', '.join(releases)}, and of noise and guarantees)"
+    return f"({', '.join(KINDS)}, and kinds of noise and guarantees)"
