@@ -9,7 +9,8 @@ from release_examples import GUARANTEES
 
 from tcdp_sim import privacy
 from tcdp_sim.accounting import Claimed, Ledger
-from tcdp_sim.privacy import Guarantee, compose, group_privacy, to_approx_dp
+from tcdp_sim.privacy import Guarantee, PureDP, compose, delta_at, group_privacy, renyi_bound, to_approx_dp
+from tcdp_sim.privacy.definitions import RenyiLine
 
 every = pytest.mark.parametrize(("guarantee", "weaker"), GUARANTEES.values(), ids=lambda value: type(value).__name__)
 
@@ -67,6 +68,24 @@ def test_numbers_beyond_their_range_are_refused_with_their_name(guarantee, weake
 def test_a_weaker_guarantee_allows_more(guarantee, weaker):
     assert epsilon(weaker) >= epsilon(guarantee)
     assert epsilon(guarantee, 1e-6) >= epsilon(guarantee, 1e-4)
+
+
+@every
+def test_a_guarantee_says_what_it_is(guarantee, weaker):
+    assert guarantee.is_pure + guarantee.is_approx + guarantee.is_concentrated <= 1
+    pair, slope, line = guarantee.epsilon_delta, guarantee.rho_omega, guarantee.renyi_line
+    if pair is not None:
+        assert delta_at(guarantee, pair[0]) == pair[1]
+    if slope is not None:
+        assert line == RenyiLine(slope[0], omega=slope[1])
+    if line is not None and not line.delta:
+        order = min(3.0, line.omega)
+        assert renyi_bound(guarantee)(order) == line.xi + line.rho * order >= line.growth * order
+    if guarantee.sufficient_epsilon is not None:
+        assert epsilon(PureDP(guarantee.sufficient_epsilon)) <= epsilon(guarantee) * (1 + 1e-9)
+    simple = guarantee.simplest()
+    assert simple.simplest() == simple
+    assert epsilon(simple) == epsilon(guarantee)
 
 
 @every
