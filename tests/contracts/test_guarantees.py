@@ -3,13 +3,26 @@
 import copy
 import pickle
 from dataclasses import fields
+from math import inf
 
 import pytest
 from release_examples import GUARANTEES
 
 from tcdp_sim import privacy
-from tcdp_sim.accounting import Claimed, Ledger
-from tcdp_sim.privacy import Guarantee, PureDP, compose, delta_at, group_privacy, renyi_bound, to_approx_dp
+from tcdp_sim.accounting import Claimed, Ledger, tight_rho
+from tcdp_sim.privacy import (
+    RDP,
+    TCDP,
+    ApproxTCDP,
+    ApproxZCDP,
+    Guarantee,
+    PureDP,
+    compose,
+    delta_at,
+    group_privacy,
+    renyi_bound,
+    to_approx_dp,
+)
 from tcdp_sim.privacy.definitions import RenyiLine
 
 every = pytest.mark.parametrize(("guarantee", "weaker"), GUARANTEES.values(), ids=lambda value: type(value).__name__)
@@ -106,3 +119,15 @@ def test_a_ledger_takes_the_claim_or_refuses_and_is_no_looser_than_the_conversio
     found = answer(lambda: ledger.epsilon(1e-4)) if ledger else None
     if found is not None:
         assert found.lower <= epsilon(guarantee) * (1 + 1e-9)
+
+
+@every
+def test_the_rho_of_a_claim_is_that_of_its_simplest_notion(guarantee, weaker):
+    found = [answer(lambda each=each: tight_rho(Claimed(each))) for each in (guarantee, guarantee.simplest())]
+    assert found[0] == found[1]
+
+
+def test_an_equivalent_claim_in_another_notion_has_the_same_rho():
+    pure, truncated = tight_rho(Claimed(PureDP(0.2))), tight_rho(Claimed(TCDP(0.1, 20.0)), 5.0)
+    assert pure == tight_rho(Claimed(RDP(inf, 0.2))) == tight_rho(Claimed(ApproxZCDP(0.0, 0.0, 0.2)))
+    assert truncated == tight_rho(Claimed(ApproxTCDP(0.0, 0.1, 20.0)), 5.0) == 0.1
