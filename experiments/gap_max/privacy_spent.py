@@ -6,7 +6,6 @@ import pandas as pd
 from tcdp_sim import exact
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, rebuilt
-from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.findings import listed, span
 from tcdp_sim.report.labels import short
 from tcdp_sim.report.legends import legend_below
@@ -47,9 +46,10 @@ def _spent(row):
         promised = max(exact.hockey_stick(noise, shift, epsilon).upper, delta or 0.0)
         value = exact.worst_delta(pairs, epsilon).estimate
         yield base | {"kind": "delta", "x": epsilon, "spent": value, "promised": promised}
-    if isinstance(mechanism.promise, TCDP | ZCDP):
-        for order in np.geomspace(1.05, min(getattr(mechanism.promise, "omega", 40.0), 40.0), 25):
-            value, promised = exact.worst_renyi(pairs, order).estimate, mechanism.promise.rho * order
+    if mechanism.promise.rho_omega is not None:
+        rho, omega = mechanism.promise.rho_omega
+        for order in np.geomspace(1.05, min(omega, 40.0), 25):
+            value, promised = exact.worst_renyi(pairs, order).estimate, rho * order
             yield base | {"kind": "renyi", "x": order, "spent": value, "promised": promised}
 
 

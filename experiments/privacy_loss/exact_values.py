@@ -7,7 +7,7 @@ import numpy as np
 from tcdp_sim import exact
 from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
-from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group_privacy, loss_tail_bound, renyi_bound
+from tcdp_sim.privacy import Guarantee, delta_at, group_privacy, loss_tail_bound, renyi_bound
 from tcdp_sim.store import columns
 
 LOSS = columns.quantile("privacy_loss")
@@ -32,7 +32,7 @@ def exact_value(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
 def promised(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
     """Return the most that the guarantee allows at each of `at`; NaN where it gives no bound."""
     guarantee = _guarantee(mechanism)
-    if guarantee is None or quantity == "quantile" or (quantity == "renyi" and isinstance(guarantee, ApproxDP)):
+    if guarantee is None or quantity == "quantile" or (quantity == "renyi" and guarantee.is_approx):
         return np.full(len(at), np.nan)
     if quantity == "profile":
         return np.array([_delta(guarantee, float(x)) for x in at])

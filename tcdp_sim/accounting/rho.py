@@ -14,8 +14,8 @@ def tight_rho(release: Release, omega: float = inf) -> float:
     Parameters
     ----------
     release : Release
-        RandomisedResponse, BoundedRange, PermuteAndFlip, Additive, or Claimed with PureDP, ZCDP or TCDP. For
-        PermuteAndFlip the result is an upper bound.
+        RandomisedResponse, BoundedRange, PermuteAndFlip, Additive, Claimed with PureDP, ZCDP or TCDP, or a release of
+        one's own with `least_rho`. For PermuteAndFlip the result is an upper bound.
     omega : float
         The end of the range of orders of (rho, omega)-tCDP, above 1. The default is zCDP.
 

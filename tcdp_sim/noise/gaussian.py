@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.core.arrays import Reals
-from tcdp_sim.core.errors import real
+from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
-from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
+from tcdp_sim.privacy.definitions import Guarantee
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -132,10 +132,11 @@ class Gaussian(Noise):
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
         # (s^2 + 4 t^2, 1 / (4 t))-tCDP, t <= 1/4: Bun-Dwork-Rothblum-Steinke 2018, Gaussian smooth sensitivity.
-        if not isinstance(guarantee, TCDP) or smoothing > 0.25:
+        if guarantee.rho_omega is None or guarantee.rho_omega[1] == np.inf or smoothing > 0.25:
             return super().smooth_shift(guarantee, smoothing)
-        room = guarantee.rho - 4 * smoothing**2
-        return self.scale * np.sqrt(room) if room > 0 and guarantee.omega <= 0.25 / smoothing else 0.0
+        rho, omega = guarantee.rho_omega
+        room = rho - 4 * smoothing**2
+        return self.scale * np.sqrt(room) if room > 0 and omega <= 0.25 / smoothing else 0.0
 
     def accuracy_radius(self, k: ArrayLike, failure: ArrayLike) -> Reals:
         # Bun-Steinke 2016, Section 6.1, corrected: P[|Z| > x] <= exp(-x^2 / (2 scale^2)).
@@ -150,7 +151,8 @@ class Gaussian(Noise):
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
-        rho = _zcdp_of(guarantee) if isinstance(guarantee, ApproxDP) else guarantee.rho  # type: ignore[attr-defined]
+        slope = guarantee.rho_omega
+        rho = _zcdp_of(*guarantee.epsilon_delta) if slope is None else slope[0]  # type: ignore[misc]  # `can_meet`
         return cls(sensitivity * np.sqrt(coordinates / (2 * rho)))
 
     @classmethod
@@ -158,10 +160,12 @@ class Gaussian(Noise):
         return guarantee.is_concentrated
 
 
-def _zcdp_of(guarantee: ApproxDP) -> float:
-    """Return the largest rho such that rho-zCDP implies the guarantee by rho + 2 sqrt(rho log(1/delta)) <= epsilon."""
-    tail = -np.log(real("delta", guarantee.delta, 0, 1))
-    epsilon = real("epsilon", guarantee.epsilon, 0)
+def _zcdp_of(epsilon: float, delta: float) -> float:
+    """Return the largest rho such that rho-zCDP implies (epsilon, delta)-DP.
+
+    The condition is rho + 2 sqrt(rho log(1/delta)) <= epsilon.
+    """
+    tail, epsilon = -np.log(scalar("delta", delta, 0, 1)), scalar("epsilon", epsilon, 0)
     return float((epsilon / (np.sqrt(tail + epsilon) + np.sqrt(tail))) ** 2)
 
 

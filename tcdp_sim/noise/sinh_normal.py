@@ -11,7 +11,7 @@ from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
-from tcdp_sim.privacy.definitions import TCDP, Guarantee
+from tcdp_sim.privacy.definitions import Guarantee
 
 _OUTER, _LOSSES = 801, 1001  # points of the fast profile: of the other coordinate, and of the table of losses
 
@@ -113,9 +113,9 @@ class SinhNormal(DoublyExponentialNoise):
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
         # Theorem 17 at rho' = rho / (16 coordinates), knee = 8 sensitivity omega; composition over the coordinates.
-        if not isinstance(guarantee, TCDP):
+        if guarantee.rho_omega is None or np.isinf(guarantee.rho_omega[1]):
             raise cls.cannot_meet(guarantee)
-        rho, omega = guarantee.rho, guarantee.omega
+        rho, omega = guarantee.rho_omega
         least = 0.5 * np.sqrt(coordinates / rho)
         if omega < least * (1 - 1e-12):
             raise ValueError(

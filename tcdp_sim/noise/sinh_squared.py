@@ -15,7 +15,7 @@ from tcdp_sim.noise import sinh_squared_law as law
 from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.sinh_squared_renyi import scaled_divergence
 from tcdp_sim.noise.strips import Strips, strips
-from tcdp_sim.privacy.definitions import TCDP, Guarantee
+from tcdp_sim.privacy.definitions import Guarantee
 
 _OUTER = 801  # points of the fast profile over the other coordinate
 
@@ -114,9 +114,9 @@ class SinhSquared(DoublyExponentialNoise):
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
         # docs/experiments/histograms.md proves Corollary 18 as printed for omega >= sqrt(coordinates / (128 rho)).
-        if not isinstance(guarantee, TCDP):
+        if guarantee.rho_omega is None or np.isinf(guarantee.rho_omega[1]):
             raise cls.cannot_meet(guarantee)
-        rho, omega = guarantee.rho, guarantee.omega
+        rho, omega = guarantee.rho_omega
         least = np.sqrt(coordinates / (128 * rho))
         if omega < least * (1 - 1e-12):
             raise ValueError(

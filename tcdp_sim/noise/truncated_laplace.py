@@ -138,13 +138,13 @@ class TruncatedLaplace(Noise):
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
         # The ratio of each coordinate is at most e^(epsilon / coordinates) on the common support, and its mass outside
         # is `delta_each`. All coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
-        assert isinstance(guarantee, ApproxDP)  # `can_meet`
-        epsilon_each = real("epsilon", guarantee.epsilon, 0) / coordinates
+        epsilon, delta = guarantee.epsilon_delta  # type: ignore[misc]  # `can_meet`
+        epsilon_each = real("epsilon", epsilon, 0) / coordinates
         with np.errstate(divide="ignore"):
-            delta_each = -np.expm1(np.log1p(-guarantee.delta) / coordinates)
+            delta_each = -np.expm1(np.log1p(-delta) / coordinates)
         if delta_each > 0.5:
             raise ValueError(
-                f"truncated_laplace at delta = {guarantee.delta:g} over {coordinates} coordinates puts "
+                f"truncated_laplace at delta = {delta:g} over {coordinates} coordinates puts "
                 f"{delta_each:g} > 1/2 of each outside the common support; valid: delta <= {1 - 0.5**coordinates:g}"
             )
         scale = sensitivity / epsilon_each

@@ -93,7 +93,9 @@ class Guarantee:
     @property
     def sufficient_epsilon(self) -> float | None:
         """An epsilon in nats such that epsilon-DP implies the guarantee; None if none is known."""
-        return None
+        if self.epsilon_delta is not None:
+            return self.epsilon_delta[0]
+        return None if self.rho_omega is None else sqrt(2 * self.rho_omega[0])  # Bun-Steinke 2016, Proposition 4
 
     def simplest(self) -> "Guarantee":
         """Return an equivalent guarantee in the simplest notion.
@@ -143,10 +145,6 @@ class PureDP(Guarantee):
     def epsilon_delta(self) -> tuple[float, float]:
         return self.epsilon, 0.0
 
-    @property
-    def sufficient_epsilon(self) -> float:
-        return self.epsilon
-
     def __str__(self) -> str:
         return f"{above(self.epsilon)}-DP"
 
@@ -194,10 +192,6 @@ class ApproxDP(Guarantee):
     def epsilon_delta(self) -> tuple[float, float]:
         return self.epsilon, self.delta
 
-    @property
-    def sufficient_epsilon(self) -> float:
-        return self.epsilon
-
     def __str__(self) -> str:
         return f"({above(self.epsilon)}, {above(self.delta)})-DP"
 
@@ -238,10 +232,6 @@ class ZCDP(Guarantee):
     @property
     def rho_omega(self) -> tuple[float, float] | None:
         return None if self.xi else (self.rho, inf)
-
-    @property
-    def sufficient_epsilon(self) -> float:
-        return sqrt(2 * self.rho)  # Bun-Steinke 2016, Proposition 4
 
     @property
     def renyi_line(self) -> RenyiLine:
@@ -440,10 +430,6 @@ class TCDP(Guarantee):
     def simplest(self) -> Guarantee:
         """Return zCDP for omega = inf."""
         return ZCDP(self.rho) if self.omega == inf else self
-
-    @property
-    def sufficient_epsilon(self) -> float:
-        return sqrt(2 * self.rho)  # Bun-Steinke 2016, Proposition 4
 
     @property
     def renyi_line(self) -> RenyiLine:

@@ -3,13 +3,27 @@
 import copy
 import pickle
 from dataclasses import fields
+from math import inf
 
 import pytest
 from release_examples import GUARANTEES
 
 from tcdp_sim import privacy
-from tcdp_sim.accounting import Claimed, Ledger
-from tcdp_sim.privacy import Guarantee, compose, group_privacy, to_approx_dp
+from tcdp_sim.accounting import Claimed, Ledger, tight_rho
+from tcdp_sim.privacy import (
+    RDP,
+    TCDP,
+    ApproxTCDP,
+    ApproxZCDP,
+    Guarantee,
+    PureDP,
+    compose,
+    delta_at,
+    group_privacy,
+    renyi_bound,
+    to_approx_dp,
+)
+from tcdp_sim.privacy.definitions import RenyiLine
 
 every = pytest.mark.parametrize(("guarantee", "weaker"), GUARANTEES.values(), ids=lambda value: type(value).__name__)
 
@@ -70,6 +84,24 @@ def test_a_weaker_guarantee_allows_more(guarantee, weaker):
 
 
 @every
+def test_a_guarantee_says_what_it_is(guarantee, weaker):
+    assert guarantee.is_pure + guarantee.is_approx + guarantee.is_concentrated <= 1
+    pair, slope, line = guarantee.epsilon_delta, guarantee.rho_omega, guarantee.renyi_line
+    if pair is not None:
+        assert delta_at(guarantee, pair[0]) == pair[1]
+    if slope is not None:
+        assert line == RenyiLine(slope[0], omega=slope[1])
+    if line is not None and not line.delta:
+        order = min(3.0, line.omega)
+        assert renyi_bound(guarantee)(order) == line.xi + line.rho * order >= line.growth * order
+    if guarantee.sufficient_epsilon is not None:
+        assert epsilon(PureDP(guarantee.sufficient_epsilon)) <= epsilon(guarantee) * (1 + 1e-9)
+    simple = guarantee.simplest()
+    assert simple.simplest() == simple
+    assert epsilon(simple) == epsilon(guarantee)
+
+
+@every
 def test_composition_and_groups_weaken(guarantee, weaker):
     together = answer(lambda: compose(guarantee, guarantee))
     if together is not None:
@@ -87,3 +119,15 @@ def test_a_ledger_takes_the_claim_or_refuses_and_is_no_looser_than_the_conversio
     found = answer(lambda: ledger.epsilon(1e-4)) if ledger else None
     if found is not None:
         assert found.lower <= epsilon(guarantee) * (1 + 1e-9)
+
+
+@every
+def test_the_rho_of_a_claim_is_that_of_its_simplest_notion(guarantee, weaker):
+    found = [answer(lambda each=each: tight_rho(Claimed(each))) for each in (guarantee, guarantee.simplest())]
+    assert found[0] == found[1]
+
+
+def test_an_equivalent_claim_in_another_notion_has_the_same_rho():
+    pure, truncated = tight_rho(Claimed(PureDP(0.2))), tight_rho(Claimed(TCDP(0.1, 20.0)), 5.0)
+    assert pure == tight_rho(Claimed(RDP(inf, 0.2))) == tight_rho(Claimed(ApproxZCDP(0.0, 0.0, 0.2)))
+    assert truncated == tight_rho(Claimed(ApproxTCDP(0.0, 0.1, 20.0)), 5.0) == 0.1

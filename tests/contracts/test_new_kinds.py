@@ -62,6 +62,24 @@ class BoundedRangeDP(Guarantee):
 
 
 @dataclass(frozen=True)
+class Renamed(Guarantee):
+    """(rho, omega)-tCDP or (epsilon, delta)-DP by another name, which tells its numbers."""
+
+    meaning: Guarantee
+
+    def simplest(self):
+        return self.meaning
+
+    @property
+    def rho_omega(self):
+        return self.meaning.rho_omega
+
+    @property
+    def epsilon_delta(self):
+        return self.meaning.epsilon_delta
+
+
+@dataclass(frozen=True)
 class Coin(Release):
     """One bit, which is 1 with probability p with the record and q without it."""
 
@@ -127,7 +145,7 @@ TARGETS = [DeviationTarget("gaussian", deviation=10.0)]
         lambda it: compose(it, PureDP(0.1)),
         lambda it: compose(it, TCDP(0.1, 5.0)),
         lambda it: compose(it, ApproxDP(0.1, 1e-6)),
-        lambda it: Ledger([(Claimed(it), 2), Additive(Laplace(2.0))]).epsilon(1e-5),
+        lambda it: Ledger([Claimed(it)]).epsilon(1e-5),
         lambda it: tight_rho(Claimed(it)),
         lambda it: _spent(Filter(ZCDP(1.0)), it),
         lambda it: _spent(Filter(PureDP(1.0), order=(2.0, 8.0)), it),
@@ -169,6 +187,34 @@ def test_a_new_notion_as_a_target_is_refused_in_one_line(ask):
     with pytest.raises(ValueError, match=r"0\.5") as caught:
         ask()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["tight", "paper"])
+@pytest.mark.parametrize("guarantee", [TCDP(0.5, 10.0), ZCDP(0.5), ApproxDP(1.0, 1e-3), PureDP(1.0)], ids=repr)
+@pytest.mark.parametrize("family", ["gaussian", "laplace", "sinh_normal", "truncated_laplace", "discrete_gaussian"])
+def test_a_notion_that_tells_its_numbers_is_calibrated(family, guarantee, method):
+    """Its noise is that of the same guarantee of the package, and it is refused where that one is."""
+    new, old = (_calibrated(family, each, method) for each in (Renamed(guarantee), guarantee))
+    assert new == old
+
+
+def _calibrated(family, guarantee, method):
+    said = ""
+    try:
+        return calibrate(family, guarantee, method=method).noise
+    except ValueError as mistake:
+        said = str(mistake)
+    assert said
+    assert "\n" not in said
+    return None
+
+
+def test_a_list_of_releases_is_calibrated_for_it():
+    for guarantee in (TCDP(0.5, 10.0), ApproxDP(1.0, 1e-3), PureDP(1.0)):
+        new, old = (
+            calibrate_releases([Additive(Laplace(1.0))], each).factor for each in (Renamed(guarantee), guarantee)
+        )
+        assert new == old
 
 
 def test_a_notion_that_implies_nothing_known_is_refused_in_one_line():

@@ -75,7 +75,8 @@ class Claimed(Release):
         return tests_cases([(self.guarantee, times)])
 
     def least_rho(self, omega: float) -> float | None:
-        pair, line = self.guarantee.epsilon_delta, self.guarantee.renyi_line
+        simple = self.guarantee.simplest()
+        pair, line = simple.epsilon_delta, simple.renyi_line
         if pair is not None:
             return None if pair[1] else pure_rho(pair[0])
         if line is None or line.delta or line.single:
