@@ -248,7 +248,7 @@ def training_report(
     --------
     >>> report = training_report("shuffle_once", 0.8, 60_000, 60, 5, 1e-6)
     >>> round(report.printed, 3), [round(row.epsilon.lower, 1) for row in report.rows if row.epsilon]
-    (0.734, [16.6, 34.3])
+    (0.734, [16.6, 34.6])
     """
     named = SAMPLERS[choice("sampler", sampler, tuple(SAMPLERS))]
     sigma, delta = scalar("sigma", sigma, 0), scalar("delta", delta, 0, 1)

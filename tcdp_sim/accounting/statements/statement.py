@@ -1,18 +1,18 @@
-"""What a statement says, as plain data: the releases, the answers of their ledger, and what the publisher knows."""
+"""What a statement says, as plain data: the releases, the answers of their ledger, and what the publisher knows.
+
+A ledger imports this module, so it is known here by its methods alone.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tcdp_sim.accounting.statements import plain
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.core.version import __version__
 from tcdp_sim.privacy.relation import Relation, known_relation
-
-if TYPE_CHECKING:
-    from tcdp_sim.accounting.ledger import Ledger
 
 FORMAT = "tcdp_sim statement 1"
 PUBLISHER = ("title", "unit", "population", "period", "contact")  # what only the publisher knows
@@ -24,7 +24,7 @@ ACCOUNTING = (
 
 
 def statement(
-    ledger: "Ledger", deltas: Iterable[float], epsilons: Iterable[float], tolerance: float, about: Mapping[str, Any]
+    ledger: Any, deltas: Iterable[float], epsilons: Iterable[float], tolerance: float, about: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the statement of a ledger as plain data. Raises ValueError for questions out of range."""
     deltas = [scalar("deltas", delta, 0, 1, closed=True, finite=False) for delta in deltas]
@@ -72,7 +72,7 @@ def read(text: Any) -> dict[str, Any]:
     return dict(data)
 
 
-def disagreements(stated: Mapping[str, Any], ledger: "Ledger") -> list[str]:
+def disagreements(stated: Mapping[str, Any], ledger: Any) -> list[str]:
     """Return a line for each stated bracket that does not overlap with the bracket of the ledger."""
     found = []
     for key, argument, ask in (("epsilon", "delta", ledger.epsilon), ("delta", "epsilon", ledger.delta)):
