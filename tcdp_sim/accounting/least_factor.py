@@ -99,7 +99,7 @@ def _polished(at: Measure, allowed: float, factor: float, slope: float, toleranc
     """Return a factor whose upper end is at most `allowed`, by Newton steps in the logs.
 
     A step that leaves the known bracket halves it instead. So a measure that jumps, as the delta of pure DP does at its
-    epsilon, is followed to the place of its jump. Beside a jump the slope may be far too large. Steps without a bracket
+    epsilon, is followed to the place of its jump. Near a jump the slope may be far too large. Steps without a bracket
     therefore double after some attempts.
     """
     x, low, high = log(factor), -inf, inf  # the measure exceeds its bound at `low`, and not at `high`

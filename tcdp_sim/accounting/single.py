@@ -50,7 +50,7 @@ def exact_profile(entries: Entries) -> Profile | None:
 
 
 def is_cut(entries: Entries) -> bool:
-    """Return True for one release of a sample that may be cut, whose two ends are those of different pairs."""
+    """Return True for one release of a sample that may be cut, whose two ends come from different pairs."""
     release, times = entries[0] if len(entries) == 1 else (None, 0)
     return times == 1 and isinstance(release, Sampled) and release.most is not None
 

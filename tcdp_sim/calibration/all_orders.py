@@ -1,7 +1,7 @@
 """A check that a noise keeps a concentrated guarantee at all orders, from finitely many upper ends of divergences.
 
 With s = order - 1 the curve s D_(1+s) is convex in s and zero at s = 0. Between two orders it lies below its chord. The
-guarantee allows rho s (s + 1), so every chord must stay below that parabola. The upper ends are those of
+guarantee allows rho s (s + 1), so every chord must stay below that parabola. The upper ends come from
 `exact.renyi_divergence`. They rest on the agreement of two Gauss rules and on the accuracy of the density.
 """
 

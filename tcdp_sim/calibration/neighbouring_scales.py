@@ -14,8 +14,8 @@ noises with `log_concave_size`:
    log E_P[(p / q)^(a - 1)] is convex, because it is the log of an integral of log-convex functions.
 
 So over tau in [0, t] the worst pair is (0, s) or (t, s). For tau < 0 the interval [-t, 0] is cut into cells. On each
-cell the shift is at most that of its inner end. By 1 and 2 the worst pair is the outer end with that shift, or lies in
-the cell before.
+cell the shift is at most the shift of its inner end. By 1 and 2 the worst pair is the outer end with that shift, or
+lies in the cell before.
 """
 
 from itertools import pairwise

@@ -38,8 +38,8 @@ def calibrate_records(
     -------
     Calibrated
         The `release`, and its `noise` if it adds one. No value is above its anchor. If rounding allows it each value is
-        within 1e-6 of its anchor (relative). The bounds are those of the value at the last anchor. If two shapes meet
-        both anchors the release has the larger one, since epsilon at `delta` may fall and then rise with the shape.
+        within 1e-6 of its anchor (relative). The bounds belong to the value at the last anchor. If two shapes meet both
+        anchors the release has the larger one, since epsilon at `delta` may fall and then rise with the shape.
 
     Raises
     ------

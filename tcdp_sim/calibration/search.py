@@ -75,7 +75,7 @@ def least(
 ) -> tuple[Noise, str]:
     """Return the noise of a family with the least objective under the guarantee, and the method in words.
 
-    Arguments and errors are those of `calibration.calibrate`.
+    Arguments and errors are the same as in `calibration.calibrate`.
     """
     if noise_class.is_optimized:
         lattice = _optimized(noise_class, guarantee, coordinates, objective)
@@ -241,8 +241,8 @@ def least_scale_by_divergences(noise_class: Any, rho: float, omega: float) -> No
 
     rho is the share of one coordinate. D_a never exceeds the largest loss. If that is finite it is proportional to 1 /
     scale, because it is the slope of a log-concave noise's tail, so orders beyond largest loss / rho need no check. For
-    Laplace noise the scale is slightly smaller than that of Bun-Steinke 2016 [BS16], Proposition 4, which is tight for
-    small rho only.
+    Laplace noise the scale is slightly smaller than the scale of Bun-Steinke 2016 [BS16], Proposition 4, which is tight
+    for small rho only.
     """
     unit: Noise = noise_class(1.0)
     need_monotone_loss(unit)

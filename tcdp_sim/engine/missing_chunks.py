@@ -20,7 +20,8 @@ Heads = Sequence[Mapping[str, Any]]
 def lines(study: Planned, heads: Heads, wanted: Wanted, todo: Pending) -> list[str]:
     """Return what is missing in lines for the user: chunks, cells, parts and a command. There are none if nothing is.
 
-    `todo` holds the missing chunks of `wanted`. `heads` are those of the journal: they tell how many parts there are.
+    `todo` holds the missing chunks of `wanted`. `heads` are the heads of the journal, which say how many parts there
+    are.
     """
     if not todo:
         return []

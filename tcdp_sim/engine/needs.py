@@ -54,7 +54,7 @@ class Needs:
 def needs(settings: Settings, parts: int, values: ExactValues, tell: Tell) -> Needs:
     """Return what `parts` parts of a run and its finish need. Raises UserError.
 
-    The forecast is that of `tcdp-sim plan` for one process, of which the largest part takes its share.
+    The forecast is the one of `tcdp-sim plan` for one process, of which the largest part takes its share.
     """
     started = time.perf_counter()
     study = prepare(alone(settings))

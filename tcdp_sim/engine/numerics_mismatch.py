@@ -37,8 +37,8 @@ class Foreign:
 def check_heads(settings: Settings, heads: Sequence[Head], tell: Tell, whose: str = "") -> None:
     """Check that all writers of a journal give the numbers that this process gives.
 
-    `heads` are those of the journal, and `whose` names its run, if it is not that of the settings. Tells of machines
-    with other elementary functions and, with code=any, of other code and data. Raises UserError for them if
+    `heads` are the heads of the journal, and `whose` names its run, if it is not the run of the settings. Warns of
+    machines with other elementary functions and, with code=any, of other code and data. Raises UserError for them if
     numerics=strict or code=same.
     """
     check_same(settings, heads, tell, whose or str(settings.folder))

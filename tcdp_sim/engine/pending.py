@@ -66,7 +66,7 @@ class _Items(ItemsView[str, int]):
 
 
 class Pending:
-    """The chunks still to simulate, those of the longest cells first, read as the workers come to them.
+    """The chunks still to simulate, the longest cells first, read as the workers come to them.
 
     Short chunks come last, so that workers finish together. Cells whose work differs by less than a factor of two keep
     the order of the plan. `without` holds the ids of cells to leave out.

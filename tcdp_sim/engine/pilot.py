@@ -116,7 +116,7 @@ def _average(values: Sequence[float]) -> float:
 def _spread_of(values: Sequence[float], cells: int) -> float:
     """Return two relative standard errors of the mean over all cells, 1 for fewer than two values.
 
-    The values are drawn without replacement, so their mean is that of all cells once each was tried.
+    The values are drawn without replacement, so their mean is the mean of all cells once each was tried.
     """
     if len(values) < 2:
         return 1.0

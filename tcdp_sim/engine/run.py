@@ -59,9 +59,9 @@ def prepare(settings: Settings) -> Study:
 def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES, seen: "Seen | None" = None) -> int:
     """Simulate the missing chunks, publish the snapshot, and return how many cells failed.
 
-    `exact_values` are those of the experiment, published with the snapshot. `seen` gets the published table, unless it
-    is large or was published before. A KeyboardInterrupt says what is stored. Raises Failure at the first error of a
-    chunk unless on_error=continue.
+    `exact_values` are the experiment's exact values, published with the snapshot. `seen` gets the published table,
+    unless it is large or was published before. A KeyboardInterrupt says what is stored. Raises Failure at the first
+    error of a chunk unless on_error=continue.
     """
     run = open_run(study)
     try:

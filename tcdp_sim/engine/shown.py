@@ -1,7 +1,7 @@
 """Trials by which code, data and environment show themselves: whoever goes on with a sweep must draw them again.
 
-They stand in the head of each journal file, so that parts and resumes are compared. A worker repeats those of its
-driver before its first task. They tell what no source shows: a data file, the environment, a library.
+They stand in the head of each journal file, so that parts and resumes are compared. A worker repeats the driver's
+trials before its first task. They reveal what no source shows: a data file, the environment, a library.
 """
 
 import base64
@@ -101,7 +101,7 @@ def disagreeing(heads: Iterable[Head], repeated: Callable[[Shown], bool]) -> lis
 
 
 def contradicting(heads: Iterable[Head]) -> tuple[Head, Head, Shown] | None:
-    """Return two heads whose trials of the same point and stream differ, with those of the second; None if none do."""
+    """Return two heads with different trials of one point and stream, and the second's trials; None if all agree."""
     first: dict[str, tuple[Head, Shown]] = {}
     for head in heads:
         for shown in of_head(head):

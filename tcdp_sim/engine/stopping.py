@@ -52,9 +52,10 @@ class Store(Protocol):
 
 
 def start(cells: Cells, settings: Precision, chunks: "int | np.ndarray | None" = None) -> Wanted:
-    """Return the chunks that cells need at first: all of them, or those of their pilots if there is a target.
+    """Return the chunks that cells need at first: all of them, or their pilots' chunks if there is a target.
 
-    `chunks` is the number of chunks without a target, by default that of the settings; 0 for cells of other parts.
+    `chunks` is the number of chunks without a target, by default the number in the settings; 0 for cells of other
+    parts.
     """
     asked = settings.chunks if chunks is None else chunks
     if not settings.target_mcse:
@@ -107,7 +108,7 @@ def first_pilot(chunks: int) -> int:
 
 
 def after_pilot(summary: Summary, pilot: int, least: int, targets: Targets, most: int) -> tuple[int, int]:
-    """Return the number of chunks of a pilot, and that of all chunks of the cell, given the pilot so far.
+    """Return the number of chunks of a pilot, and the number of all chunks of the cell, given the pilot so far.
 
     They are equal if the pilot has to grow. Otherwise the difference is the number of chunks of the estimate, from
     `least` to `most`. A cell without the quantities of the targets needs no pilot, and its estimate has `least` chunks.
@@ -140,7 +141,7 @@ def predicted(summary: Summary, settings: Precision) -> int:
 def _share(hits: int, trials: int) -> tuple[float, float]:
     """Return an event's frequency and standard error.
 
-    If the event happened never or always, the standard error is that of one trial with the other outcome.
+    If the event happened never or always, the standard error is computed as if one trial had the other outcome.
     """
     value = proportion(hits, trials)[0]
     return value, proportion(min(max(hits, 1), trials - 1), trials)[1] if trials > 1 else 0.5

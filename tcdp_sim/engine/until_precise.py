@@ -43,7 +43,7 @@ def until_precise(
 
 
 class Chunks:
-    """The chunks of a run without a folder. Those of a cell are merged once they are all there."""
+    """The chunks of a run without a folder. A cell's chunks are merged once they are all there."""
 
     def __init__(self) -> None:
         self._parts: dict[str, dict[int, bytes]] = {}

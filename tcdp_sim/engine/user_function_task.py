@@ -13,7 +13,7 @@ from tcdp_sim.mechanisms.functions import Call, shipped
 
 
 def process() -> tuple[str, int]:
-    """Return what tells this process from others: in containers many have the same number."""
+    """Return the host and the number of this process; in containers many processes have the same number."""
     return socket.gethostname(), os.getpid()
 
 

@@ -153,8 +153,8 @@ def _affine_order_for_delta(curve: Affine, epsilon: float, highest: float) -> fl
 def _order_at(rising: Callable[[float], tuple[float, float]], start: float, highest: float) -> float:
     """Return the order at which a rising function of log(order - 1), given with its slope, is 0.
 
-    The start is not below the zero. If there is no zero from the least order that floats tell from 1 to the highest
-    order, the nearer of the two is returned.
+    The start is not below the zero. If there is no zero between the least float above 1 and the highest order, the
+    nearer of the two is returned.
     """
     low, high = log(_LEAST_ORDER - 1), min(log(highest - 1), _LOG_RANGE[1])
     if start >= high and rising(high)[0] <= 0:

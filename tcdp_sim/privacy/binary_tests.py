@@ -11,8 +11,8 @@ With r = p/q and s = (1-p)/(1-q) this means
     e^epsilon = (a-1)/a (r^a - s^a) / (r^(a-1) - s^(a-1)),
 
 and delta = q (r - e^epsilon). As r grows from e^D on, epsilon rises and delta falls. Each order gives a valid answer,
-and the best order is searched for. The orders below are those of pairs (P, Q) alone: the same bound for (Q, P) could
-only help further.
+and the best order is searched for. The orders below concern pairs (P, Q) alone: the same bound for (Q, P) could only
+help further.
 
 For a given delta, tangents give epsilon without a root (ours). The second term of the condition is convex in (p, q).
 Its tangent at a point with s = s0 is a s0^(a-1) (1-p) - (a-1) s0^a (1-q), which is never above it. With the tangent in
@@ -22,7 +22,7 @@ its place and K = e^((a-1) D) - a s0^(a-1) + (a-1) s0^a, the best test has
 
 So every s0 in [0, 1] gives a valid epsilon. The least is exact, and its s0 is the s of its own test. The value s0 = 0
 gives the conversion of Canonne, Kamath and Steinke (2020) [CKS20], and s0 = 1 is nearly exact for small delta. The
-optimum is that of the joint range of two f-divergences (Asoodeh et al. 2020 [ALCKS20], by its abstract).
+optimum is given by the joint range of two f-divergences (Asoodeh et al. 2020 [ALCKS20], by its abstract).
 
 For a given epsilon, with u = log r - epsilon, v = epsilon - log s0 and t = (s0 / r)^(a-1), the best test has
 
@@ -81,8 +81,8 @@ def binary_delta(bound: RenyiBound, epsilon: float, order: float) -> float:
 def advantage(rho: float) -> float:
     """Return the largest total variation distance under rho-zCDP, and under (rho, omega)-tCDP for every omega.
 
-    It is tanh(x/2) with x tanh(x/2) = rho: that of randomised response with log odds x, which is rho-zCDP. At order 1
-    the condition with p + q = 1 reads (2p - 1) log(p / q) <= rho.
+    It is tanh(x/2) with x tanh(x/2) = rho, which randomised response with log odds x attains; it is rho-zCDP. At
+    order 1 the condition with p + q = 1 reads (2p - 1) log(p / q) <= rho.
     """
     low, high = max(rho, sqrt(2 * rho)) * (1 - _CLOSE), rho + 2 * sqrt(rho)  # tanh(x/2) is at most 1, and at most x/2
     while high - low > _CLOSE * high:

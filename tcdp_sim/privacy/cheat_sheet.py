@@ -49,14 +49,15 @@ def cheat_sheet(
 ) -> list[CheatSheetRow]:
     """Return every row of the cheat sheet for one mechanism's parameters and its k-fold composition.
 
-    Corrected forms stand beside false ones. A theorem whose preconditions fail gives an invalid row and no error.
+    Corrected forms are listed with the false ones. A theorem whose preconditions fail gives an invalid row and no
+    error.
 
     Source: cheat sheet "Variants of Differential Privacy" of March 13, 2019 [VDP19].
 
     Parameters
     ----------
     guarantee : TCDP
-        The guarantee of the rows on tCDP. Its rho is also that of the rows on zCDP.
+        The guarantee of the rows on tCDP. Its rho is also the rho of the rows on zCDP.
     delta : float
         Probability in (0, 1).
     epsilon : float

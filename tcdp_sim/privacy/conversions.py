@@ -53,7 +53,8 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     guarantee : Guarantee
         The guarantee to convert.
     delta : float
-        Probability in (0, 1], not below the guarantee's own delta. It must be above that of ApproxZCDP or ApproxTCDP.
+        Probability in (0, 1], not below the guarantee's own delta. It must be above the delta of ApproxZCDP or
+        ApproxTCDP.
     method : str
         "tight" or "paper".
 
@@ -237,7 +238,7 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
     """Return the least proved delta at which a guarantee implies (epsilon, delta)-DP.
 
     This is the inverse of `to_approx_dp`. The method "paper" uses the tail bounds of Bun-Dwork-Rothblum-Steinke 2018
-    [BDRS18] for TCDP and RDP, and those of Bun-Steinke 2016 [BS16] for the other notions. It returns 1 where the
+    [BDRS18] for TCDP and RDP, and the bounds of Bun-Steinke 2016 [BS16] for the other notions. It returns 1 where the
     theorem says nothing, which is where epsilon is below its mean. The computation is in logarithms.
 
     Source: Bun et al. (2018), Section 1.3 [BDRS18]; Bun and Steinke (2016), Lemmas 21 and 38 [BS16]; Canonne et al.

@@ -1,4 +1,4 @@
-"""The neighbouring relation: what two data sets differ in, whose outputs must be hard to tell apart."""
+"""The neighbouring relation: the difference between two data sets whose outputs must be hard to distinguish."""
 
 from collections.abc import Iterable
 from enum import StrEnum

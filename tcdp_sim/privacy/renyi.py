@@ -109,7 +109,7 @@ class Affine:
 
 
 def pure_renyi(epsilon: float, order: float) -> float:
-    """Return the largest Renyi divergence that epsilon-DP allows, which is that of randomised response.
+    """Return the largest Renyi divergence that epsilon-DP allows, which randomised response attains.
 
     With e = epsilon it is log[(sinh(a e) - sinh((a-1) e)) / sinh e] / (a-1), computed in forms that lose no digits.
 

@@ -37,7 +37,7 @@ class PlugInConfigs(SearchPathPlugin):
 
 @contextmanager
 def our_configs(keys: Mapping[str, Any] = NO_KEYS) -> Iterator[None]:
-    """Let Hydra compose our yaml files and those of plug-ins in the block, with any key of `sweep`.
+    """Let Hydra compose the package's and plug-ins' yaml files in the block, with any key of `sweep`.
 
     Mechanisms declare the axes. So config.yaml begins with `open_sweep`, a `sweep` without Hydra's lock against new
     keys, which a yaml file cannot express. It ends with `study_file`: the `keys` of a user's file, which words

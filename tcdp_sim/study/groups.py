@@ -1,4 +1,4 @@
-"""The yaml files of conf/, by group and name: the package's own and those of plug-ins."""
+"""The yaml files of conf/ and of plug-ins, by group and name."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,4 +1,4 @@
-"""The value trials=+50000, which adds trials to those of the results."""
+"""The value trials=+50000, which adds trials to the results."""
 
 import json
 from math import nan

@@ -97,7 +97,7 @@ class Experiment(_Part):
 class Settings(_Part):
     """The checked keys of a config.
 
-    The numbers of trials and chunks are those of one cell. Groups keep the keys of their yaml files.
+    The numbers of trials and chunks are per cell. Groups keep the keys of their yaml files.
     """
 
     name: Annotated[str, BeforeValidator(run_name)]
@@ -154,7 +154,7 @@ class Settings(_Part):
         return self.model_dump(exclude=OF_A_PROCESS if self.noises else OF_A_PROCESS | {"noises"})
 
     def noise(self, name: str) -> Mapping[str, Any]:
-        """Return the spec of a noise by name: that of the user's own, or of conf/noise. Raises UserError."""
+        """Return the spec of a noise by name: a noise of the user's own, or of conf/noise. Raises UserError."""
         return self.noises[name] if name in self.noises else groups.named("noise", name)
 
     @model_validator(mode="after")

@@ -155,7 +155,7 @@ def prepare(settings: Settings) -> Study:
 def of_plan(settings: Settings, every: Cells, rest: Mapping[str, Any]) -> Study | None:
     """Return the study of cells that were planned before, None if their data are others now.
 
-    `rest` has the other fields of the plan. The data sets are those of the package.
+    `rest` has the other fields of the plan. The data sets come with the package.
     """
     load, counts = _loader(settings), dict[str, Any]()
     mechanism = mechanism_class(settings.mechanism["name"])

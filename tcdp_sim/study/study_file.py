@@ -87,7 +87,7 @@ NONE = StudyFile()
 def read(path: str | Path) -> StudyFile:
     """Return the study in a file. Raises UserError that names the line of a mistake.
 
-    Keys that no study has are refused later, together with those of words, because only the chosen experiment says
+    Keys that no study has are refused later, together with the keys of words, because only the chosen experiment says
     which axes there are. `StudyFile.located` then adds the line.
     """
     if not isinstance(path, str | os.PathLike):

@@ -24,7 +24,7 @@ _STREAM = {"mechanism": NAME, "version": UserFunction.version, "point": _HERE}  
 
 
 def blocks(sweep: Mapping[str, Any], also: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the blocks of a sweep by name; those of `also` replace axes of the first one."""
+    """Return the blocks of a sweep by name; the blocks of `also` replace axes of the first one."""
     given = {name: block for name, block in also.items() if block is not None}
     first = {} if given and not sweep else {"sweep": sweep}
     return {**first, **{f"also.{name}": _over(sweep, block) for name, block in given.items()}}
@@ -94,7 +94,7 @@ def identities(
 ) -> tuple[list[str], list[str | None]]:
     """Return the ids of the cells of points by text, and the names of their common streams (None without `share`).
 
-    The ids are those of `study.cells.cell_id`, made from a template, because a sweep may have many cheap cells.
+    The ids are the same as by `study.cells.cell_id`, made from a template, because a sweep may have many cheap cells.
     """
     if not share:
         return list(_hashed(law_of(function, {}) | {"point": _HERE}, every)), [None] * len(every)
@@ -112,8 +112,8 @@ def streams(texts: Iterable[str]) -> Iterator[str]:
 def stream(law: Mapping[str, Any], cell: str) -> str:
     """Return the name of the random stream of a cell, given its law and its id.
 
-    It is the name that the law states (`share`), or that of the point of a user's function, or the cell's id. A cell
-    with privacy losses has the stream of the cell without, so that its errors have the same bits.
+    It is the name that the law states (`share`), or the name of the point of a user's function, or the cell's id. A
+    cell with privacy losses has the stream of the cell without, so that its errors have the same bits.
     """
     if "stream" in law:
         return str(law["stream"])

@@ -1,4 +1,4 @@
-"""The union of two studies: settings whose cells and trials are those of both."""
+"""The union of two studies: settings that have the cells and trials of both."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ ALIKE = (
 
 
 def union(ours: Study, theirs: Study) -> Study:
-    """Return a study whose cells and numbers of trials are those of both studies.
+    """Return a study that has the cells and the numbers of trials of both studies.
 
     The result is `ours` itself if it already has them all. The order of the two studies has no effect, unless one of
     them has all cells: then its order of cells stays. Raises UserError if no settings are found that have exactly the

@@ -77,7 +77,7 @@ def mapping(key: str, value: Any, example: str) -> Mapping[str, Any]:
 
 
 def check_names(axes: Sequence[str], named: bool) -> None:
-    """Raise UserError for an axis whose name is that of something else in the results.
+    """Raise UserError for an axis whose name has another meaning in the results.
 
     `named` says whether the sweep has a folder, whose tables have more columns than results in memory.
     """
@@ -98,7 +98,7 @@ def points_of(sweep: Any, also: Any, axes: Sequence[str], defaults: Mapping[str,
 
 
 def check_derived_names(axes: Sequence[str], observables: Sequence[str], events: Sequence[str]) -> None:
-    """Raise UserError for an axis that has the name of something that the results tell of a number, such as x_mcse."""
+    """Raise UserError for an axis with the name of a statistic in the results, such as x_mcse."""
     for name in (*observables, *events):
         for axis in axes:
             ending = axis.removeprefix(name)

@@ -67,7 +67,7 @@ def of_whole(sweep: Sweep, study: Study) -> Mapping[str, Mapping[str, float]]:
     """Return the exact values and bounds of all cells of a sweep by column and point.
 
     What parts have stored of the same functions is not computed again. In a folder with values of parts, all values are
-    stored, and those of other functions are removed.
+    stored, and the values of other functions are removed.
     """
     if not part_values.exist(study.folder):
         return exact.by_point(sweep)

@@ -1,4 +1,4 @@
-"""Randomness that does not come from a sweep's generator: a fixed seed beside it, and hashes of texts."""
+"""Randomness that does not come from a sweep's generator: a fixed seed in the function, and hashes of texts."""
 
 import builtins
 from collections.abc import Callable, Iterator

@@ -210,7 +210,7 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
 
 
 def _later(line: str) -> None:
-    """Tell nothing: the run itself warns of other code."""
+    """Print nothing: the run itself warns of other code."""
 
 
 def _disagreeing(run: Run, sweep: Sweep) -> bool:

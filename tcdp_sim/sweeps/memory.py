@@ -75,7 +75,7 @@ class Problems:
     warned: set[str] = field(default_factory=set)
 
     def heed(self, record: Record, point: Point) -> None:
-        """Tell each warning of a chunk once; note its error, or raise it for on_error=raise."""
+        """Print each warning of a chunk once; note its error, or raise it for on_error=raise."""
         for problem in record.problems:
             if problem.kind == ERROR:
                 error = _error(problem.message, point)
@@ -143,7 +143,7 @@ class _Done:
 
 
 def _small(sweep: Sweep, cells: Cells, problems: Problems) -> Iterator[Columns]:
-    """Yield the columns of cells of one small chunk. Blocks with anything to tell of take the way of all others."""
+    """Yield the columns of cells of one small chunk. Blocks with warnings or errors are treated like all others."""
     done = _Done(len(cells.points), sweep.chunk)
     with ProgressLine(done, patience=PATIENCE) as line:
         for block in cells.blocks(min(BLOCK, max(1, VALUES // sweep.chunk))):

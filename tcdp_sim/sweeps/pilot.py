@@ -115,7 +115,7 @@ def _fixed(sweep: Sweep, point: Point, first: Draws) -> tuple[str, ...]:
 def _common(sweep: Sweep, point: Point, fixed: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of numbers with a random-looking part that a function of many trials adds with every generator.
 
-    A function of one trial adds the same number to all trials then, which nobody can tell from a constant.
+    A function of one trial adds the same number to all trials then, which looks like a constant.
     """
     if sweep.call.form == "one":
         return ()

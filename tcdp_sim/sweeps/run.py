@@ -123,7 +123,7 @@ def _check_ranges(sweep: Sweep, data: Any, points: Any) -> None:
 
 
 def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
-    """Tell of trials that are NaN or infinite, which no mean contains."""
+    """Print a line about trials that are NaN or infinite, which no mean contains."""
     rest = "cells are NaN or infinite, and no mean has them"
     for name in sweep.observables:
         lost, trials = np.asarray(data[name + columns.NONFINITE][1]), np.asarray(data["trials"][1])

@@ -190,7 +190,7 @@ def _law(noise: Noise, pair: LabelledPair) -> LossLaw:
 
 
 def _cut(noise: Noise, shift: float, s: float, records: int, most: int) -> tuple[LossLaw, ...]:
-    """Return the laws of samples that are cut: those of whole samples, or of a record in place of another one."""
+    """Return the laws of samples that are cut: whole samples, or a record in place of another one."""
     rates = cut_rates(s, records, most).widened()
     whole_ones = _laws(noise, shift, s, "poisson", None, 1, None)
     if not rates.full:

@@ -22,7 +22,7 @@ _SUM = 64 * ULP  # relative error of a sum of positive numbers, which numpy adds
 
 @dataclass(frozen=True)
 class LabelledLoss(AtomicLoss):
-    """A law of which the Renyi divergences are not those of the release, only no less."""
+    """A law whose Renyi divergences are no less than those of the release, but may differ."""
 
     def renyi(self, order: float) -> Bounds:
         """Raise ValueError."""

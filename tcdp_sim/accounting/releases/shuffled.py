@@ -22,7 +22,7 @@ class Shuffled(Release):
     learns the order. This is how data loaders feed training; Poisson sampling (`Sampled`) is another mechanism, and its
     epsilon is smaller.
 
-    The bracket is wide for "each_epoch", because no better bounds are proved. Its upper end is that of an adversary who
+    The bracket is wide for "each_epoch", because no better bounds are proved. Its upper end holds for an adversary who
     knows the order. Its lower end is what the largest output of each epoch reveals if all other records are opposite.
 
     Source: Chua et al. (2024) for the data of the lower end [CGK24], and for several epochs [CGKS24]. The cells of the

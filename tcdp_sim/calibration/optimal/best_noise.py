@@ -121,7 +121,7 @@ def best_lattice_noise(
 ) -> Calibrated[LatticeNoise]:
     """Return the noise of least cost among those on the integers and those on the half-integers.
 
-    The result is that of `optimal_noise`, except for mean squares under ApproxDP.
+    The result equals that of `optimal_noise`, except for mean squares under ApproxDP.
 
     The proof is derived here. It stands in the docstring of the module `tcdp_sim.calibration.optimal.best_noise`.
 
@@ -256,7 +256,7 @@ def least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> Calibrate
 
 
 def quantile_of_a_noise(guarantee: Guarantee, chance: float, coordinates: int) -> float:
-    """Return an error in counts that a valid noise exceeds with about that chance, as a start for the search."""
+    """Return an error in counts that a valid noise exceeds with about that probability, as a start for the search."""
     pair, slope = known(guarantee).epsilon_delta, guarantee.rho_omega
     if slope is not None:
         return quantile_at_start(slope[0] / coordinates, slope[1], chance)

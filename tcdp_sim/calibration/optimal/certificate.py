@@ -56,8 +56,8 @@ def costs_of(problem: LatticeProblem) -> Costs:
 def lower_bound(problem: LatticeProblem, multipliers: Floats, cost: float) -> float:
     """Return a lower bound on the cost of every noise on the problem's lattice, or -inf if none is found near `cost`.
 
-    The multipliers are >= 0, one for each order of the problem. Any such multipliers give a valid bound. `cost` is that
-    of the best noise found.
+    The multipliers are >= 0, one for each order of the problem. Any such multipliers give a valid bound. `cost` is the
+    cost of the best noise found.
     """
     return Lagrangian(problem, multipliers).least(costs_of(problem), cost)
 

@@ -25,8 +25,8 @@ _SHARE = 1 / 8  # accuracy of the search relative to u^2, by about which L(u) ex
 def least_square_of_all(problem: LatticeProblem, multipliers: Floats, cost: float) -> float:
     """Return a lower bound on the mean square of every noise with the problem's guarantee, on any lattices.
 
-    The problem is that of the integers. The multipliers are >= 0, one for each of its orders. `cost` is that of the
-    best noise found there. The result is -inf if no bound is found.
+    The problem is the one on the integers. The multipliers are >= 0, one for each of its orders. `cost` is the cost of
+    the best noise found there. The result is -inf if no bound is found.
     """
     lagrangian = Lagrangian(problem, multipliers)
     least = lagrangian.least(costs_of(problem), cost)

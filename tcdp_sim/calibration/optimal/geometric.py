@@ -6,7 +6,7 @@ neighbours over the factor e^epsilon may add up to delta. Against errors beyond 
 the step from the last point inside to the first one outside. Spent further inside, it lowers the first point outside
 by less and raises the others. Spent further outside, it lowers fewer points.
 
-With `slack` 0 the masses are those of the closed form. With the slack of `stored_promise` the masses keep the guarantee
+With `slack` 0 the masses are given by the closed form. With the slack of `stored_promise` the masses keep the guarantee
 exactly as they are stored. Beyond the table the stored fall is epsilon itself.
 """
 

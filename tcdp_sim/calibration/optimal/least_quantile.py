@@ -1,4 +1,4 @@
-"""The least error that noise exceeds with at most a given chance, by a search over the multiples of 1/2."""
+"""The least error that noise exceeds with at most a given probability, by a search over the multiples of 1/2."""
 
 from collections.abc import Callable
 from math import log, sqrt
@@ -11,9 +11,9 @@ Tails = Callable[[int], Bounds]
 def least_halves(tail: Tails, allowed: float, guess: int) -> Bounds[int]:
     """Return bounds on the least number h of halves with tail(h) <= allowed.
 
-    The upper end h has tail(h).upper <= allowed. `tail` gives bounds on the least chance of an error beyond h/2, which
-    falls with h. It is expensive, so the search calls it for few h. The chance `allowed` is in (0, 1). The search
-    starts at `guess` >= 0.
+    The upper end h has tail(h).upper <= allowed. `tail` gives bounds on the least probability of an error beyond h/2,
+    which falls with h. It is expensive, so the search calls it for few h. The probability `allowed` is in (0, 1). The
+    search starts at `guess` >= 0.
     """
     low, high = _bracket(tail, allowed, guess)
     halved = True

@@ -43,7 +43,7 @@ def start(rho: float, omega: float, objective: MeanCost, offset: float, inside: 
 
 
 def quantile_at_start(rho: float, omega: float, chance: float) -> float:
-    """Return the error in counts that the search's starting noise exceeds with that chance, as a first guess."""
+    """Return the error in counts that the search's starting noise exceeds with that probability, as a first guess."""
     inside, guess = inf, float(Gaussian(sqrt(0.5 / rho)).isf(chance / 2))
     while guess < inside:
         inside = guess

@@ -1,4 +1,4 @@
-"""Dask's messages: kept off the terminal, and written to the run's log together with those of the workers."""
+"""Dask's messages: kept off the terminal, and written to the run's log together with the workers' messages."""
 
 import logging
 from typing import TYPE_CHECKING

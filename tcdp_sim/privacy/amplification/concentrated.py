@@ -56,9 +56,10 @@ def largest_omega(rho: float, s: float) -> float:
 def certified_tcdp(base: TCDP, s: float, omega: float | None = None) -> TCDP:
     """Return (c s^2 rho, omega)-tCDP with the least c that follows from the privacy profile.
 
-    The guarantee holds for all orders below omega. The default omega is that of Theorem 11, log(1/s) / (4 rho), but at
-    most halfway between 1 and the base's omega. Between the orders that are evaluated, (a - 1) D_a lies below its chord
-    by convexity. The answer is never worse than without sampling. Raise ValueError for omega outside (1, base.omega).
+    The guarantee holds for all orders below omega. The default omega is the one of Theorem 11, log(1/s) / (4 rho), but
+    at most halfway between 1 and the base's omega. Between the orders that are evaluated, (a - 1) D_a lies below its
+    chord by convexity. The answer is never worse than without sampling. Raise ValueError for omega outside (1,
+    base.omega).
     """
     if omega is None:
         omega = max(-log(s) / (4 * base.rho), 1 + -log(s) / (8 * base.rho))

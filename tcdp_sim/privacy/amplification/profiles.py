@@ -59,8 +59,8 @@ def amplified_profile(
     substitution : callable, optional
         Privacy profile under substitution, for "poisson_substitution". The default is the group profile of two changes.
     records : int, optional
-        Number of records n, at least 1, which the schemes with replacement need. For "hybrid" it is that of the larger
-        data set.
+        Number of records n, at least 1, which the schemes with replacement need. For "hybrid" it is the number in the
+        larger data set.
 
     Returns
     -------

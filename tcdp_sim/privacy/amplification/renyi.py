@@ -27,8 +27,8 @@ def lemma_15(bound: RenyiBound, s: float) -> RenyiBound:
 
     The lemma gives D_a((1-s) Q + s P || Q) from D_k(P || Q) <= bound(k). It holds for any mechanism. At whole orders it
     is exact for the pair (P, Q) if the bound is. Fix the other records that are drawn. Let Q be the law of the answer
-    without the record and P the law with it. Then sampling releases M = (1-s) Q + s P beside Q. By joint convexity the
-    worst such pair counts, in both directions. The direction (M || Q) is the lemma.
+    without the record and P the law with it. Then the laws to compare under sampling are M = (1-s) Q + s P and Q. By
+    joint convexity the worst such pair counts, in both directions. The direction (M || Q) is the lemma.
 
     The other direction is no worse, as the bound holds for (P, Q) and for (Q, P). With r = P/Q, w = 1-s + s r,
     v = 1-s + s/r, b = 2 (a-2) s + 3 and c = (2a-1) s / b, for all a >= 2
