@@ -18,7 +18,7 @@ from tcdp_sim.noise import Gaussian
 
 _KNOWN_ORDER = "at most: an adversary who knows the order; at least: an attack on the largest output"
 _EXACT = "attained; both ends differ by numerical errors"
-_SHIFTED = "a record that is added shifts later ones into other batches, so no amplification is proved"
+_SHIFTED = "a record that is added shifts later ones: nothing is proved"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def _poisson(run: Run) -> Found:
 
 def _cut(run: Run) -> Found:
     step = Sampled(Additive(run.noise), run.rate, records=run.records, most=run.most)
-    reason = "what is cut depends on the number of records; only zero_out has a proved pair"
+    reason = "what is cut depends on the number of records: only zero_out has a proved pair"
     return {"add_remove": reason, "zero_out": (step, run.steps * run.epochs), "substitute": reason}
 
 
@@ -77,7 +77,7 @@ def _bins(run: Run) -> Found:
 
 
 def _fixed_size(run: Run) -> Found:
-    reason = "the size of a batch is fixed, so only substitution has a proved pair"
+    reason = "the size of a batch is fixed: only substitution has a proved pair"
     step = Sampled(Additive(run.noise, 2.0), run.rate, "without_replacement")
     return {"add_remove": reason, "zero_out": reason, "substitute": (step, run.steps * run.epochs)}
 
