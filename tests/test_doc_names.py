@@ -154,3 +154,10 @@ def test_what_exists_is_not(piece):
 def test_code_is_spans_and_blocks_but_python():
     page = "a `span`, no\nspan\n\n    indented\n\n```text\nfenced\n```\n\n```python\nnot this\n```\n"
     assert code(page) == ["span", "indented", "fenced"]
+
+
+def test_the_design_page_has_every_folder_of_code():
+    page = (ROOT / "docs" / "project" / "design.md").read_text("utf-8")
+    code = {name for name in files() if name.startswith("tcdp_sim/") and name.endswith(".py")}
+    folders = {name.removeprefix("tcdp_sim/").rpartition("/")[0] for name in code} - {""}
+    assert {folder for folder in folders if f"`{folder}/`" not in page} == set()

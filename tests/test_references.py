@@ -21,7 +21,6 @@ OTHERS |= {"WORKER_TTL", "_target_", "__del__", "contingency"}
 USERS = {"my_noise.py", "FILE.py", "my_file.py", "functions.py", "x.py", "x.yaml"}  # files of a reader, and any module
 BIBLIOGRAPHY = "docs/reference/bibliography.md"
 KEY = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")  # such as [BS16]
-WITH_ADDRESSES = ("tcdp_sim/privacy/", "tcdp_sim/calibration/")  # rooms whose docstrings have no keys yet
 DIGEST = re.compile(r"[0-9a-f]{16,}")
 
 
@@ -104,7 +103,7 @@ def test_the_bibliography_has_the_references_of_docstrings_and_pages():
 def test_only_the_bibliography_has_addresses_of_references():
     addresses = re.findall(r"<(https?://\S+)>", "\n".join(entries().values()))
     assert len(addresses) == len(set(addresses))
-    texts = {path: docstrings(path) for path in MODULES if not path.startswith(WITH_ADDRESSES)}
+    texts = {path: docstrings(path) for path in MODULES}
     assert [(path, each) for path, text in texts.items() for each in addresses if each in text] == []
 
 

@@ -24,11 +24,6 @@ def tight_rho(release: Release, omega: float = inf) -> float:
     float
         rho in nats, inf if there is none.
 
-    Raises
-    ------
-    ValueError
-        If the release is none of these, or omega is out of range.
-
     Notes
     -----
     The formulas and their proofs are in `tcdp_sim.privacy.least_rho`.

@@ -240,11 +240,6 @@ def training_report(
     TrainingReport
         The epsilons by relation, with the reason for each. `print` shows them, and `to_dict` has them as plain data.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the sampler is not known.
-
     Examples
     --------
     >>> report = training_report("shuffle_once", 0.8, 60_000, 60, 5, 1e-6)

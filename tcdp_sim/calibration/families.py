@@ -32,6 +32,8 @@ def calibrate(
 ) -> Calibrated:
     """Return the noise of a family that gives a guarantee when added independently to every coordinate of a query.
 
+    Source: Bun and Steinke (2016) [BS16]; Bun et al. (2018) [BDRS18]; Canonne et al. (2020) [CKS20].
+
     Parameters
     ----------
     family : str
@@ -69,17 +71,17 @@ def calibrate(
     | family | guarantee | paper | tight |
     |---|---|---|---|
     | laplace | PureDP | epsilon = coordinates sensitivity / scale | the same, which is sharp |
-    | laplace | ZCDP, TCDP | epsilon = sqrt(2 rho) (Bun-Steinke 2016, Proposition 4) | quadrature |
+    | laplace | ZCDP, TCDP | epsilon = sqrt(2 rho) (Bun-Steinke 2016 [BS16], Proposition 4) | quadrature |
     | laplace | ApproxDP | the noise for epsilon-DP | exact profile, 1 or 2 coordinates |
     | truncated_laplace | ApproxDP | exact for the scale sensitivity / epsilon | the same |
-    | gaussian | ZCDP, TCDP | Bun-Steinke 2016, Proposition 6 | the same, which is sharp |
-    | gaussian | ApproxDP | by rho-zCDP (Bun-Steinke 2016, Lemma 21) | exact profile |
-    | sinh_normal | TCDP | Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (Corollary 18) | quadrature |
+    | gaussian | ZCDP, TCDP | Bun-Steinke 2016 [BS16], Proposition 6 | the same, which is sharp |
+    | gaussian | ApproxDP | by rho-zCDP (Bun-Steinke 2016 [BS16], Lemma 21) | exact profile |
+    | sinh_normal | TCDP | Bun-Dwork-Rothblum-Steinke 2018 [BDRS18], Theorem 17 (Corollary 18) | quadrature |
     | sinh_normal | ApproxDP | none | exact profile, 1 or 2 coordinates |
     | sinh_squared | TCDP | Corollary 18 of the same paper, with its whole window | closed form of the divergence |
     | sinh_squared | ApproxDP | none | exact profile, 1 or 2 coordinates |
     | lattice, dithered_lattice | all (ApproxDP for 1 coordinate) | none | `optimal.optimal_noise`, the best noise |
-    | discrete_gaussian | ZCDP, TCDP | Canonne-Kamath-Steinke 2020, Theorem 4 | the same, which is sharp |
+    | discrete_gaussian | ZCDP, TCDP | Canonne-Kamath-Steinke 2020 [CKS20], Theorem 4 | the same, which is sharp |
     | discrete_gaussian | ApproxDP | by rho-zCDP | exact profile, 1 or 2 coordinates |
     | discrete_laplace | PureDP | epsilon = coordinates sensitivity / scale | the same, which is sharp |
     | discrete_laplace | ZCDP, TCDP | epsilon = sqrt(2 rho) | the supremum of D_a / a, by sums |
@@ -90,12 +92,6 @@ def calibrate(
 
     Discrete noise protects answers on its lattice. For ZCDP and TCDP the upper ends of the divergences cover all orders
     by convexity.
-
-    References
-    ----------
-    Bun, Steinke (2016), https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), https://doi.org/10.1145/3188745.3188946
-    Canonne, Kamath, Steinke (2020), https://arxiv.org/abs/2004.00010
 
     Examples
     --------
@@ -143,6 +139,8 @@ def equal_privacy(
 ) -> Guarantee:
     """Return the guarantee of a family's own kind that stands for the common target (rho, omega).
 
+    Source: Bun and Steinke (2016), Proposition 4 [BS16].
+
     Parameters
     ----------
     family : str
@@ -162,11 +160,6 @@ def equal_privacy(
     Guarantee
         One of the guarantees in the table below.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range or missing, or the method is not known.
-
     Notes
     -----
     | family | guarantee |
@@ -177,10 +170,6 @@ def equal_privacy(
     | gaussian, and noise that declares nothing else | rho-zCDP |
 
     rho-zCDP implies (rho, omega)-tCDP for every omega. (epsilon, delta)-DP implies neither and is shown for comparison.
-
-    References
-    ----------
-    Bun, Steinke (2016), Proposition 4, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -15,6 +15,8 @@ def calibrate_records(
 ) -> Calibrated[Noise | None, Release]:
     """Return the release of a family whose privacy measure at influence t is v, at one anchor (t, v) or at two.
 
+    Source: Finley et al. (2024) [Fin24]. The exact accounting is derived here.
+
     Parameters
     ----------
     family : str
@@ -58,11 +60,6 @@ def calibrate_records(
     | unit_splitting | threshold; rule, pieces, exponent | |
 
     Roots and log also take estimator and nonnegative.
-
-    References
-    ----------
-    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118. The exact
-    accounting is derived here.
 
     Examples
     --------

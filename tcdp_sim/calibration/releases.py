@@ -24,6 +24,8 @@ def calibrate_releases(
     Without a family, the noise of the free releases is multiplied by the least common factor. With a family, the list
     is fixed, and the noise of one more release is found.
 
+    The ledger (`accounting.Ledger`) gives the value spent. The search is derived in `tcdp_sim.accounting.least_factor`.
+
     Parameters
     ----------
     releases : list
@@ -54,10 +56,6 @@ def calibrate_releases(
     ------
     ValueError
         If an argument is out of range, the fixed releases alone exceed the guarantee, or no factor meets it.
-
-    References
-    ----------
-    The value spent is that of `accounting.Ledger`. The search is derived in `tcdp_sim.accounting.least_factor`.
 
     Examples
     --------

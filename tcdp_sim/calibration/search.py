@@ -16,8 +16,8 @@ makes the largest shift, in all coordinates at once, the worst one. A family wit
 Among the log-concave noises of a family with a scale and a knee, the least one minimises an objective.
 
 For sinh-normal noise the constants of the theorems are about four times too large. Theorem 17 of
-Bun-Dwork-Rothblum-Steinke 2018 is tight up to a factor 9.6 in rho. The upper ends of `exact.renyi_divergence` rest on
-the agreement of two Gauss rules and on the accuracy of the density, so they are no interval arithmetic.
+Bun-Dwork-Rothblum-Steinke 2018 [BDRS18] is tight up to a factor 9.6 in rho. The upper ends of `exact.renyi_divergence`
+rest on the agreement of two Gauss rules and on the accuracy of the density, so they are no interval arithmetic.
 
 Workers never import this module, because they receive finished noises.
 """
@@ -241,8 +241,8 @@ def least_scale_by_divergences(noise_class: Any, rho: float, omega: float) -> No
 
     rho is the share of one coordinate. D_a never exceeds the largest loss. If that is finite it is proportional to 1 /
     scale, because it is the slope of a log-concave noise's tail, so orders beyond largest loss / rho need no check. For
-    Laplace noise the scale is slightly smaller than that of Bun-Steinke 2016, Proposition 4, which is tight for small
-    rho only.
+    Laplace noise the scale is slightly smaller than that of Bun-Steinke 2016 [BS16], Proposition 4, which is tight for
+    small rho only.
     """
     unit: Noise = noise_class(1.0)
     need_monotone_loss(unit)

@@ -28,6 +28,8 @@ _HOW = {
 def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method: str = "tight") -> Calibrated:
     """Return the noise Z of least standard deviation such that f(x) + S(x) Z keeps a guarantee.
 
+    Source: Bun and Steinke (2019) [BS19]. The set of pairs that "tight" covers is derived here.
+
     Parameters
     ----------
     family : str
@@ -53,11 +55,6 @@ def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method
     ------
     ValueError
         If a family cannot keep the guarantee. The message gives the reason. Sinh-normal noise never can.
-
-    References
-    ----------
-    Bun, Steinke (2019), Average-case averages: private algorithms for smooth sensitivity and mean estimation,
-    https://arxiv.org/abs/1906.02830. The set of pairs that "tight" covers is derived here.
 
     Examples
     --------
@@ -94,10 +91,6 @@ def standard_deviation(calibrated: Calibrated) -> float:
     -------
     float
         The standard deviation, in units of the smooth sensitivity.
-
-    References
-    ----------
-    Definition: the root of the noise's variance.
 
     Examples
     --------

@@ -28,6 +28,8 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
     At the best order a, epsilon = D_a + log(1 - 1/a) + (log(1/delta) - log a) / (a - 1). Every order gives a valid
     epsilon, so a search that stops early only loses sharpness.
 
+    Source: Canonne et al. (2020), Proposition 12 [CKS20].
+
     Parameters
     ----------
     bound : RenyiBound
@@ -41,15 +43,6 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
         The least epsilon, in nats, at least 0.
     order : float
         The order that gives it. It is 1 where epsilon = 0 follows from the KL divergence.
-
-    Raises
-    ------
-    ValueError
-        If delta is outside (0, 1].
-
-    References
-    ----------
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------
@@ -100,6 +93,8 @@ def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]
     This is the inverse of `tightest_epsilon`. At the best order a,
     log delta = (a-1)(D_a - epsilon) + (a-1) log(1 - 1/a) - log a.
 
+    Source: Canonne et al. (2020), Proposition 12 [CKS20].
+
     Parameters
     ----------
     bound : RenyiBound
@@ -113,15 +108,6 @@ def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]
         The natural logarithm of the least delta, at most 0.
     order : float
         The order that gives it. It is 1 where the KL divergence gives it.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is negative or not finite.
-
-    References
-    ----------
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------

@@ -21,8 +21,8 @@ its place and K = e^((a-1) D) - a s0^(a-1) + (a-1) s0^a, the best test has
     r^(a-1) = K / (a delta) + s0^(a-1),    e^epsilon = (1 - 1/a) r + (a-1) s0^(a-1) (r - s0) delta / K.
 
 So every s0 in [0, 1] gives a valid epsilon. The least is exact, and its s0 is the s of its own test. The value s0 = 0
-gives the conversion of Canonne, Kamath and Steinke (2020), and s0 = 1 is nearly exact for small delta. The optimum is
-that of the joint range of two f-divergences (Asoodeh et al. 2020, https://arxiv.org/abs/2001.05990, by its abstract).
+gives the conversion of Canonne, Kamath and Steinke (2020) [CKS20], and s0 = 1 is nearly exact for small delta. The
+optimum is that of the joint range of two f-divergences (Asoodeh et al. 2020 [ALCKS20], by its abstract).
 
 For a given epsilon, with u = log r - epsilon, v = epsilon - log s0 and t = (s0 / r)^(a-1), the best test has
 

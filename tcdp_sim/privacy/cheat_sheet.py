@@ -17,34 +17,14 @@ MOST_TERMS = 100_000  # limit on the terms of the RDP subsampling sum
 
 @dataclass(frozen=True)
 class CheatSheetRow:
-    """An entry of the cheat sheet for given parameters.
+    """An entry of the cheat sheet "Variants of Differential Privacy" of March 13, 2019 [VDP19], for given parameters.
 
-    Parameters
-    ----------
-    notion : str
-        The notion of privacy.
-    what : str
-        The statement, with the names of the values.
-    formula : str
-        The formula of the values, as printed or corrected.
-    value : tuple of float
-        The values of the formula, in nats where they are losses. The tuple is empty if there are none.
-    valid : bool
-        True if the statement holds for these parameters.
-    why : str
-        The source, or the reason why the row is not valid.
-    guarantee : Guarantee or None
-        The guarantee that the row proves; None unless valid.
-
-    References
-    ----------
-    Variants of Differential Privacy (2019), cheat sheet of March 13, 2019
-
-    Examples
-    --------
-    >>> from tcdp_sim.privacy import TCDP, cheat_sheet
-    >>> cheat_sheet(TCDP(0.1, 20.0), delta=1e-6, epsilon=1.0)[0].what
-    'Gaussian variance'
+    - what: the statement, with the names of the values.
+    - formula: the formula of the values, as printed or corrected.
+    - value: the values, in nats where they are losses; empty if there are none.
+    - valid: True if the statement holds for these parameters.
+    - why: the source, or the reason why the row is not valid.
+    - guarantee: the guarantee that the row proves; None unless valid.
     """
 
     notion: str
@@ -71,6 +51,8 @@ def cheat_sheet(
 
     Corrected forms stand beside false ones. A theorem whose preconditions fail gives an invalid row and no error.
 
+    Source: cheat sheet "Variants of Differential Privacy" of March 13, 2019 [VDP19].
+
     Parameters
     ----------
     guarantee : TCDP
@@ -95,15 +77,6 @@ def cheat_sheet(
     -------
     list of CheatSheetRow
         The rows in the order of the sheet.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Variants of Differential Privacy (2019), cheat sheet of March 13, 2019
 
     Examples
     --------
@@ -178,7 +151,7 @@ def _advanced_rows(notion: str, epsilon: float, delta: float, k: int, slack: flo
 
 
 def _gaussian_delta(theta: float, epsilon: float) -> float:
-    """Return the exact delta of Gaussian noise with sensitivity over sigma = theta (Balle et al. 2018, Theorem 4)."""
+    """Return the exact delta of Gaussian noise with sensitivity over sigma = theta (Theorem 4 of [BBG18])."""
     from scipy.special import log_ndtr, ndtr
 
     tail = exp(epsilon + float(log_ndtr(-0.5 * theta - epsilon / theta)))  # in logs because e^epsilon overflows

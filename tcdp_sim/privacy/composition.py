@@ -53,6 +53,8 @@ def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guaran
     - PureDP with ZCDP becomes ZCDP by `to_zcdp`, and so does MeanConcentratedDP.
     - ApproxDP or ApproxZCDP with any of these becomes ApproxZCDP.
 
+    Source: Bun and Steinke (2016), Lemmas 7 and 37 and Section 8 [BS16]; Bun et al. (2018), Lemma 2 [BDRS18].
+
     Parameters
     ----------
     *guarantees : Guarantee
@@ -70,11 +72,6 @@ def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guaran
     ------
     ValueError
         If there is no guarantee, or no common notion. ApproxDP and ApproxZCDP have none with TCDP and RDP.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemmas 7 and 37 and Section 8, https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Lemma 2, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -207,6 +204,8 @@ def compose_advanced(epsilon: float, delta: float, k: int, slack: float) -> Appr
     total epsilon of at most 1. Basic composition (`compose`) is better for few releases, and `compose_approx` nearly
     always.
 
+    Source: Dwork et al. (2010) [DRV10]; Dwork and Roth (2014), Theorem 3.20 [DR14].
+
     Parameters
     ----------
     epsilon : float
@@ -227,11 +226,6 @@ def compose_advanced(epsilon: float, delta: float, k: int, slack: float) -> Appr
     ------
     ValueError
         If an argument is outside its range, or the total epsilon overflows.
-
-    References
-    ----------
-    Dwork, Rothblum, Vadhan (2010), Boosting and differential privacy, https://doi.org/10.1109/FOCS.2010.12
-    Dwork, Roth (2014), Theorem 3.20, https://doi.org/10.1561/0400000042
 
     Examples
     --------
@@ -254,6 +248,8 @@ def compose_approx(*guarantees: PureDP | ApproxDP, slack: float) -> ApproxDP:
     With e = sqrt(sum epsilon_i^2), the total epsilon is e^2/2 + e sqrt(2 log(sqrt(pi/2) e / slack)). The total delta is
     slack + sum delta_i, capped at 1.
 
+    Source: Bun and Steinke (2016), Corollary 39 [BS16].
+
     Parameters
     ----------
     *guarantees : PureDP or ApproxDP
@@ -270,10 +266,6 @@ def compose_approx(*guarantees: PureDP | ApproxDP, slack: float) -> ApproxDP:
     ------
     ValueError
         If slack is outside its range, or a guarantee is of another notion.
-
-    References
-    ----------
-    Bun, Steinke (2016), Corollary 39, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -39,6 +39,8 @@ def to_zcdp(guarantee: Guarantee, method: str = "paper") -> ZCDP:
     TCDP with omega = inf, RDP of order inf and ApproxZCDP with delta = 0 are accepted too, since they are zCDP or pure
     DP.
 
+    Source: Bun and Steinke (2016), Proposition 4 and Lemma 24 [BS16]; Finley et al. (2024), Lemma 5.2 [Fin24].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -55,11 +57,6 @@ def to_zcdp(guarantee: Guarantee, method: str = "paper") -> ZCDP:
     ------
     ValueError
         If the guarantee implies no zCDP; the message gives the reason.
-
-    References
-    ----------
-    Bun, Steinke (2016), Proposition 4 and Lemma 24, https://doi.org/10.1007/978-3-662-53641-4_24
-    Finley et al. (2024), Lemma 5.2, https://arxiv.org/abs/2409.18118
 
     Examples
     --------
@@ -93,6 +90,8 @@ def to_tcdp(guarantee: Guarantee, method: str = "paper") -> TCDP:
     - (order, epsilon)-RDP implies (epsilon, order)-tCDP, because Renyi divergences increase with the order.
     - Other guarantees that imply zCDP are converted by `to_zcdp` first.
 
+    Source: Bun et al. (2018), Definition 1 [BDRS18].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -109,10 +108,6 @@ def to_tcdp(guarantee: Guarantee, method: str = "paper") -> TCDP:
     ------
     ValueError
         If the guarantee is (epsilon, delta)-DP or approximate zCDP with delta > 0.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -144,6 +139,8 @@ def to_approx_zcdp(guarantee: Guarantee, method: str = "paper") -> ApproxZCDP:
 
     Other guarantees that imply zCDP are converted by `to_zcdp`, with "tight" if the method is "lossless".
 
+    Source: Bun and Steinke (2016), Lemma 37 [BS16].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -160,10 +157,6 @@ def to_approx_zcdp(guarantee: Guarantee, method: str = "paper") -> ApproxZCDP:
     ------
     ValueError
         If the guarantee is tCDP or RDP of bounded orders.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 37, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -193,6 +186,8 @@ def zcdp_from_family(xi: float, rho: float) -> ZCDP:
     The guarantee is (xi - rho/4 + 5 rho^(1/4), rho/4)-zCDP. A single pair (epsilon, delta) is not enough: it says no
     more than (epsilon, delta)-DP.
 
+    Source: Bun and Steinke (2016), Lemma 22 [BS16].
+
     Parameters
     ----------
     xi : float
@@ -204,15 +199,6 @@ def zcdp_from_family(xi: float, rho: float) -> ZCDP:
     -------
     ZCDP
         The implied guarantee.
-
-    Raises
-    ------
-    ValueError
-        If xi or rho is outside [0, 1].
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 22, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

@@ -38,12 +38,15 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
 
     The method "paper" uses these theorems; PureDP and ApproxDP keep their epsilon:
 
-    - ZCDP: Lemma 21 of Bun-Steinke 2016; ApproxZCDP: Lemma 38; MeanConcentratedDP: Lemma 24.
-    - TCDP: Lemma 6 of Bun-Dwork-Rothblum-Steinke 2018; RDP: Lemma 8. ApproxTCDP: Lemma 6, given its events.
+    - ZCDP: Lemma 21 of Bun-Steinke 2016 [BS16]; ApproxZCDP: Lemma 38; MeanConcentratedDP: Lemma 24.
+    - TCDP: Lemma 6 of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18]; RDP: Lemma 8. ApproxTCDP: Lemma 6, given its events.
 
     The method "tight" is never larger. For PureDP and ApproxDP it gives the exact worst case. For the other notions it
-    is the least of these: the best order of Canonne-Kamath-Steinke 2020, the best binary test that one order allows
-    (`privacy.binary_tests`), and epsilon = 0 where the total variation distance allows that.
+    is the least of these: the best order of Canonne-Kamath-Steinke 2020 [CKS20], the best binary test that one order
+    allows (`privacy.binary_tests`), and epsilon = 0 where the total variation distance allows that.
+
+    Source: Bun and Steinke (2016), Lemmas 21, 24 and 38 [BS16]; Bun et al. (2018), Lemmas 6 and 8 [BDRS18]; Canonne et
+    al. (2020), Proposition 12 [CKS20].
 
     Parameters
     ----------
@@ -58,17 +61,6 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     -------
     ApproxDP
         The implied guarantee, rounded up by at most 1e-9 (relative). The `source` names the method and the theorem.
-
-    Raises
-    ------
-    ValueError
-        If delta is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemmas 21, 24 and 38, https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Lemmas 6 and 8, https://doi.org/10.1145/3188745.3188946
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------
@@ -195,11 +187,13 @@ def _log_lemma_38(rho: float, v: float, form: str) -> float:
 
 
 def approx_zcdp_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "erfcx") -> float:
-    """Return the delta at which approximate zCDP implies (epsilon, delta)-DP by Lemma 38 of Bun-Steinke 2016.
+    """Return the delta at which approximate zCDP implies (epsilon, delta)-DP by Lemma 38 of Bun-Steinke 2016 [BS16].
 
     With own delta d, it is d + (1 - d) delta'. For the form "erfcx", delta' = e^(-u^2/4rho) sqrt(pi rho)
     erfcx((1 + u/2rho) sqrt(rho)) with u = epsilon - xi - rho. The form "paper" bounds the same integral by the least of
     the paper's four entries. `delta_at` is sharper than both.
+
+    Source: Bun and Steinke (2016), Lemma 38 [BS16].
 
     Parameters
     ----------
@@ -219,10 +213,6 @@ def approx_zcdp_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = 
     ------
     ValueError
         If the guarantee is of another notion, or epsilon < xi + rho.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 38, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -247,8 +237,11 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
     """Return the least proved delta at which a guarantee implies (epsilon, delta)-DP.
 
     This is the inverse of `to_approx_dp`. The method "paper" uses the tail bounds of Bun-Dwork-Rothblum-Steinke 2018
-    for TCDP and RDP, and those of Bun-Steinke 2016 for the other notions. It returns 1 where the theorem says nothing,
-    which is where epsilon is below its mean. The computation is in logarithms.
+    [BDRS18] for TCDP and RDP, and those of Bun-Steinke 2016 [BS16] for the other notions. It returns 1 where the
+    theorem says nothing, which is where epsilon is below its mean. The computation is in logarithms.
+
+    Source: Bun et al. (2018), Section 1.3 [BDRS18]; Bun and Steinke (2016), Lemmas 21 and 38 [BS16]; Canonne et al.
+    (2020), Proposition 12 [CKS20].
 
     Parameters
     ----------
@@ -263,17 +256,6 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
     -------
     float
         The delta, in [0, 1]. Positive values below 5e-324 are rounded up to that; 0 means pure DP.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is negative or not finite.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 1.3, https://doi.org/10.1145/3188745.3188946
-    Bun, Steinke (2016), Lemmas 21 and 38, https://doi.org/10.1007/978-3-662-53641-4_24
-    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010v4
 
     Examples
     --------
@@ -342,6 +324,8 @@ def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
 
     With L = log(1 / delta), rho = (sqrt(epsilon - xi + L) - sqrt(L))^2.
 
+    Source: Bun and Steinke (2016), Lemma 21 [BS16].
+
     Parameters
     ----------
     epsilon : float
@@ -355,15 +339,6 @@ def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
     -------
     ZCDP
         The largest budget.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Lemma 21, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -384,6 +359,8 @@ def renyi_to_approx_dp(rho: float, order: float, delta: float) -> ApproxDP:
 
     The epsilon is rho a + log(1/delta) / (a - 1).
 
+    Source: Bun et al. (2018), Lemma 8 [BDRS18].
+
     Parameters
     ----------
     rho : float
@@ -397,15 +374,6 @@ def renyi_to_approx_dp(rho: float, order: float, delta: float) -> ApproxDP:
     -------
     ApproxDP
         The implied guarantee.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Lemma 8, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

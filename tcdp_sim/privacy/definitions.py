@@ -115,19 +115,12 @@ class Guarantee:
 class PureDP(Guarantee):
     """The guarantee of epsilon-differential privacy.
 
+    Source: Dwork and Roth (2014), Definition 2.4 [DR14].
+
     Parameters
     ----------
     epsilon : float
         Bound on the privacy loss, in nats, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is negative or not finite.
-
-    References
-    ----------
-    Dwork, Roth (2014), Definition 2.4, https://doi.org/10.1561/0400000042
 
     Examples
     --------
@@ -153,6 +146,8 @@ class PureDP(Guarantee):
 class ApproxDP(Guarantee):
     """The guarantee of (epsilon, delta)-differential privacy.
 
+    Source: Dwork and Roth (2014), Definition 2.4 [DR14].
+
     Parameters
     ----------
     epsilon : float
@@ -161,15 +156,6 @@ class ApproxDP(Guarantee):
         Probability in (0, 1]. The guarantee is empty at delta = 1, which a conversion at delta = 1 returns.
     source : str
         Theorem by which the guarantee was derived, "" if there is none. Comparisons ignore it.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Dwork, Roth (2014), Definition 2.4, https://doi.org/10.1561/0400000042
 
     Examples
     --------
@@ -200,21 +186,14 @@ class ApproxDP(Guarantee):
 class ZCDP(Guarantee):
     """The guarantee of (xi, rho)-zero-concentrated DP: D_a <= xi + rho a for all orders a > 1.
 
+    Source: Bun and Steinke (2016), Definition 1 [BS16].
+
     Parameters
     ----------
     rho : float
         Slope of the bound on the Renyi divergence, in nats, above 0.
     xi : float
         Intercept of the bound, in nats, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Definition 1, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -248,6 +227,8 @@ class ApproxZCDP(Guarantee):
     There are events of probability at least 1 - delta, and (xi, rho)-zCDP holds given these events. The case delta = 0
     is (xi, rho)-zCDP. The case rho = 0 is (xi, delta)-DP.
 
+    Source: Bun and Steinke (2016), Definitions 12 and 36 [BS16].
+
     Parameters
     ----------
     delta : float
@@ -256,15 +237,6 @@ class ApproxZCDP(Guarantee):
         Slope of the bound on the Renyi divergence, in nats, at least 0.
     xi : float
         Intercept of the bound, in nats, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Definitions 12 and 36, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -283,7 +255,7 @@ class ApproxZCDP(Guarantee):
         self._freeze(delta=delta, rho=rho, xi=scalar("xi", self.xi, 0, closed=True))
 
     def simplest(self) -> Guarantee:
-        """Return zCDP for delta = 0, and pure or approximate DP for rho = 0 (Bun-Steinke 2016, Section 8)."""
+        """Return zCDP for delta = 0, and pure or approximate DP for rho = 0 (Bun-Steinke 2016 [BS16], Section 8)."""
         if self.rho:
             return self if self.delta else ZCDP(self.rho, self.xi)
         source = "Bun-Steinke 2016, Lemma 38 with rho = 0"
@@ -305,22 +277,14 @@ class MeanConcentratedDP(Guarantee):
     The privacy loss Z has E Z <= mu, and Z - E Z is tau-subgaussian. Subgaussian means that E e^(l (Z - E Z)) <= e^(l^2
     tau^2 / 2) for every real l.
 
+    Source: Dwork and Rothblum (2016) [DR16]; Bun and Steinke (2016), Definition 23 [BS16].
+
     Parameters
     ----------
     mu : float
         Bound on the mean of the privacy loss, in nats, at least 0.
     tau : float
         Subgaussian parameter of the privacy loss, in nats, above 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Dwork, Rothblum (2016), https://arxiv.org/abs/1603.01887
-    Bun, Steinke (2016), Definition 23, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -346,21 +310,14 @@ class RDP(Guarantee):
     Renyi divergences increase with the order, so D_a <= epsilon also holds for every order a below. The case
     order = inf is epsilon-DP.
 
+    Source: Mironov (2017), Definition 4 [Mir17].
+
     Parameters
     ----------
     order : float
         Order of the Renyi divergence, above 1; may be inf.
     epsilon : float
         Bound on the Renyi divergence, in nats, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Mironov (2017), Definition 4, https://arxiv.org/abs/1702.07476
 
     Examples
     --------
@@ -394,21 +351,14 @@ class TCDP(Guarantee):
 
     The case omega = inf is rho-zCDP.
 
+    Source: Bun et al. (2018), Definition 1 [BDRS18].
+
     Parameters
     ----------
     rho : float
         Slope of the bound on the Renyi divergence, in nats, above 0.
     omega : float
         Order below which the bound holds, above 1; may be inf.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -446,6 +396,8 @@ class ApproxTCDP(Guarantee):
     There are events of probability at least 1 - delta, and (rho, omega)-tCDP holds given these events. The case
     delta = 0 is tCDP. The case omega = inf is delta-approximate rho-zCDP, whose definition is transferred here.
 
+    Source: Bun and Steinke (2016), Definition 36 [BS16]; Bun et al. (2018), Definition 1 [BDRS18].
+
     Parameters
     ----------
     delta : float
@@ -454,16 +406,6 @@ class ApproxTCDP(Guarantee):
         Slope of the bound on the Renyi divergence, in nats, above 0.
     omega : float
         Order below which the bound holds, above 1; may be inf.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Definition 36, https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -35,6 +35,9 @@ def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
     - TCDP: (k^2 rho, omega / k) while omega / k > 1. Beyond that it gives RDP at the order of Proposition 9.
     - RDP: Proposition 9, whose proof uses the bound at one order only.
 
+    Source: Balle et al. (2018), group-privacy profiles [BBG18]; Bun and Steinke (2016), Proposition 27 [BS16]; Bun et
+    al. (2018), Proposition 9 [BDRS18].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -52,12 +55,6 @@ def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
     ValueError
         If no group privacy is known, which is so for ApproxZCDP with rho, delta > 0. Also if the order of Proposition 9
         is 1 in double precision.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), group-privacy profiles, https://arxiv.org/abs/1807.01647
-    Bun, Steinke (2016), Proposition 27, https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -101,6 +98,8 @@ def group_to_approx_dp(guarantee: TCDP, size: int, delta: float, method: str = "
     For size >= omega, `to_approx_dp` of the result of `group_privacy` is sharper still. For smaller groups either may
     be sharper.
 
+    Source: Bun et al. (2018), Propositions 9 and 10 [BDRS18].
+
     Parameters
     ----------
     guarantee : TCDP
@@ -121,10 +120,6 @@ def group_to_approx_dp(guarantee: TCDP, size: int, delta: float, method: str = "
     ------
     ValueError
         If an argument is outside its range, or epsilon overflows.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Propositions 9 and 10, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

@@ -12,23 +12,10 @@ _MOST = 200  # evaluations
 def least(
     f: Callable[[float], float], low: float, high: float, tolerance: float, known: tuple[Point, ...] = ()
 ) -> tuple[float, float]:
-    """Return (value, place) of the least value found in [low, high].
+    """Return (least value found in [low, high], its place) of a function with one minimum there; values may be inf.
 
-    Parameters
-    ----------
-    f : callable
-        A function with one minimum in the interval; with several, one of them is found. It may be inf.
-    low, high : float
-        The interval, low <= high.
-    tolerance : float
-        The distance of the place from the minimum, > 0. The value is nearer than that, since f is flat there.
-    known : tuple of (place, value)
-        Three points of the interval that are known, the least between the other two; none by default.
-
-    Returns
-    -------
-    value, place : float
-        The least value among those computed, and its place.
+    With several minima, one of them is found. `tolerance` is the distance of the place from the minimum. The value is
+    nearer than that, since f is flat there. `known` has three points of the interval, the least between the other two.
     """
     step = before = 0.0
     if known:

@@ -2,7 +2,7 @@
 
 A policy is a function of the influence t >= 0, with values in nats. For a sum, the influence is the record's absolute
 value. The function is public, but its value at a real record is as confidential as the record. Neighbours differ by one
-record added or removed. The source is Section 2 of Finley et al. 2024.
+record added or removed. The source is Section 2 of Finley et al. 2024 [Fin24].
 """
 
 from collections.abc import Callable, Iterable
@@ -25,19 +25,12 @@ class PerRecordDP:
 
     The bound holds in both directions.
 
+    Source: Finley et al. (2024), Section 2 [Fin24].
+
     Parameters
     ----------
     policy : callable
         Function of the influence, with finite values of at least 0, in nats.
-
-    Raises
-    ------
-    ValueError
-        If policy is no function.
-
-    References
-    ----------
-    Finley et al. (2024), Section 2, https://arxiv.org/abs/2409.18118
 
     Examples
     --------
@@ -65,19 +58,12 @@ class PerRecordZCDP:
 
     The bound holds in both directions.
 
+    Source: Finley et al. (2024), Section 2 [Fin24].
+
     Parameters
     ----------
     policy : callable
         Function of the influence, with finite values of at least 0, in nats.
-
-    Raises
-    ------
-    ValueError
-        If policy is no function.
-
-    References
-    ----------
-    Finley et al. (2024), Section 2, https://arxiv.org/abs/2409.18118
 
     Examples
     --------
@@ -102,22 +88,14 @@ class PerRecordTCDP:
 
     The bound holds in both directions.
 
+    Source: Finley et al. (2024), Section 2 [Fin24]; Bun et al. (2018), Definition 1 [BDRS18].
+
     Parameters
     ----------
     policy : callable
         Function of the influence, with finite values of at least 0, in nats.
     omega : float or callable
         Order below which the bound holds, above 1, or a function of the influence that gives it. inf is zCDP.
-
-    Raises
-    ------
-    ValueError
-        If policy is no function, or omega is not above 1.
-
-    References
-    ----------
-    Finley et al. (2024), Section 2, https://arxiv.org/abs/2409.18118
-    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -153,6 +131,8 @@ def compose_per_record(*guarantees: PerRecord) -> PerRecord:
     The releases may be chosen adaptively, but their policies must be fixed beforehand. For several notions, a record
     with P-DP has P tanh(P/2)-zCDP, and zCDP is tCDP with omega = inf.
 
+    Source: Finley et al. (2024), Lemma 5.2 [Fin24].
+
     Parameters
     ----------
     *guarantees : PerRecordDP, PerRecordZCDP or PerRecordTCDP
@@ -168,10 +148,6 @@ def compose_per_record(*guarantees: PerRecord) -> PerRecord:
     ValueError
         If there is no guarantee, or one that is not per record.
 
-    References
-    ----------
-    Finley et al. (2024), Lemma 5.2, https://arxiv.org/abs/2409.18118
-
     Examples
     --------
     >>> from tcdp_sim.privacy import PerRecordZCDP, compose_per_record
@@ -186,6 +162,8 @@ def parallel(*guarantees: PerRecord, relation: str = "add_remove") -> PerRecord:
     """Return the guarantee of releases of the parts of a partition: the largest policy and the least omega.
 
     The parts must partition the set of all possible records.
+
+    Source: Finley et al. (2024), Section 2 [Fin24].
 
     Parameters
     ----------
@@ -204,10 +182,6 @@ def parallel(*guarantees: PerRecord, relation: str = "add_remove") -> PerRecord:
     ------
     ValueError
         If there is no guarantee, one is not per record, or the relation is not "add_remove".
-
-    References
-    ----------
-    Finley et al. (2024), Section 2, https://arxiv.org/abs/2409.18118
 
     Examples
     --------
@@ -234,6 +208,8 @@ def group_of_records(guarantee: PerRecord, influences: Iterable[float], method: 
     - "printed": J sum_i P_i for J records, which is loose.
     - "sum_query": the policy at the sum of the influences, for releases of one sum only.
 
+    Source: Finley et al. (2024), Lemma 2.15 [Fin24]; Bun and Steinke (2016), Lemma 26 [BS16].
+
     Parameters
     ----------
     guarantee : PerRecordDP, PerRecordZCDP or PerRecordTCDP
@@ -252,11 +228,6 @@ def group_of_records(guarantee: PerRecord, influences: Iterable[float], method: 
     ------
     ValueError
         If there are no influences, the method is "printed" for tCDP, or the group's omega is not above 1.
-
-    References
-    ----------
-    Finley et al. (2024), Lemma 2.15, https://arxiv.org/abs/2409.18118
-    Bun, Steinke (2016), Lemma 26, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------
@@ -299,7 +270,7 @@ def _joint_omega(rho1: float, omega1: float, rho2: float, omega2: float) -> floa
     """Return the order below which (sqrt rho1 + sqrt rho2)^2 a holds, by the better order of the two steps.
 
     With r = sqrt(rho2 / rho1), D_a(P||Q) uses the order a + (a-1) r of the first step and a + a / r of the second
-    (the weak triangle inequality, Mironov 2017, Proposition 11).
+    (the weak triangle inequality, Mironov 2017 [Mir17], Proposition 11).
     """
     if rho1 == 0:
         return omega2  # the record changes nothing

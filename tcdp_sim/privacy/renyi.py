@@ -21,21 +21,14 @@ class RenyiBound:
     D_order <= bound(order) holds for 1 < order <= highest. The highest order is included, because its divergence is the
     limit of the lower orders. At higher orders the bound is inf.
 
+    Source: Mironov (2017), Definition 4 [Mir17].
+
     Parameters
     ----------
     curve : callable
         Function of the order, in nats, which is called for 1 <= order <= highest only.
     highest : float
         Highest order at which the bound is known, above 1; inf by default.
-
-    Raises
-    ------
-    ValueError
-        If highest is not above 1.
-
-    References
-    ----------
-    Mironov (2017), Definition 4, https://arxiv.org/abs/1702.07476
 
     Examples
     --------
@@ -68,6 +61,8 @@ def renyi_bound(guarantee: Guarantee) -> RenyiBound:
     - RDP: epsilon, for orders up to its own.
     - MeanConcentratedDP: min(mu, tau^2 / 2) + (a - 1) tau^2 / 2; `to_zcdp` gives the reason.
 
+    Source: Bun and Steinke (2016), Definition 1 and Proposition 4 [BS16]; Bun et al. (2018), Definition 1 [BDRS18].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -82,11 +77,6 @@ def renyi_bound(guarantee: Guarantee) -> RenyiBound:
     ------
     ValueError
         If the guarantee is (epsilon, delta)-DP or approximate zCDP with delta > 0.
-
-    References
-    ----------
-    Bun, Steinke (2016), Definition 1 and Proposition 4, https://doi.org/10.1007/978-3-662-53641-4_24
-    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------
@@ -123,6 +113,8 @@ def pure_renyi(epsilon: float, order: float) -> float:
 
     With e = epsilon it is log[(sinh(a e) - sinh((a-1) e)) / sinh e] / (a-1), computed in forms that lose no digits.
 
+    Source: Bun and Steinke (2016), Proposition 4, proof [BS16].
+
     Parameters
     ----------
     epsilon : float
@@ -134,15 +126,6 @@ def pure_renyi(epsilon: float, order: float) -> float:
     -------
     float
         The divergence, in nats.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Bun, Steinke (2016), Proposition 4, proof, https://doi.org/10.1007/978-3-662-53641-4_24
 
     Examples
     --------

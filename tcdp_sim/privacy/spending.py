@@ -61,18 +61,10 @@ def raised(value: float) -> float:
 
 @dataclass(frozen=True)
 class Terms:
-    """The promise of a filter.
+    """The limits of a filter: on the divergence at each `order`, or without orders on rho, for all below omega.
 
-    Attributes
-    ----------
-    order : tuple of float
-        The orders of the divergences that are limited. It is empty if rho is, for all orders below omega.
-    omega : float
-        The end of the range of orders, inf for zCDP.
-    limits : tuple of int
-        The limit at each order, or of rho, in multiples of 2^-1074.
-    needs_all : bool
-        True if the sums must respect the limits at all orders, and False if one order suffices.
+    `omega` is inf for zCDP. Limits are multiples of 2^-1074. If `needs_all`, the sums must respect the limits at all
+    orders; otherwise one order suffices.
     """
 
     order: tuple[float, ...]
@@ -181,14 +173,9 @@ def _rho(guarantee: Guarantee, omega: float) -> Any:
 
 
 class Spending:
-    """Exact sums of the costs of admitted releases, below the limits of a promise.
+    """Exact sums of the costs of admitted releases, below the limits of a filter, in multiples of 2^-1074.
 
-    Attributes
-    ----------
-    limits, totals : tuple of int
-        Limits and sums so far, in multiples of 2^-1074.
-    needs_all : bool
-        True if all sums must stay within their limits, and False if one suffices.
+    If `needs_all`, all sums must stay within their limits; otherwise one suffices.
     """
 
     __slots__ = ("_enough", "limits", "needs_all", "totals")

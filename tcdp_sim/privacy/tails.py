@@ -1,4 +1,4 @@
-"""Bounds on the tail of the privacy loss: the envelopes of Bun-Dwork-Rothblum-Steinke 2018, Figure 1."""
+"""Bounds on the tail of the privacy loss: the envelopes of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18], Figure 1."""
 
 from math import exp, expm1, inf
 
@@ -21,6 +21,8 @@ def loss_tail_bound(guarantee: Guarantee, threshold: float) -> float:
     e^(-(t - rho)^2 / (4 rho)). For (rho, omega)-tCDP it is the same up to t = rho (2 omega - 1), and falls
     exponentially beyond.
 
+    Source: Bun et al. (2018), Section 1.3 [BDRS18].
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -37,10 +39,6 @@ def loss_tail_bound(guarantee: Guarantee, threshold: float) -> float:
     ------
     ValueError
         If the threshold is not finite, or the guarantee is approximate zCDP with delta > 0 and rho > 0.
-
-    References
-    ----------
-    Bun, Dwork, Rothblum, Steinke (2018), Section 1.3, https://doi.org/10.1145/3188745.3188946
 
     Examples
     --------

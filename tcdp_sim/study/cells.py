@@ -34,24 +34,13 @@ class Plan:
     Cells with different coordinates may have the same law, and then they have the same id: for example two data sets
     with equal counts.
 
-    Parameters
-    ----------
-    cells : Cells
-        All cells in the order of the config.
-    counts : mapping
-        The occupied counts of the data sets by digest. Cells refer to them.
-    skipped : tuple of str
-        A line for each cell that was left out.
-    axes : tuple of str
-        The axes of the cells, in order of first appearance.
-    data : mapping
-        The data sets that the user supplied or that were not read in full, by name.
-    noises : tuple of str
-        The names of the noises, in order of first appearance.
-    unused : tuple of str
-        The axes that a point gives and no cell uses.
-    without_losses : tuple of str
-        A line for each reason why cells have no privacy loss, although the study asks for it.
+    - cells: all cells in the order of the config.
+    - counts: the occupied counts of the data sets by digest.
+    - skipped: a line for each cell that was left out.
+    - axes, noises: the axes of the cells and the names of the noises, in order of first appearance.
+    - data: the data sets, by name, that the user supplied or that were not read in full.
+    - unused: the axes that a point gives and no cell uses.
+    - without_losses: a line for each reason why cells have no privacy loss, although the study asks for it.
     """
 
     cells: Cells
@@ -81,25 +70,14 @@ def plan(
 ) -> Plan:
     """Return the cells of all points, each checked. Equal cells are listed once, in order of first appearance.
 
-    Parameters
-    ----------
-    blocks : mapping of str to iterable
-        The points of each block by the block's name. They are read one by one.
-    mechanism : type
-        The class of the mechanism.
-    options : mapping
-        The mechanism's own settings.
-    load : callable
-        A function (data name, k) that returns Counts.
-    noises : mapping
-        The spec (family, calibration) of each noise by name.
-    invalid : str
-        "refuse" raises UserError at the first point that violates a precondition; "skip" leaves such points out and
-        lists them.
-    share : sequence of str
-        The axes along which cells share one random stream.
-    losses : bool
-        True if a run also draws privacy losses where they are known. The laws of these cells say so.
+    - blocks: the points of each block by the block's name, read one by one.
+    - options: the mechanism's own settings.
+    - load: a function (data name, k) that returns Counts.
+    - noises: the spec (family, calibration) of each noise by name.
+    - invalid: "refuse" raises UserError at the first point that violates a precondition; "skip" leaves it out and lists
+      it.
+    - share: the axes along which cells share one random stream.
+    - losses: True if a run also draws privacy losses where they are known. The laws of these cells say so.
     """
     cells = Packer()
     counts: dict[str, Any] = {}

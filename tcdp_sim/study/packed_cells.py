@@ -24,22 +24,9 @@ ID_BYTES = 32
 class Cell:
     """A point of the sweep.
 
-    Parameters
-    ----------
-    id : str
-        The sha256 of the canonical law.
-    law : mapping
-        The description, as plain data, from which a worker builds the mechanism.
-    coords : mapping
-        The value of each axis; None if the law does not depend on the axis.
-    counts : str
-        The digest of its data; "" without data.
-    guarantee : str
-        The guarantee of its noise.
-    noise : str
-        The noise with its parameters.
-    work : float
-        Approximate number of random numbers per trial.
+    `id` is the sha256 of the canonical law, and `law` is the plain data from which a worker builds the mechanism.
+    `coords` has the value of each axis, None if the law does not depend on it. `counts` is the digest of the data, ""
+    without data. `work` is the approximate number of random numbers per trial.
     """
 
     id: str
@@ -59,16 +46,9 @@ class Cell:
 class Cells(Sequence[Cell]):
     """A sequence of cells in the order of the config. Cells are unpacked on demand; a million take about 150 MB.
 
-    Parameters
-    ----------
-    packs : sequence of bytes
-        All fields but the id, of PACK cells each.
-    ids : bytes
-        The ids of all packed cells, ID_BYTES each.
-    work : array
-        The approximate number of random numbers per trial of each packed cell.
-    rows : array, optional
-        The packed cells that belong to the sequence, ascending; all by default.
+    `packs` has all fields but the id, of PACK cells each, and `ids` has ID_BYTES for each packed cell. `work` is the
+    approximate number of random numbers per trial of each. `rows` are the packed cells of the sequence, ascending; None
+    for all.
     """
 
     def __init__(self, packs: Sequence[bytes], ids: bytes, work: Floats, rows: Ints | None = None) -> None:

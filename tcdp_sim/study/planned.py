@@ -27,16 +27,9 @@ class OfSettings:
 
 @dataclass(frozen=True)
 class Planned(OfSettings):
-    """A plan as far as the progress of its run depends on it.
+    """A plan as far as the progress of its run depends on it: settings, and the first cell of each law.
 
-    Parameters
-    ----------
-    settings : Settings
-        The settings of the study.
-    laws : Cells
-        The cells to simulate: the first cell of each law.
-    notes : sequence of str
-        A line for each deviation from the config.
+    `notes` has a line for each deviation from the config.
     """
 
     settings: Settings

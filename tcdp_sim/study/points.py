@@ -52,19 +52,8 @@ class Points(Iterable[Point]):
 def points(block: Mapping[str, Any], valid: Mapping[str, Axis], where: str = "sweep") -> Points:
     """Return the points of a block, multiplied out.
 
-    Parameters
-    ----------
-    block : mapping
-        Axes and their values, and the keywords `zip`, `where` and `cells`.
-    valid : mapping of str to Axis
-        The axes that a block may have, such as those of a mechanism.
-    where : str
-        The name of the block in error messages.
-
-    Raises
-    ------
-    UserError
-        If a key or a value is not valid.
+    A block has axes and their values, and the keywords `zip`, `where` and `cells`. `valid` has the axes that it may
+    have, and `where` is its name in error messages.
     """
     axes = {}
     for key in block:
@@ -95,21 +84,7 @@ def points(block: Mapping[str, Any], valid: Mapping[str, Axis], where: str = "sw
 def axis_values(axis: Axis, key: str, value: Any, where: str = "sweep") -> list[Any]:
     """Return the values that a key of a sweep gives its axis: k = [10, 100] for log10_k = [1, 2].
 
-    Parameters
-    ----------
-    axis : Axis
-        The axis that is given.
-    key : str
-        The name of the axis, or log10_ and the name.
-    value : object
-        A scalar, a list or a range.
-    where : str
-        The name of the block in error messages.
-
-    Raises
-    ------
-    UserError
-        If the value is not valid.
+    `value` is a scalar, a list or a range, and `where` is the name of the block in error messages.
     """
     place = f"{where}.{key}"
     if axis.kind == "plain":
@@ -165,17 +140,8 @@ def _known_by(value: Any) -> Any:
 def plain(where: str, value: Any) -> Any:
     """Return a value as plain data: numbers, texts, True, False, None, and tuples and dicts of these.
 
-    Parameters
-    ----------
-    where : str
-        The name of the axis in error messages.
-    value : object
-        The value, also an array or a number of NumPy.
-
-    Raises
-    ------
-    UserError
-        If it is something else, NaN, or a text that is not UTF-8.
+    The value may be one of NumPy. Raise UserError, with the axis `where`, for anything else, for NaN, and for a text
+    that is not UTF-8.
     """
     if type(value) in (int, bool, type(None)) or (type(value) is str and _is_utf8(value)):
         return value

@@ -35,23 +35,12 @@ def other_hashes() -> Iterator[None]:
 def common_part(call: Callable[[int, int], Draws], trials: int, most: int) -> tuple[str, ...]:
     """Return the names of numbers that have a random-looking part in common with every generator.
 
+    `call(i, trials)` is the function with its generator number i, and `most` is the most trials to spend on the first
+    calls. Numbers of exchangeable trials are named with probability CERTAIN at most.
+
     The test is Friedman's: the trials of a call are ranked, and the ranks of a trial are added up over calls with other
-    generators. Of numbers that follow from the generator, each order of the trials is equally likely. A common part
-    that is a pattern along the trials, such as an index, is no random number.
-
-    Parameters
-    ----------
-    call : callable
-        The function with a generator of some number from 0: call(number, trials).
-    trials : int
-        Number of trials of a call.
-    most : int
-        The most trials to spend on the first calls.
-
-    Returns
-    -------
-    tuple of str
-        The names. None of exchangeable trials is among them, except with probability CERTAIN.
+    generators. If numbers follow from the generator, each order of the trials is equally likely. A common part that is
+    a pattern along the trials, such as an index, is no random number.
     """
     trials = min(trials, MOST, most // FIRST)
     if trials < FEWEST:

@@ -76,6 +76,8 @@ def optimal_noise(
 ) -> Calibrated[LatticeNoise | LatticeMixture]:
     """Return the additive noise of least cost under a guarantee, with bounds on the least cost of any noise.
 
+    The proof is derived here. It stands in the docstring of the module `tcdp_sim.calibration.optimal.best_noise`.
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -100,10 +102,6 @@ def optimal_noise(
     ValueError
         If the guarantee or the objective is not valid, or the noise would need too many points.
 
-    References
-    ----------
-    The proof is derived here. It stands in the docstring of the module `tcdp_sim.calibration.optimal.best_noise`.
-
     Examples
     --------
     >>> from tcdp_sim.privacy import PureDP
@@ -125,6 +123,8 @@ def best_lattice_noise(
 
     The result is that of `optimal_noise`, except for mean squares under ApproxDP.
 
+    The proof is derived here. It stands in the docstring of the module `tcdp_sim.calibration.optimal.best_noise`.
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -144,10 +144,6 @@ def best_lattice_noise(
     ------
     ValueError
         If the guarantee or the objective is not valid, or the noise would need too many points.
-
-    References
-    ----------
-    The proof is derived here. It stands in the docstring of the module `tcdp_sim.calibration.optimal.best_noise`.
 
     Examples
     --------

@@ -26,6 +26,9 @@ class LatticeMixture(Noise):
     has to be its own mirror image. At any other move the supports are disjoint. `pdf` and `logpdf` give the probability
     of a point.
 
+    Derived here. `tcdp_sim.calibration.optimal.least_square` proves that such noise has the least mean square under
+    (epsilon, delta)-DP.
+
     Parameters
     ----------
     first : tuple of float
@@ -38,11 +41,6 @@ class LatticeMixture(Noise):
     ValueError
         If a table is empty or not finite, two runs share a lattice (mirrored or not), or a run on the integers or
         half-integers is not its own mirror image.
-
-    References
-    ----------
-    Derived here. `tcdp_sim.calibration.optimal.least_square` proves that such noise has the least mean square under
-    (epsilon, delta)-DP.
 
     Examples
     --------

@@ -22,18 +22,9 @@ from tcdp_sim.core.arrays import Floats
 class LatticeProblem:
     """The problem to minimise the mean cost over the points x = offset + i of both signs, with offset 0 or 1/2.
 
-    Attributes
-    ----------
-    cost : array
-        The costs of x_0 .. x_last.
-    tail_cost : float
-        The sum of cost(x) ratio^(x - x_last) over x >= x_last.
-    fall : float
-        Minus the log of the ratio.
-    orders : array
-        The constrained orders, >= 1.
-    rho : float
-        The bound for one coordinate, in nats.
+    `cost` has the costs of x_0 .. x_last, and `tail_cost` is the sum of cost(x) ratio^(x - x_last) over x >= x_last.
+    `fall` is minus the log of the ratio, `orders` are the constrained orders (>= 1), and `rho` is the bound for one
+    coordinate, in nats.
     """
 
     offset: float

@@ -20,24 +20,9 @@ _ROUNDING = 1e-15  # relative: two logarithms and a quotient
 
 
 class StepEnd(NamedTuple):
-    """The largest number of errors for which some noise keeps the quantile of the largest at `quantile`.
+    """The largest number of errors (real) for which some noise keeps the quantile of the largest at `quantile`.
 
-    Parameters
-    ----------
-    quantile : float
-        The quantile of the largest error in counts, a multiple of 1/2.
-    errors : Bounds
-        Bounds on the number of errors, a real number. For more errors no noise keeps the quantile.
-
-    References
-    ----------
-    The optimality of the noise is derived in the docstring of the module `tcdp_sim.calibration.optimal.best_noise`.
-
-    Examples
-    --------
-    >>> from tcdp_sim.core.numerics import Bounds
-    >>> StepEnd(1.5, Bounds(10.0, 10.5, 11.0)).errors.upper
-    11.0
+    `quantile` is in counts, a multiple of 1/2. For more than errors.upper errors no noise keeps the quantile.
     """
 
     quantile: float
@@ -47,44 +32,14 @@ class StepEnd(NamedTuple):
 def step_ends(
     guarantee: Guarantee, fewest: float, most: float, steps: int, *, level: float = 0.95, coordinates: int = 1
 ) -> list[StepEnd]:
-    """Return the ends of up to `steps` steps of the least quantile of the largest error.
+    """Return the ends of up to `steps` steps of the least quantile of the largest error, in ascending order.
 
-    The steps are evenly spaced over quantiles, from about that of `fewest` errors to that of `most`. For up to
-    errors.lower errors some noise with the guarantee keeps the `level`-quantile of the largest at `quantile` or below.
-    For more than errors.upper errors every noise has it above.
-
-    Parameters
-    ----------
-    guarantee : Guarantee
-        The guarantee, as for `optimal_noise`.
-    fewest, most : float
-        The range of the number of errors, 1 <= fewest <= most <= 1e100.
-    steps : int
-        The largest number of steps, from 1 to 1000.
-    level : float
-        The level of the quantile, in (0, 1).
-    coordinates : int
-        The number of counts that change by exactly one each, from 1 to 10^6.
-
-    Returns
-    -------
-    list of StepEnd
-        The ends in ascending order. errors.upper is inf if the tail there is too small for a lower bound.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, a search would take too long, or a tail is no float.
-
-    References
-    ----------
-    The optimality of the noise is derived in the docstring of the module `tcdp_sim.calibration.optimal.best_noise`.
-
-    Examples
-    --------
-    >>> from tcdp_sim.privacy import PureDP
-    >>> [end.quantile for end in step_ends(PureDP(1.0), 10, 1000, 3)]
-    [4.5, 6.5, 9.0]
+    The steps are evenly spaced over quantiles, from about the one of `fewest` errors to the one of `most`, with 1 <=
+    fewest <= most <= 1e100 and at most 1000 steps. For up to errors.lower errors some noise with the guarantee keeps
+    the `level`-quantile of the largest at `quantile` or below. For more than errors.upper errors every noise has it
+    above; errors.upper is inf if the tail there is too small for a lower bound. `coordinates` is the number of counts
+    that change by exactly one each, from 1 to 10^6. Raise ValueError if a search would take too long, or a tail is no
+    float.
     """
     fewest = real("fewest", fewest, 1, 1e100, closed=True)
     most = real("most", most, fewest, 1e100, closed=True, finite=False)

@@ -67,6 +67,9 @@ def amplify(
     else it was tried (row T.T11 of the papers). The method `certified` applies everywhere. Where Theorem 11 applies, it
     gave at most 2.78 s^2 rho in place of 13 s^2 rho. The guarantee (s^2 rho, omega) would be false.
 
+    Source: Balle et al. (2018), Theorems 6 and 8 to 11 [BBG18]; Bun et al. (2018), Theorems 11 and 12 and Lemma 15
+    [BDRS18]; Wang et al. (2019), Theorem 9 [WBK19].
+
     Parameters
     ----------
     guarantee : Guarantee, RenyiBound or callable
@@ -100,12 +103,6 @@ def amplify(
     ------
     ValueError
         If nothing is proved; the message names the precondition. Also if an argument does not fit the guarantee.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 6 and 8 to 11, https://arxiv.org/abs/1807.01647
-    Bun, Dwork, Rothblum, Steinke (2018), Theorems 11 and 12 and Lemma 15, https://doi.org/10.1145/3188745.3188946
-    Wang, Balle, Kasiviswanathan (2019), Theorem 9, https://arxiv.org/abs/1808.00087
 
     Examples
     --------

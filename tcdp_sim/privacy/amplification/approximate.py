@@ -1,4 +1,4 @@
-"""Pure and approximate DP under subsampling, by Theorems 8 to 11 of Balle-Barthe-Gaboardi 2018."""
+"""Pure and approximate DP under subsampling, by Theorems 8 to 11 of Balle-Barthe-Gaboardi 2018 [BBG18]."""
 
 from math import exp, expm1, fsum, inf, log1p
 

@@ -18,7 +18,7 @@ _ROOM = 1e-9  # relative allowance for quadrature and rounding
 
 
 def theorem_11(base: TCDP, s: float) -> TCDP:
-    """Return (13 s^2 rho, log(1/s) / (4 rho))-tCDP by Theorem 11 of Bun-Dwork-Rothblum-Steinke 2018.
+    """Return (13 s^2 rho, log(1/s) / (4 rho))-tCDP by Theorem 11 of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18].
 
     Raise ValueError unless rho <= 0.1, s <= 0.1 and omega >= log(1/s) / (2 rho).
     """
@@ -31,7 +31,7 @@ def theorem_11(base: TCDP, s: float) -> TCDP:
 
 
 def theorem_12(base: TCDP, s: float) -> TCDP:
-    """Return (13 s^2 rho, omega'/2)-tCDP by Theorem 12 of Bun-Dwork-Rothblum-Steinke 2018.
+    """Return (13 s^2 rho, omega'/2)-tCDP by Theorem 12 of Bun-Dwork-Rothblum-Steinke 2018 [BDRS18].
 
     The omega' is the largest one up to omega that meets condition (5). The right half of the condition is
     omega' <= 2 + W(rho e^(-2 rho) / s) / rho, with Lambert's W. Raise ValueError unless rho <= 0.1 and omega > 2, or if

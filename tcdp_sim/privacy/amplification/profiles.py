@@ -44,6 +44,8 @@ def amplified_profile(
     - "poisson_substitution": eta ((1 - b) delta(eps) + b delta_sub(eps)) with b = e^(eps' - eps). This bound comes from
       an unnatural pairing and is not known to be tight.
 
+    Source: Balle et al. (2018), Theorems 8 to 11 [BBG18].
+
     Parameters
     ----------
     profile : callable
@@ -70,10 +72,6 @@ def amplified_profile(
     ------
     ValueError
         If an argument is outside its range or does not fit the scheme.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 8 to 11, https://arxiv.org/abs/1807.01647
 
     Examples
     --------
@@ -102,6 +100,8 @@ def group_delta(profile: Profile, size: int, epsilon: float) -> float:
 
     With k = size it is (e^eps - 1) / (e^(eps/k) - 1) delta(eps/k), at most 1.
 
+    Source: Balle et al. (2018), group-privacy profiles [BBG18].
+
     Parameters
     ----------
     profile : callable
@@ -115,15 +115,6 @@ def group_delta(profile: Profile, size: int, epsilon: float) -> float:
     -------
     float
         The delta of the group, in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If size is not a whole number, or epsilon is negative.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), group-privacy profiles, https://arxiv.org/abs/1807.01647
 
     Examples
     --------

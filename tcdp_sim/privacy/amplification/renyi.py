@@ -40,13 +40,13 @@ def lemma_15(bound: RenyiBound, s: float) -> RenyiBound:
     that G'' >= 0. Now G'' w^(a+1) / (a (a-1) s^2) = (1-c) w^(2a-1) + c (w v)^(a-2) (w/r)^3 - 1. By the inequality of
     the means the first two terms are at least e^h, with h = (2a-1 - c (a-2)) log w + c (a-2) log v - 3 c log r. With
     log w >= s log r and log v >= -s log r, h >= ((2a-1) s - c b) log r = 0. (For additive symmetric noise see Theorem 5
-    of Mironov-Talwar-Zhang 2019.) Under substitution the lemma's pair is not the worst: erratum S3.
+    of Mironov et al. 2019 [MTZ19].) Under substitution the lemma's pair is not the worst: erratum S3.
     """
     return _between_whole_orders(bound, s, lambda a: _log_sum(_lemma_15_terms(bound, s, a)))
 
 
 def wang_2019(bound: RenyiBound, s: float) -> RenyiBound:
-    """Return the bound of sampling without replacement under substitution, by Theorem 9 of Wang et al. 2019.
+    """Return the bound of sampling without replacement under substitution, by Theorem 9 of Wang et al. 2019 [WBK19].
 
     The theorem holds for any mechanism.
     """
@@ -65,11 +65,11 @@ def cheat_sheet(bound: RenyiBound, s: float) -> RenyiBound:
 def certified(bound: RenyiBound, s: float) -> RenyiBound:
     """Return the bound by the privacy profile, for any order below bound.highest.
 
-    The Renyi bound gives a profile (Canonne-Kamath-Steinke 2020). Sampling makes it s delta at w = 1 + s (e^eps - 1),
-    by Theorem 8 or 9 of Balle-Barthe-Gaboardi 2018. A profile bounds D_a by log(1 + a (a-1) s^2 integral of (w^(a-2) +
-    w^(-a-1)) e^eps delta(eps)) / (a - 1), by their Theorem 6. The bound holds for any mechanism, without replacement
-    under substitution and for Poisson sampling under add/remove. Between the nodes the true profile is below its
-    chords, because it is convex in e^eps. The quadrature of the smooth weights is exact to 1e-12.
+    The Renyi bound gives a profile (Canonne-Kamath-Steinke 2020 [CKS20]). Sampling makes it s delta at w = 1 + s (e^eps
+    - 1), by Theorem 8 or 9 of Balle-Barthe-Gaboardi 2018 [BBG18]. A profile bounds D_a by log(1 + a (a-1) s^2 integral
+    of (w^(a-2) + w^(-a-1)) e^eps delta(eps)) / (a - 1), by their Theorem 6. The bound holds for any mechanism, without
+    replacement under substitution and for Poisson sampling under add/remove. Between the nodes the true profile is
+    below its chords, because it is convex in e^eps. The quadrature of the smooth weights is exact to 1e-12.
     """
 
     def curve(order: float) -> float:
@@ -108,7 +108,7 @@ def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
 
 @lru_cache(maxsize=64)
 def _profile(bound: RenyiBound, highest: float) -> "tuple[Floats, Floats, float, float]":
-    """Return the privacy profile that the Renyi bound implies (Canonne-Kamath-Steinke 2020).
+    """Return the privacy profile that the Renyi bound implies (Canonne-Kamath-Steinke 2020 [CKS20]).
 
     The parts are the nodes epsilon, log delta at each, log delta by the highest order at the last node, and the rate
     (order - 1) of that order.

@@ -11,19 +11,11 @@ from tcdp_sim.privacy.relation import known_relation
 
 @dataclass(frozen=True)
 class Scheme:
-    """A sampling scheme with two neighbouring relations: that of the answer, and that of its base mechanism.
+    """A sampling scheme with the relation of data sets, `outer`, and the relation of subsamples, `base`.
 
-    Attributes
-    ----------
-    outer : str
-        The relation between data sets under which the answer holds.
-    base : str
-        The relation between subsamples under which the base mechanism's guarantee holds.
-    natural : bool
-        True if there are couplings that keep the distances of neighbours, so that the bound is tight
-        (Balle-Barthe-Gaboardi 2018, Section 4).
-    replaces : bool
-        True if a record may be drawn more than once.
+    The answer holds under `outer`, and the guarantee of the base mechanism under `base`. `natural` is True if there are
+    couplings that keep the distances of neighbours, so that the bound is tight (Balle et al. (2018), Section 4
+    [BBG18]). `replaces` is True if a record may be drawn more than once.
     """
 
     outer: str
@@ -57,36 +49,9 @@ def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
 
 
 def draw_sizes(sampling_probability: float, records: int | None) -> tuple[int, int]:
-    """Return the number of records and the number of draws of a scheme with replacement.
+    """Return the number of records n and the number of draws m = `sampling_probability` n of a scheme with replacement.
 
-    Parameters
-    ----------
-    sampling_probability : float
-        Number of draws over the number of records, in (0, 1].
-    records : int
-        Number of records n, at least 1.
-
-    Returns
-    -------
-    n : int
-        The number of records.
-    m : int
-        The number of draws.
-
-    Raises
-    ------
-    ValueError
-        If records is not a whole number, or the number of draws is not whole (to 1e-9) and at least 1.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 8 to 11, https://arxiv.org/abs/1807.01647
-
-    Examples
-    --------
-    >>> from tcdp_sim.privacy.amplification.schemes import draw_sizes
-    >>> draw_sizes(0.01, 1000)
-    (1000, 10)
+    Raise ValueError if m is not whole (to 1e-9) and at least 1. Source: Balle et al. (2018), Theorems 8 to 11 [BBG18].
     """
     s = scalar("sampling_probability", sampling_probability, 0, 1, finite=False)
     if records is None:
@@ -100,35 +65,10 @@ def draw_sizes(sampling_probability: float, records: int | None) -> tuple[int, i
 
 
 def draw_count_probabilities(sampling_probability: float, records: int | None) -> list[float]:
-    """Return the probabilities that a given record is drawn 1, 2, ... times with replacement.
+    """Return P[one given record is drawn k times] for k = 1, 2, ... of the draws with replacement of `draw_sizes`.
 
-    Parameters
-    ----------
-    sampling_probability : float
-        Number of draws m over the number of records n, in (0, 1].
-    records : int
-        Number of records n, at least 1.
-
-    Returns
-    -------
-    list of float
-        P[one given record is drawn k times] for k = 1, 2, ... The list ends before the first probability below 1e-299;
-        `draw_count_tail` gives the rest.
-
-    Raises
-    ------
-    ValueError
-        If the arguments are not valid, as in `draw_sizes`.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorem 10, https://arxiv.org/abs/1807.01647
-
-    Examples
-    --------
-    >>> from tcdp_sim.privacy.amplification.schemes import draw_count_probabilities
-    >>> draw_count_probabilities(1.0, 2)
-    [0.5, 0.25]
+    The list ends before the first probability below 1e-299; `draw_count_tail` gives the rest. Source: Balle et al.
+    (2018), Theorem 10 [BBG18].
     """
     n, m = draw_sizes(sampling_probability, records)
     if n == 1:
@@ -140,36 +80,9 @@ def draw_count_probabilities(sampling_probability: float, records: int | None) -
 
 
 def draw_count_tail(sampling_probability: float, records: int | None, times: int) -> float:
-    """Return the probability that a given record is drawn more than `times` times, with replacement.
+    """Return an upper bound on P[one given record is drawn more than `times` times], exact up to terms below 1e-299.
 
-    Parameters
-    ----------
-    sampling_probability : float
-        Number of draws m over the number of records n, in (0, 1].
-    records : int
-        Number of records n, at least 1.
-    times : int
-        Number of draws of the record, at least 1.
-
-    Returns
-    -------
-    float
-        An upper bound on the probability. It is exact up to terms below 1e-299.
-
-    Raises
-    ------
-    ValueError
-        If the arguments are not valid, as in `draw_sizes`.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorem 10, https://arxiv.org/abs/1807.01647
-
-    Examples
-    --------
-    >>> from tcdp_sim.privacy.amplification.schemes import draw_count_tail
-    >>> round(draw_count_tail(1.0, 2, 1), 6)
-    0.25
+    The draws are those of `draw_sizes`, and `times` is at least 1. Source: Balle et al. (2018), Theorem 10 [BBG18].
     """
     n, m = draw_sizes(sampling_probability, records)
     chances = draw_count_probabilities(sampling_probability, records)
@@ -185,39 +98,10 @@ def _once_more(chance: float, n: int, m: int, k: int) -> float:
 
 
 def inclusion_probability(sampling_probability: float, scheme: str, records: int | None = None) -> float:
-    """Return the probability that a given record is drawn at all.
+    """Return the probability that a given record is drawn at all: s, or 1 - (1 - 1/n)^m with replacement.
 
-    The probability is s, or 1 - (1 - 1/n)^m with replacement. It is the total variation distance between the subsamples
-    of neighbours.
-
-    Parameters
-    ----------
-    sampling_probability : float
-        Fraction s of the records that is sampled, in (0, 1].
-    scheme : str
-        Name of the sampling scheme, one of `SCHEMES`.
-    records : int, optional
-        Number of records n, at least 1, which the schemes with replacement need.
-
-    Returns
-    -------
-    float
-        The probability, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If the arguments are not valid, as in `draw_sizes`.
-
-    References
-    ----------
-    Balle, Barthe, Gaboardi (2018), Theorems 8 to 11, https://arxiv.org/abs/1807.01647
-
-    Examples
-    --------
-    >>> from tcdp_sim.privacy.amplification.schemes import inclusion_probability
-    >>> round(inclusion_probability(0.01, "with_replacement", 1000), 6)
-    0.009955
+    It is the total variation distance between the subsamples of neighbours. `records` is needed with replacement.
+    Source: Balle et al. (2018), Theorems 8 to 11 [BBG18].
     """
     if records is not None:
         whole("records", records)
