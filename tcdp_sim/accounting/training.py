@@ -18,7 +18,7 @@ from tcdp_sim.noise import Gaussian
 
 _KNOWN_ORDER = "at most: an adversary who knows the order; at least: an attack on the largest output"
 _EXACT = "attained; both ends differ by numerical errors"
-_SHIFTED = "a record that is added shifts later ones into other batches, so no amplification is proved"
+_SHIFTED = "a record that is added shifts later ones: nothing is proved"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def _poisson(run: Run) -> Found:
 
 def _cut(run: Run) -> Found:
     step = Sampled(Additive(run.noise), run.rate, records=run.records, most=run.most)
-    reason = "what is cut depends on the number of records; only zero_out has a proved pair"
+    reason = "what is cut depends on the number of records: only zero_out has a proved pair"
     return {"add_remove": reason, "zero_out": (step, run.steps * run.epochs), "substitute": reason}
 
 
@@ -77,7 +77,7 @@ def _bins(run: Run) -> Found:
 
 
 def _fixed_size(run: Run) -> Found:
-    reason = "the size of a batch is fixed, so only substitution has a proved pair"
+    reason = "the size of a batch is fixed: only substitution has a proved pair"
     step = Sampled(Additive(run.noise, 2.0), run.rate, "without_replacement")
     return {"add_remove": reason, "zero_out": reason, "substitute": (step, run.steps * run.epochs)}
 
@@ -172,15 +172,16 @@ class TrainingReport:
         yield f"{about['sampler']}: {about['words']}"
         size = "{records:,} records, batches of {batch:,}, {epochs:,} epochs of {steps:,} steps"
         yield f"{size.format(**about)}, noise multiplier {about['sigma']:g}"
-        yield f"at delta = {about['delta']:g}:"
-        yield f"  epsilon that libraries print     {from_above(self.printed)}   ({self.assumed})"
+        heading = f"epsilon at delta = {about['delta']:g}"
+        yield f"{heading:<26}{'at least':>10}{'at most':>10}"
+        yield f"{'  libraries print':<36}{from_above(self.printed):>10}   {self.assumed}"
         for row in self.rows:
-            name = f"  {row.relation}: epsilon"
-            if row.epsilon is None:
-                yield f"{name:<34} none: {row.reason}"
-            else:
-                ends = f"at least {from_below(row.epsilon.lower)}, at most {from_above(row.epsilon.upper)}"
-                yield f"{name:<34} {ends}   ({row.reason})"
+            least = most = "-"
+            if row.epsilon is not None:
+                least, most = from_below(row.epsilon.lower), from_above(row.epsilon.upper)
+            reason = "" if row.epsilon is not None else f"   {row.reason}"
+            yield f"{f'  {row.relation}':<26}{least:>10}{most:>10}{reason}"
+        yield from dict.fromkeys(f"({row.reason})" for row in self.rows if row.epsilon is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data; an end without a finite value is None."""

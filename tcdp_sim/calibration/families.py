@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from tcdp_sim.calibration.limits import MOST_COORDINATES, valid_step
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import Bounds
@@ -17,8 +18,6 @@ from tcdp_sim.privacy.least_rho import pure_epsilon
 from tcdp_sim.privacy.magnitudes import need_moderate
 
 METHODS = ("paper", "tight")
-MOST_COORDINATES = 10**15  # far beyond any query, and still exact as a float
-_FINE = "discrete_gaussian"
 
 
 def calibrate(
@@ -124,13 +123,6 @@ def calibrate(
     if not (by_theorem or np.isfinite(value)):
         raise ValueError(f"objective of {noise} is {value}; valid: a finite number")
     return Calibrated(noise, guarantee, Bounds(-np.inf, value, value + 1e-11 * abs(value)), how)
-
-
-def valid_step(noise_class: type[Noise], step: float) -> float:
-    """Return the step, which is 1 unless the family has a parameter of this name."""
-    if scalar("step", step, 0) != 1 and "step" not in noise_class.parameters():
-        raise ValueError(f"step = {step:g} is not valid for {noise_class.family}; valid: 1, or a noise such as {_FINE}")
-    return float(step)
 
 
 def _on_lattice(noise: Noise, sensitivity: float, step: float) -> Noise:

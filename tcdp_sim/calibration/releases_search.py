@@ -9,7 +9,7 @@ from tcdp_sim.accounting import Additive, Claimed, Ledger, Release, tight_rho
 from tcdp_sim.accounting.joined import joined
 from tcdp_sim.accounting.least_factor import least_factor
 from tcdp_sim.calibration.calibrated_releases import CalibratedReleases
-from tcdp_sim.calibration.families import MOST_COORDINATES, valid_step
+from tcdp_sim.calibration.limits import MOST_COORDINATES, valid_step
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.core.numerics import Bounds

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tcdp_sim.calibration.all_orders import SLACK, holds_at_all_orders
-from tcdp_sim.calibration.families import MOST_COORDINATES
+from tcdp_sim.calibration.limits import MOST_COORDINATES
 from tcdp_sim.calibration.optimal import best_lattice_noise
 from tcdp_sim.calibration.tail_orders import least_order
 from tcdp_sim.core.arrays import Floats

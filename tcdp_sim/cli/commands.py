@@ -397,7 +397,7 @@ COMMANDS = {
     ),
     "list": Command(_list, ("[FOLDER]",), "list the runs in a folder: start, progress, contradictions"),
     "describe": Command(_describe, ("EXPERIMENT",), "print the question, axes and observables of an experiment"),
-    "new": Command(_new, ("EXPERIMENT",), "print the file of a study to start from: every key with its default"),
+    "new": Command(_new, ("EXPERIMENT",), "print the file of a study (or of `account`) to start from"),
     "schema": Command(_schema, (), "print a JSON schema of such files, with which editors complete and check keys"),
     "cheat-sheet": Command(
         cheat_sheet.main,

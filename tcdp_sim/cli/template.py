@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from importlib import resources
 
 from rich.console import Console
 
@@ -34,9 +35,16 @@ ALSO = "# Further blocks by name; their keys replace those of `sweep`. Null swit
 PATHS = "# Your own table is data: {path: visits.csv, column: clinic, domain: 5000}. Its path is relative to this file."
 
 
+ACCOUNT = "account"  # the file of this command has no experiment
+
+
 def main(experiment: str, console: Console) -> None:
-    """Print the file of the default study of an experiment. Raises UserError for an unknown name."""
-    known("experiment", experiment, groups.options("experiment"))
+    """Print the file of the default study of an experiment, or of an account. Raises UserError for another name."""
+    known("experiment", experiment, [*groups.options("experiment"), ACCOUNT])
+    if experiment == ACCOUNT:
+        text = resources.files("tcdp_sim.cli").joinpath("templates", "account.yaml").read_text("utf-8")
+        console.print(text.rstrip(), markup=False)
+        return
     console.print("\n".join(_lines(settings(composed({"experiment": experiment})))), markup=False)
 
 
