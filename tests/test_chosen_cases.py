@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from chosen_cases import affordable, mark_slow, picked
+from chosen_cases import affordable, kept_cases, mark_kept, mark_slow, picked
 from cpu_times import test_of
 
 AXES = {"k": (10, 1e6, 1e12), "noise": ("a", "b", "c", "d"), "rho": (0.1, 0.2, 0.3, 0.4, 0.5)}
@@ -150,6 +150,12 @@ def test_a_case_that_is_marked_as_kept_always_runs(case):
     assert [one for one in items if one not in slow(items)] == [items[case]]
 
 
+def test_a_case_that_the_file_names_is_marked_as_kept():
+    items = items_of("a", 3)
+    mark_kept(items, {items[1].nodeid, "file::b[1]"})
+    assert [[mark.name for mark in one.added] for one in items] == [[], ["kept"], []]
+
+
 def collected(*words):
     """Return the names of the tests that pytest would run."""
     call = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "tests/test_bounds.py", *words]
@@ -168,6 +174,23 @@ def test_pytest_runs_what_the_seconds_allow():
 
 def is_slow(node):
     return any("mark.slow" in ast.unparse(each) for each in node.decorator_list)
+
+
+def is_there(name):
+    """Whether a test has this name and is not marked slow."""
+    file, function = test_of(name).split("::")
+    nodes = ast.walk(ast.parse((ROOT / file).read_text("utf-8"))) if (ROOT / file).exists() else ()
+    return any(isinstance(node, ast.FunctionDef) and node.name == function and not is_slow(node) for node in nodes)
+
+
+def test_the_cases_of_the_file_are_there_and_run(request):
+    """None has another name by now, or is marked as slow. Which cases a test has is known if it is collected, too."""
+    names = kept_cases()
+    assert names == sorted(set(names))
+    assert [name for name in names if not is_there(name)] == []
+    run = {item.nodeid for item in request.session.items}
+    tests = set(map(test_of, run))
+    assert [name for name in names if test_of(name) in tests and name not in run] == []
 
 
 def is_wholly_slow(path):

@@ -307,8 +307,8 @@ class Ledger:
         self,
         form: str = "md",
         *,
-        deltas: Iterable[float] = (1e-6,),
-        epsilons: Iterable[float] = (),
+        delta: float | Iterable[float] = 1e-6,
+        epsilon: float | Iterable[float] = (),
         tolerance: float = 1e-4,
         title: str | None = None,
         unit: str | None = None,
@@ -326,7 +326,7 @@ class Ledger:
         form : {"md", "json"}
             One page of Markdown with numbers that are rounded to the safe side, or JSON with all digits, of the schema
             `tcdp_sim/accounting/statements/schema.json`.
-        deltas, epsilons : iterable of float
+        delta, epsilon : float or iterable of float
             The deltas at which epsilon is stated, in [0, 1], and the epsilons at which delta is stated, at least 0.
         tolerance : float
             The aim for the distance of the ends of an epsilon, relative to the upper one, above 0.
@@ -356,7 +356,7 @@ class Ledger:
         choice("form", form, ("md", "json"))
         given = (title, unit, population, period, contact)
         about = dict(zip(statement.PUBLISHER, given, strict=True))
-        found = statement.statement(self, deltas, epsilons, scalar("tolerance", tolerance, 0), about)
+        found = statement.statement(self, delta, epsilon, scalar("tolerance", tolerance, 0), about)
         return page.markdown(found) if form == "md" else json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod

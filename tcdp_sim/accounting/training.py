@@ -233,7 +233,7 @@ def training_report(
     drop_last : bool
         True if a last short batch of an epoch is left out, so that the number of steps is rounded down.
     most : int, optional
-        The largest number of records that are used of a sample of "poisson_cut", from 1 to `records`.
+        The largest number of records that are used of a Poisson sample, from 1 to `records`.
 
     Returns
     -------

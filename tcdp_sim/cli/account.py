@@ -38,7 +38,7 @@ def main(console: Any, file: str, **given: str) -> int:
         return _training(console, file, value, given)
     ledger = _ledger(file, value)
     deltas, epsilons = (_numbers(file, key, given.get(key, value.get(key))) for key in ("delta", "epsilon"))
-    questions = {"deltas": deltas or ([] if epsilons else [1e-6]), "epsilons": epsilons}
+    questions = {"delta": deltas or ([] if epsilons else [1e-6]), "epsilon": epsilons}
     about = {key: str(value[key]) for key in PUBLISHER if value.get(key) is not None}
     try:
         page, data = (ledger.statement(form, **questions, **about) for form in ("md", "json"))

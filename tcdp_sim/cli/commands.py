@@ -414,7 +414,7 @@ COMMANDS = {
     "account": Command(
         _account,
         ("FILE",),
-        "print what the releases of FILE.yaml reveal together, and write a statement; check one (FILE.json)",
+        "state what the releases of FILE.yaml reveal together; check a statement (FILE.json)",
         account.WORDS,
         details=account.HELP,
     ),

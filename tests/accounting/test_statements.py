@@ -46,12 +46,12 @@ def _stated(ledger):
     ],
 )
 def test_the_same_numbers_again(ledger):
-    text = ledger.statement("json", deltas=[1e-5, 1e-9], epsilons=[0.5], **WHAT)
+    text = ledger.statement("json", delta=[1e-5, 1e-9], epsilon=[0.5], **WHAT)
     data = json.loads(text)
     jsonschema.validate(data, SCHEMA)
     again = Ledger.from_statement(text)
     assert again == ledger
-    assert again.statement("json", deltas=[1e-5, 1e-9], epsilons=[0.5], **WHAT) == text
+    assert again.statement("json", delta=[1e-5, 1e-9], epsilon=[0.5], **WHAT) == text
     for row in data["epsilon"]:
         assert again.epsilon(row["delta"]) == pytest.approx((row["lower"], row["estimate"], row["upper"]), abs=0)
     assert data["risks"]["attack"]["upper"] == ledger.attack(0.5).upper
@@ -69,15 +69,15 @@ def test_the_noise_of_an_optimum_is_a_table_that_comes_back():
 def test_infinite_ends_are_words():
     """JSON has no infinity."""
     ledger = Ledger([Additive(TruncatedLaplace(2.0, 3.0))])
-    text = ledger.statement("json", deltas=[1e-9])
+    text = ledger.statement("json", delta=[1e-9])
     assert "Infinity" not in text
     jsonschema.validate(json.loads(text), SCHEMA)
     assert json.loads(text)["epsilon"][0]["upper"] == "inf"
-    assert "| 1e-09 | inf | inf |" in ledger.statement(deltas=[1e-9])
+    assert "| 1e-09 | inf | inf |" in ledger.statement(delta=[1e-9])
 
 
 def test_the_page_is_rounded_to_the_safe_side():
-    page = LEDGER.statement(deltas=[1e-6, 1e-3], epsilons=[1.0])
+    page = LEDGER.statement(delta=[1e-6, 1e-3], epsilon=[1.0])
     rows = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \|$", page, flags=re.MULTILINE)
     found = {float(key): (float(most), float(least)) for key, most, least in rows if key[0].isdigit()}
     for delta in (1e-6, 1e-3):
@@ -102,7 +102,7 @@ def test_what_only_the_publisher_knows_is_asked_for():
 
 
 def test_a_changed_number_is_found():
-    data = json.loads(LEDGER.statement("json", deltas=[1e-6], epsilons=[1.0]))
+    data = json.loads(LEDGER.statement("json", delta=[1e-6], epsilon=[1.0]))
     data["epsilon"][0] |= {"lower": 0.5, "upper": 0.6}
     data["delta"][0] |= {"lower": 0.5, "upper": 0.6}
     found = disagreements(data, Ledger.from_statement(json.dumps(data)))
@@ -139,6 +139,6 @@ def test_mistakes_are_one_line_that_names_the_place(text, told):
 def test_a_class_of_the_users_own_is_refused():
     with pytest.raises(ValueError, match="a reader has no Own"):
         Ledger([Additive(Own(2.0))]).statement("json")
-    for given in ({"deltas": [2.0]}, {"epsilons": [-1.0]}, {"form": "pdf"}, {"tolerance": 0}):
+    for given in ({"delta": 2.0}, {"delta": [1e-6, -1.0]}, {"epsilon": [-1.0]}, {"form": "pdf"}, {"tolerance": 0}):
         with pytest.raises(ValueError, match=next(iter(given))):
             LEDGER.statement(**given)

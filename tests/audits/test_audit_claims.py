@@ -9,6 +9,7 @@ import pytest
 
 import tcdp_sim
 from tcdp_sim.audits import claims
+from tcdp_sim.audits.run import CHANGED
 from tcdp_sim.privacy import TCDP, PureDP
 
 
@@ -45,3 +46,4 @@ def test_another_seed_in_the_same_folder_is_another_sample(tmp_path):
     assert [(one.bound, one.hits) for one in kept] == [(one.bound, one.hits) for one in fresh]
     assert len({one.hits for one in fresh}) == 3
     assert [one.resumed for one in kept] == [0, 0, 0]
+    assert [CHANGED in one.notes for one in kept] == [False] * 3  # so nothing of another seed is thrown away

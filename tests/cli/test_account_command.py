@@ -108,7 +108,7 @@ def test_the_template_is_a_file_that_works(command, run, tmp_path):
         ("releases: [{response: 1}]\nrelation: sideways\n", (), "sideways"),
         ("releases: [{response: 1}]\nunits: one\n", (), "did you mean unit"),
         ("releases: [{response: 1}]\n", ("delta=many",), "delta = 'many'"),
-        ("releases: [{response: 1}]\n", ("delta=2",), "deltas = 2"),
+        ("releases: [{response: 1}]\n", ("delta=2",), "delta = 2"),
         ("releases: [{response: 1}]\n", ("alpha=2",), "'alpha' is not a key of this command"),
         ("training: 3\n", (), "training = 3"),
         ("training: {sampler: shuffle}\n", (), "training"),

@@ -44,6 +44,7 @@ WORDS = {  # what each command is tried with, after a tiny study has been run un
     "schema": [],
     "cheat-sheet": [],
     "budget": ["b.yaml"],
+    "account": ["b.yaml"],
     "reproduce": ["plan=true"],
     "completion": [],
 }

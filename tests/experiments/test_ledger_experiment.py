@@ -117,6 +117,18 @@ def test_the_worse_direction_is_that_of_the_ledger(name):
     assert max(way.lower for way in ways) <= whole.upper
 
 
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_a_bracket_is_that_of_its_direction(direction):
+    """One release of two outputs, by the definition of delta: 0.5 - 0.2 e^0.1 or 0.8 - 0.5 e^0.1."""
+    p, q = ([0.5, 0.5], [0.2, 0.8])[:: 1 if direction == "forward" else -1]
+    delta = sum(max(a - exp(0.1) * b, 0) for a, b in zip(p, q))
+    release = {"p": [0.5, 0.5], "q": [0.2, 0.8], "times": 1}
+    bracket = exact_values.delta_bracket(
+        dataclasses.replace(built("vectors", direction), releases=[release], epsilon=0.1)
+    )
+    assert bracket.lower <= delta <= bracket.upper <= (1 + 2e-4) * delta
+
+
 def test_an_epsilon_far_from_the_simulated_one_widens_the_interval():
     mu, at = 0.8, 2.0
     below = exp(at) * norm.cdf(-at / mu - mu / 2)

@@ -90,7 +90,7 @@ def example(kind):
 
 
 def test_every_definition_has_an_example_and_its_ranges():
-    kinds = set(Guarantee.__subclasses__())
+    kinds = {kind for kind in Guarantee.__subclasses__() if kind.__module__.startswith("tcdp_sim.")}
     assert {kind for kind, _, _ in EXAMPLES} == kinds
     for table in (RANGES, {row[:2] for row in INVALID}, {row[:2] for row in VALID}):
         assert set(table) == {(kind, field.name) for kind in kinds for field in fields(kind) if field.name != "source"}

@@ -10,13 +10,15 @@ What a fixture does once costs each of its cases an equal part, and the only tes
 
 The cases that run show as many different values of every parameter as so many cases can: the next case is always one
 that shows the most new values. The digest of the name decides between equal cases. A case that no other case can
-replace is marked `kept` and always runs: `pytest.param(..., marks=pytest.mark.kept)`; so does a marked test.
+replace is marked `kept` and always runs: `pytest.param(..., marks=pytest.mark.kept)`; so does a marked test, and a case
+that stands in tests/kept_cases.txt because it alone catches a fault of mutants/faults.toml.
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from math import inf
+from pathlib import Path
 
 import pytest
 from cpu_times import file_of, fixtures_of, test_of
@@ -25,7 +27,20 @@ SECONDS = 0.3  # of a test in `make test`
 LONGEST = 1.0  # seconds of a case in `make test`
 UTMOST = 4.0  # seconds of the only case of a file
 PATIENCE = 30  # a case that takes more than so many times the given seconds is left out
+KEPT = Path(__file__).parents[1] / "kept_cases.txt"
 Case = tuple[str, Mapping[str, object]]  # name, values of its parameters
+
+
+def kept_cases() -> list[str]:
+    """Return the names in tests/kept_cases.txt, in their order."""
+    return [line for line in KEPT.read_text("utf-8").splitlines() if not line.startswith("#")]
+
+
+def mark_kept(items: Iterable[pytest.Item], names: Collection[str]) -> None:
+    """Mark as kept the cases with these names."""
+    for item in items:
+        if item.nodeid in names:
+            item.add_marker(pytest.mark.kept)
 
 
 def mark_slow(items: Iterable[pytest.Item], seconds: Mapping[str, float], given: float = SECONDS) -> None:

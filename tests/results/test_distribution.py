@@ -10,8 +10,10 @@ from scipy import stats
 
 import tcdp_sim
 from tcdp_sim.core import registry
+from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.results import open_cells
 from tcdp_sim.results.binned import between, deltas, interval, together
+from tcdp_sim.results.distribution import _just_below
 from tcdp_sim.summaries.bins import bin_edges, histogram, in_order
 
 RHO = 0.1
@@ -256,6 +258,13 @@ def test_declared_laws_agree_with_the_trials(experiment, tmp_path):
     found = tcdp_sim.distribution(few, observable)
     assert found["sf_exact"].notnull().any()
     assert float(np.abs(found["sf"] - found["sf_exact"]).max()) < 1.95 / np.sqrt(2000)
+
+
+def test_just_below_a_point_of_a_lattice_the_point_is_above():
+    """The points are 0.5, 1.5, ..., so each has the mass between the two whole numbers beside it."""
+    noise = LatticeNoise(0.5, (0.0, -0.3, -1.7), 0.9)
+    points = np.arange(0.5, 9.0)
+    np.testing.assert_allclose(noise.sf(_just_below(points)), noise.sf(points - 0.5), rtol=1e-12)
 
 
 def test_the_command(folder, command):

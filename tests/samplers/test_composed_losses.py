@@ -51,6 +51,22 @@ def enumerated(laws, epsilon):
     return delta, slope
 
 
+PAIRS = {
+    "responses": (response_pair(0.7, 4, 0.1), 0.1),
+    "range": (range_atoms(0.7, 0.3), 0.0),
+    "vectors": (vector_pair([0.5, 0.3, 0.2, 0.0], [0.3, 0.0, 0.4, 0.3]), 0.3),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_losses_are_the_logs_of_the_ratios_of_both_laws(name):
+    """Also where one of the laws has no mass: inf where it is Q, -inf where it is P."""
+    pair, lost = PAIRS[name]
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(pair.values, np.log(pair.p / pair.q), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose([pair.p.sum(), pair.q.sum(), pair.lost], [1, 1, lost], rtol=1e-12)
+
+
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 4.0, 7.0])
 def test_unequal_gaussians_are_one_gaussian(epsilon):
     kinds = [(NoisePair(Gaussian(2.0), 1.0), 2), (NoisePair(Gaussian(5.0), 2.0), 3), (NoisePair(Gaussian(9.0), 1.0), 4)]

@@ -101,11 +101,13 @@ def test_records_of_whatever_numbers_take_room_for_themselves_alone():
     assert index.where(CELLS[0], 2**14) == (SEGMENTS[1], 16)
 
 
-def test_a_chunk_that_comes_again_and_again_makes_no_room_for_others():
+@pytest.mark.parametrize("chunk", [0, 1])
+def test_a_chunk_that_comes_again_and_again_makes_no_room_for_others(chunk):
+    """Chunk 0 as the only one of its cell, and chunk 1 as one of several."""
     index = Index()
     for again in range(10_000):
-        index.enter(CELLS[0], 0, SEGMENTS[0], 16 + again)
+        index.enter(CELLS[0], chunk, SEGMENTS[0], 16 + again)
     index.enter(CELLS[0], 15_000, SEGMENTS[1], 32)
-    assert len(index._entries[bytes.fromhex(CELLS[0])].places) == 1
-    assert index.where(CELLS[0], 0) == (SEGMENTS[0], 16 + 9_999)
+    assert len(index._entries[bytes.fromhex(CELLS[0])].places) == chunk + 1
+    assert index.where(CELLS[0], chunk) == (SEGMENTS[0], 16 + 9_999)
     assert index.where(CELLS[0], 15_000) == (SEGMENTS[1], 32)

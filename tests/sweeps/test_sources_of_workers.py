@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tcdp_sim.core import user_files
+from tcdp_sim.core.sources import sources_of
 from tcdp_sim.core.streams import generator
 from tcdp_sim.engine.user_function_task import Carried, Shown
 from tcdp_sim.mechanisms.functions.calls import calling
@@ -113,6 +114,32 @@ def forgotten(monkeypatch) -> None:
     user_files._LOADED.clear()
     for name in ("mine", "mine_py", "beside", "another", "late", "package", "package.deep", "package.below"):
         sys.modules.pop(name, None)
+
+
+SCRIPT = """
+from mechanisms import Base
+from levels import level
+
+
+class Mine(Base):
+    def level(self):
+        return level()
+
+
+mechanism = Mine().run
+"""
+
+
+def test_modules_that_a_script_names_in_a_class_of_its_own_are_sent(tmp_path, monkeypatch):
+    """A worker needs what the methods beside an inherited one call. The class itself is sent as it is."""
+    (tmp_path / "mechanisms.py").write_text("class Base:\n    def run(self, rng):\n        return self.level()\n")
+    (tmp_path / "levels.py").write_text("def level():\n    return 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    script = {"__name__": "__main__"}
+    exec(compile(SCRIPT, "script.py", "exec"), script)
+    assert [each.name for each in sources_of(script["mechanism"]).modules] == ["levels", "mechanisms"]
+    for name in ("levels", "mechanisms"):
+        sys.modules.pop(name)
 
 
 def test_modules_beside_the_file_hide_nothing_that_is_installed(project, monkeypatch):

@@ -24,18 +24,22 @@ ACCOUNTING = (
 
 
 def statement(
-    ledger: Any, deltas: Iterable[float], epsilons: Iterable[float], tolerance: float, about: Mapping[str, Any]
+    ledger: Any,
+    delta: float | Iterable[float],
+    epsilon: float | Iterable[float],
+    tolerance: float,
+    about: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the statement of a ledger as plain data. Raises ValueError for questions out of range."""
-    deltas = [scalar("deltas", delta, 0, 1, closed=True, finite=False) for delta in deltas]
-    epsilons = [scalar("epsilons", epsilon, 0, closed=True) for epsilon in epsilons]
+    deltas = [scalar("delta", each, 0, 1, closed=True, finite=False) for each in _several(delta)]
+    epsilons = [scalar("epsilon", each, 0, closed=True) for each in _several(epsilon)]
     return {
         "format": FORMAT,
         **{key: about.get(key) for key in PUBLISHER},
         "relation": ledger.relation,
         "releases": plain.of_entries(ledger.entries),
-        "epsilon": [{"delta": delta} | _ends(ledger.epsilon(delta, tolerance)) for delta in deltas],
-        "delta": [{"epsilon": epsilon} | _ends(ledger.delta(epsilon)) for epsilon in epsilons],
+        "epsilon": [{"delta": each} | _ends(ledger.epsilon(each, tolerance)) for each in deltas],
+        "delta": [{"epsilon": each} | _ends(ledger.delta(each)) for each in epsilons],
         "risks": {
             "advantage": _ends(ledger.advantage()),
             "attack": {"prior": PRIOR} | _ends(ledger.attack(PRIOR)),
@@ -49,6 +53,11 @@ def statement(
             "again": "`tcdp_sim.accounting.Ledger.from_statement(text)`, or `tcdp-sim account FILE.json`",
         },
     }
+
+
+def _several(value: float | Iterable[float]) -> list[float]:
+    """Return one number or several as a list."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]  # type: ignore[list-item]
 
 
 def _ends(bounds: Bounds) -> dict[str, Any]:
