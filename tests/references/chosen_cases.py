@@ -11,7 +11,7 @@ What a fixture does once costs each of its cases an equal part, and the only tes
 The cases that run show as many different values of every parameter as so many cases can: the next case is always one
 that shows the most new values. The digest of the name decides between equal cases. A case that no other case can
 replace is marked `kept` and always runs: `pytest.param(..., marks=pytest.mark.kept)`; so does a marked test, and a case
-that stands in tests/kept_cases.txt because it alone catches a fault of mutants/faults.toml.
+that stands in tests/kept_cases.txt, because without it a fault of mutants/faults.toml would be missed.
 """
 
 import hashlib
