@@ -44,7 +44,9 @@ def pytest_configure(config):
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
 def pytest_collection_modifyitems(config, items):
     seconds = {test: row.each for test, row in cpu_times.read().items()}
-    chosen_cases.mark_kept(items, {*chosen_cases.kept_cases()})
+    names = chosen_cases.kept_cases()
+    config.stash[chosen_cases.STALE] = chosen_cases.stale_names(items, names)
+    chosen_cases.mark_kept(items, {*names})
     if config.option.seconds:
         kept = chosen_cases.affordable(items, seconds, config.option.seconds)
         config.hook.pytest_deselected(items=[*{*items} - {*kept}])

@@ -28,6 +28,7 @@ LONGEST = 1.0  # seconds of a case in `make test`
 UTMOST = 4.0  # seconds of the only case of a file
 PATIENCE = 30  # a case that takes more than so many times the given seconds is left out
 KEPT = Path(__file__).parents[1] / "kept_cases.txt"
+STALE = pytest.StashKey[list[str]]()  # of the session: what `stale_names` found in all that was collected
 Case = tuple[str, Mapping[str, object]]  # name, values of its parameters
 
 
@@ -41,6 +42,13 @@ def mark_kept(items: Iterable[pytest.Item], names: Collection[str]) -> None:
     for item in items:
         if item.nodeid in names:
             item.add_marker(pytest.mark.kept)
+
+
+def stale_names(items: Iterable[pytest.Item], names: Iterable[str]) -> list[str]:
+    """Return the names of cases that are slow, or no longer there although their test is."""
+    slow = {item.nodeid: item.get_closest_marker("slow") is not None for item in items}
+    tests = set(map(test_of, slow))
+    return [name for name in names if test_of(name) in tests and slow.get(name, True)]
 
 
 def mark_slow(items: Iterable[pytest.Item], seconds: Mapping[str, float], given: float = SECONDS) -> None:
