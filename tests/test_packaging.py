@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = {"tcdp_sim": ROOT / "tcdp_sim", "tcdp_sim/conf": ROOT / "conf", "tcdp_sim/experiments": ROOT / "experiments"}
-SHIPPED = (".py", ".yaml", ".csv", ".md", ".typed", ".html", ".css", ".js", ".sh")
+SHIPPED = (".py", ".yaml", ".csv", ".md", ".typed", ".html", ".css", ".js", ".json", ".sh")
 
 
 def run(*command, cwd, **environment):

@@ -5,11 +5,10 @@ Q is the law of Z, and P is the law of Z + shift. They are the noisy answers wit
 
 from dataclasses import dataclass
 from itertools import accumulate
-from math import fsum
+from math import comb, fsum
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, real, scalar
@@ -212,7 +211,7 @@ def of_group(noise: Noise, shift: float, sampling_probability: float, records: i
     The number of records that are sampled is binomial, and all of them move the answer alike, which is attained.
     """
     s, shift = scalar("sampling_probability", sampling_probability, 0, 1, finite=False), scalar("shift", shift, 0)
-    weights = binom.pmf(np.arange(records + 1), records, s)
-    shifts = tuple((shift * np.arange(records + 1)).tolist())
-    p, q = Mixture(noise, shifts, tuple((weights / weights.sum()).tolist())), Mixture(noise)
+    each = [comb(records, k) * s**k * (1 - s) ** (records - k) for k in range(records + 1)]
+    total, shifts = fsum(each), tuple((shift * np.arange(records + 1)).tolist())
+    p, q = Mixture(noise, shifts, tuple(weight / total for weight in each)), Mixture(noise)
     return LabelledPair(((1.0, p, q),)), LabelledPair(((1.0, q, p),))

@@ -93,7 +93,7 @@ def test_a_run_with_too_many_numbers_is_refused_before_they_are_in_memory(run, m
     blocks = tidy_blocks
     monkeypatch.setattr(results.open, "ROWS", 1)
     monkeypatch.setattr(
-        results, "tidy_blocks", lambda flat: (counted.append(len(each)) or each for each in blocks(flat))
+        explore, "tidy_blocks", lambda flat: (counted.append(len(each)) or each for each in blocks(flat))
     )
     monkeypatch.setattr("tcdp_sim.results.published.loaded", None)
     for most in (exactly - 1, 10):

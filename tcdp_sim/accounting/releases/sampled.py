@@ -17,7 +17,7 @@ from tcdp_sim.privacy.amplification.schemes import SCHEMES, cut_rates
 from tcdp_sim.privacy.relation import ABSENT
 
 _ADD_REMOVE = ("poisson", "hybrid")
-MOST_GROUP = 1000
+MOST_GROUP = 100
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Sampled(Release):
     records : int, optional
         The number of records of the larger data set, at least 1, for "with_replacement" and "hybrid", and with `most`.
     group : int
-        The number of records of one user, from 1 to 1,000, each of which is sampled by itself, for "poisson". One of
+        The number of records of one user, from 1 to 100, each of which is sampled by itself, for "poisson". One of
         two neighbours lacks all of them.
     most : int, optional
         The largest size of a sample, from 1 to `records`, for "poisson": of a larger sample a random part of this size
