@@ -152,7 +152,7 @@ FINE = {  # kinds that are followed function by function; `m.py` starts with HEA
     "a member's value": """
         def own(x): return helper(x)
         class Kind(enum.Enum):
-            A = partial(own)
+            A = enum.member(partial(own))
         KIND = [member for member in Kind]
         def f(rng, n): return KIND[0].value(n)""",
     "a method of a member": """
