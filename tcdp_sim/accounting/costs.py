@@ -12,7 +12,7 @@ from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.renyi import total_renyi
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.privacy.definitions import Guarantee
-from tcdp_sim.privacy.relation import known_relation
+from tcdp_sim.privacy.relation import Relation, known_relation
 from tcdp_sim.privacy.spending import Costs, Terms, float_units, units
 
 MOST_TIMES = 10**12
@@ -28,7 +28,7 @@ class Prices:
     """
 
     def __init__(self, terms: Terms, relation: str | None) -> None:
-        self.terms, self.relation = terms, None if relation is None else known_relation(relation)
+        self.terms, self.relation = terms, None if relation is None else known_relation(relation, Relation)
         self._kept: dict[Any, Costs] = {}
         self.same: dict[int, tuple[Any, Costs]] = {}
 

@@ -29,7 +29,7 @@ from tcdp_sim.accounting import (
 )
 from tcdp_sim.accounting.largest_rho import largest_rho
 from tcdp_sim.noise import DiscreteGaussian, Gaussian, Laplace
-from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, MeanConcentratedDP, PureDP, RenyiBound
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, MeanConcentratedDP, PureDP, Relation, RenyiBound
 
 # Brute force
 
@@ -302,6 +302,19 @@ def test_releases_with_a_relation():
     ratios = [max(_both(pair, order)) / order for order in np.linspace(1.0001, 16, 5000)]
     assert max(ratios) <= budget.spent <= max(ratios) * (1 + 2e-4)
     assert not Filter(ZCDP(9.0), relation="add_remove").admit(Thresholded(Laplace(1.0), 15.0))  # losses are infinite
+
+
+def test_every_relation_of_a_ledger_is_one_of_a_filter_and_of_an_odometer():
+    """Zero-out is add/remove for Poisson samples, so a budget admits as many steps, and an odometer says the same."""
+    step, counted, said = Sampled(Additive(Gaussian(1.0)), 0.01), [], []
+    for relation in (Relation.ADD_REMOVE, Relation.ZERO_OUT):
+        budget, odometer = Filter(RDP(8.0, 0.1), relation=relation), Odometer(1e-6, 8.0, relation)
+        counted.append(sum(budget.admit(step) for _ in range(2000)))
+        odometer.add(step, times=10)
+        said.append(odometer.epsilon)
+    assert 0 < counted[0] == counted[1] < 2000
+    assert said[0] == said[1]
+    assert all(Filter(ZCDP(1.0), relation=relation).admit(Additive(Gaussian(1.0))) for relation in Relation)
 
 
 def _both(pair, order):

@@ -6,6 +6,7 @@ from math import comb, exp, fsum
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
+from mpmath import mp
 from scipy import stats
 
 from tcdp_sim.accounting import Additive, Allocated, Claimed, Distributions, Ledger, MixturePair, Sampled, Thresholded
@@ -104,8 +105,60 @@ def test_the_rates_by_enumeration_of_all_samples(n, most, rate):
         used += weight * bits[0] * min(1.0, most / (others + 1))
     found = cut_rates(rate, n, most)
     assert found.full == pytest.approx(full, abs=1e-14)
+    assert found.rest == pytest.approx(1 - full, abs=1e-14)
     assert found.included == pytest.approx(used, rel=1e-10)
     assert found.full * found.chosen + rate * (1 - found.full) == pytest.approx(used, rel=1e-10)
+
+
+def binomial_tail(n, rate, m):
+    """P[Bin(n, rate) > m] in 50 digits, term by term away from the mean."""
+    s = mp.mpf(rate)
+    upwards = m + 1 > n * s
+    k = m + 1 if upwards else m
+    term = mp.exp(mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1) + k * mp.log(s))
+    term *= (1 - s) ** (n - k)
+    total = mp.mpf(0)
+    while 0 <= k <= n and term > total * mp.mpf(10) ** -20:
+        total += term
+        odds = s / (1 - s)
+        term *= odds * (n - k) / (k + 1) if upwards else k / (odds * (n - k + 1))
+        k += 1 if upwards else -1
+    return total if upwards else 1 - total
+
+
+@pytest.mark.parametrize(
+    ("n", "mean", "most"),
+    [
+        (1000, 4.0, 5),
+        (10**6, 1000.0, 1010),
+        (10**6, 1000.0, 2100),
+        (10**9, 4000.0, 3800),
+        (10**9, 10_000.0, 10_050),
+        (2**53, 8000.0, 8100),
+    ],
+)
+def test_the_rates_in_50_digits(n, mean, most):
+    """`widened` has the safe side of each, by no more than 2e-11 of it."""
+    rate = mean / n
+    with mp.workdps(50):
+        full, more = binomial_tail(n - 1, rate, most - 1), binomial_tail(n, rate, most)
+        truth = 1 - full, full, more * most / n / full
+        used = mp.mpf(rate) * (1 - full) + more * most / n
+        found = cut_rates(rate, n, most).widened()
+        for ours, theirs in zip(found[:3], truth):
+            assert theirs <= ours <= theirs * (1 + mp.mpf(3e-11))
+        assert used * (1 - mp.mpf(3e-11)) <= found.included <= used
+
+
+def test_rates_that_floats_cannot_hold_are_raised():
+    found = cut_rates(1e-9, 1000, 500)
+    assert 0 < found.full < 1e-290
+    assert found.chosen == 1e-9
+    assert cut_rates(1e-9, 1000, 1000).full == 0
+    step = Additive(Gaussian(1.0))
+    never = Ledger([(Sampled(step, 1e-9), 10)], "zero_out").delta(0.1)
+    rarely = Ledger([(Sampled(step, 1e-9, records=1000, most=500), 10)], "zero_out").delta(0.1)
+    assert never.upper <= rarely.upper <= never.upper * (1 + 1e-6)
 
 
 def samples(n, most, rate):

@@ -118,7 +118,7 @@ class Sampled(Release):
         """Return the pair of a cut sample whose other records add nothing, and None for all other samples."""
         if self.most is None or not self.sampling_probability:
             return None
-        s, base = cut_rates(self.sampling_probability, self.records or 1, self.most).included, self.release
+        s, base = cut_rates(self.sampling_probability, self.records or 1, self.most).widened().included, self.release
         return self._cases(_laws(base.noise, base.sensitivity, s, "poisson", None, 1, None), times)
 
     @property
@@ -144,11 +144,10 @@ class Sampled(Release):
         plain = largest_profile(labelled_pairs(noise, shift, s, self.scheme, self.records), epsilon)
         if self.most is None:
             return plain
-        rates = cut_rates(s, self.records or 1, self.most)
-        upper, full = plain.upper, rates.widened().full
-        if full:
-            cut = labelled_pairs(noise, 2 * shift, rates.widened().chosen, "without_replacement")
-            upper = (1 - rates.full) * upper + full * largest_profile(cut, epsilon).upper
+        rates, upper = cut_rates(s, self.records or 1, self.most).widened(), plain.upper
+        if rates.full:
+            cut = labelled_pairs(noise, 2 * shift, rates.chosen, "without_replacement")
+            upper = min(rates.rest * upper + rates.full * largest_profile(cut, epsilon).upper, 1.0)
         lower = largest_profile(labelled_pairs(noise, shift, rates.included, "poisson"), epsilon).lower
         return Bounds(lower, upper, upper)
 
@@ -196,8 +195,6 @@ def _cut(noise: Noise, shift: float, s: float, records: int, most: int) -> tuple
     if not rates.full:
         return whole_ones
     (moved,) = _laws(noise, 2 * shift, rates.chosen, "without_replacement", None, 1, None)
-    return tuple(_mixed(law, moved, rates.full) for law in whole_ones)
-
-
-def _mixed(seldom_cut: LossLaw, cut: LossLaw, probability: float) -> LossLaw:
-    return cut if probability == 1 else MixedLoss(((1 - probability, seldom_cut), (probability, cut)))
+    if not rates.rest:
+        return (moved,)
+    return tuple(MixedLoss(((rates.rest, law), (rates.full, moved))) for law in whole_ones)

@@ -18,7 +18,8 @@ _SUM = 1e-14  # relative error of weights and of their products with masses
 class MixedLoss:
     """The law of a loss that has one of several laws, whose probabilities do not depend on the record.
 
-    `laws`: the laws with their probabilities, which are above 0 and sum to 1.
+    `laws`: the laws with their probabilities, which are above 0 and sum to 1, or slightly more by
+    rounding, for upper ends only.
     """
 
     laws: tuple[tuple[float, LossLaw], ...]
