@@ -297,12 +297,9 @@ class _Part:
         """Return the loss at the output that is exceeded with this probability, from both sides."""
         centre, wanted = float(self.p.noise.isf(probability)), np.log(probability)
         shifts = self.p.shifts
-        pad = 1e-9 * (1 + abs(centre) + float(np.abs(shifts).max()))
-        left, right = (
-            _last_place(self.p, wanted + sign * _LOG_TAIL, centre + min(shifts) - pad, centre + max(shifts) + pad)
-            for sign in (1, -1)
-        )
-        x = np.array([left, right])
+        pad = 1e-9 * (1 + float(self.p.noise.isf(0.25)) + abs(centre) + float(np.abs(shifts).max()))
+        unsure, ends = _LOG_TAIL * (1 + abs(wanted)), (centre + min(shifts) - pad, centre + max(shifts) + pad)
+        x = np.array([_around(self.p, wanted + unsure, *ends)[0], _around(self.p, wanted - unsure, *ends)[1]])
         with np.errstate(all="ignore"):
             error = _LOG_DENSITY * (1 + np.abs(self.p.logpdf(x)) + np.abs(self.q.logpdf(x)))
         low, high = self.loss(x) + np.where(np.isfinite(error), error, 0.0) * np.array([-1, 1])
@@ -356,18 +353,21 @@ class _Part:
         index = np.repeat(lowest, crossed + 1) + _counted(crossed + 1)
         starts, ends = self._whole[2:]
         left, right = _between(starts[begin:stop], ends[begin:stop], places, crossed)
-        masses, upper, outside = self._cells(left, right, offset + step * index, step)
+        lower, upper, outside = self._cells(left, right, offset + step * index, step)
         index = index.astype(np.int64)
-        both = np.concatenate([index, index + 1]), np.concatenate([masses - upper, upper])
+        both = np.concatenate([index, index + 1]), np.concatenate([lower, upper])
         return *both, gone, raised, slack + missed + outside
 
     def _cells(self, left: Floats, right: Floats, point: Floats, step: float) -> tuple[Floats, Floats, float]:
-        """Return the masses of cells, their shares of the upper grid point, and how far losses lie outside."""
+        """Return the masses of cells that go to the lower and to the upper grid point, and how far losses lie outside.
+
+        Neither is a difference, so neither is below 0.
+        """
         mass, loss = self._nodes(left, right)
         above = loss - point[:, None]
         outside = np.where(mass > 0, np.maximum(-above, above - step), 0.0)
         share = np.clip(np.expm1(-np.maximum(above, 0.0)) / np.expm1(-step), 0.0, 1.0)
-        return mass.sum(axis=1), (mass * share).sum(axis=1), max(float(outside.max(initial=0.0)), 0.0)
+        return (mass * (1 - share)).sum(axis=1), (mass * share).sum(axis=1), max(float(outside.max(initial=0.0)), 0.0)
 
     def _levels(self, levels: Floats, left: Floats, right: Floats, close: float) -> tuple[Floats, float]:
         """Return the outputs in [left, right] where the loss crosses the levels, and the largest error of a loss.
@@ -389,6 +389,9 @@ class _Part:
             left, right = np.where(side < 0, x, left), np.where(side < 0, right, x)
             under, over = np.where(side < 0, miss, half * under), np.where(side < 0, half * over, miss)
             before = side
+        if (np.diff(x) < 0).any():  # where rounding decides
+            x = np.maximum.accumulate(x)
+            miss = self.loss(x) - levels
         return x, float(np.abs(miss).max())
 
 
@@ -421,11 +424,11 @@ def _log_density(mixture: Mixture, x: Floats) -> Floats:
     return np.where(np.isfinite(top), top + np.log(total), top)
 
 
-def _last_place(p: Mixture, log_probability: float, low: float, high: float) -> float:
-    """Return an output near the one at which the log of the tail of p has a value, between two outputs around it."""
+def _around(p: Mixture, log_probability: float, low: float, high: float) -> tuple[float, float]:
+    """Return neighbouring floats between which the log of the tail of p has a value, between two outputs around it."""
     for _ in range(200):
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
         low, high = (middle, high) if p.logsf(middle) >= log_probability else (low, middle)
-    return low
+    return low, high
