@@ -1,6 +1,7 @@
 """The brackets of a list of releases: the worst of its composed pairs, in the worst direction."""
 
 from functools import lru_cache
+from math import fsum, inf
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_qu
 from tcdp_sim.exact.losses.tilts import Crude
 
 _WIDE = 0.1  # of the upper end: the widest bracket whose middle is the estimate
+_BELOW = 1 - 1e-15  # times a number: less than it, after rounding
 _SMALL = 1e-9  # of an epsilon: the least size to which the tolerance is relative
 
 
@@ -37,10 +39,9 @@ def least_epsilon(entries: Entries, relation: str | None, delta: float, share: f
     if profile is not None:
         low = max(found.lower, closed.lower)
         found = _safe(low, max(low, min(found.upper, closed.upper)))
-    if found.upper - found.lower > _WIDE * found.upper and len(entries) > 1:  # more releases reveal no less
-        alone = max(least_epsilon((entry,), relation, delta, share).lower for entry in entries)
-        found = _safe(max(found.lower, min(alone, found.upper)), found.upper)
-    if not has_loose_pairs(entries, relation):
+    if _is_wide(found) and delta > 0:
+        found = _within(found, *_epsilon_of_parts(entries, relation, delta, share))
+    if not (has_loose_pairs(entries, relation) or _is_wide(found)):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_epsilon  # imported late, as few lists need it
 
@@ -59,6 +60,8 @@ def least_delta(entries: Entries, relation: str | None, epsilon: float, share: f
     if profile is not None:
         low = max(found.lower, closed.lower)
         found = _safe(low, max(low, min(found.upper, closed.upper)))
+    if _is_wide(found):
+        found = _within(found, *_delta_of_parts(entries, relation, epsilon, share))
     if not has_loose_pairs(entries, relation):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_delta
@@ -84,6 +87,45 @@ def _at_most(bounds: Bounds, upper: float) -> Bounds:
     if upper >= bounds.upper:
         return bounds
     return _safe(min(bounds.lower, upper), upper)
+
+
+def _is_wide(bounds: Bounds) -> bool:
+    return bounds.lower < (1 - _WIDE) * bounds.upper
+
+
+def _within(bounds: Bounds, low: float, high: float) -> Bounds:
+    """Return the bracket where it meets another one of the same number."""
+    high = min(bounds.upper, high)
+    return _safe(max(bounds.lower, min(low, high)), high)
+
+
+def _epsilon_of_parts(entries: Entries, relation: str | None, delta: float, tolerance: float) -> tuple[float, float]:
+    """Return an epsilon below, as more releases reveal no less, and one above, by basic composition."""
+    total = sum(times for _, times in entries)
+    if total == 1:
+        profile = exact_profile(entries)
+        closed = closed_epsilon(profile, delta, tolerance / 4, _SMALL) if profile else Bounds(0.0, inf, inf)
+        return closed.lower, closed.upper
+    if least_delta(entries, relation, 0.0, tolerance).upper <= delta:
+        return 0.0, 0.0
+    parts = [(((release, 1),), times) for release, times in entries]
+    low = max(least_epsilon(part, relation, delta, tolerance).lower for part, _ in parts)
+    share = delta / total * _BELOW
+    return low, fsum(times * least_epsilon(part, relation, share, tolerance).upper for part, times in parts) / _BELOW
+
+
+def _delta_of_parts(entries: Entries, relation: str | None, epsilon: float, tolerance: float) -> tuple[float, float]:
+    """Return a delta below, as more releases reveal no less, and one above, by basic composition."""
+    total = sum(times for _, times in entries)
+    if total == 1:
+        return 0.0, 1.0
+    parts = [(((release, 1),), times) for release, times in entries]
+    low = max(least_delta(part, relation, epsilon, tolerance).lower for part, _ in parts)
+
+    def summed(loss: float) -> float:
+        return fsum(times * least_delta(part, relation, loss, tolerance).upper for part, times in parts) / _BELOW
+
+    return low, min(summed(epsilon / total * _BELOW), summed(0.0))
 
 
 def _safe(low: float, high: float) -> Bounds:

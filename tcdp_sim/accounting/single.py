@@ -2,7 +2,8 @@
 
 For Poisson sampling with probability s the profiles of both directions follow from the profile H of the noise: adding
 the record gives s H(log(1 + (e^e - 1) / s)), and removing it c H(log(s e^e / c)) with c = 1 - (1 - s) e^e, or 0 for c
-<= 0 (Balle, Barthe, Gaboardi 2018 [BBG18], Theorems 2 and 8).
+<= 0 (Balle, Barthe, Gaboardi 2018 [BBG18], Theorems 2 and 8). A sample without replacement, in which one record is
+replaced, has the first profile in both directions (Theorem 9 there).
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from tcdp_sim.core.numerics import ULP, Bounds
 Profile = Callable[[float], Bounds]  # epsilon >= 0 -> delta
 _FARTHEST = 700.0  # e^e is a float
 _CLOSE = 1e-13  # relative
+_LEAST = 1e-300
 _MOST = 400  # steps of a search
 _FASTER = 1e3  # the factor by which a search begins
 
@@ -35,9 +37,9 @@ def closed_profile(entries: Entries) -> Profile | None:
     release = alone[0][0]
     if isinstance(release, Additive):
         return _of_noise(release)
-    if isinstance(release, Sampled) and release.is_poisson and 0 < release.sampling_probability < 1:
+    if isinstance(release, Sampled) and release.has_closed_scheme and 0 < release.sampling_probability < 1:
         base = _of_noise(release.release)
-        return None if base is None else _sampled(base, release.sampling_probability)
+        return None if base is None else _sampled(base, release.sampling_probability, release.is_poisson)
     return None
 
 
@@ -55,12 +57,15 @@ def is_cut(entries: Entries) -> bool:
     return times == 1 and isinstance(release, Sampled) and release.most is not None
 
 
-def closed_epsilon(profile: Profile, delta: float) -> Bounds:
-    """Return the least epsilon >= 0 at a delta in (0, 1), with an infinite upper end if rounding hides it."""
+def closed_epsilon(profile: Profile, delta: float, close: float = _CLOSE, least: float = _LEAST) -> Bounds:
+    """Return the least epsilon >= 0 at a delta in (0, 1), with an infinite upper end if rounding hides it.
+
+    A root has a relative error of at most `close`; a smaller one than `least` is between 0 and that.
+    """
     if profile(0.0).upper <= delta:
         return Bounds(0.0, 0.0, 0.0)
-    low = _last(lambda e: profile(e).lower >= delta)
-    high = _last(lambda e: profile(e).upper > delta) * (1 + 2 * _CLOSE)
+    low = _last(lambda e: profile(e).lower >= delta, close, least)
+    high = max(_last(lambda e: profile(e).upper > delta, close, least) * (1 + 2 * close), least)
     return Bounds(min(low, high), min(low, high) if high == inf else 0.5 * (low + high), high)
 
 
@@ -77,7 +82,7 @@ def _of_noise(release: Additive) -> Profile | None:
     return profile
 
 
-def _sampled(base: Profile, s: float) -> Profile:
+def _sampled(base: Profile, s: float, is_poisson: bool) -> Profile:
     def beside(epsilon: float, error: float) -> Bounds:
         """Return the profile of the noise at an epsilon with a rounding error."""
         if epsilon == inf:
@@ -88,7 +93,7 @@ def _sampled(base: Profile, s: float) -> Profile:
         rise = expm1(epsilon) / s if epsilon < _FARTHEST else inf
         farther = log1p(rise) if rise < inf else epsilon - log(s)
         adding = s * beside(farther, 8 * ULP * (1 + farther))
-        left = s - expm1(epsilon) * (1 - s) if epsilon < _FARTHEST else 0.0
+        left = s - expm1(epsilon) * (1 - s) if is_poisson and epsilon < _FARTHEST else 0.0
         if left <= 4 * ULP * s:
             return adding
         error = ULP * s * exp(epsilon) / left
@@ -100,15 +105,15 @@ def _sampled(base: Profile, s: float) -> Profile:
     return profile
 
 
-def _last(holds: Callable[[float], bool]) -> float:
+def _last(holds: Callable[[float], bool], close: float, least: float) -> float:
     """Return an epsilon at which a condition still holds that ends to hold somewhere, close to the end; 0 for none."""
-    low, high = 0.0, 1e-300
+    low, high = 0.0, least
     while holds(high):
         low, high = high, _FASTER * high
         if high == inf:
             return inf
     for _ in range(_MOST):
-        if high - low <= _CLOSE * high or low == 0:
+        if high - low <= close * high or low == 0:
             break
         middle = sqrt(low) * sqrt(high) if high > 2 * low else 0.5 * (low + high)
         if holds(middle):

@@ -109,6 +109,11 @@ class Sampled(Release):
         """True for one record in Poisson samples of any size."""
         return self.scheme == "poisson" and self.group == 1 and self.most is None
 
+    @property
+    def has_closed_scheme(self) -> bool:
+        """True if the profile of one release follows from that of its noise."""
+        return self.is_poisson or self.scheme == "without_replacement"
+
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the scheme in both directions."""
         need_relation(self, relation, self._relations)
@@ -154,7 +159,7 @@ class Sampled(Release):
     @property
     def has_profile(self) -> bool:
         """True if `profile` is the best bracket of one release: there is no closed form, or the sample is cut."""
-        return self.release.noise.is_discrete or self.most is not None
+        return self.release.noise.is_discrete or not self.has_closed_scheme
 
     @property
     def has_scale(self) -> bool:

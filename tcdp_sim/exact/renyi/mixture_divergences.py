@@ -37,6 +37,7 @@ _BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the point with a tail of 
 _AROUND = 2.0 ** -np.arange(1, 24)
 _FARTHEST = 1e12  # quantiles of 1/4 between the peaks of a noise that is not log-concave
 _ROUNDS, _NEAR = 12, 4.0  # of the search of a peak between two points; quantiles of 1/4 for which they suffice
+_HIGHEST = 1e6  # order whose peak the panels reach
 _RULES = 2  # of a round of `integrate`: each asks once for its points on all panels
 _Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q there
 
@@ -231,6 +232,8 @@ def _renyi(pair: "_Pair", order: float) -> tuple[float, float, float]:
         just_below = max(largest * (1 - 2 * SURE), 1.0)
         low = _renyi(pair, just_below)[0] if largest > 1 and order < largest * (1 + SURE) else np.inf
         return low, np.inf, np.inf
+    if order > _HIGHEST:
+        return _renyi(pair, _HIGHEST)[0], *_max_divergence(pair)[1:]  # it rises with the order
     edges, cut, top = _reach(pair, order)
     known = _remembered(pair)
     mean = integrate(lambda x: _excess(known, order - 1, x, top), edges, 1e-11)
