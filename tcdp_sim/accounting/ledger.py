@@ -85,6 +85,7 @@ class Ledger:
             under substitution.
         relation : {"add_remove", "substitute", "zero_out"}
             The neighbouring relation. dp_accounting calls them ADD_OR_REMOVE_ONE, REPLACE_ONE and REPLACE_SPECIAL.
+            Under "zero_out", the empty record of a randomised response has a uniform answer.
 
         Returns
         -------

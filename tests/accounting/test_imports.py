@@ -19,7 +19,7 @@ THEIRS = {
     "substitute": google.NeighboringRelation.REPLACE_ONE,
     "zero_out": google.NeighboringRelation.REPLACE_SPECIAL,
 }
-ABSENT, ALL = ("add_remove", "zero_out"), ("add_remove", "substitute", "zero_out")
+ABSENT, PRESENT, ALL = ("add_remove", "zero_out"), ("substitute", "zero_out"), ("add_remove", "substitute", "zero_out")
 GAUSSIAN, LAPLACE = google.dp_event.GaussianDpEvent(2.0), google.dp_event.LaplaceDpEvent(3.0)
 DISCRETE = google.dp_event.DiscreteLaplaceDpEvent(0.4, 2)
 MIXTURE = google.dp_event.MixtureOfGaussiansDpEvent(2.0, [0.0, 1.0, 3.0], [0.7, 0.2, 0.1])
@@ -46,7 +46,8 @@ EVENTS = [
     ),
     (google.dp_event.PoissonSampledDpEvent(0.2, LAPLACE), ABSENT),
     (MIXTURE, ABSENT),
-    (google.dp_event.RandomizedResponseDpEvent(0.3, 4), ("substitute",)),
+    *((google.dp_event.RandomizedResponseDpEvent(*each), PRESENT) for each in ((0.3, 4), (0.6, 2), (0.02, 50))),
+    (google.dp_event.ComposedDpEvent([google.dp_event.RandomizedResponseDpEvent(0.8, 3)] * 10), PRESENT),
     (google.dp_event.ZCDpEvent(0.1), ()),
     (COMPOSED, ABSENT),
     (google.dp_event.SelfComposedDpEvent(google.dp_event.SelfComposedDpEvent(LAPLACE, 2), 3), ABSENT),
@@ -107,8 +108,6 @@ def test_black_boxes_and_what_reveals_nothing_or_everything():
         google.dp_event.SelfComposedDpEvent(GAUSSIAN, 0),
         google.dp_event.ComposedDpEvent([]),
         google.dp_event.PoissonSampledDpEvent(0.0, GAUSSIAN),
-        google.dp_event.RandomizedResponseDpEvent(1.0, 3),
-        google.dp_event.RandomizedResponseDpEvent(0.0, 1),
         google.dp_event.ZCDpEvent(0.0),
     ]
     for event in nothing:
@@ -117,11 +116,53 @@ def test_black_boxes_and_what_reveals_nothing_or_everything():
         google.dp_event.NonPrivateDpEvent(),
         google.dp_event.GaussianDpEvent(0.0),
         google.dp_event.PoissonSampledDpEvent(0.5, google.dp_event.LaplaceDpEvent(0.0)),
-        google.dp_event.RandomizedResponseDpEvent(0.0, 3),
         google.dp_event.ComposedDpEvent([GAUSSIAN, google.dp_event.NonPrivateDpEvent()]),
     ]
     for event in everything:
         assert Ledger.from_events(event).delta(5.0).lower == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("relation", PRESENT)
+def test_responses_at_the_ends_of_their_parameters(relation):
+    """Of a true answer and a uniform one, the larger profile at epsilon from 0 is (k - 1) / k."""
+    for nothing in ((1.0, 3), (0.0, 1), (0.4, 1)):
+        assert Ledger.from_events(google.dp_event.RandomizedResponseDpEvent(*nothing), relation).entries == ()
+    true = google.dp_event.RandomizedResponseDpEvent(0.0, 4)
+    assert PLDAccountant(THEIRS[relation]).compose(true).get_epsilon(0.5) == math.inf
+    assert Ledger.from_events(true, relation).epsilon(0.5).lower == math.inf
+    largest = 1.0 if relation == "substitute" else 0.75
+    assert Ledger.from_events(true, relation).delta(5.0).upper == pytest.approx(largest)
+
+
+@pytest.mark.parametrize("relation", PRESENT)
+def test_responses_that_are_repeated_count_each(relation):
+    """Unlike in PLDAccountant, which composes a self-composed response once only."""
+    response = google.dp_event.RandomizedResponseDpEvent(0.8, 3)
+    ((_, times),) = Ledger.from_events(google.dp_event.SelfComposedDpEvent(response, 10), relation).entries
+    assert times == 10
+
+
+@pytest.mark.parametrize("relation", PRESENT)
+def test_the_divergence_of_a_response(relation):
+    event = google.dp_event.RandomizedResponseDpEvent(0.3, 15)
+    rdp = RdpAccountant([1.5, 4.0, 64.0], THEIRS[relation]).compose(event)
+    for order, divergence in zip(rdp._orders, rdp._rdp):
+        assert Ledger.from_events(event, relation).renyi(order).upper == pytest.approx(divergence, rel=1e-9)
+
+
+@pytest.mark.parametrize("parameters", [(0.3, 4), (0.0, 3), (1.0, 3), (0.3, 1)])
+def test_a_response_is_not_read_under_add_remove(parameters):
+    event = google.dp_event.RandomizedResponseDpEvent(*parameters)
+    with pytest.raises(google.UnsupportedEventError, match="neighboring_relation"):
+        PLDAccountant(THEIRS["add_remove"]).compose(event)
+    with pytest.raises(ValueError, match=r"RandomizedResponseDpEvent .*'add_remove'; valid: zero_out, substitute$"):
+        Ledger.from_events(event)
+
+
+@pytest.mark.parametrize(("share", "k", "told"), [(1.2, 3, "noise_parameter = 1.2"), (0.5, 0, "num_buckets = 0")])
+def test_a_response_out_of_range_is_refused(share, k, told):
+    with pytest.raises(ValueError, match=f"{told} is not valid; valid: "):
+        Ledger.from_events(google.dp_event.RandomizedResponseDpEvent(share, k), "substitute")
 
 
 def test_named_tuples_of_events_are_read_too():

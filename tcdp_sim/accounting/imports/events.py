@@ -4,7 +4,7 @@ An event states its noise for values of norm at most 1. A record moves a sum by 
 """
 
 from collections.abc import Callable, Iterator
-from math import ceil, inf, log, log2, sqrt
+from math import ceil, inf, log1p, log2, sqrt
 from typing import Any
 
 from tcdp_sim.accounting.releases.additive import Additive
@@ -14,6 +14,7 @@ from tcdp_sim.accounting.releases.mixtures import MixturePair
 from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
+from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace
 from tcdp_sim.privacy import ZCDP
@@ -109,13 +110,19 @@ def _cut(event: Any, relation: str) -> Release | None:
 
 
 def _response(event: Any, relation: str) -> Release | None:
-    k, share = int(event.num_buckets), float(event.noise_parameter)
-    if k == 1:
+    """Return the pair of two true values, or under zero_out of a true value and of the record whose answer is uniform.
+
+    The k - 1 other values have the same odds, so they are one output of the second pair.
+    """
+    if relation == "add_remove":
+        raise ValueError(f"{_name(event)} has no release for relation = 'add_remove'; valid: zero_out, substitute")
+    k = whole("num_buckets", event.num_buckets, 1, 2**53)
+    share = scalar("noise_parameter", event.noise_parameter, 0, 1, closed=True, finite=False)
+    if k == 1 or share == 1:
         return None
-    if not share:
-        return EVERYTHING
-    epsilon = log((1 - share + share / k) / (share / k))
-    return RandomisedResponse(epsilon, k) if epsilon > 0 else None
+    if relation == "zero_out":
+        return Distributions((1 - share + share / k, share * (k - 1) / k), (1 / k, (k - 1) / k))
+    return RandomisedResponse(log1p(k * (1 - share) / share), k) if share else EVERYTHING
 
 
 def _mixture(event: Any, relation: str) -> Release | None:
