@@ -16,6 +16,7 @@ import numpy as np
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.streams import generator, generators
+from tcdp_sim.core.texts import printable
 from tcdp_sim.engine import clusters, interrupts, stopping
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
@@ -41,6 +42,7 @@ Columns = dict[str, tuple[Any, Any, dict[str, str]]]  # name -> (dimensions, val
 LineOf = Callable[[Tally], AbstractContextManager[Any]]
 BLOCK = 1024  # cells in a block
 PATIENCE = 1.0  # seconds before a sweep in this process shows its progress
+SOON = 1.0  # seconds of the longest task in this process that is drawn again for its traceback
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +76,19 @@ class Problems:
     failed: dict[str, str] = field(default_factory=dict)
     warned: set[str] = field(default_factory=set)
 
-    def heed(self, record: Record, point: Point) -> None:
-        """Print each warning of a chunk once; note its error, or raise it for on_error=raise."""
+    def heed(self, record: Record, point: Point, again: bool) -> None:
+        """Print each warning of a chunk once; note its error, or raise it for on_error=raise.
+
+        The error has the exception that the chunk raises if it is drawn again, else its traceback as a note.
+        """
         for problem in record.problems:
             if problem.kind == ERROR:
                 error = _error(problem.message, point)
                 if self.sweep.on_error == "raise":
-                    raise error from _cause(self.sweep, record, point)
+                    cause = _cause(self.sweep, record, point) if again else None
+                    if cause is None and isinstance(error, Raised):
+                        error.add_note(printable(problem.where, keep="\n"))
+                    raise error from cause
                 self.failed.setdefault(record.cell, str(error))
             elif problem.message not in self.warned:
                 self.warned.add(problem.message)
@@ -206,7 +214,7 @@ def _by_chunks(
             for record in done.records:
                 if record.summary is not None:
                     store.add(record.cell, record.chunk, record.summary, estimates[record.cell])
-                problems.heed(record, points[record.cell])
+                problems.heed(record, points[record.cell], again=here and done.seconds <= SOON)
             line.advance(done)
 
         pairs = (pair for pair in todo if pair[0].id not in failed)

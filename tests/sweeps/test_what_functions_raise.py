@@ -3,6 +3,7 @@
 import os
 import pickle
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import tcdp_sim
 from tcdp_sim import Failure, UserError
 from tcdp_sim.audits import answers
+from tcdp_sim.engine.schedule import SerialExecutor
+from tcdp_sim.sweeps import memory
 
 CODES = "a\x1b[31mred\x07 \u202e end"
 WRITTEN = r"a\x1b[31mred\x07 \u202e end"
@@ -127,3 +130,39 @@ def test_an_error_keeps_the_traceback_of_the_function(trials):
         tcdp_sim.sweep(colours, {"n": [1, 2]}, trials=trials)
     assert isinstance(caught.value.__cause__, ValueError)
     assert caught.value.__cause__.__traceback__.tb_next is not None
+
+
+class Elsewhere:
+    """An executor that runs tasks in this process, as if it were another one."""
+
+    workers, dashboard, silent = 1, "", staticmethod(tuple)
+
+    def results(self, tasks, work, uses=()):
+        return map(work, tasks)
+
+
+@pytest.mark.parametrize(("executor", "soon"), [(SerialExecutor(), -1.0), (Elsewhere(), 60.0)], ids=["long", "worker"])
+def test_a_long_chunk_or_one_of_a_worker_is_not_drawn_again(monkeypatch, executor, soon):
+    """A note has its traceback, which is printable too."""
+    monkeypatch.setattr(memory, "SOON", soon)
+    monkeypatch.setattr(memory.clusters, "connect", lambda *_: nullcontext(executor))
+    with pytest.raises(Failure, match="cell n=2: ValueError") as caught:
+        tcdp_sim.sweep(colours, {"n": [1, 2]}, trials=30_000)
+    assert caught.value.__cause__ is None
+    (note,) = caught.value.__notes__
+    assert "in colours\n    raise ValueError(CODES)\n" in note
+    assert f"ValueError: {WRITTEN}" in note
+
+
+def fails_once(rng, trials, n):
+    if n == 2 and not os.environ.get("FAILED"):
+        os.environ["FAILED"] = "yes"
+        raise ValueError("once")
+    return rng.random(trials)
+
+
+def test_an_error_that_does_not_come_again_has_its_traceback_as_a_note(monkeypatch):
+    monkeypatch.setenv("FAILED", "")
+    with pytest.raises(Failure, match="cell n=2: ValueError: once") as caught:
+        tcdp_sim.sweep(fails_once, {"n": [1, 2]}, trials=30_000)
+    assert "in fails_once" in caught.value.__notes__[0]
