@@ -134,15 +134,14 @@ def _again(console: Any, file: str) -> int:
     try:
         text = Path(file).read_text("utf-8")
         stated, ledger = statement.read(text), Ledger.from_statement(text)
-        wrong = statement.disagreements(stated, ledger)
+        wrong, count = statement.disagreements(stated, ledger), len(statement.brackets(stated))
     except OSError as problem:
         raise UserError(f"{file} cannot be read ({reason(problem)})") from None
-    except (ValueError, TypeError, KeyError) as mistake:
+    except (ValueError, TypeError) as mistake:
         raise UserError(f"{file}: {mistake}") from None
     for line in wrong:
         console.print(f"not confirmed: {line}", markup=False, soft_wrap=True)
     if not wrong:
-        count = len(stated["epsilon"]) + len(stated["delta"])
         console.print(f"confirmed: {count} brackets of {ledger.releases:,} releases", markup=False)
     return WRONG if wrong else 0
 

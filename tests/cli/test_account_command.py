@@ -131,3 +131,35 @@ def test_files_that_are_not_there_or_no_statements(run, tmp_path):
     code, _, err = run("a.json")
     assert (code, err.count("\n")) == (2, 1)
     assert "no format" in err
+
+
+LACKS = "the statement lacks"
+WRITTEN = "valid: a statement that tcdp-sim account wrote"
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"epsilon": [{"delta": 1e-6, "upper": 1.0}]}, f"{LACKS} 'lower' in epsilon[0]; {WRITTEN}"),
+        ({"epsilon": [{"lower": 0.5, "upper": 1.0}]}, f"{LACKS} 'delta' in epsilon[0]; {WRITTEN}"),
+        ({"delta": [3]}, f"{LACKS} 'epsilon' in delta[0]; {WRITTEN}"),
+        ({"delta": None}, f"{LACKS} 'delta', a list of brackets; {WRITTEN}"),
+        ({"epsilon": [{"delta": 1e-6, "lower": "low", "upper": 1}]}, "epsilon[0].lower = 'low' is not"),
+        ({"epsilon": [{"delta": 1e-6, "lower": float("nan"), "upper": 1}]}, "epsilon[0].lower = nan is not valid"),
+    ],
+)
+def test_a_statement_that_lacks_a_number_is_one_line_that_names_it(run, tmp_path, changed, told):
+    data = json.loads(Ledger([RandomisedResponse(0.2)]).statement("json")) | changed
+    (tmp_path / "mine.json").write_text(json.dumps(data))
+    code, out, err = run("mine.json")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"mine.json: {told}" in err
+
+
+def test_a_statement_without_its_answers_is_refused(run, tmp_path):
+    data = json.loads(Ledger([RandomisedResponse(0.2)]).statement("json"))
+    del data["epsilon"]
+    (tmp_path / "mine.json").write_text(json.dumps(data))
+    code, _, err = run("mine.json")
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{LACKS} 'epsilon'" in err

@@ -17,6 +17,8 @@ from tcdp_sim.privacy.relation import Relation, known_relation
 FORMAT = "tcdp_sim statement 1"
 PUBLISHER = ("title", "unit", "population", "period", "contact")  # what only the publisher knows
 PRIOR, CANDIDATES = 0.5, 100
+_ASKED = {"epsilon": "delta", "delta": "epsilon"}  # what is bracketed, and at which number
+_WRITTEN = "valid: a statement that tcdp-sim account wrote"
 ACCOUNTING = (
     "the whole list is composed, and each value is bracketed; the queries may depend on earlier answers, and the upper "
     "ends are the safe ones"
@@ -81,14 +83,32 @@ def read(text: Any) -> dict[str, Any]:
     return dict(data)
 
 
+def brackets(stated: Mapping[str, Any]) -> list[tuple[str, float, float, float]]:
+    """Return each stated bracket: what it is of, the other number, and its ends. Raises ValueError."""
+    found = []
+    for key, argument in _ASKED.items():
+        if not isinstance(stated.get(key), list):
+            raise ValueError(f"the statement lacks {key!r}, a list of brackets; {_WRITTEN}")
+        for i, row in enumerate(stated[key]):
+            at, low, high = (_number(row, name, f"{key}[{i}]") for name in (argument, "lower", "upper"))
+            found.append((key, at, low, high))
+    return found
+
+
+def _number(row: Any, name: str, where: str) -> float:
+    """Return a number of a stated bracket."""
+    if not isinstance(row, Mapping) or name not in row:
+        raise ValueError(f"the statement lacks {name!r} in {where}; {_WRITTEN}")
+    value = inf if row[name] == "inf" else row[name]
+    return scalar(f"{where}.{name}", value, 0, closed=True, finite=False)
+
+
 def disagreements(stated: Mapping[str, Any], ledger: Any) -> list[str]:
     """Return a line for each stated bracket that does not overlap with the bracket of the ledger."""
     found = []
-    for key, argument, ask in (("epsilon", "delta", ledger.epsilon), ("delta", "epsilon", ledger.delta)):
-        for row in stated.get(key, ()):
-            ours = ask(float(row[argument]))
-            low, high = float(row["lower"]), float(row["upper"])
-            if low > ours.upper * (1 + 1e-9) or ours.lower > high * (1 + 1e-9):
-                said = f"{key} at {argument} = {row[argument]:g} is stated from {low:.6g} to {high:.6g}"
-                found.append(f"{said}, and is from {ours.lower:.6g} to {ours.upper:.6g}")
+    for key, at, low, high in brackets(stated):
+        ours = getattr(ledger, key)(at)
+        if low > ours.upper * (1 + 1e-9) or ours.lower > high * (1 + 1e-9):
+            said = f"{key} at {_ASKED[key]} = {at:g} is stated from {low:.6g} to {high:.6g}"
+            found.append(f"{said}, and is from {ours.lower:.6g} to {ours.upper:.6g}")
     return found
