@@ -25,7 +25,7 @@ class Sampled(Release):
     """A release of additive noise on a sample of the records.
 
     Source: Balle et al. (2018), Theorems 2 and 8 to 11 [BBG18]; Zhu et al. (2022) [ZDW22]; Ganesh (2024) [Gan24], for
-    groups; Ganesh (2025) [Gan25], for samples that are cut.
+    groups. The pair of samples that are cut is derived here, in the notes.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class Sampled(Release):
     place with a probability g that is known. Then the sum moves by at most 2 * sensitivity from the sum without the
     record, and by at most the sensitivity from the sum with an empty record. By advanced joint convexity the pair is no
     easier to tell apart than the pair of sampling without replacement with probability g and twice the sensitivity. The
-    lower end belongs to data sets whose other records add nothing. (Derived here; the first step is from Ganesh 2025
-    [Gan25].)
+    lower end belongs to data sets whose other records add nothing. (Derived here. dp_accounting accounts for the same
+    sampler by a pair of its own, after Ganesh 2025 [Gan25].)
 
     Examples
     --------
