@@ -136,6 +136,22 @@ def test_mistakes_are_one_line_that_names_the_place(text, told):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("times", [0, -1, 2.5, None, "2"])
+def test_only_whole_times_from_1_are_read(times):
+    """Releases that are taken -1 times would reveal nothing."""
+    one = {"kind": "RandomisedResponse", "epsilon": 0.2, "times": times}
+    two = {"parts": [[one]]}
+    for item, where in ((one, r"releases\[0\]"), (two, r"releases\[0\].parts\[0\]\[0\]")):
+        with pytest.raises(ValueError, match=rf"{where}.times = {times!r} is not valid; valid: a whole number"):
+            Ledger.from_statement(json.dumps({"format": "tcdp_sim statement 1", "releases": [item]}))
+
+
+def test_a_kind_that_is_no_text_is_named():
+    text = '{"format": "tcdp_sim statement 1", "releases": [{"kind": ["Claimed"]}]}'
+    with pytest.raises(ValueError, match=r"releases\[0\].kind = \['Claimed'\] is not known"):
+        Ledger.from_statement(text)
+
+
 def test_a_class_of_the_users_own_is_refused():
     with pytest.raises(ValueError, match="a reader has no Own"):
         Ledger([Additive(Own(2.0))]).statement("json")

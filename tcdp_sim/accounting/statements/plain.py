@@ -22,6 +22,7 @@ from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.accounting.releases.shuffled import Shuffled
 from tcdp_sim.accounting.releases.thresholded import Thresholded
+from tcdp_sim.core.errors import whole
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.noise import FAMILIES, Noise
 from tcdp_sim.privacy import Guarantee
@@ -69,9 +70,11 @@ def _parameters(kind: Any) -> list[str]:
 
 def _class(name: Any) -> Any:
     """Return the class of a kind, None if there is none."""
+    if not isinstance(name, str):
+        return None
     if name in KINDS or name in FAMILIES:
         return KINDS.get(name) or FAMILIES[name]
-    found = getattr(privacy, str(name), None)
+    found = getattr(privacy, name, None)
     return found if isinstance(found, type) and issubclass(found, Guarantee) and found is not Guarantee else None
 
 
@@ -85,7 +88,8 @@ def to_entries(data: Any, where: str = "releases") -> list[tuple[Any, int]]:
 def _read_entry(item: Any, where: str) -> tuple[Any, int]:
     if not isinstance(item, Mapping):
         raise ValueError(f"{where} is not valid; {_FORM}")
-    times, rest = item.get("times", 1), {key: value for key, value in item.items() if key != "times"}
+    times = whole(f"{where}.times", item.get("times", 1), 1, 2**53)  # a ledger takes fewer in all
+    rest = {key: value for key, value in item.items() if key != "times"}
     if rest.keys() == {"parts"} and isinstance(rest["parts"], list):
         blocks = (to_entries(block, f"{where}.parts[{i}]") for i, block in enumerate(rest["parts"]))
         return Split(tuple(map(tuple, blocks))), times
