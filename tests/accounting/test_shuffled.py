@@ -8,6 +8,7 @@ from mpmath import mp
 from scipy import stats
 
 from tcdp_sim.accounting import Additive, Ledger, Sampled, Shuffled
+from tcdp_sim.exact import shuffling
 from tcdp_sim.noise import Gaussian
 
 MOVES = {"zero_out": 1.0, "substitute": 2.0}
@@ -49,6 +50,73 @@ def test_the_lower_end_is_what_the_largest_output_reveals(relation, sigma, steps
     assert low == pytest.approx(max(both), rel=2e-3, abs=1e-12)
     assert low >= threshold_delta(sigma, steps, epsilon, 2.0 - MOVES[relation]) * (1 - 2e-3) - 1e-12
     assert low <= high
+
+
+def exact_tails(c, sigma, steps, mean):
+    """The probabilities that the largest output lies below c, and above it, with all digits however small they are."""
+    z, rest = ((mp.mpf(c) - m) / (mp.mpf(sigma) * mp.sqrt(2)) for m in (mean, 0))
+    below = mp.erfc(-z) / 2 * (mp.erfc(-rest) / 2) ** (steps - 1)
+    return below, -mp.expm1(mp.log1p(-mp.erfc(z) / 2) + (steps - 1) * mp.log1p(-mp.erfc(rest) / 2))
+
+
+def exact_delta(sigma, steps, epsilon, other):
+    """The largest delta of a threshold 4 to 6 standard deviations from a mean, in 40 digits, to about 0.05."""
+    found = [mp.mpf(0)]
+    with mp.workdps(40):
+        for c in sigma * np.linspace(4, 6, 201):
+            for side, place in ((0, other - c), (1, 2.0 + c)):
+                probabilities = [exact_tails(place, sigma, steps, mean)[side] for mean in (2.0, other)]
+                found.append(probabilities[1 - side] - mp.exp(epsilon) * probabilities[side])
+        return max(found)
+
+
+@pytest.mark.parametrize("relation", MOVES)
+@pytest.mark.parametrize(("sigma", "steps"), [(0.01, 2), (0.02, 10)])
+def test_little_noise_has_a_lower_end(relation, sigma, steps):
+    """The other law's probabilities of the likely outputs are far below all floats."""
+    ledger, other = Ledger([Shuffled(sigma, steps)], relation), 2.0 - MOVES[relation]
+    low, _, high = ledger.epsilon(1e-6)
+    assert exact_delta(sigma, steps, low, other) >= 0.95e-6
+    assert exact_delta(sigma, steps, low * (1 + 1e-3), other) <= 1e-6
+    assert low <= high <= low * (1 + 1e-3)
+    assert 1 - 1e-7 <= ledger.delta(1.0).lower <= 1
+
+
+@pytest.mark.parametrize(("sigma", "steps"), [(0.01, 2), (0.02, 10), (1.0, 5), (300.0, 1000)])
+def test_no_cell_is_above_the_law_of_the_largest_output(monkeypatch, sigma, steps):
+    """Masses and losses of all cells are at most the exact ones, in 60 digits, and hardly smaller."""
+    monkeypatch.setattr(shuffling, "CELLS", 48)
+    edges = shuffling._edges(sigma, 2.0, 1.0)
+    with mp.workdps(60):
+        laws = []
+        for mean in (2.0, 1.0):
+            tails = [exact_tails(c, sigma, steps, mean) for c in edges[1:-1]]
+            below, above = [mp.mpf(0), *(low for low, _ in tails), mp.mpf(1)], [1, *(high for _, high in tails), 0]
+            laws.append([b - a if b < 0.5 else c - d for a, b, c, d in zip(below, below[1:], above, above[1:])])
+        for p, q, found in zip(laws, laws[::-1], shuffling.largest_output(sigma, steps, 2.0, 1.0)):
+            exact = sorted((mp.log(a / b), a) for a, b in zip(p, q) if a > 1e-290)
+            assert len(exact) == len(found.loss)
+            for (loss, mass), least_loss, least_mass in zip(exact, found.loss.tolist(), found.mass.tolist()):
+                assert loss - 1e-8 * (1 + abs(loss)) <= least_loss <= loss
+                assert mass * (1 - 1e-8) <= least_mass <= mass
+
+
+@pytest.mark.parametrize("sigma", np.geomspace(1e-3, 1e3, 7).tolist())
+@pytest.mark.parametrize("relation", MOVES)
+def test_both_ends_are_useful_at_any_noise(relation, sigma):
+    for order in (1.0, 3.0):
+        found = Ledger([Shuffled(sigma, 4)], relation).renyi(order)
+        assert 0 < found.lower <= found.upper
+    low, _, high = Ledger([Shuffled(sigma, 4)], relation).epsilon(1e-6)
+    assert 0.1 * high < low <= high < np.inf
+
+
+@pytest.mark.parametrize("sigma", [1e12, 1e100, 1e300, 1.7e308])
+def test_much_noise_reveals_little(sigma):
+    """The truth, 2 Phi(m / 2) - 1 with m = 1 / sigma, is near 0; the upper end is that of the noise 10^9."""
+    low, _, high = Ledger([Shuffled(sigma, 4)], "zero_out").delta(0.0)
+    assert low == 0 <= high <= 4.1e-10
+    assert Ledger([Shuffled(sigma, 4)], "zero_out").epsilon(1e-6).upper == 0
 
 
 def test_two_epochs_are_a_sum_over_pairs_of_largest_outputs():
