@@ -8,7 +8,11 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from tcdp_sim.accounting import Additive, Ledger, MixturePair, Sampled
+from tcdp_sim.accounting.releases.sampled_lattice import of_labelled
 from tcdp_sim.exact import Mixture
+from tcdp_sim.exact.losses.lists import bracket
+from tcdp_sim.exact.losses.questions import epsilon_question
+from tcdp_sim.exact.subsampling import labelled_pairs
 from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RoundedGaussian, RoundedLaplace
 
 FAR = 120  # the tails beyond are below 1e-25
@@ -187,6 +191,34 @@ def test_a_fine_lattice_is_nearly_continuous(rate):
     ours, theirs = (Ledger([(each, 10)], "add_remove").epsilon(1e-6) for each in (fine, smooth))
     assert ours.lower <= theirs.upper * (1 + 1e-3)
     assert theirs.lower <= ours.upper * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(("sigma", "rate"), [(1e3, 0.5), (2e3, 1e-2)])
+def test_a_bound_of_all_losses_may_be_far_above_those_that_floats_show(sigma, rate):
+    """Without the record the loss is at most -log(1 - rate), but at most about rate 40 / sigma where floats see it."""
+    x = np.arange(-int(12 * sigma), int(12 * sigma) + 2)
+    plain, up = (normalised(np.exp(-0.5 * ((x - shift) / sigma) ** 2)) for shift in (0, 1))
+    p, q = plain, (1 - rate) * plain + rate * up
+    base = Mixture(DiscreteGaussian(sigma))
+    pair = MixturePair(base, Mixture(DiscreteGaussian(sigma), (0.0, 1.0), (1 - rate, rate)), "forward")
+    target = fsum(np.maximum(p - exp(2 * rate / sigma) * q, 0))
+    low, _, high = Ledger([pair], "add_remove").epsilon(target)
+    assert 2 * rate / sigma * (1 - 1e-3) <= low <= 2 * rate / sigma * (1 + 1e-9)
+    assert 2 * rate / sigma * (1 - 1e-9) <= high <= 2 * rate / sigma * (1 + 1e-3)
+    many = Ledger([(pair, 100)], "add_remove")
+    low, _, high = many.epsilon(1e-6)
+    assert 0 < low <= high <= low * (1 + 1e-3)
+    low, _, high = many.delta(low, 1e-3)
+    assert 1e-6 * (1 - 3e-3) <= low <= high <= 1e-6 * (1 + 3e-3)
+    most = -100 * np.log1p(-rate)
+    assert 0 < many.epsilon(0.0).lower <= most <= many.epsilon(0.0).upper <= most * (1 + 1e-9)
+    assert many.renyi(np.inf).upper == pytest.approx(most, rel=1e-9)
+
+
+def test_losses_of_labels_are_bounded_far_above_those_that_floats_show():
+    law = of_labelled(labelled_pairs(DiscreteGaussian(1e3), 1.0, 0.5, "hybrid", 4)[1])
+    low, high = bracket(((law, 1),), epsilon_question(1e-6, lambda high: 1e-4 * high))
+    assert 0 < low <= high <= low * (1 + 1e-3)
 
 
 def test_poisson_sampling_is_the_pair_of_mixtures():

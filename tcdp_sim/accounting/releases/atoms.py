@@ -69,23 +69,9 @@ def _sum(values: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class LatticeLoss(AtomicLoss):
-    """The law of log(p / q) under p of two mixtures of one noise on a lattice.
-
-    With `raised`, the last loss is an upper bound of all losses, at which all rarer points count.
-    """
+    """The law of log(p / q) under p of two mixtures of one noise on a lattice."""
 
     pair: LatticePair
-
-    def largest(self) -> tuple[float, float]:
-        """Return the largest finite loss: at least that of a point that was seen."""
-        low, high = super().largest()
-        return (float(self.loss[-2]) - self.slack if self.raised else low), high
-
-    def peak(self) -> tuple[float, float]:
-        """Return the largest loss that was seen, and the probability of a loss of at least that."""
-        if not self.raised:
-            return super().peak()
-        return float(self.loss[-2]) - self.slack, float(self.mass[-2]) * (1 - self.relative)
 
     def renyi(self, order: float) -> Bounds:
         """Return the Renyi divergence."""
@@ -95,7 +81,7 @@ class LatticeLoss(AtomicLoss):
 def of_mixtures(p: Mixture, q: Mixture) -> LatticeLoss:
     """Return the law of log(p / q) under p, of two mixtures of one noise on a lattice.
 
-    Points that are too rare for floats count as the largest loss, if there is one, and as infinite losses otherwise.
+    Points that are too rare for floats lie beyond the law if losses are bounded, and have infinite losses otherwise.
     """
     pair = LatticePair(p, q)
     points, most = pair.points(_RARE), pair.renyi(inf)[2]
@@ -109,10 +95,7 @@ def of_mixtures(p: Mixture, q: Mixture) -> LatticeLoss:
     loss, mass = loss[order], mass[order]
     if most == inf:
         return LatticeLoss(loss, mass, ends, None, relative, slack, unbounded=True, pair=pair)
-    most = max(most, float(loss[-1]))
-    raised = ((most, rare),)
-    loss, mass = np.append(loss, most), np.append(mass, rare)
-    return LatticeLoss(loss, mass, (0.0, 0.0), None, relative, slack, raised=raised, pair=pair)
+    return LatticeLoss(loss, mass, (0.0, 0.0), None, relative, slack, beyond=(rare, most), pair=pair)
 
 
 def of_lattice(noise: Noise, shift: float) -> AtomicLoss:

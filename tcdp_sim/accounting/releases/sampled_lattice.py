@@ -38,15 +38,16 @@ def of_labelled(pair: LabelledPair) -> AtomicLoss:
     mass = np.concatenate([weight * law.mass for weight, law in laws])
     low, high = (fsum(weight * law.infinite[end] for weight, law in laws) for end in (0, 1))
     relative = max(law.relative for _, law in laws) + _SUM
-    raised = tuple((loss, weight * mass) for weight, law in laws for loss, mass in law.raised)
+    high = min(high + (pair.rest or 0.0), 1.0)
+    beyond = fsum(weight * law.beyond[0] for weight, law in laws), max(law.beyond[1] for _, law in laws)
+    raised: tuple[tuple[float, float], ...] = ()
     if pair.symmetric:
         loss, mass, rounding = _mirrored(loss, mass, relative, low)
-        raised = (*raised, (0.0, 2 * rounding))
+        raised = ((0.0, 2 * rounding),)
     slack, unbounded = max(law.slack for _, law in laws), any(law.unbounded for _, law in laws)
-    law = atomic(loss[mass > 0], mass[mass > 0], (low, min(high + (pair.rest or 0.0), 1.0)), relative, slack)
-    return LabelledLoss(
-        law.loss, law.mass, law.infinite, law.spacing, relative, law.slack, unbounded=unbounded, raised=raised
-    )
+    law = atomic(loss[mass > 0], mass[mass > 0], (low, high), relative, slack)
+    ends = law.infinite, law.spacing, relative, law.slack
+    return LabelledLoss(law.loss, law.mass, *ends, unbounded=unbounded, raised=raised, beyond=beyond)
 
 
 def _mirrored(loss: Floats, mass: Floats, relative: float, lost: float) -> tuple[Floats, Floats, float]:

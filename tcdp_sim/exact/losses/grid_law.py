@@ -108,6 +108,8 @@ class AtomicLoss:
     - `unbounded`: True if there are finite losses beyond any bound, which floats do not hold. They count as infinite
       ones above.
     - `raised`: pairs (loss, mass) of mass, at most, that counts at a loss although its own loss may be lower.
+    - `beyond`: mass, at most, of finite losses that were left out, and an upper bound of these losses. They count as
+      infinite ones above on a grid, where the bound may be too far off for a tilted law.
     """
 
     loss: Floats
@@ -119,6 +121,7 @@ class AtomicLoss:
     cut_below: float = 0.0
     unbounded: bool = False
     raised: tuple[tuple[float, float], ...] = ()
+    beyond: tuple[float, float] = (0.0, -np.inf)
 
     def crude(self) -> Atoms:
         """Return the atoms."""
@@ -133,7 +136,7 @@ class AtomicLoss:
         if self.unbounded:
             return np.inf, np.inf
         top = float(self.loss.max(initial=-np.inf))
-        return top - self.slack, top + self.slack
+        return top - self.slack, max(top, self.beyond[1]) + self.slack
 
     def peak(self) -> tuple[float, float]:
         """Return the largest finite loss and its probability."""
@@ -159,7 +162,7 @@ class AtomicLoss:
         else:
             value = float(logsumexp((order - 1) * self.loss, b=self.mass)) / (order - 1)
             error = (self.relative + 4e-16 * (1 + abs(value) * order)) / (order - 1) + self.slack
-        high = np.inf if self.infinite[1] > TINY * len(self.loss) * 4 else value + error
+        high = np.inf if self.infinite[1] + self.beyond[0] > TINY * len(self.loss) * 4 else value + error
         return Bounds(max(value - error, 0.0), max(value, 0.0), max(high, 0.0))
 
     def on_grid(self, step: float, offset: float, rare: float, floor: float, top: float = np.inf) -> GridLaw:
@@ -178,7 +181,7 @@ class AtomicLoss:
         if raised:
             mass[0] += raised
         lowest = offset + step * first
-        at_most = self.infinite[1] + float(self.mass[gone].sum()) * (1 + self.relative)
+        at_most = self.infinite[1] + self.beyond[0] + float(self.mass[gone].sum()) * (1 + self.relative)
         slack = self.slack + float(moved) + 1e-15 * float(np.abs(self.loss[kept]).max())
         changed = [(loss + step, least) for loss, least in self.raised] + ([(lowest, raised)] if raised else [])
         return GridLaw(
