@@ -11,8 +11,8 @@ from tcdp_sim.accounting import Additive, Ledger, MixturePair, Sampled
 from tcdp_sim.accounting.releases.sampled_lattice import of_labelled
 from tcdp_sim.exact import Mixture
 from tcdp_sim.exact.losses.lists import bracket
-from tcdp_sim.exact.losses.questions import epsilon_question
-from tcdp_sim.exact.subsampling import labelled_pairs
+from tcdp_sim.exact.losses.questions import delta_question, epsilon_question
+from tcdp_sim.exact.subsampling import LabelledPair, labelled_pairs
 from tcdp_sim.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RoundedGaussian, RoundedLaplace
 
 FAR = 120  # the tails beyond are below 1e-25
@@ -219,6 +219,32 @@ def test_losses_of_labels_are_bounded_far_above_those_that_floats_show():
     law = of_labelled(labelled_pairs(DiscreteGaussian(1e3), 1.0, 0.5, "hybrid", 4)[1])
     low, high = bracket(((law, 1),), epsilon_question(1e-6, lambda high: 1e-4 * high))
     assert 0 < low <= high <= low * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("shift", [0, 1, 3, None])
+def test_labels_that_are_left_out_of_mirrored_losses(shift, times):
+    """They may reveal nothing, a little, more, or everything (None): the truth is an enumeration with all labels.
+
+    The lower end has them at a loss of 0, as if all their outputs and the mirrored ones were merged.
+    """
+    noise, pmf = NOISES["gaussian"]
+    mixed = Mixture(noise, (0.0, 1.0), (0.5, 0.5)), Mixture(noise)
+    law = of_labelled(LabelledPair(((0.9, *mixed),), True, 0.1))
+    labels = [(0.9, 0.5 * pmf + 0.5 * moved(pmf, 1))] + ([] if shift is None else [(0.1, moved(pmf, shift))])
+    loss, mass = (np.concatenate(parts) for parts in zip(*(_losses(weight, p, pmf) for weight, p in labels)))
+    loss, mass = loss[loss > 0], mass[loss > 0]
+    lost = 0.1 if shift is None else 0.0
+    loss, mass = np.concatenate([loss, -loss, [0.0]]), np.concatenate([mass, mass * np.exp(-loss), [0.0]])
+    mass[-1] = 1 - lost - fsum(mass)
+    total, weight = np.zeros(1), np.ones(1)
+    for _ in range(times):
+        total, weight = (total[:, None] + loss).ravel(), (weight[:, None] * mass).ravel()
+    for epsilon in (0.0, 0.05, 0.3):
+        truth = 1 - (1 - lost) ** times + fsum(np.maximum(-np.expm1(epsilon - total), 0) * weight)
+        low, high = bracket(((law, times),), delta_question(epsilon, lambda high: 1e-4), rounds=3)
+        assert low - 1e-10 <= truth <= high + 1e-10
+        assert truth - low <= (1e-3 if shift == 0 else 0.11 * times)
 
 
 def test_poisson_sampling_is_the_pair_of_mixtures():

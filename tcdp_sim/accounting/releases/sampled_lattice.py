@@ -53,7 +53,8 @@ def of_labelled(pair: LabelledPair) -> AtomicLoss:
 def _mirrored(loss: Floats, mass: Floats, relative: float, lost: float) -> tuple[Floats, Floats, float]:
     """Return the losses above 0 with their mirror images and the rest of the mass at 0, and the error of this mass.
 
-    A loss l with P-mass m has Q-mass m e^-l, which is the P-mass of -l. The rest is not below its true value.
+    A loss l with P-mass m has Q-mass m e^-l, which is the P-mass of -l. The rest is not below its true value. Losses
+    that were left out count at 0, and may: l and -l together have equal masses, as if their outputs were merged.
     """
     loss, mass = loss[loss > 0], mass[loss > 0]
     image = mass * np.exp(-loss)
