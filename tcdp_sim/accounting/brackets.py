@@ -39,9 +39,10 @@ def least_epsilon(entries: Entries, relation: str | None, delta: float, share: f
     if profile is not None:
         low = max(found.lower, closed.lower)
         found = _safe(low, max(low, min(found.upper, closed.upper)))
-    if _is_wide(found) and delta > 0:
+    if delta > 0 and _is_wide(found):
         found = _within(found, *_epsilon_of_parts(entries, relation, delta, share))
-    if not (has_loose_pairs(entries, relation) or _is_wide(found)):
+    no_grid_was_fine_enough = _is_wide(found) and all_attained(entries, relation)
+    if not (no_grid_was_fine_enough or has_loose_pairs(entries, relation)):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_epsilon  # imported late, as few lists need it
 

@@ -6,7 +6,7 @@ from math import inf
 import pytest
 from mpmath import mp, mpf
 
-from tcdp_sim.accounting import Additive, Ledger, Sampled
+from tcdp_sim.accounting import Additive, Ledger, Sampled, Shuffled
 from tcdp_sim.noise import DiscreteLaplace, Gaussian, Laplace
 
 RATES = (1e-10, 1e-13, 1e-15, 5e-16, 1e-17, 1e-300)
@@ -46,8 +46,8 @@ def test_many_rare_steps_cost_no_more_than_their_sum_and_no_less_than_one(rates)
     assert nothing.lower == nothing.upper == 0
 
 
-@pytest.mark.parametrize("scheme, relation", [("poisson", "add_remove"), ("without_replacement", "substitute")])
-@pytest.mark.parametrize("rate, delta", [(1e-4, 1e-9), (1e-6, 1e-9), (1e-6, 1e-20), (1e-13, 1e-14)])
+@pytest.mark.parametrize(("scheme", "relation"), [("poisson", "add_remove"), ("without_replacement", "substitute")])
+@pytest.mark.parametrize(("rate", "delta"), [(1e-4, 1e-9), (1e-6, 1e-9), (1e-6, 1e-20), (1e-13, 1e-14)])
 def test_one_rare_step_in_closed_form(scheme, relation, rate, delta):
     ledger = Ledger([Sampled(Additive(Gaussian(1.0), 1.0), rate, scheme)], relation)
     found = ledger.epsilon(delta)
@@ -56,7 +56,7 @@ def test_one_rare_step_in_closed_form(scheme, relation, rate, delta):
     assert ledger.delta(0.0).lower <= one_step(rate, 0.0) <= ledger.delta(0.0).upper * (1 + 1e-15)
 
 
-@pytest.mark.parametrize("scheme, relation", [("hybrid", "add_remove"), ("poisson_substitution", "substitute")])
+@pytest.mark.parametrize(("scheme", "relation"), [("hybrid", "add_remove"), ("poisson_substitution", "substitute")])
 def test_one_rare_step_of_other_schemes_follows_from_its_profile(scheme, relation):
     records = {"records": 10**6} if scheme == "hybrid" else {}
     ledger = Ledger([Sampled(Additive(Gaussian(1.0), 1.0), 1e-5, scheme, **records)], relation)
@@ -75,3 +75,13 @@ def test_a_renyi_divergence_of_any_order_lies_between_its_neighbours(order):
     ledger = Ledger([Sampled(Additive(Gaussian(1.0), 2.0), 1e-5)], "add_remove")
     below, found = ledger.renyi(1e5), ledger.renyi(order)
     assert below.lower <= found.lower <= found.upper <= inf
+
+
+@pytest.mark.parametrize("relation", ["zero_out", "substitute"])
+@pytest.mark.parametrize("sigma", [1e-99, 1e-12, 1e-4])
+def test_hardly_any_noise_is_no_error(relation, sigma):
+    release = Additive(Gaussian(sigma))
+    for each in (Shuffled(sigma, 4), release, Sampled(release, 0.1) if relation == "zero_out" else release):
+        ledger = Ledger([(each, 3)], relation)
+        for found in (ledger.delta(1.0), ledger.renyi(1.0), ledger.renyi(2.0), ledger.tradeoff(0.1)):
+            assert found.lower <= found.upper

@@ -34,7 +34,10 @@ REFUSED = [
     *[(lambda value=value: BoundedRange(value), "epsilon") for value in (0.0, np.nan, np.inf, 301.0)],
     *[(lambda value=value: BoundedRangePair(1.0, value), "t = ") for value in (0.0, 1.0, np.nan)],
     (lambda: PermuteAndFlip(-1.0), "epsilon"),
-    *[(lambda value=value: Additive(Gaussian(1.0), value), "sensitivity") for value in (0.0, -1.0, np.nan, np.inf)],
+    *[
+        (lambda value=value: Additive(Gaussian(1.0), value), "sensitivity")
+        for value in (0.0, -1.0, 1e101, np.nan, np.inf)
+    ],
     (lambda: Additive(SinhNormal(2.0, 1.0)), "log-concave"),
     (lambda: Additive(Gaussian(np.array([1.0, 2.0]))), "array-valued"),
     (lambda: Additive("gaussian"), "valid: a noise"),

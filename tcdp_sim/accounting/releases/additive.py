@@ -17,6 +17,8 @@ from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.subsampling import DominatingPair
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 
+LARGEST_SHIFT = 1e100  # over the upper quartile of the noise: squares of it are floats
+
 
 @dataclass(frozen=True)
 class Additive(Release):
@@ -56,6 +58,9 @@ class Additive(Release):
         object.__setattr__(self, "sensitivity", scalar("sensitivity", self.sensitivity, 0))
         if not isinstance(self.noise, Noise):
             raise ValueError(f"noise = {self.noise!r} is not valid; valid: a noise, such as Gaussian(1.0)")
+        if self.sensitivity > LARGEST_SHIFT * float(self.noise.isf(0.25)):
+            most = f"valid: at most {LARGEST_SHIFT:g} times the upper quartile of the noise"
+            raise ValueError(f"sensitivity = {self.sensitivity:g} is not valid for {self.noise!r}; {most}")
         additive_loss(self.noise, self.sensitivity)
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
 
-from tcdp_sim.accounting.releases.additive import additive_loss
+from tcdp_sim.accounting.releases.additive import LARGEST_SHIFT, additive_loss
 from tcdp_sim.accounting.releases.release import NOTHING, Case, Release, both_ways, need_relation
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.exact.shuffling import largest_output
@@ -32,7 +32,7 @@ class Shuffled(Release):
     Parameters
     ----------
     sigma : float
-        The noise multiplier: the standard deviation of the noise over the largest length of a record's vector, above 0.
+        The noise multiplier: the standard deviation of the noise over the largest length of a record's vector, above 1e-100.
     steps : int
         The number of steps of one epoch, which is the number of batches, from 1 to 10^7. The last batch may be short.
     epochs : int
@@ -61,7 +61,7 @@ class Shuffled(Release):
     order: str = "each_epoch"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", scalar("sigma", self.sigma, 0))
+        object.__setattr__(self, "sigma", scalar("sigma", self.sigma, 1 / LARGEST_SHIFT))
         object.__setattr__(self, "steps", whole("steps", self.steps, 1, MOST_STEPS))
         object.__setattr__(self, "epochs", whole("epochs", self.epochs, 1, MOST_EPOCHS))
         choice("order", self.order, ORDERS)

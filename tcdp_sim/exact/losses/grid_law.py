@@ -17,6 +17,7 @@ from tcdp_sim.core.numerics import TINY, Bounds
 from tcdp_sim.exact.losses.atoms import Atoms
 
 SNAPPED = 1e-12  # relative distance from a grid point below which an atom counts as lying on it
+_HIGHEST = 1e100  # order of a divergence that is computed
 MOST_POINTS = 2**24  # of one law on a grid
 
 
@@ -152,6 +153,8 @@ class AtomicLoss:
         if self.infinite[0] > 0 or order == np.inf:
             low, top = self.largest() if self.infinite[0] == 0 else (np.inf, np.inf)
             return Bounds(low, top, top)
+        if order > _HIGHEST:  # it rises with the order
+            return Bounds(self.renyi(_HIGHEST).lower, *[self.largest()[1] if self.infinite[1] == 0 else np.inf] * 2)
         if order == 1:
             value = float((self.mass * self.loss).sum())
             error = self.relative * float((self.mass * np.abs(self.loss)).sum()) + self.slack + 1e-15 * abs(value)

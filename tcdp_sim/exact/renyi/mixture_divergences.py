@@ -302,7 +302,7 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
     top = max(heights.max() - 600, 0.0)
     # Far below the heights where p hardly differs from q, and then far out.
     excess = _excess(_remembered(pair), order - 1, x, top)
-    matters = (heights > heights.max() - _NEGLIGIBLE) | (excess > excess.max() * np.exp(-_NEGLIGIBLE))
+    matters = (heights >= heights.max() - _NEGLIGIBLE) | (excess > excess.max() * np.exp(-_NEGLIGIBLE))
     first, last = np.flatnonzero(matters)[[0, -1]]
     cut = np.isinf(pair.noise.isf(0.0)) and (matters[0] or matters[-1])
     return x[max(first - 1, 0) : last + 2], cut, top
