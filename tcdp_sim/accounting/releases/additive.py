@@ -58,10 +58,10 @@ class Additive(Release):
         object.__setattr__(self, "sensitivity", scalar("sensitivity", self.sensitivity, 0))
         if not isinstance(self.noise, Noise):
             raise ValueError(f"noise = {self.noise!r} is not valid; valid: a noise, such as Gaussian(1.0)")
+        additive_loss(self.noise, self.sensitivity)
         if self.sensitivity > LARGEST_SHIFT * float(self.noise.isf(0.25)):
             most = f"valid: at most {LARGEST_SHIFT:g} times the upper quartile of the noise"
             raise ValueError(f"sensitivity = {self.sensitivity:g} is not valid for {self.noise!r}; {most}")
-        additive_loss(self.noise, self.sensitivity)
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the noise and the noise moved by the sensitivity."""

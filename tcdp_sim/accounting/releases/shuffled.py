@@ -32,7 +32,8 @@ class Shuffled(Release):
     Parameters
     ----------
     sigma : float
-        The noise multiplier: the standard deviation of the noise over the largest length of a record's vector, above 1e-100.
+        The noise multiplier: the standard deviation of the noise over the largest length of a record's vector, above
+        1e-100.
     steps : int
         The number of steps of one epoch, which is the number of batches, from 1 to 10^7. The last batch may be short.
     epochs : int
