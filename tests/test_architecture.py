@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "per_record": ("noise", "privacy"),
     "exact": ("noise", "privacy", "per_record", "candidates"),
     "bounds": ("noise", "privacy"),
-    "accounting": ("noise", "privacy", "exact"),
+    "accounting": ("noise", "privacy", "candidates", "exact"),
     # 4: the noise that meets a guarantee
     "calibration": ("noise", "privacy", "exact", "per_record", "accounting"),
     # 5, 6: algorithms of several files

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tcdp_sim.accounting.chosen import Chosen
     from tcdp_sim.accounting.count_releases import CountReleases, continuous_epsilon, counts_ledger
     from tcdp_sim.accounting.filters import Filter
     from tcdp_sim.accounting.ledger import Ledger
@@ -36,6 +37,7 @@ __all__ = [
     "BoundedRange",
     "BoundedRangePair",
     "BudgetPlan",
+    "Chosen",
     "Claimed",
     "CountReleases",
     "CountTarget",
@@ -66,6 +68,7 @@ __all__ = [
 ]
 
 _HOMES = {  # module -> its public names
+    "tcdp_sim.accounting.chosen": "Chosen",
     "tcdp_sim.accounting.count_releases": "CountReleases continuous_epsilon counts_ledger",
     "tcdp_sim.accounting.filters": "Filter",
     "tcdp_sim.accounting.ledger": "Ledger",

@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.accounting.composed_pairs import Entries, all_attained, has_loose_pairs, worlds
 from tcdp_sim.accounting.releases.release import Case, Laws
-from tcdp_sim.accounting.single import closed_epsilon, closed_profile, exact_profile, is_cut
+from tcdp_sim.accounting.single import best_profile, closed_epsilon, closed_profile, exact_profile
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.any_loss import AnyLoss
 from tcdp_sim.exact.losses.lists import bracket, expected, infinite
@@ -30,17 +30,12 @@ def least_epsilon(entries: Entries, relation: str | None, delta: float, share: f
     """Return the least epsilon >= 0 at a delta, to a relative tolerance."""
     if delta == 1:
         return Bounds(0.0, 0.0, 0.0)
-    profile = closed_profile(entries) if delta > 0 else None
-    if profile is not None:
-        closed = closed_epsilon(profile, delta)
-        if closed.upper - closed.lower <= share * max(closed.upper, _SMALL):
-            return closed
-    found = answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
-    if profile is not None:
-        low = max(found.lower, closed.lower)
-        found = _safe(low, max(low, min(found.upper, closed.upper)))
-    if delta > 0 and _is_wide(found):
-        found = _within(found, *_epsilon_of_parts(entries, relation, delta, share))
+    best = best_profile(entries) if delta > 0 else None
+    if best is not None:
+        low, _, high = closed_epsilon(best, delta, share / 4, _SMALL)
+        found = _safe(low, high)
+    else:
+        found = _composed_epsilon(entries, relation, delta, share)
     no_grid_was_fine_enough = _is_wide(found) and all_attained(entries, relation)
     if not (no_grid_was_fine_enough or has_loose_pairs(entries, relation)):
         return found
@@ -52,10 +47,37 @@ def least_epsilon(entries: Entries, relation: str | None, delta: float, share: f
 @lru_cache(maxsize=1024)
 def least_delta(entries: Entries, relation: str | None, epsilon: float, share: float) -> Bounds:
     """Return the least delta at an epsilon >= 0, to a relative tolerance."""
+    best = best_profile(entries)
+    found = best(epsilon) if best is not None else _composed_delta(entries, relation, epsilon, share)
+    if not has_loose_pairs(entries, relation):
+        return found
+    from tcdp_sim.accounting.by_renyi import renyi_delta
+
+    return _at_most(found, renyi_delta(entries, relation, epsilon))
+
+
+def _composed_epsilon(entries: Entries, relation: str | None, delta: float, share: float) -> Bounds:
+    """Return epsilon in closed form if there is one, and from the composed pairs if that leaves too much open."""
+    profile = closed_profile(entries) if delta > 0 else None
+    if profile is not None:
+        closed = closed_epsilon(profile, delta)
+        if closed.upper - closed.lower <= share * max(closed.upper, _SMALL):
+            return closed
+    found = answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
+    if profile is not None:
+        low = max(found.lower, closed.lower)
+        found = _safe(low, max(low, min(found.upper, closed.upper)))
+    if delta > 0 and _is_wide(found):
+        found = _within(found, *_epsilon_of_parts(entries, relation, delta, share))
+    return found
+
+
+def _composed_delta(entries: Entries, relation: str | None, epsilon: float, share: float) -> Bounds:
+    """Return delta as `_composed_epsilon` does epsilon."""
     profile = exact_profile(entries)
     if profile is not None:
         closed = profile(epsilon)
-        if closed.upper - closed.lower <= share * closed.upper or is_cut(entries):
+        if closed.upper - closed.lower <= share * closed.upper:
             return closed
     found = answer(entries, relation, delta_question(epsilon, lambda high: share * high))
     if profile is not None:
@@ -63,11 +85,7 @@ def least_delta(entries: Entries, relation: str | None, epsilon: float, share: f
         found = _safe(low, max(low, min(found.upper, closed.upper)))
     if _is_wide(found):
         found = _within(found, *_delta_of_parts(entries, relation, epsilon, share))
-    if not has_loose_pairs(entries, relation):
-        return found
-    from tcdp_sim.accounting.by_renyi import renyi_delta
-
-    return _at_most(found, renyi_delta(entries, relation, epsilon))
+    return found
 
 
 def infinite_loss(entries: Entries, relation: str | None) -> float:

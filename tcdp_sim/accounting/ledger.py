@@ -382,7 +382,7 @@ class Ledger:
         from tcdp_sim.accounting.statements import plain, statement
 
         data = statement.read(text)
-        return _ledger(plain.to_entries(data["releases"]), data.get("relation"))
+        return _ledger(plain.to_entries(data["releases"], _ledger), data.get("relation"))
 
     def times(self, times: int) -> "Ledger":
         """Return the ledger of this list, released several times.

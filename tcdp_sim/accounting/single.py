@@ -14,7 +14,6 @@ import numpy as np
 from tcdp_sim.accounting.composed_pairs import Entries
 from tcdp_sim.accounting.joined import joined
 from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.mixtures import MixturePair
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.core.numerics import ULP, Bounds
@@ -45,16 +44,19 @@ def closed_profile(entries: Entries) -> Profile | None:
 
 def exact_profile(entries: Entries) -> Profile | None:
     """Return the profile in closed form, or the profile of a single pair of mixtures; None if there is neither."""
-    release, times = entries[0] if len(entries) == 1 else (None, 0)
-    if times == 1 and (isinstance(release, MixturePair) or (isinstance(release, Sampled) and release.has_profile)):
-        return release.profile
-    return closed_profile(entries)
+    release = _only(entries)
+    return release.profile if release is not None and release.has_profile else closed_profile(entries)
 
 
-def is_cut(entries: Entries) -> bool:
-    """Return True for one release of a sample that may be cut, whose two ends come from different pairs."""
+def best_profile(entries: Entries) -> Profile | None:
+    """Return the profile of one release whose two ends come from different pairs; None for other lists."""
+    release = _only(entries)
+    return release.profile if release is not None and release.profile_is_best else None
+
+
+def _only(entries: Entries) -> Release | None:
     release, times = entries[0] if len(entries) == 1 else (None, 0)
-    return times == 1 and isinstance(release, Sampled) and release.most is not None
+    return release if times == 1 and isinstance(release, Release) else None
 
 
 def closed_epsilon(profile: Profile, delta: float, close: float = _CLOSE, least: float = _LEAST) -> Bounds:

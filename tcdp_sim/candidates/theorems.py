@@ -5,14 +5,17 @@ shift^2 / 2 at every order a. We compared the constants of Papernot and Steinke 
 0.6. We did not read the proofs.
 """
 
+from collections.abc import Callable
 from math import exp, expm1, log, log1p, sqrt
 
+import numpy as np
 from scipy.special import log_ndtr
 
 from tcdp_sim.candidates.tries import NegativeBinomialTries, PoissonTries, Tries
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.search import minimize_scalar
 
+ORDERS = 1 + np.geomspace(0.1, 100, 31)
 FARTHEST = 1e4  # times the order: the end of the search for a larger order with a smaller bound
 
 
@@ -60,6 +63,27 @@ def theorem_renyi(order: float, shift: float, tries: Tries) -> float:
             )
             return min(_poisson(order, shift, tries.mean), float(found.fun))
     raise ValueError(f"tries = {tries!r} is not valid; valid: PoissonTries or NegativeBinomialTries")
+
+
+def theorem_of_curve(
+    order: float, curve: Callable[[float], float], profile: Callable[[float], float], tries: Tries
+) -> float:
+    """Return the published bound of `theorem_renyi` at an order > 1 for any run.
+
+    `curve`: its Renyi divergence at an order > 1. `profile`: its delta at an epsilon, which Theorem 6 needs.
+    """
+    least = curve(order) + log(tries.mean) / (order - 1)
+    match tries:
+        case NegativeBinomialTries():
+            return least + (1 + tries.shape) * _least_constant(curve, -log(tries.stop))
+        case PoissonTries():
+            return least + tries.mean * profile(log1p(1 / (order - 1)))
+    raise ValueError(f"tries = {tries!r} is not valid; valid: PoissonTries or NegativeBinomialTries")
+
+
+def _least_constant(curve: Callable[[float], float], far: float) -> float:
+    """Return the least (1 - 1 / b) curve(b) + far / b over a grid of orders b > 1."""
+    return min((1 - 1 / b) * curve(b) + far / b for b in ORDERS.tolist())
 
 
 def _constant(rho: float, tries: NegativeBinomialTries) -> float:

@@ -48,6 +48,11 @@ class Tries(ABC):
     def none(self) -> float:
         """The probability of no run."""
 
+    @property
+    @abstractmethod
+    def steepness(self) -> float:
+        """The largest -d log f'(1 - S) / dS, by which errors of S are multiplied."""
+
     @abstractmethod
     def slope(self, better: Floats) -> Floats:
         """Return f'(1 - S) for the probability S of better outputs, at every S where the formula is defined."""
@@ -104,6 +109,10 @@ class PoissonTries(Tries):
     def none(self) -> float:
         return exp(-self.average)
 
+    @property
+    def steepness(self) -> float:
+        return self.average
+
     def slope(self, better: Floats) -> Floats:
         return np.asarray(self.average * np.exp(-self.average * np.asarray(better)))
 
@@ -153,6 +162,10 @@ class NegativeBinomialTries(Tries):
     @property
     def none(self) -> float:
         return 0.0
+
+    @property
+    def steepness(self) -> float:
+        return (1 + self.shape) * (1 - self.stop) / self.stop
 
     def _going(self, better: Floats) -> Floats:
         """Return stop + (1 - stop) S."""

@@ -83,12 +83,13 @@ def _ledger(file: str, value: Mapping[str, Any]) -> Any:
 
 
 def _entries(items: Sequence[Any]) -> Iterator[tuple[Any, int]]:
+    from tcdp_sim.accounting import Ledger
     from tcdp_sim.accounting.statements.plain import to_entries
     from tcdp_sim.mechanisms.ledger.releases import checked, release_of
 
     for i, item in enumerate(items):
         if isinstance(item, dict) and ("kind" in item or "parts" in item):
-            yield from to_entries([item], f"release {i + 1}")
+            yield from to_entries([item], Ledger, f"release {i + 1}")
         else:
             found = checked(f"release {i + 1}", item)
             yield release_of(found), found["times"]

@@ -5,8 +5,10 @@ from tcdp_sim.accounting import (
     Allocated,
     BoundedRange,
     BoundedRangePair,
+    Chosen,
     Claimed,
     Distributions,
+    Ledger,
     MixturePair,
     PermuteAndFlip,
     RandomisedResponse,
@@ -14,6 +16,7 @@ from tcdp_sim.accounting import (
     Shuffled,
     Thresholded,
 )
+from tcdp_sim.candidates import PoissonTries
 from tcdp_sim.exact import subsampled
 from tcdp_sim.noise import DiscreteGaussian, Gaussian, Laplace
 from tcdp_sim.privacy import (
@@ -43,6 +46,7 @@ EXAMPLES = {  # releases and their relations
     Allocated: [(Allocated(2.0, 10), ADD)],
     BoundedRange: [(BoundedRange(0.4), SUBSTITUTE)],
     BoundedRangePair: [(BoundedRangePair(0.4, 0.1), ADD)],
+    Chosen: [(Chosen(Ledger([(Additive(Gaussian(5.0)), 2)], ADD), PoissonTries(3.0)), ADD)],
     Claimed: [(Claimed(guarantee), ADD) for guarantee in (PureDP(0.3), ApproxDP(0.3, 1e-6))],
     Distributions: [(Distributions([0.7, 0.2, 0.1], [0.4, 0.35, 0.25]), ADD)],
     MixturePair: [(MixturePair(*subsampled(Laplace(2.0), 1.0, 0.3)), ADD)],

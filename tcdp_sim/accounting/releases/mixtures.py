@@ -77,6 +77,10 @@ class MixturePair(Release):
         """Return the pairs of laws of the directions that count."""
         return [(self.p, self.q), (self.q, self.p)][: 1 if self.direction == "forward" else 2]
 
+    @property
+    def has_profile(self) -> bool:
+        return True
+
     def profile(self, epsilon: float) -> Bounds:
         """Return delta(epsilon) of one release, by quadrature or a sum over the lattice."""
         found = [hockey_stick_between(p, q, epsilon) for p, q in self.ways()]

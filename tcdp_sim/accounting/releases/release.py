@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.grid_law import AtomicLoss, LossLaw
 from tcdp_sim.privacy.relation import Relation
 
@@ -74,6 +75,20 @@ class Release(ABC):
         The relative error is at most 1e-12. Such releases have a rho in `tight_rho`, filters and calibrations.
         """
         return None
+
+    @property
+    def has_profile(self) -> bool:
+        """True if `profile` is narrower than what follows from the laws."""
+        return False
+
+    @property
+    def profile_is_best(self) -> bool:
+        """True if the ends of `profile` are of different pairs, so that nothing else narrows them."""
+        return False
+
+    def profile(self, epsilon: float) -> Bounds:
+        """Return delta at an epsilon >= 0 of one release with `has_profile`, in the worse direction."""
+        raise NotImplementedError
 
     @property
     def largest_loss(self) -> float | None:

@@ -162,6 +162,10 @@ class Sampled(Release):
         return self.release.noise.is_discrete or not self.has_closed_scheme
 
     @property
+    def profile_is_best(self) -> bool:
+        return self.most is not None
+
+    @property
     def has_scale(self) -> bool:
         return self.release.has_scale
 

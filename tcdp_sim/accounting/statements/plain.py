@@ -4,12 +4,13 @@ A release, a guarantee, a mixture and a noise are mappings of their parameters, 
 key `kind`. A list of releases on disjoint parts of the records has the key `parts`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from math import inf, isfinite
 from typing import Any
 
 from tcdp_sim import privacy
+from tcdp_sim.accounting.chosen import Chosen
 from tcdp_sim.accounting.composed_pairs import Entries, Split
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.allocated import Allocated
@@ -22,17 +23,20 @@ from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.accounting.releases.shuffled import Shuffled
 from tcdp_sim.accounting.releases.thresholded import Thresholded
+from tcdp_sim.candidates.tries import NegativeBinomialTries, PoissonTries, Tries
 from tcdp_sim.core.errors import whole
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.noise import FAMILIES, Noise
 from tcdp_sim.privacy import Guarantee
 
-KIND = "kind"
+KIND, LEDGER = "kind", "Ledger"
+Make = Callable[[Sequence[tuple[Any, int]], str | None], Any]  # the ledger of entries with a relation
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(Additive, Allocated, BoundedRange, BoundedRangePair, Claimed, Distributions, MixturePair, PermuteAndFlip),
-        *(RandomisedResponse, Sampled, Shuffled, Thresholded, Mixture),
+        *(Additive, Allocated, BoundedRange, BoundedRangePair, Chosen, Claimed, Distributions, MixturePair),
+        *(PermuteAndFlip, RandomisedResponse, Sampled, Shuffled, Thresholded, Mixture),
+        *(NegativeBinomialTries, PoissonTries),
     )
 }
 _ENDLESS = {"inf": inf, "-inf": -inf}
@@ -55,7 +59,9 @@ def _plain(thing: Any) -> Any:
         return thing if isfinite(thing) else f"{thing:g}"
     if isinstance(thing, tuple | list):
         return [_plain(each) for each in thing]
-    if not isinstance(thing, Noise | Release | Guarantee | Mixture):
+    if hasattr(thing, "entries") and hasattr(thing, "relation"):  # a ledger, which imports this module
+        return {KIND: LEDGER, "relation": thing.relation, "releases": of_entries(thing.entries)}
+    if not isinstance(thing, Noise | Release | Guarantee | Mixture | Tries):
         return thing
     name = thing.family if isinstance(thing, Noise) else type(thing).__name__
     if _class(name) is not type(thing):
@@ -78,38 +84,43 @@ def _class(name: Any) -> Any:
     return found if isinstance(found, type) and issubclass(found, Guarantee) and found is not Guarantee else None
 
 
-def to_entries(data: Any, where: str = "releases") -> list[tuple[Any, int]]:
-    """Return the entries that plain data state. Raises ValueError that names the place of a mistake."""
+def to_entries(data: Any, ledger: Make, where: str = "releases") -> list[tuple[Any, int]]:
+    """Return the entries that plain data state. Raises ValueError that names the place of a mistake.
+
+    `ledger` makes the ledger of a release that has one.
+    """
     if not isinstance(data, Sequence) or isinstance(data, str):
         raise ValueError(f"{where} is not valid; valid: a list of releases")
-    return [_read_entry(item, f"{where}[{i}]") for i, item in enumerate(data)]
+    return [_read_entry(item, ledger, f"{where}[{i}]") for i, item in enumerate(data)]
 
 
-def _read_entry(item: Any, where: str) -> tuple[Any, int]:
+def _read_entry(item: Any, ledger: Make, where: str) -> tuple[Any, int]:
     if not isinstance(item, Mapping):
         raise ValueError(f"{where} is not valid; {_FORM}")
     times = whole(f"{where}.times", item.get("times", 1), 1, 2**53)  # a ledger takes fewer in all
     rest = {key: value for key, value in item.items() if key != "times"}
     if rest.keys() == {"parts"} and isinstance(rest["parts"], list):
-        blocks = (to_entries(block, f"{where}.parts[{i}]") for i, block in enumerate(rest["parts"]))
+        blocks = (to_entries(block, ledger, f"{where}.parts[{i}]") for i, block in enumerate(rest["parts"]))
         return Split(tuple(map(tuple, blocks))), times
-    release = _read(rest, where)
+    release = _read(rest, ledger, where)
     if not isinstance(release, Release):
         raise ValueError(f"{where} is not a release; {_FORM}")
     return release, times
 
 
-def _read(data: Any, where: str) -> Any:
+def _read(data: Any, ledger: Make, where: str) -> Any:
     if isinstance(data, str):
         return _ENDLESS.get(data, data)
     if isinstance(data, Sequence):
-        return tuple(_read(each, where) for each in data)
+        return tuple(_read(each, ledger, where) for each in data)
     if not isinstance(data, Mapping):
         return data
+    if data.get(KIND) == LEDGER and data.keys() == {KIND, "relation", "releases"}:
+        return ledger(to_entries(data["releases"], ledger, f"{where}.releases"), data["relation"])
     kind = _class(data.get(KIND))
     if kind is None:
         raise ValueError(f"{where}.kind = {data.get(KIND)!r} is not known; valid: a kind of tcdp_sim {_known()}")
-    given = {key: _read(value, f"{where}.{key}") for key, value in data.items() if key != KIND}
+    given = {key: _read(value, ledger, f"{where}.{key}") for key, value in data.items() if key != KIND}
     names = _parameters(kind)
     if strange := [key for key in given if key not in names]:
         raise ValueError(f"{where}.{strange[0]} is not a parameter of {kind.__name__}; valid: {', '.join(names)}")
