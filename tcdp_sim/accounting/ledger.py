@@ -20,6 +20,7 @@ from tcdp_sim.privacy.relation import Relation, known_relation
 
 MOST_RELEASES = 10**7
 _FINE = 1e-4  # relative tolerance of an advantage
+_MU = 1e-6  # absolute tolerance of a mu
 _PRINTED = 1e-3  # relative tolerance of a table, which has four digits
 
 
@@ -238,6 +239,34 @@ class Ledger:
         """
         alpha = scalar("alpha", alpha, 0, 1, closed=True, finite=False)
         return risk.tradeoff(self.entries, self.relation, alpha)
+
+    def gaussian_mu(self, delta: float = 0.0) -> Bounds:
+        """Return the least mu of Gaussian DP that the list satisfies: no test does better than between normal laws.
+
+        Rarely sampled Gaussian noise has the mu of all records, because the largest losses are those of a record that
+        is in every sample. With a small delta > 0 such losses do not count.
+
+        Source: Dong et al. (2022) [DRS22].
+
+        Parameters
+        ----------
+        delta : float
+            The list satisfies delta(epsilon) <= max(delta of mu-GDP at epsilon, this delta) at every epsilon >= 0, in
+            [0, 1). With 0 it is mu-GDP.
+
+        Returns
+        -------
+        Bounds
+            mu, with ends at most 1e-6 apart, unless the transforms or the search end before.
+
+        Raises
+        ------
+        ValueError
+            If delta is out of range, or 0 for a list of unbounded losses that are not of Gaussian noise alone.
+        """
+        from tcdp_sim.accounting.gaussian_mu import least_mu  # imported late, as few ledgers need it
+
+        return least_mu(self.entries, self.relation, scalar("delta", delta, 0, 1, closed=True, finite=False), _MU)
 
     def advantage(self) -> Bounds:
         """Return the largest difference of true and false positive rate of an attack: the total variation distance.
