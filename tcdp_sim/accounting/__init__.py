@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.chosen import Chosen
     from tcdp_sim.accounting.count_releases import CountReleases, continuous_epsilon, counts_ledger
     from tcdp_sim.accounting.filters import Filter
+    from tcdp_sim.accounting.grids import ledger_grid
     from tcdp_sim.accounting.ledger import Ledger
     from tcdp_sim.accounting.odometer import Odometer
     from tcdp_sim.accounting.planning.plan import plan_budget
@@ -61,6 +62,7 @@ __all__ = [
     "VarianceFactor",
     "continuous_epsilon",
     "counts_ledger",
+    "ledger_grid",
     "plan_budget",
     "tight_rho",
     "training_report",
@@ -71,6 +73,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.chosen": "Chosen",
     "tcdp_sim.accounting.count_releases": "CountReleases continuous_epsilon counts_ledger",
     "tcdp_sim.accounting.filters": "Filter",
+    "tcdp_sim.accounting.grids": "ledger_grid",
     "tcdp_sim.accounting.ledger": "Ledger",
     "tcdp_sim.accounting.odometer": "Odometer",
     "tcdp_sim.accounting.planning.plan": "plan_budget",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from tcdp_sim.calibration.tradeoff_point import TradeoffPoint
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy import Guarantee
@@ -18,13 +19,14 @@ class CalibratedReleases:
         All releases, with the noise found.
     factor : float
         The factor by which the noise of the free releases was multiplied. For a family it is the scale itself.
-    guarantee : Guarantee
+    guarantee : Guarantee or TradeoffPoint
         The guarantee that the releases meet together.
     noise : Noise or None
         The noise of the only free release, None if there are several.
     spent : Bounds
         The value that the guarantee bounds, at the noise found: delta at epsilon for ApproxDP, epsilon in nats for
-        PureDP, rho for ZCDP and TCDP. The upper end is at most `allowed`.
+        PureDP, rho for ZCDP and TCDP, the power of the best test for a TradeoffPoint. The upper end is at most
+        `allowed`.
     allowed : float
         The bound of the guarantee.
     below : Bounds
@@ -48,7 +50,7 @@ class CalibratedReleases:
 
     ledger: Any  # workers import this class, and no ledger
     factor: float
-    guarantee: Guarantee
+    guarantee: Guarantee | TradeoffPoint
     noise: Noise | None
     spent: Bounds
     allowed: float

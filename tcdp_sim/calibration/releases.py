@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from tcdp_sim.calibration.calibrated_releases import CalibratedReleases
+from tcdp_sim.calibration.tradeoff_point import TradeoffPoint
 from tcdp_sim.privacy.definitions import Guarantee, known
 from tcdp_sim.privacy.magnitudes import need_moderate
 
 
 def calibrate_releases(
     releases: Sequence[Any],
-    guarantee: Guarantee,
+    guarantee: Guarantee | TradeoffPoint,
     *,
     family: str | None = None,
     sensitivity: float = 1.0,
@@ -30,8 +31,9 @@ def calibrate_releases(
     ----------
     releases : list
         Releases of `tcdp_sim.accounting`, or pairs (release, times), that share the guarantee.
-    guarantee : Guarantee
-        The guarantee of the whole list: ApproxDP, PureDP, ZCDP with xi = 0, or TCDP.
+    guarantee : Guarantee or TradeoffPoint
+        The guarantee of the whole list: ApproxDP, PureDP, ZCDP with xi = 0, or TCDP; or a `TradeoffPoint`, the errors
+        that tests for a record must have.
     family : str, optional
         The name of a noise with one scale, such as "gaussian", for one more release.
     sensitivity : float
@@ -69,7 +71,8 @@ def calibrate_releases(
     """
     from tcdp_sim.calibration.releases_search import free_entries, least_noise, one_more, read_entries
 
-    need_moderate(known(guarantee))
+    if not isinstance(guarantee, TradeoffPoint):
+        need_moderate(known(guarantee))
     entries = read_entries(releases)
     if family is None:
         return least_noise(entries, free_entries(entries, free), guarantee, relation)

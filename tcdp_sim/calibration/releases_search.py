@@ -10,6 +10,7 @@ from tcdp_sim.accounting.joined import joined
 from tcdp_sim.accounting.least_factor import least_factor
 from tcdp_sim.calibration.calibrated_releases import CalibratedReleases
 from tcdp_sim.calibration.limits import MOST_COORDINATES, valid_step
+from tcdp_sim.calibration.tradeoff_point import TradeoffPoint
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import scalar, whole
 from tcdp_sim.core.numerics import Bounds
@@ -31,8 +32,10 @@ class Spent(NamedTuple):
     allowed: float
 
 
-def spent_by(guarantee: Guarantee) -> Spent:
+def spent_by(guarantee: Guarantee | TradeoffPoint) -> Spent:
     """Return the measure of a guarantee. Raises ValueError for a guarantee of another kind."""
+    if isinstance(guarantee, TradeoffPoint):
+        return Spent("power", partial(_power, guarantee.alpha), 1 - guarantee.beta)
     pair, slope = guarantee.epsilon_delta, guarantee.rho_omega
     if slope:
         rho, omega = slope
@@ -99,7 +102,7 @@ def one_more(family: str, sensitivity: float, coordinates: int, step: float) -> 
 
 @lru_cache(maxsize=256)
 def least_noise(
-    entries: tuple[Entry, ...], free: tuple[int, ...], guarantee: Guarantee, relation: str | None
+    entries: tuple[Entry, ...], free: tuple[int, ...], guarantee: Guarantee | TradeoffPoint, relation: str | None
 ) -> CalibratedReleases:
     """Return the releases with the noise of those in `free` multiplied by the least common factor that is found.
 
@@ -129,7 +132,11 @@ def least_noise(
 
 
 def _need_room(
-    entries: Sequence[Entry], free: Sequence[int], measure: Spent, relation: str | None, guarantee: Guarantee
+    entries: Sequence[Entry],
+    free: Sequence[int],
+    measure: Spent,
+    relation: str | None,
+    guarantee: Guarantee | TradeoffPoint,
 ) -> None:
     """Raise ValueError if the releases that are not free exceed the guarantee without the free ones."""
     fixed = [entry for i, entry in enumerate(entries) if i not in free]
@@ -144,6 +151,11 @@ def _need_room(
 def released(entries: Sequence[Entry], free: Sequence[int], factor: float) -> list[Entry]:
     """Return the entries with the noise of the free ones multiplied by a factor."""
     return [(release.scaled(factor) if i in free else release, times) for i, (release, times) in enumerate(entries)]
+
+
+def _power(alpha: float, entries: Sequence[Entry], relation: str | None, _: float) -> Bounds:
+    """Return the power of the best test with a type I error."""
+    return (1 - Ledger(joined(entries), relation).tradeoff(alpha)).clipped(0.0, 1.0)
 
 
 def _rho(entries: Sequence[Entry], omega: float) -> Bounds:
