@@ -5,6 +5,7 @@ command needs a line in the table and a function, which stands here or, if it is
 """
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ HELP = {"--help", "-h"}
 OF_A_SWEEP = {"function": "FILE.py:FUNCTION"}  # the code that the folder of a sweep over a user's function lacks
 OF_A_NOISE = {"noise": "FILE.py:CLASS"}  # the code that the folder of a run with a user's noise lacks
 OF_FIGURES = {"figures.width": "INCHES", "figures.title": "false", "figures.format": "svg"}  # as keys of the run
+STUDY = "study"
+SCHEMAS = {STUDY: "schema", "account": "account_schema"}  # files -> the module of their schema
 TABLE = """\
   tcdp-sim table results/histogram out.tex quantity=linf_error_quantile level=0.95 rows=k columns=noise
 quantity, level and where={noise: gaussian} choose rows of the table. rows and columns are axes along its sides."""
@@ -299,10 +302,12 @@ def _new(console, experiment) -> None:
     template.main(experiment, console)
 
 
-def _schema(console) -> None:
+def _schema(console, of=STUDY) -> None:
+    if of not in SCHEMAS:
+        raise UserError(f"{of!r} has no schema; valid: {', '.join(SCHEMAS)}{suggestion(of, SCHEMAS)}")
     with importing():
-        from tcdp_sim.cli import schema
-    console.print(schema.text(), markup=False)
+        schema = import_module(f"tcdp_sim.cli.{SCHEMAS[of]}")
+    console.print(schema.text(), markup=False, soft_wrap=True)
 
 
 def _budget(console, file, folder=".") -> int:
@@ -398,7 +403,11 @@ COMMANDS = {
     "list": Command(_list, ("[FOLDER]",), "list the runs in a folder: start, progress, contradictions"),
     "describe": Command(_describe, ("EXPERIMENT",), "print the question, axes and observables of an experiment"),
     "new": Command(_new, ("EXPERIMENT",), "print the file of a study (or of `account`) to start from"),
-    "schema": Command(_schema, (), "print a JSON schema of such files, with which editors complete and check keys"),
+    "schema": Command(
+        _schema,
+        ("[study|account]",),
+        "print a JSON schema of such files, with which editors complete and check keys",
+    ),
     "cheat-sheet": Command(
         cheat_sheet.main,
         ("[KEY=VALUE ...]",),

@@ -6,10 +6,13 @@ from importlib import resources
 
 import jsonschema
 import pytest
+import yaml
 
 from tcdp_sim.accounting import Additive, Claimed, Ledger, RandomisedResponse, Sampled, training_report
+from tcdp_sim.cli import account_schema
 from tcdp_sim.noise import DiscreteGaussian, Gaussian
 from tcdp_sim.privacy import ZCDP
+from tcdp_sim.study import plain_yaml
 
 SCHEMA = json.loads(resources.files("tcdp_sim.accounting.statements").joinpath("schema.json").read_text())
 LIST = """
@@ -163,3 +166,41 @@ def test_a_statement_without_its_answers_is_refused(run, tmp_path):
     code, _, err = run("mine.json")
     assert (code, err.count("\n")) == (2, 1)
     assert f"{LACKS} 'epsilon'" in err
+
+
+SCHEMA_OF_FILES = account_schema.schema()
+
+
+def test_the_schema_takes_the_template_and_every_form():
+    template, _ = plain_yaml.read(str(resources.files("tcdp_sim.cli").joinpath("templates", "account.yaml")))
+    training = {"training": {"sampler": "poisson", "sigma": 1.0, "records": 10, "batch": 2, "epochs": 1}}
+    forms = [
+        {"response": 0.1, "k": 3},
+        {"p": [0.5, 0.5], "q": [0.4, 0.6]},
+        {"kind": "Shuffled", "sigma": 1, "steps": 2},
+    ]
+    for value in (template, training, {"releases": forms, "delta": "1e-6,1e-7", "relation": "zero_out"}):
+        jsonschema.validate(value, SCHEMA_OF_FILES)
+    assert json.loads(account_schema.text()) == SCHEMA_OF_FILES
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"releases": []},
+        {"releases": [{"noise": "gaussian", "scale": 1, "sampeld": 0.1}]},
+        {"releases": [{"noise": "gausian", "scale": 1}]},
+        {"releases": [{"response": 1}], "training": {}},
+        {"training": {"sampler": "shuffle", "sigma": 1.0, "records": 10, "batch": 2, "epochs": 1}},
+        {"releases": [{"response": 1}], "relation": "add-remove"},
+        {"releases": [{"response": 1}], "delat": 1e-6},
+    ],
+    ids=str,
+)
+def test_the_schema_refuses_what_the_command_refuses(value, run, tmp_path):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(value, SCHEMA_OF_FILES)
+    path = tmp_path / "file.yaml"
+    path.write_text(yaml.safe_dump(value))
+    assert run(str(path))[0] == 2
