@@ -7,7 +7,7 @@ from typing import Any
 
 from tcdp_sim.accounting.ledger import Ledger
 from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.allocated import LEAST_SIGMA, Allocated
+from tcdp_sim.accounting.releases.allocated import Allocated
 from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.accounting.releases.shuffled import Shuffled
@@ -68,12 +68,16 @@ def _shuffled(order: str) -> Callable[[Run], Found]:
     return found
 
 
-def _bins(run: Run) -> Found:
-    if run.sigma < LEAST_SIGMA:
-        reason = f"random allocation has brackets from sigma = {LEAST_SIGMA:g} on"
-        return dict.fromkeys(("add_remove", "zero_out", "substitute"), reason)
-    release: Entry = (Allocated(run.sigma, run.steps), run.epochs)
-    return {"add_remove": release, "zero_out": release, "substitute": "no pair is known for two records in bins"}
+def _bins(bins: str) -> Callable[[Run], Found]:
+    def found(run: Run) -> Found:
+        try:
+            release = Allocated(run.sigma, run.steps, bins=bins, epochs=run.epochs)
+        except ValueError as mistake:
+            return dict.fromkeys(("add_remove", "zero_out", "substitute"), str(mistake))
+        reason = "no pair is known for two records in bins"
+        return {"add_remove": (release, 1), "zero_out": (release, 1), "substitute": reason}
+
+    return found
 
 
 def _fixed_size(run: Run) -> Found:
@@ -116,7 +120,12 @@ SAMPLERS: dict[str, Sampler] = {
         "batches of a data set that is shuffled once, the same in each epoch", _shuffled("once"), _WRONG, _KNOWN_ORDER
     ),
     "no_shuffle": Sampler("batches in a known order", _shuffled("fixed"), _WRONG, _EXACT),
-    "balls_in_bins": Sampler("each record is put into a random step of each epoch", _bins, _WRONG, _EXACT),
+    "balls_in_bins": Sampler(
+        "each record is put into a random step of each epoch", _bins("each_epoch"), _WRONG, _EXACT
+    ),
+    "same_bins": Sampler(
+        "each record is put into a random step, the same in each epoch", _bins("same"), _WRONG, _EXACT
+    ),
     "fixed_size": Sampler(
         "each batch is a random subset of fixed size, chosen anew in each step", _fixed_size, _WRONG, _EXACT
     ),
@@ -218,7 +227,7 @@ def training_report(
     ----------
     sampler : str
         How batches are chosen: "poisson", "poisson_cut" (with `most`), "shuffle_each_epoch" (the usual data loader),
-        "shuffle_once", "no_shuffle", "balls_in_bins" or "fixed_size".
+        "shuffle_once", "no_shuffle", "balls_in_bins", "same_bins" or "fixed_size".
     sigma : float
         The noise multiplier: the standard deviation of the noise in a sum of gradients over the clipping length, > 0.
         Several devices or accumulated gradients are one batch if their gradients are summed before the noise.

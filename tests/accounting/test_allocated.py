@@ -6,10 +6,11 @@ The oracles (`allocation_references`) integrate the definition. They are exact t
 import numpy as np
 import pytest
 from allocation_references import adding, pairs_of_three, removing, two_epochs
+from scipy.stats import norm
 
 from tcdp_sim.accounting import Additive, Allocated, Claimed, Ledger
 from tcdp_sim.exact import allocation_epsilon
-from tcdp_sim.exact.allocation import pairs
+from tcdp_sim.exact.allocation import ratio_sums
 from tcdp_sim.exact.losses.lists import bracket
 from tcdp_sim.exact.losses.questions import delta_question
 from tcdp_sim.noise import Gaussian
@@ -43,6 +44,39 @@ def test_one_epoch_by_quadrature(sigma, steps, epsilon):
     holds(ends(sigma, steps, 1, 1, epsilon, 0), adding(sigma, steps, epsilon), 0.02)
     if (truth := removing(sigma, steps, epsilon)) > 1e-6:
         holds(ends(sigma, steps, 1, 1, epsilon, 1), truth, 0.05)
+
+
+@pytest.mark.parametrize(("sigma", "epsilon"), [(0.5, 4.0), (0.3, 8.0), (0.2, 20.0)])
+def test_little_noise_by_quadrature(sigma, epsilon):
+    holds(ends(sigma, 2, 1, 1, epsilon, 0), adding(sigma, 2, epsilon), 0.01)
+
+
+@pytest.mark.parametrize(("sigma", "steps", "epsilon"), [(0.4, 1000, 6.0), (0.35, 100, 9.0), (0.6, 5000, 1.0)])
+def test_little_noise_against_the_largest_ratio_integrated(sigma, steps, epsilon):
+    """delta is the mean of V over t - 1 ratios with the sum S and the largest output m (Asmussen and Kroese).
+
+    At 5.5 standard errors, a fresh seed has a false-alarm rate of 4e-8.
+    """
+    rng = np.random.default_rng(3)
+    values = np.zeros(4000)
+    for i in range(len(values)):
+        x = sigma * rng.standard_normal(steps - 1)
+        k = steps * np.exp(epsilon) - np.exp((x - 0.5) / sigma**2).sum()
+        z = max(x.max(), sigma**2 * np.log(k) + 0.5) if k > 0 else x.max()
+        values[i] = norm.sf((z - 1) / sigma) - k * norm.sf(z / sigma)
+    error = 5.5 * values.std() / np.sqrt(len(values))
+    low, high = ends(sigma, steps, 1, 1, epsilon, 0)
+    assert low - error <= values.mean() <= high + error
+    assert high - low < 0.01 * high
+    assert error < 0.1 * values.mean()
+
+
+def test_the_same_bins_in_all_epochs_are_one_epoch_with_less_noise():
+    same = Ledger([Allocated(2.0, 50, bins="same", epochs=16)], "add_remove").epsilon(1e-6)
+    assert same == epochs(0.5, 50).epsilon(1e-6)
+    anew = Ledger([Allocated(2.0, 50, epochs=16)], "add_remove").epsilon(1e-6)
+    assert anew == epochs(2.0, 50, times=16).epsilon(1e-6)
+    assert anew.upper < same.lower
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
@@ -86,12 +120,12 @@ def test_one_epoch_is_that_of_the_other_method():
     assert found.upper - found.lower < 2e-3
 
 
-@pytest.mark.parametrize("points", [2**8, 2**11])
-def test_coarse_grids_have_wide_brackets_that_hold(monkeypatch, points):
-    """Here each end has to do its part: the grid is coarse, and ratios above 60 are beyond it."""
-    monkeypatch.setattr(pairs, "_POINTS", points)
-    monkeypatch.setattr(pairs, "_largest", lambda sigma, steps: 60.0)
-    caches = pairs.dominating, pairs.attained, pairs._sums
+@pytest.mark.parametrize("cells", [20, 60])
+def test_coarse_grids_have_wide_brackets_that_hold(monkeypatch, cells):
+    """Here each end has to do its part: the grid is coarse, and rare ratios are beyond it."""
+    monkeypatch.setattr(ratio_sums, "_CELLS", cells)
+    monkeypatch.setattr(ratio_sums, "_RARE", 1e-5)
+    caches = ratio_sums.dominating, ratio_sums.dominated
     for cache in caches:
         cache.cache_clear()
     try:
@@ -121,7 +155,9 @@ def test_allocations_compose_with_other_releases():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Allocated(0.5, 10), "sigma = 0.5"),
+        (lambda: Allocated(0.05, 10), "sigma = 0.05"),
+        (lambda: Allocated(0.3, 10, bins="same", epochs=16), "sigma = 0.3 is not valid; valid: 0.4 <= sigma"),
+        (lambda: Allocated(1.0, 10, bins="new"), "bins = 'new' is not known; valid: each_epoch, same"),
         (lambda: Allocated(1.0, 0), "steps = 0 is not valid; valid: a whole number from 1 to 100000"),
         (lambda: Allocated(1.0, 10, 11), "participations = 11 is not valid; valid: a whole number from 1 to 10"),
         (lambda: Ledger([Allocated(1.0, 2)], "substitute"), "has no pair for relation = 'substitute'"),

@@ -1,16 +1,19 @@
 """Steps with Gaussian noise, of which a record takes part in a few, chosen at random."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import sqrt
 
 from tcdp_sim.accounting.releases.additive import additive_loss
 from tcdp_sim.accounting.releases.release import Case, Laws, Release, need_relation
-from tcdp_sim.core.errors import scalar, whole
+from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.exact.allocation import pairs
+from tcdp_sim.exact.allocation.ratio_sums import dominated, dominating
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy.relation import ABSENT
 
-MOST_STEPS, MOST_PARTICIPATIONS = 10**5, 100
-LEAST_SIGMA, MOST_SIGMA = 0.7, 100.0
+MOST_STEPS, MOST_PARTICIPATIONS, MOST_EPOCHS = 10**5, 100, 10**5
+LEAST_SIGMA, MOST_SIGMA = 0.1, 100.0
+BINS = ("each_epoch", "same")
 
 
 @dataclass(frozen=True)
@@ -18,22 +21,30 @@ class Allocated(Release):
     """An epoch of steps with Gaussian noise, in which a record takes part in k steps of t, chosen at random.
 
     Each step releases a sum of vectors of length 1 at most, and may depend on the outputs of earlier ones. Nobody
-    learns the choice of steps. Several epochs are several releases: each chooses anew.
+    learns the choice of steps. Each epoch chooses anew, or all epochs keep the choice of the first one, as data loaders
+    with a fixed partition do. Then the outputs of a step's epochs can be added, and the run is one epoch with less
+    noise: sigma over the root of the number of epochs.
 
-    For k = 1 the two ends differ by the error of a grid alone. For k > 1 the upper end assumes one random step in each
-    of k blocks. The lower end is the privacy loss of a sum over all steps. Renyi divergences are not known.
+    For k = 1 the two ends differ by the error of a grid alone, about 1e-4 of epsilon. For k > 1 the upper end assumes
+    one random step in each of k blocks. The lower end is the privacy loss of a sum over all steps. Renyi divergences
+    are not known.
 
     Source: Chua et al. (2024) [Chu24], for the worst pair; Feldman and Shenfeld (2025) [FS25], for k participations as
-    k allocations of one. The numerical method is ours (`tcdp_sim.exact.allocation.pairs`).
+    k allocations of one. The numerical method is ours (`tcdp_sim.exact.allocation.ratio_sums`).
 
     Parameters
     ----------
     sigma : float
-        The standard deviation of the noise, over the largest length of a record's vector, from 0.7 to 100.
+        The standard deviation of the noise, over the largest length of a record's vector, up to 100. With the same
+        bins sigma / sqrt(epochs) is at least 0.1, otherwise sigma.
     steps : int
-        The number t of steps, from 1 to 10^5.
+        The number t of steps of one epoch, from 1 to 10^5.
     participations : int
-        The number k of steps in which the record takes part, from 1 to 100 and at most t.
+        The number k of steps of an epoch in which the record takes part, from 1 to 100 and at most t.
+    bins : {"each_epoch", "same"}
+        Whether each epoch chooses anew, or all have the same choice.
+    epochs : int
+        The number of epochs, from 1 to 10^5.
 
     Raises
     ------
@@ -51,20 +62,43 @@ class Allocated(Release):
     sigma: float
     steps: int
     participations: int = 1
+    bins: str = "each_epoch"
+    epochs: int = 1
 
     def __post_init__(self) -> None:
-        sigma = scalar("sigma", self.sigma, LEAST_SIGMA, MOST_SIGMA, closed=True, finite=False)
+        choice("bins", self.bins, BINS)
+        object.__setattr__(self, "epochs", whole("epochs", self.epochs, 1, MOST_EPOCHS))
+        least = LEAST_SIGMA * (sqrt(self.epochs) if self.bins == "same" else 1.0)
+        sigma = scalar("sigma", self.sigma, least, MOST_SIGMA, closed=True, finite=False)
         object.__setattr__(self, "sigma", sigma)
         object.__setattr__(self, "steps", whole("steps", self.steps, 1, MOST_STEPS))
         most = min(self.steps, MOST_PARTICIPATIONS)
         object.__setattr__(self, "participations", whole("participations", self.participations, 1, most))
+
+    @property
+    def has_scale(self) -> bool:
+        return True
+
+    def scaled(self, factor: float) -> "Allocated":
+        return replace(self, sigma=self.sigma * factor)
+
+    def less_noise_spends_more(self, in_rho: bool) -> bool:
+        return not in_rho
+
+    @property
+    def _noise(self) -> float:
+        """The noise of one epoch that reveals as much as all that share their bins."""
+        return self.sigma / sqrt(self.epochs) if self.bins == "same" else self.sigma
+
+    def _count(self, times: int) -> int:
+        return times if self.bins == "same" else times * self.epochs
 
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of k blocks of steps, in each of which the record takes part once."""
         need_relation(self, relation, ABSENT)
         length, longer = divmod(self.steps, self.participations)
         blocks = ((length, self.participations - longer), (length + 1, longer))
-        ways = [self._blocks(size, count * times) for size, count in blocks if count]
+        ways = [self._blocks(size, count * self._count(times)) for size, count in blocks if count]
         forward, backward = (tuple(law for way in ways for law in way[end]) for end in (0, 1))
         return (Case(forward, backward),)
 
@@ -72,12 +106,16 @@ class Allocated(Release):
         """Return the pair of the sums of cells of all likelihood ratios, or None if the record is in all steps."""
         if self.participations == self.steps:
             return None
-        both = pairs.attained(self.sigma, self.steps, self.participations)
-        return (Case(((both.adding, times),), ((both.removing, times),)),)
+        few = self.participations == 1
+        both = (
+            dominated(self._noise, self.steps) if few else pairs.attained(self._noise, self.steps, self.participations)
+        )
+        count = self._count(times)
+        return (Case(((both.adding, count),), ((both.removing, count),)),)
 
     def _blocks(self, size: int, count: int) -> tuple[Laws, Laws]:
         if size == 1:
-            law = additive_loss(Gaussian(self.sigma), 1.0)
+            law = additive_loss(Gaussian(self._noise), 1.0)
             return ((law, count),), ((law, count),)
-        both = pairs.dominating(self.sigma, size)
+        both = dominating(self._noise, size)
         return ((both.adding, count),), ((both.removing, count),)

@@ -5,8 +5,10 @@ from functools import lru_cache
 from math import sqrt
 
 from tcdp_sim.accounting.releases.additive import LARGEST_SHIFT, additive_loss
+from tcdp_sim.accounting.releases.allocated import LEAST_SIGMA, MOST_SIGMA
 from tcdp_sim.accounting.releases.release import NOTHING, Case, Release, both_ways, need_relation
 from tcdp_sim.core.errors import choice, scalar, whole
+from tcdp_sim.exact.allocation.ratio_sums import dominated
 from tcdp_sim.exact.shuffling import largest_output
 from tcdp_sim.noise import Gaussian
 
@@ -24,10 +26,12 @@ class Shuffled(Release):
     epsilon is smaller.
 
     The bracket is wide for "each_epoch", because no better bounds are proved. Its upper end holds for an adversary who
-    knows the order. Its lower end is what the largest output of each epoch reveals if all other records are opposite.
+    knows the order. Its lower end is of data whose other records are all opposite. Under zero_out it is what the
+    largest output of each epoch reveals. Under substitution by an opposite record such data are `Allocated` with
+    sigma / 2, of which the whole output counts.
 
     Source: Chua et al. (2024) for the data of the lower end [CGK24], and for several epochs [CGKS24]. The cells of the
-    largest output are ours (`tcdp_sim.exact.shuffling`).
+    largest output, and the ends under substitution, are ours (`tcdp_sim.exact.shuffling`, `exact.allocation`).
 
     Parameters
     ----------
@@ -91,8 +95,13 @@ class Shuffled(Release):
             return None
         once = self.order == "once" or self.epochs == 1
         sigma = self.sigma / sqrt(self.epochs) if once else self.sigma
-        forward, backward = _cells(sigma, self.steps, 2.0, 2.0 - _move(relation))
         count = times if once else times * self.epochs
+        if (
+            relation == "substitute" and 2 * LEAST_SIGMA <= sigma <= MOST_SIGMA
+        ):  # a record of length 2 in a random step, or nowhere
+            forward, backward = dominated(0.5 * sigma, self.steps)
+        else:
+            forward, backward = _cells(sigma, self.steps, 2.0, 2.0 - _move(relation))
         return (Case(((forward, count),), ((backward, count),)),)
 
 

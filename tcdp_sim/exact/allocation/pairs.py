@@ -1,15 +1,6 @@
-"""Privacy losses of a record in some random steps of t, as atoms: laws that reveal more, and laws that reveal less.
+"""Privacy losses of a record in k > 1 random steps of t, as atoms: laws that reveal less.
 
-**More, for one participation.** Spreading every ratio to the grid such that its mean stays raises the mean of every
-convex function of the sum S. So the pair whose ratio is S'/t, for the sum S' of spread ratios, dominates the true pair
-(Blackwell). The loss of an atom is exactly log(S'/t). Everything unknown is made infinite: ratios and sums beyond the
-grid, the errors of all masses, and the change of the mean of (S' - c)+ by rounding.
-
-**More, for k participations.** Cut a random order of the t steps into k blocks whose sizes differ by one at most, and
-let the record take part in one random step of each block. By symmetry its k steps are a random choice of k. An
-adversary who also learns the blocks sees k independent allocations of one participation.
-
-**Less.** The cells of all ratios are an output that follows from the true one. So is the sum of their indices, modulo
+The cells of all ratios are an output that follows from the true one. So is the sum of their indices, modulo
 the length of a transform. If the record takes part in any k steps, this is the sum of k cells with the record and t - k
 cells without it. So its law does not depend on the choice of steps. Sums are merged in groups whose losses nearly
 agree. P-masses are lowered and Q-masses raised by their errors.
@@ -17,58 +8,21 @@ agree. P-masses are lowered and Q-masses raised by their errors.
 
 from functools import lru_cache
 from math import exp, log, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.fft import irfft
 from scipy.special import ndtri_exp
 
 from tcdp_sim.core.arrays import Floats, Ints
-from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.allocation.step import between, mean_square
-from tcdp_sim.exact.allocation.sums import FFT, Sums, power, sums, transform
-from tcdp_sim.exact.losses.grid_law import AtomicLoss
+from tcdp_sim.exact.allocation.ratio_sums import AllocationLoss, Both
+from tcdp_sim.exact.allocation.step import between
+from tcdp_sim.exact.allocation.sums import FFT, power, transform
 
 _POINTS = 2**19  # of a transform
 _RARE = 1e-11  # probability of ratios above the grid, with the record
-_BELOW = 1e-13  # probability of sums without the record that are so small that their loss is made infinite
 _GROUP = 2e-3  # of a loss: the width of a group, in nats
 _ATOM = 1e-15  # error of a logarithm and of a quotient
-
-
-class AllocationLoss(AtomicLoss):
-    """A law of the loss whose divergences are unknown, because its atoms bound hockey-stick divergences alone."""
-
-    def renyi(self, order: float) -> Bounds:
-        """Raise ValueError."""
-        raise ValueError("Renyi divergences of random allocation are not known; valid: Poisson sampling")
-
-
-class Both(NamedTuple):
-    """The laws of the loss of (P, Q), where P has the record, and of (Q, P)."""
-
-    adding: AllocationLoss
-    removing: AllocationLoss
-
-
-@lru_cache(maxsize=16)
-def dominating(sigma: float, steps: int) -> Both:
-    """Return laws that dominate the laws of a record in one random step of at least two."""
-    law = _sums(sigma, steps)
-    error = float(law.rounding.mass.sum()) + sqrt(len(law.value)) * law.rounding.norm  # of the mean of (S' - c)+ / t
-    below = int(np.searchsorted(np.cumsum(np.maximum(law.without.mass, 0.0)), _BELOW))
-    first = max(int(np.searchsorted(law.value, 0.0, side="right")), below)
-    losses = np.log(law.value[first:] / steps)
-    outside = law.above[0] + law.below, law.above[1] + law.below
-    parts = []
-    for masses, sign, unknown in (
-        (law.with_record, 1, law.lost[1] + outside[1] + error),
-        (law.without, -1, law.lost[0] + outside[0] + error * exp(-losses[0])),
-    ):
-        found = np.maximum(masses.mass, 0.0)
-        unknown += sqrt(len(found)) * masses.norm + float(found[:first].sum())
-        parts.append(_law(losses * sign, found[first:], min(unknown, 1.0)))
-    return Both(*parts)
 
 
 @lru_cache(maxsize=16)
@@ -148,13 +102,6 @@ def _largest(sigma: float, steps: int) -> float:
     with_record = 0.5 / sigma - ndtri_exp(log(_RARE))
     without = -0.5 / sigma - ndtri_exp(log(_RARE / steps))
     return exp(max(with_record, without) / sigma)
-
-
-@lru_cache(maxsize=4)
-def _sums(sigma: float, steps: int) -> Sums:
-    largest = _largest(sigma, steps)
-    spread = sqrt(2 * 40 * steps * (mean_square(sigma) - 1))
-    return sums(sigma, steps, largest, steps + spread + 2 * largest, _POINTS)
 
 
 def _summed(factors: tuple[tuple[Floats, int], ...]) -> tuple[Floats, float]:
