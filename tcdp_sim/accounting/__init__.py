@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.releases.shuffled import Shuffled
     from tcdp_sim.accounting.releases.thresholded import Thresholded
     from tcdp_sim.accounting.rho import tight_rho
-    from tcdp_sim.accounting.training import TrainingReport, training_report
+    from tcdp_sim.accounting.training import TrainingReport, training_noise, training_report
     from tcdp_sim.accounting.variance_factors import VarianceFactor, variance_factor
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "ledger_grid",
     "plan_budget",
     "tight_rho",
+    "training_noise",
     "training_report",
     "variance_factor",
 ]
@@ -92,7 +93,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.releases.shuffled": "Shuffled",
     "tcdp_sim.accounting.releases.thresholded": "Thresholded",
     "tcdp_sim.accounting.rho": "tight_rho",
-    "tcdp_sim.accounting.training": "TrainingReport training_report",
+    "tcdp_sim.accounting.training": "TrainingReport training_noise training_report",
     "tcdp_sim.accounting.variance_factors": "VarianceFactor variance_factor",
 }
 

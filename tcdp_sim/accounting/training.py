@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
+from tcdp_sim.accounting.least_factor import least_factor
 from tcdp_sim.accounting.ledger import Ledger
 from tcdp_sim.accounting.releases.additive import Additive
 from tcdp_sim.accounting.releases.allocated import Allocated
@@ -15,8 +16,10 @@ from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.core.rounded import from_above, from_below
 from tcdp_sim.noise import Gaussian
+from tcdp_sim.privacy.relation import Relation, known_relation
 
 _KNOWN_ORDER = "at most: an adversary who knows the order; at least: an attack on the largest output"
+_CLOSE = 1e-5  # relative distance of a noise multiplier from the least one
 _EXACT = "attained; both ends differ by numerical errors"
 _SHIFTED = "a record that is added shifts later ones: nothing is proved"
 
@@ -255,19 +258,77 @@ def training_report(
     >>> round(report.printed, 3), [round(row.epsilon.lower, 1) for row in report.rows if row.epsilon]
     (0.734, [16.6, 34.6])
     """
-    named = SAMPLERS[choice("sampler", sampler, tuple(SAMPLERS))]
-    sigma, delta = scalar("sigma", sigma, 0), scalar("delta", delta, 0, 1)
-    records = whole("records", records, 1, 2**53)
+    delta = scalar("delta", delta, 0, 1)
+    run = _run(sampler, sigma, records, batch, epochs, drop_last, most)
+    named, steps = SAMPLERS[sampler], run.steps
+    rows = tuple(_row(relation, found, named, delta) for relation, found in named.releases(run).items())
+    poisson = Ledger([(Sampled(Additive(run.noise), run.rate), steps * run.epochs)], "add_remove")
+    about = {"sampler": sampler, "words": named.words, "sigma": run.sigma, "records": run.records, "batch": run.batch}
+    about |= {"epochs": run.epochs, "steps": steps, "delta": delta} | ({"most": most} if most is not None else {})
+    return TrainingReport(poisson.epsilon(delta).upper, named.assumed, rows, about)
+
+
+def training_noise(
+    sampler: str,
+    epsilon: float,
+    records: int,
+    batch: int,
+    epochs: int,
+    delta: float,
+    *,
+    relation: str = "zero_out",
+    drop_last: bool = False,
+    most: int | None = None,
+) -> float:
+    """Return the least noise multiplier, to 1e-5, with which a run of DP-SGD is proved to be (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    sampler, records, batch, epochs, delta, drop_last, most
+        As in `training_report`.
+    epsilon : float
+        The epsilon that the run may have, in nats, above 0.
+    relation : {"add_remove", "substitute", "zero_out"}
+        The neighbouring relation. Not every sampler has a proved pair for each.
+
+    Returns
+    -------
+    float
+        The noise multiplier, from above: the upper end of the run's delta at epsilon is at most delta.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, the sampler has no proved pair for the relation, or no noise suffices.
+
+    Examples
+    --------
+    >>> from tcdp_sim.accounting import training_noise
+    >>> [round(training_noise(each, 3.0, 60_000, 60, 5, 1e-6), 2) for each in ("poisson", "shuffle_once")]
+    [0.59, 3.45]
+    """
+    epsilon, delta = scalar("epsilon", epsilon, 0), scalar("delta", delta, 0, 1)
+    relation = known_relation(relation, Relation)
+
+    def spent(sigma: float, tolerance: float) -> Bounds:
+        run = _run(sampler, sigma, records, batch, epochs, drop_last, most)
+        found = SAMPLERS[sampler].releases(run)[relation]
+        if isinstance(found, str):
+            raise ValueError(f"sampler = {sampler!r} has no answer under relation = {relation!r}: {found}")
+        return Ledger([found], relation).delta(epsilon, tolerance)
+
+    return least_factor(spent, delta, close=_CLOSE).factor
+
+
+def _run(sampler: str, sigma: float, records: int, batch: int, epochs: int, drop_last: bool, most: int | None) -> Run:
+    """Return the checked numbers of a run."""
+    choice("sampler", sampler, tuple(SAMPLERS))
+    sigma, records = scalar("sigma", sigma, 0), whole("records", records, 1, 2**53)
     batch, epochs = whole("batch", batch, 1, records), whole("epochs", epochs, 1, 10**4)
     if (sampler == "poisson_cut") != (most is not None):
         raise ValueError(f"most = {most!r} is not valid with sampler = {sampler!r}; valid: both poisson_cut and most")
     steps = max(records // batch if drop_last else ceil(records / batch), 1)
-    run = Run(sigma, records, batch, epochs, steps, most)
-    rows = tuple(_row(relation, found, named, delta) for relation, found in named.releases(run).items())
-    poisson = Ledger([(Sampled(Additive(run.noise), run.rate), steps * epochs)], "add_remove")
-    about = {"sampler": sampler, "words": named.words, "sigma": sigma, "records": records, "batch": batch}
-    about |= {"epochs": epochs, "steps": steps, "delta": delta} | ({"most": most} if most is not None else {})
-    return TrainingReport(poisson.epsilon(delta).upper, named.assumed, rows, about)
+    return Run(sigma, records, batch, epochs, steps, most)
 
 
 def _row(relation: str, found: Entry | str, sampler: Sampler, delta: float) -> TrainingRow:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tcdp_sim.core.errors import UserError, reason, suggestion
 from tcdp_sim.core.paths import at_home
+from tcdp_sim.core.rounded import from_above
 from tcdp_sim.study import plain_yaml
 
 WORDS = {"delta": "NUMBERS", "epsilon": "NUMBERS", "folder": "FOLDER"}
@@ -21,7 +22,8 @@ FILE.yaml lists releases, or describes a training run, or is a file of `tcdp-sim
     - {noise: discrete_gaussian, sigma: 20, times: 12}       # as in mechanism.lists (conf/mechanism/ledger.yaml)
     - {noise: gaussian, scale: 1, sampled: 0.01, times: 500}
     - {kind: Claimed, guarantee: {kind: ZCDP, rho: 0.05}}     # any release of tcdp_sim.accounting, by its parameters
-  training: {sampler: shuffle_each_epoch, sigma: 0.8, records: 60000, batch: 60, epochs: 5}   # instead of releases
+  training: {sampler: shuffle_each_epoch, sigma: 0.8, records: 60000, batch: 60, epochs: 5}   # instead of releases;
+                         # with epsilon: 3 in place of sigma, the least noise multiplier is found first
   unit: one person       # and title, population, period, contact: what only the publisher knows
 
 It prints the page, and writes NAME.statement.json and NAME.statement.md into folder=FOLDER, by default the current one.
@@ -108,16 +110,21 @@ def _numbers(file: str, key: str, value: Any) -> list[float]:
 
 def _training(console: Any, file: str, value: Mapping[str, Any], given: Mapping[str, str]) -> int:
     """Print the report of a training run, and write it as JSON."""
-    from tcdp_sim.accounting import training_report
+    from tcdp_sim.accounting import training_noise, training_report
 
     run = value["training"]
     if not isinstance(run, dict):
         raise UserError(f"{file}: training = {run!r} is not valid; valid: a mapping with sampler, sigma, records, ...")
     deltas = _numbers(file, "delta", given.get("delta", run.get("delta", value.get("delta")))) or [1e-6]
     try:
+        if "epsilon" in run and "sigma" not in run:
+            relation = value.get("relation", "zero_out")
+            sigma = max(training_noise(**{**run, "delta": delta, "relation": relation}) for delta in deltas)
+            console.print(f"noise multiplier {from_above(sigma)} under {relation}", markup=False, soft_wrap=True)
+            run = {key: each for key, each in run.items() if key != "epsilon"} | {"sigma": sigma}
         reports = [training_report(**{**run, "delta": delta}) for delta in deltas]
     except (ValueError, TypeError) as mistake:
-        said = str(mistake).removeprefix("training_report() ")
+        said = str(mistake).removeprefix("training_report() ").removeprefix("training_noise() ")
         raise UserError(f"{file}: training: {said}") from None
     for report in reports:
         console.print(str(report), markup=False, soft_wrap=True)

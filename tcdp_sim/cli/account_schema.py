@@ -36,7 +36,8 @@ def schema() -> Schema:
     asked = {"anyOf": [NUMBER, {"type": "array", "items": NUMBER}, {"type": "string"}]}
     found = {
         "releases": {"type": "array", "minItems": 1, "items": {"anyOf": _releases()}},
-        "training": _section(_training(), ["sampler", "sigma", "records", "batch", "epochs"]),
+        "training": _section(_training(), ["sampler", "records", "batch", "epochs"])
+        | {"oneOf": [{"required": ["sigma"]}, {"required": ["epsilon"]}]},
         "relation": {"enum": list(map(str, Relation)), "description": "the neighbouring relation"},
         "delta": asked | {"description": "deltas at which epsilon is asked for"},
         "epsilon": asked | {"description": "epsilons at which delta is asked for"},
@@ -83,7 +84,8 @@ def _training() -> Schema:
     kinds: Schema = {
         "sampler": {"enum": [*SAMPLERS], "description": "how batches are chosen"},
         "sigma": POSITIVE | {"description": "the noise multiplier"},
+        "epsilon": POSITIVE | {"description": "the epsilon for which the noise multiplier is found"},
         "delta": {"anyOf": [NUMBER, {"type": "array", "items": NUMBER}]},
         "drop_last": {"type": "boolean"},
     }
-    return {name: kinds.get(name, whole) for name in inspect.signature(training_report).parameters}
+    return kinds | {name: kinds.get(name, whole) for name in inspect.signature(training_report).parameters}

@@ -8,7 +8,7 @@ import pytest
 from dp_accounting.pld import PLDAccountant
 from scipy import optimize, stats
 
-from tcdp_sim.accounting import Additive, Ledger, Sampled, Shuffled, training_report
+from tcdp_sim.accounting import Additive, Ledger, Sampled, Shuffled, training_noise, training_report
 from tcdp_sim.accounting.training import SAMPLERS
 from tcdp_sim.calibration import calibrate_releases
 from tcdp_sim.noise import Gaussian
@@ -116,3 +116,33 @@ def test_the_least_noise_for_a_run(release):
 def test_mistakes_are_one_line(given, told):
     with pytest.raises(ValueError, match=told):
         training_report(**({"sampler": "poisson"} | RUN | given))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "relation", "more"),
+    [
+        ("poisson", "add_remove", {}),
+        ("same_bins", "zero_out", {"drop_last": True}),
+        ("shuffle_once", "substitute", {}),
+    ],
+)
+def test_the_noise_of_a_run_is_the_least_one(sampler, relation, more):
+    """At the noise found the report's upper end is the epsilon asked for, and just above it with less noise."""
+    run = {"records": 1050, "batch": 100, "epochs": 2, "delta": 1e-5, **more}
+    sigma = training_noise(sampler, 2.0, relation=relation, **run)
+    for factor, low, high in ((1.0, 1.99, 2.0 + 1e-3), (0.999, 2.0, 2.02)):
+        rows = training_report(sampler, factor * sigma, **run).rows
+        assert low <= next(row.epsilon.upper for row in rows if row.relation == relation) <= high
+
+
+def test_the_noise_of_shuffled_batches_is_that_of_the_normal_law():
+    """mu = sqrt(epochs) / sigma of Gaussian DP."""
+    sigma = training_noise("shuffle_each_epoch", 1.0, 1000, 10, 4, 1e-5)
+    mu = 2 / sigma
+    delta = stats.norm.sf(1 / mu - mu / 2) - exp(1) * stats.norm.sf(1 / mu + mu / 2)
+    assert 1e-5 * (1 - 1e-3) <= delta <= 1e-5 * (1 + 1e-9)
+
+
+def test_no_noise_without_a_proved_pair():
+    with pytest.raises(ValueError, match="sampler = 'fixed_size' has no answer under relation = 'zero_out': the size"):
+        training_noise("fixed_size", 1.0, 1000, 10, 4, 1e-5)

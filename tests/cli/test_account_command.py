@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
-from tcdp_sim.accounting import Additive, Claimed, Ledger, RandomisedResponse, Sampled, training_report
+from tcdp_sim.accounting import Additive, Claimed, Ledger, RandomisedResponse, Sampled, training_noise, training_report
 from tcdp_sim.cli import account_schema
 from tcdp_sim.noise import DiscreteGaussian, Gaussian
 from tcdp_sim.privacy import ZCDP
@@ -87,6 +87,16 @@ def test_a_plan_of_a_budget(run, tmp_path):
     assert code == 0
     assert "Statement of privacy" in out
     assert json.loads((tmp_path / "plan.statement.json").read_text())["releases"]
+
+
+def test_the_noise_of_a_training_run(run, tmp_path):
+    text = "training: {sampler: no_shuffle, epsilon: 2, records: 100, batch: 10, epochs: 1, delta: 1e-5}"
+    (tmp_path / "run.yaml").write_text(text)
+    code, out, _ = run("run.yaml")
+    assert code == 0
+    assert out.startswith("noise multiplier 1.994 under zero_out\n")
+    (report,) = json.loads((tmp_path / "run.training.json").read_text())
+    assert report["sigma"] == training_noise("no_shuffle", 2.0, 100, 10, 1, 1e-5)
 
 
 def test_the_template_is_a_file_that_works(command, run, tmp_path):
