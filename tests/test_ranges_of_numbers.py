@@ -77,9 +77,6 @@ LONG = {  # take seconds each, and the code that they run is that of other argum
     "accounting.Ledger.posterior-prior",
     "accounting.Ledger.reconstruction-candidates",
     "accounting.Ledger.tradeoff-alpha",
-    "exact.allocation_epsilon-sigma",
-    "exact.allocation_epsilon-steps",
-    "exact.allocation_profile-sigma",
     "composed_pairs.composed_epsilon-releases",
     "exact.histogram_information-k",
 }

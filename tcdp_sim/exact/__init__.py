@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tcdp_sim.core.numerics import Bounds
-    from tcdp_sim.exact.allocation.profile import allocation_epsilon, allocation_profile
     from tcdp_sim.exact.candidates import (
         best_candidate_probabilities,
         best_of_tries,
@@ -44,8 +43,6 @@ __all__ = [
     "OutputPair",
     "PrivacyLossDistribution",
     "affine_divergence",
-    "allocation_epsilon",
-    "allocation_profile",
     "best_candidate_probabilities",
     "best_of_tries",
     "delta_of_outputs",
@@ -88,7 +85,6 @@ __all__ = [
 
 _HOMES = {  # module -> its public names
     "tcdp_sim.core.numerics": "Bounds",
-    "tcdp_sim.exact.allocation.profile": "allocation_epsilon allocation_profile",
     "tcdp_sim.exact.candidates": (
         "best_candidate_probabilities best_of_tries divergence_in_worst_order divergence_of_best "
         "divergence_of_candidates noisy_best_probabilities permute_and_flip_probabilities"

@@ -9,7 +9,6 @@ from allocation_references import adding, pairs_of_three, removing, two_epochs
 from scipy.stats import norm
 
 from tcdp_sim.accounting import Additive, Allocated, Claimed, Ledger
-from tcdp_sim.exact import allocation_epsilon
 from tcdp_sim.exact.allocation import ratio_sums
 from tcdp_sim.exact.losses.lists import bracket
 from tcdp_sim.exact.losses.questions import delta_question
@@ -112,12 +111,16 @@ def test_several_participations_against_simulation(steps, k, epsilon, width, way
         assert error < 0.25 * draws.mean()
 
 
-def test_one_epoch_is_that_of_the_other_method():
-    """`allocation_epsilon` sums the same grid in another way: without a pair, by bounds on means."""
-    truth, found = allocation_epsilon(1.0, 100, 1e-6), epochs(1.0, 100).epsilon(1e-6)
-    assert found.lower <= truth.upper
-    assert truth.lower <= found.upper
-    assert found.upper - found.lower < 2e-3
+def test_a_known_bracket_of_another_tool_is_met_and_left_far_behind():
+    """PLD-accounting 2.0 prints .84304 and .87524 for sigma 1, 100 steps and delta 1e-6."""
+    found = epochs(1.0, 100).epsilon(1e-6)
+    assert 0.84304 < found.lower <= found.upper < 0.87524
+    assert found.upper - found.lower < 1e-3
+
+
+def test_a_large_delta_needs_no_epsilon():
+    """The advantage of a single step of sigma = 1 is 2 Phi(1/2) - 1 = .383."""
+    assert epochs(1.0, 100).epsilon(0.39) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("cells", [20, 60])

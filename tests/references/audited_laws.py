@@ -9,7 +9,7 @@ import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy import optimize, stats
 
-from tcdp_sim.exact import allocation_epsilon
+from tcdp_sim.accounting import Allocated, Ledger
 from tcdp_sim.mechanisms.audited import METHODS
 
 INTERVAL = 5e-4  # of the losses of dp_accounting
@@ -35,7 +35,7 @@ def exact_value(name, planted):
 
 @cache
 def of_one_step(sigma, steps, delta):
-    return allocation_epsilon(sigma, steps, delta).upper
+    return Ledger([Allocated(sigma, steps)], "add_remove").epsilon(delta).upper
 
 
 def laws(name, planted):

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tcdp_sim.exact import allocation_profile
+from tcdp_sim.exact.allocation.ratio_sums import dominated, dominating
+from tcdp_sim.exact.losses.lists import bracket
+from tcdp_sim.exact.losses.questions import delta_question
 from tcdp_sim.samplers.allocations import AllocationDraws
 from tcdp_sim.samplers.mean_products import log_mean_products
 from tcdp_sim.samplers.tilted_ratios import TiltedRatios
@@ -114,16 +116,20 @@ def test_rare_deltas_have_small_errors(steps, k, epsilon, direction, error):
     ("steps", "epsilon", "direction"), [(10, 2.65, "adding"), (100, 0.858, "adding"), (10, 1.3, "removing")]
 )
 def test_normal_intervals_cover_the_exact_delta(steps, epsilon, direction):
-    """400 intervals of 500 draws, against brackets of `exact` that are 1e-3 of delta wide.
+    """400 intervals of 500 draws, against brackets of `exact` that are 3e-3 of delta wide.
 
     For a coverage of 0.95 fewer than 365 of 400 hold once in 2,000 seeds; 0.93 to 0.97 were measured in seven cases.
     """
-    truth = allocation_profile(1.0, steps, epsilon, 1e-3, direction)
+    question = delta_question(epsilon, lambda high: 1e-3 * high)
+    low, high = (
+        bracket([(getattr(pair(1.0, steps), direction), 1)], question)[end]
+        for end, pair in enumerate((dominated, dominating))
+    )
     draws = AllocationDraws(1.0, steps, 1, epsilon, direction).sample(200_000, rng=rng(10))[0].reshape(400, 500)
     middle, reach = draws.mean(axis=1), 1.96 * draws.std(axis=1) / np.sqrt(500)
-    covered = (middle - reach <= truth.upper) & (middle + reach >= truth.lower)
+    covered = (middle - reach <= high) & (middle + reach >= low)
     assert 365 <= covered.sum() < 400
-    assert abs(draws.mean() - truth.estimate) <= 5.5 * draws.std() / np.sqrt(draws.size) + 0.5e-3 * truth.upper
+    assert abs(draws.mean() - high) <= 5.5 * draws.std() / np.sqrt(draws.size) + 5e-3 * high
 
 
 def test_the_slope_is_the_derivative_of_delta():

@@ -11,15 +11,15 @@ from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.fft import irfft
-from scipy.special import ndtri_exp
+from scipy.fft import irfft, rfft
+from scipy.special import ndtr, ndtri_exp
 
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.exact.allocation.ratio_sums import AllocationLoss, Both
-from tcdp_sim.exact.allocation.step import between
-from tcdp_sim.exact.allocation.sums import FFT, power, transform
 
 _POINTS = 2**19  # of a transform
+_FFT = 1e-15  # relative mean-square error of a transform for every doubling of its length
+_EDGE = 1e-14  # relative error of the tails of the normal law, and of an edge of a cell
 _RARE = 1e-11  # probability of ratios above the grid, with the record
 _GROUP = 2e-3  # of a loss: the width of a group, in nats
 _ATOM = 1e-15  # error of a logarithm and of a quotient
@@ -29,7 +29,7 @@ _ATOM = 1e-15  # error of a logarithm and of a quotient
 def attained(sigma: float, steps: int, participations: int) -> Both:
     """Return laws that follow from the outputs of a record in k random steps."""
     z, start, begin = _cells(sigma, steps, participations)
-    without, with_record = between(z, 0.0), between(z, 1 / sigma)
+    without, with_record = _between(z, 0.0), _between(z, 1 / sigma)
     sizes = np.diff(np.append(begin, _POINTS))
 
     def grouped(*factors: tuple[Floats, int]) -> tuple[Floats, Floats]:
@@ -109,8 +109,37 @@ def _summed(factors: tuple[tuple[Floats, int], ...]) -> tuple[Floats, float]:
     n = _POINTS
     joint: Any = 1.0
     for mass, times in factors:
-        joint = joint * power(transform(mass, n), times)
+        joint = joint * _power(_transform(mass, n), times)
     found = irfft(joint, n)
     norm, steps = float(np.linalg.norm(found)), sum(times for _, times in factors)
     size = sum(times * float(np.linalg.norm(mass)) for mass, times in factors)  # no transform exceeds 1
-    return found, FFT * np.log2(n) * (size + norm) + 4e-16 * steps * norm
+    return found, _FFT * np.log2(n) * (size + norm) + 4e-16 * steps * norm
+
+
+def _between(z: Floats, shift: float) -> tuple[Floats, Floats]:
+    """Return the probability that a normal variable with mean `shift` is in each cell, and a bound on the error."""
+    below, above = ndtr(z - shift), ndtr(shift - z)
+    upper = z[:-1] > shift
+    tail = np.where(upper, above[:-1], below[1:])
+    return np.maximum(np.where(upper, above[:-1] - above[1:], below[1:] - below[:-1]), 0.0), _EDGE * tail
+
+
+def _transform(mass: Floats, points: int) -> Any:
+    """Return the transform of a law whose points are taken modulo the window."""
+    if len(mass) > points:
+        padded = np.zeros(-(-len(mass) // points) * points)
+        padded[: len(mass)] = mass
+        mass = padded.reshape(-1, points).sum(axis=0)
+    return rfft(mass, points)
+
+
+def _power(x: Any, times: int) -> Any:
+    """Return x to a whole power, at least 0, by squaring."""
+    result = np.ones_like(x)
+    while times:
+        if times & 1:
+            result = result * x
+        times >>= 1
+        if times:
+            x = x * x
+    return result

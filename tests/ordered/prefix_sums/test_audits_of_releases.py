@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim import audit
-from tcdp_sim.accounting import Additive, Ledger
+from tcdp_sim.accounting import Additive, Allocated, Ledger
 from tcdp_sim.audits import GaussianDP
-from tcdp_sim.exact import allocation_epsilon
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.ordered.prefix_sums import SquareRoot, WeightedSquareRoot
 from tcdp_sim.privacy import ApproxDP
@@ -84,11 +83,11 @@ class Steps:
 
 
 def test_a_shuffle_keeps_its_claim_and_a_forgotten_one_is_found():
-    claim = ApproxDP(allocation_epsilon(1.0, 20, 1e-2).upper, 1e-2)
+    claim = ApproxDP(Ledger([Allocated(1.0, 20)], "add_remove").epsilon(1e-2).upper, 1e-2)
     reports = [
         audit(Steps(20, shuffled), neighbours=[(1.0, 0.0)], claim=claim, trials=40_000, learn=False)
         for shuffled in (True, False)
     ]
     assert [report.refuted for report in reports] == [False, True]
     tight = ApproxDP(0.9 * claim.epsilon, 1e-2)  # a claim below the lower end of the bracket
-    assert tight.epsilon < allocation_epsilon(1.0, 20, 1e-2).lower
+    assert tight.epsilon < Ledger([Allocated(1.0, 20)], "add_remove").epsilon(1e-2).lower
