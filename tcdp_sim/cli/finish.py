@@ -9,10 +9,10 @@ from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import Failure
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.finish import finish
+from tcdp_sim.store import exact_columns
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study import rerun
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.sweeps import exact_values_in_folder
 
 
 def main(settings: Settings, console: Console) -> int:
@@ -21,7 +21,7 @@ def main(settings: Settings, console: Console) -> int:
     Nothing is simulated. Raises Failure at the end if chunks or stored exact values are missing.
     """
     study, tell = planned(settings), partial(say, console)
-    values = exact_values_in_folder.of_folders(study, [study.folder], tell) if rerun.is_sweep(settings.config) else None
+    values = exact_columns.of_folders(study, [study.folder]) if rerun.is_sweep(settings.config) else None
     missing = finish(study, tell, values or known_exactly(settings.experiment.name))
     with interrupts.held():
         from tcdp_sim.cli import draw

@@ -13,13 +13,10 @@ from tcdp_sim.engine import missing_chunks, shown, stopping
 from tcdp_sim.engine.numerics_mismatch import check_heads, check_same
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write
-from tcdp_sim.store import part_values, provenance, run_settings
-from tcdp_sim.store.exact_records import ExactRecords
-from tcdp_sim.store.exact_values import known_exactly
+from tcdp_sim.store import exact_columns, exact_records, provenance, run_settings
 from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.union import union
-from tcdp_sim.sweeps import exact_values_in_folder
 
 
 def main(settings: Settings, other: str, console: Console) -> int:
@@ -39,14 +36,13 @@ def main(settings: Settings, other: str, console: Console) -> int:
         say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
     study = union(study, planned(run_settings.settings_of(folder)))
     check_heads(study.settings, theirs.heads, partial(say, console), str(folder))
-    published = exact_values_in_folder.of_folders(study, [study.folder, folder], partial(say, console))
+    published = exact_columns.of_folders(study, [study.folder, folder])
     ours = open_run(study)
     check_same(study.settings, [*theirs.heads, *ours.heads], partial(say, console), f"{study.folder} and {folder}")
     try:
         with ours.lock():
             message = _copy(study, theirs, ours, folder)
-            _copy_exact(study, folder)
-            part_values.copy(folder, study.folder)
+            exact_records.copy(folder, study.folder)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
     say(console, message)
@@ -64,18 +60,6 @@ def _missing(study, heads) -> list[str]:
     run = open_run(study)
     wanted = stopping.as_needed(run, study.plan.laws, study.settings)
     return missing_chunks.lines(study.planned, heads, wanted, Pending(study.plan.laws, wanted, run.has))
-
-
-def _copy_exact(study, folder) -> None:
-    """Copy the exact values that the other run has of the same functions."""
-    values = known_exactly(study.settings.experiment.name)
-    theirs, ours = (ExactRecords(place, values, study.uses) for place in (folder, study.folder))
-    missing = [cell for cell in study.plan.laws.ids() if theirs.has(cell) and not ours.has(cell)]
-    if not (values.width and missing):
-        return
-    with ours.writer() as writer:
-        for cell in missing:
-            writer.append(cell, theirs.values(cell).tobytes())
 
 
 def _other_folder(other: str, ours: Path) -> Path:

@@ -41,10 +41,12 @@ def evaluate(task: ExactTask) -> Evaluated:
 
 
 def row(values: ExactValues, batch: Batch) -> tuple[bytes, str]:
-    """Return a cell's values as bytes, and an error or ""."""
+    """Return a cell's values as bytes, and an error or "". Raises what a sweep's function raises: it names the cell."""
     try:
         registry.require(batch.law)
         mechanism = mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
         return np.asarray(values.values(mechanism), dtype="<f8").tobytes(), ""
     except Exception as problem:  # a function may raise anything
+        if values.functions:
+            raise
         return b"", f"{type(problem).__name__}: {problem}"

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tcdp_sim.core.errors import Failure
@@ -25,6 +26,7 @@ TASK = 4096  # cells in a task, at most
 PATIENCE = 2.0  # seconds of computing in this process before a message
 NEAR = PACK * RECENT  # cells that are unpacked at the same time
 STEP = 16  # cells between one cell and the next one in the order of computing
+TRIED, MOST_TRIED = 0.1, 300  # seconds and stored cells of a sweep that are computed again to see that nothing changed
 FEW = 1000  # up to this many cells are computed in this process, because starting workers would take longer
 
 
@@ -35,21 +37,41 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
     """
     part = study.settings.own_part
     kept = ExactRecords(study.folder, values, study.uses, part)
-    lacking = sum(not kept.has(cell) for cell in study.plan.laws.ids())
-    if not lacking:
+    if values.rows is not None:  # the functions are not here
         return kept
-    for name, count in kept.damaged.items():
-        tell(f"exact/{name}: {count} damaged stretches; their values are computed again")
-    try:
-        _compute(study, values, kept, lacking, workers, tell)
-    except KeyboardInterrupt:
-        written = ExactRecords(study.folder, values, study.uses, part)  # read again: some values are only in memory
-        total = sum(part is None or part.has(cell, 0) for cell in study.plan.laws.ids())
-        done = total - sum(not written.has(cell) for cell in study.plan.laws.ids())
-        message = f"all simulated chunks and {done} of {total} exact values are kept in {study.folder}"
-        raise KeyboardInterrupt(f"{message}; the same command goes on from there") from None
+    if values.functions and _changed(study, values, kept):
+        kept.discard()
+    lacking = sum(not kept.has(cell) for cell in study.plan.laws.ids())
+    if lacking or (values.functions and not kept.begun):
+        for name, count in kept.damaged.items():
+            tell(f"exact/{name}: {count} damaged stretches; their values are computed again")
+        try:
+            _compute(study, values, kept, lacking, workers, tell)
+        except KeyboardInterrupt as stop:
+            written = ExactRecords(study.folder, values, study.uses, part)  # read again: some values are only in memory
+            total = sum(part is None or part.has(cell, 0) for cell in study.plan.laws.ids())
+            done = total - sum(not written.has(cell) for cell in study.plan.laws.ids())
+            where = f"{stop}; " if str(stop) else ""  # the cell whose function was interrupted
+            message = f"{where}all simulated chunks and {done} of {total} exact values are kept in {study.folder}"
+            raise KeyboardInterrupt(f"{message}; the same command goes on from there") from None
     kept.forget_others()
     return kept
+
+
+def _changed(study: Study, values: ExactValues, kept: ExactRecords) -> bool:
+    """Return True if a function of a sweep gives another value than the stored one, since it may read a file.
+
+    Some cells are tried, and all of them if the source of a function is not known.
+    """
+    known = all(about["source"] is not None for about in values.functions.values())
+    laws, until = study.plan.laws, time.monotonic() + TRIED
+    stored = (cell for cell in laws.taken(_mixed(len(laws))) if kept.keeps(cell.id))
+    for cell in islice(stored, MOST_TRIED) if known else stored:
+        if row(values, _batch(cell, study.plan.counts))[0] != kept.values(cell.id).tobytes():
+            return True
+        if known and time.monotonic() > until:
+            break
+    return False
 
 
 def _compute(study: Study, values: ExactValues, kept: ExactRecords, lacking: int, workers: Workers, tell: Tell) -> None:
@@ -63,12 +85,12 @@ def _compute(study: Study, values: ExactValues, kept: ExactRecords, lacking: int
     tell(f"{lacking} exact values to compute")
     executor, foreign = workers.executor(), Foreign(study.settings, tell)
     tally, speed = _Tally(lacking), Speed()
-    with kept.writer() as writer, ProgressLine(tally, executor.silent, "comput") as line:
+    with kept.writer() as append, ProgressLine(tally, executor.silent, "comput") as line:
         tasks = _tasks(cells, study, values, executor.workers, tally, speed)
         for done in executor.results(tasks, carrying(study, evaluate), study.uses):
             interrupts.check()
             speed.learn(done.seconds, len(done.rows), len(done.rows))
-            _keep(done, kept.lend if foreign.meets(done.fingerprint) else writer.append)
+            _keep(done, kept.lend if foreign.meets(done.fingerprint) else append)
             line.advance(done)
 
 
@@ -78,7 +100,7 @@ def _here(
     """Compute cells in this process while that is quick or no worker can, and return their number."""
     until, told = time.monotonic() + PATIENCE, False
     count = 0
-    with kept.writer() as writer:
+    with kept.writer() as append:
         while count < lacking:
             late = time.monotonic() > until
             if late and values.experiment:
@@ -88,7 +110,7 @@ def _here(
                 told = True
             interrupts.check()
             cell = next(cells)
-            _keep(_evaluated(values, _batch(cell, study.plan.counts)), writer.append)
+            _keep(_evaluated(values, _batch(cell, study.plan.counts)), append)
             count += 1
     return count
 

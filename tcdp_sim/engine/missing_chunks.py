@@ -7,7 +7,7 @@ from typing import Any
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.texts import shortened
 from tcdp_sim.engine.pending import Pending, Wanted
-from tcdp_sim.store import part_values, provenance
+from tcdp_sim.store import exact_columns, provenance
 from tcdp_sim.study import parts, rerun
 from tcdp_sim.study.planned import Planned
 
@@ -83,7 +83,7 @@ def command(study: Planned, *more: str) -> str:
         words = rerun.words(s.config)
     except UserError:  # an experiment of a plug-in that is not installed
         return "the same command"
-    stored = part_values.stored(study.folder) if rerun.is_sweep(s.config) else None
+    functions = exact_columns.words(study.folder) if rerun.is_sweep(s.config) else []
     place = [f"results_dir={s.results_dir}"] if s.results_dir != USUAL else []
     verb = [] if rerun.is_sweep(s.config) else ["run"]
-    return shlex.join(["tcdp-sim", *verb, *words, *(stored.words if stored else ()), *place, *more])
+    return shlex.join(["tcdp-sim", *verb, *words, *functions, *place, *more])

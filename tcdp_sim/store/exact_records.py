@@ -1,14 +1,16 @@
 """Stored exact values, kept with the journal so that a resumed run does not compute them again.
 
-    <run>/exact/<digest>/*.seg    records as in the journal, one for each cell: its id and its values
+    <run>/exact/*.seg    records as in the journal: a head, then the id and the values of each cell
 
-The digest covers everything the values depend on besides the cell: code, libraries, elementary functions. Values of
-other code are useless, and are removed once they have been replaced.
+A head has a key, which covers everything that the values depend on besides the cell: code, libraries, elementary
+functions. Values with another key are useless to this code, and are removed once they have been replaced. The head of a
+sweep also names its functions, for commands that have no code (see `exact_columns`).
 """
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +20,13 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import journal, source
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.index import Index
+from tcdp_sim.store.journal import Reads
 from tcdp_sim.store.memories import EXACT
 from tcdp_sim.study.parts import Part
 
 FOLDER = EXACT.file
-PARTS = "parts"  # the folder of `part_values` in it
-_ID = 32  # bytes in a cell's id
+HEAD, ROW = b"h", b"v"  # the first byte of a record
+ID = 33  # the end of a cell's id in a record
 
 
 def digest(values: ExactValues, uses: tuple[str, ...] = ()) -> str:
@@ -36,32 +39,54 @@ def digest(values: ExactValues, uses: tuple[str, ...] = ()) -> str:
     return EXACT.key(functions=values.code, packages=foreign, plug_ins=dict(source.plug_ins(uses)))
 
 
+def head_of(values: ExactValues, uses: tuple[str, ...] = ()) -> bytes:
+    """Return the head of values that these functions give now."""
+    return HEAD + json.dumps({"key": digest(values, uses), "functions": values.functions}).encode()
+
+
+def records(run: Path, reads: Reads = lambda name: True) -> Iterator[tuple[Path, int, bytes, bytes | None]]:
+    """Yield the file, the offset, the file's head (b"" without one) and the record of all records, heads as well.
+
+    The record is None for each damaged stretch.
+    """
+    head: tuple[Path | None, bytes] = None, b""
+    for path, offset, payload in journal.read(run / FOLDER, reads):
+        if path != head[0]:
+            head = path, payload if payload and payload[:1] == HEAD else b""
+        yield path, offset, head[1], payload
+
+
 class ExactRecords:
     """The stored exact values of one set of functions in a run's folder. Raises OSError.
 
     `damaged` counts the unreadable stretches of each file. Their values are missing. For a `part` of a run, the values
-    of other parts count as there, and their files are not read. `uses` comes from the study.
+    of other parts count as there, and their files are not read. `uses` comes from the study. `begun` says whether there
+    is a file of these functions.
     """
 
     def __init__(self, run: Path, values: ExactValues, uses: tuple[str, ...] = (), part: Part | None = None) -> None:
-        self._part = part
-        self._folder = run / FOLDER / digest(values, uses)
-        self._width = values.width
+        self._run, self._part = run, part
+        self._head = head_of(values, uses)
         self._index = Index()
         self._reader = journal.Reader()
-        self._lent: dict[str, bytes] = {}
-        self.damaged: dict[str, int] = {}
-        for segment, offset, payload in journal.read(self._folder, part.may_be_in if part else lambda name: True):
-            if payload is not None and len(payload) == _ID + 8 * self._width:
-                self._index.enter(payload[:_ID].hex(), 0, segment, offset)
-            else:
-                self.damaged[segment.name] = self.damaged.get(segment.name, 0) + 1
+        self._lent = dict(values.rows or {})
+        self._files: dict[Path, bytes] = {}  # the head of each file
+        self.damaged: Counter[str] = Counter()
+        for path, offset, head, record in records(run, part.may_be_in if part else lambda name: True):
+            self._files[path] = head
+            if record is None or not head:
+                self.damaged[path.name] += 1
+            elif head == self._head and record[:1] == ROW:
+                self._index.enter(record[1:ID].hex(), 0, path, offset)
+        self.begun = self._head in self._files.values()
 
     def has(self, cell: str) -> bool:
         """Return True if the exact values of a cell are there, or belong to another part."""
-        if self._part and not self._part.has(cell, 0):
-            return True
-        return (cell, 0) in self._index or cell in self._lent
+        return (self._part is not None and not self._part.has(cell, 0)) or cell in self._lent or self.keeps(cell)
+
+    def keeps(self, cell: str) -> bool:
+        """Return True if the exact values of a cell are in a file."""
+        return (cell, 0) in self._index
 
     def lend(self, cell: str, values: bytes) -> None:
         """Keep the exact values of a cell in memory only.
@@ -82,37 +107,83 @@ class ExactRecords:
         """
         if cell in self._lent:
             return np.frombuffer(self._lent[cell], "<f8")
-        segment, offset = self._index.where(cell, 0)
-        payload = self._reader.again(segment, offset)
-        if payload is None:
-            raise UserError(f"{segment} was damaged while it was open; the same command computes its values again")
-        return np.frombuffer(payload, "<f8", offset=_ID)
+        path, offset = self._index.where(cell, 0)
+        record = self._reader.again(path, offset)
+        if record is None:
+            raise UserError(f"{path} was damaged while it was open; the same command computes its values again")
+        return np.frombuffer(record, "<f8", offset=ID)
 
     @contextmanager
-    def writer(self) -> "Iterator[ExactWriter]":
-        """Yield a writer that appends values to a file of its own."""
-        with journal.Writer(self._folder, self._part.label if self._part else "") as writer:
-            yield ExactWriter(writer, self._index)
+    def writer(self) -> Iterator[Callable[[str, bytes], None]]:
+        """Yield a function that appends the values of a cell, as bytes of float64, to a file of its own."""
+        with journal.Writer(self._run / FOLDER, self._part.label if self._part else "") as file:
+            _begin(file, self._head)
+
+            def append(cell: str, values: bytes) -> None:
+                self._index.enter(cell, 0, file.path, file.append(ROW + bytes.fromhex(cell) + values))
+
+            yield append
+
+    def discard(self) -> None:
+        """Forget all values, with a part those in its own files, so that they are computed anew."""
+        forget(self._run, self._part)
+        self._index = Index()
 
     def forget_others(self) -> None:
         """Remove the values of other functions, since nothing will ask for them again.
 
-        A part leaves them, because a part on another kind of processor may be writing them.
+        A part removes its own ones of a sweep's other functions, and no others: a part on another kind of processor may
+        be writing them.
         """
-        if self._part:
-            return
-        for other in self._folder.parent.glob("*"):
-            if other != self._folder and other.name != PARTS:
-                shutil.rmtree(other, ignore_errors=True)
+        functions = functions_of(self._head)
+        for path, head in self._files.items():
+            if self._part is None:
+                stale = head != self._head
+            else:
+                stale = bool(head) and _is_of(path, self._part) and functions_of(head) != functions
+            if stale:
+                path.unlink(missing_ok=True)
 
 
-class ExactWriter:
-    """A writer that appends the exact values of cells."""
+def functions_of(head: bytes) -> dict[str, dict[str, str | None]]:
+    """Return the functions of a head: key, word and source by column. There are none in a head of another form."""
+    try:
+        found = json.loads(head[1:])["functions"]
+        plain = {name: {key: each[key] for key in ("key", "word", "source")} for name, each in found.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+    return plain
 
-    def __init__(self, writer: journal.Writer, index: Index) -> None:
-        self._writer, self._index = writer, index
 
-    def append(self, cell: str, values: bytes) -> None:
-        """Append the values of one cell, given as bytes of float64."""
-        offset = self._writer.append(bytes.fromhex(cell) + values)
-        self._index.enter(cell, 0, self._writer.path, offset)
+def forget(run: Path, part: Part | None = None) -> None:
+    """Remove the values in a run's folder, with `part` those in the part's files alone. Raises OSError."""
+    for path in (run / FOLDER).glob("*.seg"):
+        if part is None or _is_of(path, part):
+            path.unlink(missing_ok=True)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy the values of another run's folder that this folder lacks, with their heads. Raises OSError."""
+    there = {(head, (record or b"")[:ID]) for _, _, head, record in records(target)}
+    with ExitStack() as files:
+        writers: dict[bytes, journal.Writer] = {}
+        for _, _, head, record in records(source):
+            if head and record and (head, record[:ID]) not in there:
+                if head not in writers:
+                    writers[head] = files.enter_context(journal.Writer(target / FOLDER))
+                    writers[head].append(head)
+                if record != head:
+                    writers[head].append(record)
+
+
+def _begin(file: journal.Writer, head: bytes) -> None:
+    """Write a head. A file without values is deleted, unless its head says which functions a part of a sweep has."""
+    if functions_of(head):
+        file.append(head)
+        file.sync()
+    else:
+        file.begin(head)
+
+
+def _is_of(path: Path, part: Part) -> bool:
+    return path.name.endswith(f"{part.label}.seg")

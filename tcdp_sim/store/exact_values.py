@@ -15,6 +15,7 @@ from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.store import columns, digests
 
 Value = Callable[[Any], Any]  # mechanism -> a float, or one for each of columns.QUANTILES if the quantity has quantiles
+Functions = Mapping[str, Mapping[str, Any]]  # column -> about its function
 KINDS = ((columns.EXACT, "exact value"), (columns.BOUND, "proved or printed bound"))
 
 
@@ -28,6 +29,9 @@ class ExactValues:
     - units: the units of quantities that are not simulated.
     - reasons: by simulated quantity, why it or some cells of it have neither an exact value nor a bound.
     - experiment: the name by which workers find the functions, "" for functions of this process alone.
+    - functions: of a sweep, the key, the word and the source of the function of each column, in the order of values.
+      The source is None for a function that cannot be identified.
+    - rows: the values by cell, as bytes of float64, where the functions are not there; NaN for `unknown` cells.
     """
 
     exact: Mapping[str, Value] = field(default_factory=dict)
@@ -35,19 +39,19 @@ class ExactValues:
     units: Mapping[str, str] = field(default_factory=dict)
     experiment: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
+    functions: Functions = field(default_factory=dict)
+    rows: Mapping[str, bytes] | None = None
+    unknown: Sequence[str] = ()
 
     def reason(self, quantity: str) -> str:
         """Return "not known: " and the declared reason why cells have no exact value of a quantity."""
         return columns.NOT_KNOWN + self.reasons.get(quantity, columns.UNDECLARED)
 
     @property
-    def unknown(self) -> Sequence[str]:
-        """The ids of cells whose values cannot be had here, and are NaN."""
-        return ()
-
-    @property
     def code(self) -> str:
-        """A digest of the source of the modules that define the functions, "" without any."""
+        """A digest of the source of the modules that define the functions, or of a sweep's functions; "" for none."""
+        if self.functions:
+            return digests.of_plain(self.functions)
         names = self.modules
         sources = "".join(f"{name}\0{inspect.getsource(sys.modules[name])}\0" for name in names)
         return digests.of_bytes(sources.encode()) if names else ""
@@ -103,6 +107,20 @@ def of_experiment(module: ModuleType, name: str = "") -> ExactValues:
     """
     exact, bound, units, reasons = (getattr(module, part, {}) for part in ("EXACT", "BOUND", "UNITS", "UNKNOWN"))
     return ExactValues(exact, bound, units, name, reasons)
+
+
+def of_sweep(every: Mapping[str, tuple[Mapping[str, Any], Value]]) -> ExactValues:
+    """Return the values of a sweep's columns, each with what is known about its function and the function itself.
+
+    They are ordered by name, so that their head shows nothing else.
+    """
+    exact, bound = ({name: every[name] for name in sorted(every) if name.endswith(ending)} for ending, _ in KINDS)
+    functions = {name: about for name, (about, _) in (exact | bound).items()}
+    return ExactValues(
+        {name.removesuffix(columns.EXACT): call for name, (_, call) in exact.items()},
+        {name.removesuffix(columns.BOUND): call for name, (_, call) in bound.items()},
+        functions=functions,
+    )
 
 
 def known_exactly(experiment: str) -> ExactValues:

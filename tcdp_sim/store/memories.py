@@ -84,10 +84,9 @@ DRAWN = Memory(
     ("code", "elementary functions", "libraries of figures", "settings of figures"),
     ("snapshot", "plug_ins", "options"),
 )  # and digests of the figures
-EXACT = Memory("exact", NUMBERS, ("functions", "packages", "plug_ins"))  # a folder, in which the key is a name
-PART_VALUES = Memory("exact/parts", NUMBERS, ("functions",))  # a folder, whose files begin with the inputs themselves
+EXACT = Memory("exact", NUMBERS, ("functions", "packages", "plug_ins"))  # a folder, whose files begin with the key
 
-MEMORIES = (CALIBRATIONS, PLAN, STATUS, PUBLISHED, FINISHED, DRAWN, EXACT, PART_VALUES)
+MEMORIES = (CALIBRATIONS, PLAN, STATUS, PUBLISHED, FINISHED, DRAWN, EXACT)
 
 
 def text(config: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.store import certificate, columns, digests, journal, snapshot
+from tcdp_sim.store.exact_records import FOLDER
 from tcdp_sim.store.exact_records import digest as exact_digest
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.memories import PUBLISHED
@@ -34,7 +35,10 @@ def table_digest(
         cells=study.plan.cells.digest(),
         attributes=dict(attributes),
         problems=sorted([*key, count] for key, count in problems.items()),
-        exact_values=[exact_digest(exact_values, study.uses), exact_values.names(), dict(exact_values.reasons)],
+        exact_values=[
+            *(exact_digest(exact_values, study.uses), exact_values.names(), dict(exact_values.reasons)),
+            journal.segments(study.folder / FOLDER),  # the functions of a sweep may read files of other values
+        ],
         lacking=list(lacking),
     )
 

@@ -1,6 +1,7 @@
 """Exact values and bounds of a sweep's numbers, and their comparison with the simulated ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import pandas as pd
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.exits import ended
 from tcdp_sim.mechanisms.functions import Call
-from tcdp_sim.mechanisms.functions import point_text as point_text
+from tcdp_sim.mechanisms.functions import point_text
 from tcdp_sim.mechanisms.functions.calls import place
 from tcdp_sim.mechanisms.functions.returned import WrongResult, short
 from tcdp_sim.results.cells import RESOLVED
@@ -18,9 +19,11 @@ from tcdp_sim.results.sweeps import Columns
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.statistics.one_sample import usual_range
 from tcdp_sim.store import columns
+from tcdp_sim.store.exact_values import ExactValues, of_sweep
 from tcdp_sim.study.points import Point
-from tcdp_sim.sweeps.arguments import Sweep
+from tcdp_sim.sweeps.arguments import Sweep, identified
 from tcdp_sim.sweeps.pilot import told
+from tcdp_sim.sweeps.reference_arguments import Constant
 
 ROUNDING = 1e-9  # error of an exact probability, at most
 DECLARED = "ranges={'NAME': (least, most)} declares it"
@@ -31,12 +34,6 @@ WHAT = {"exact": "exact value", "bound": "bound"}
 def quantity(sweep: Sweep, name: str) -> str:
     """Return the name of the published quantity of a number or event."""
     return columns.mean(name) if name in sweep.observables else name
-
-
-def kind_of(column: str) -> tuple[str, int]:
-    """Return the quantity of a column of exact values or bounds, and 0 for exact values or 1 for bounds."""
-    kind = 0 if column.endswith(columns.EXACT) else 1
-    return column.removesuffix((columns.EXACT, columns.BOUND)[kind]), kind
 
 
 class Known(NamedTuple):
@@ -68,10 +65,29 @@ def columns_of(sweep: Sweep, points: Sequence[Point]) -> dict[str, tuple[Any, An
     return found
 
 
-def by_point(sweep: Sweep) -> dict[str, dict[str, float]]:
-    """Return the exact values and bounds of all cells by column and by the text of the point."""
-    found = columns_of(sweep, list(sweep.points.values()))
-    return {name: dict(zip(sweep.points, values.tolist())) for name, (_, values, _) in found.items()}
+@dataclass(frozen=True, eq=False)
+class _OfMechanism:
+    """A function of the axes as a function of a mechanism."""
+
+    known: Known
+    points: Mapping[str, Point]
+
+    def __call__(self, mechanism: Any) -> float:
+        return value(self.known, self.points[point_text(mechanism.point)])
+
+
+def values_of(sweep: Sweep) -> ExactValues:
+    """Return the exact values and bounds of a sweep as a folder keeps them."""
+    every = list(functions(sweep))
+    return of_sweep({one.column: (_about(one), _OfMechanism(one, sweep.points)) for one in every})
+
+
+def _about(known: Known) -> dict[str, Any]:
+    """Return the key, the word and the source of a function; the source is None if it cannot be identified."""
+    function = known.call.function
+    constant = {"name": repr(function.value), "source": ""} if isinstance(function, Constant) else None
+    found = constant or identified(function)
+    return {"key": f"{known.key}.{known.name}", "word": found["name"], "source": found["source"]}
 
 
 def value(known: Known, point: Mapping[str, Any]) -> float:

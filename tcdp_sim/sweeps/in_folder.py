@@ -19,17 +19,16 @@ from tcdp_sim.mechanisms.functions import at, shipped
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.results.open import open_cells, with_provenance
-from tcdp_sim.store import part_values, run_settings
+from tcdp_sim.store import exact_records, run_settings
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
-from tcdp_sim.store.part_values import Functions
 from tcdp_sim.store.run_folder import Run, is_started, open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.parts import parsed
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study, prepare
 from tcdp_sim.summaries.problems import ERROR
-from tcdp_sim.sweeps import exact_values_in_folder, exact_values_of_parts, pilot, stale_chunks
+from tcdp_sim.sweeps import exact, pilot, stale_chunks
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.shown import carried
 
@@ -68,7 +67,10 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
     elif is_started(study):
         for line in _told_of_others(study, sweep):
             tell(line)
-    values = exact_values_in_folder.of_sweep(sweep, study)
+    values = exact.values_of(sweep)
+    _check_exact(values, sweep)
+    if not values.width:
+        exact_records.forget(study.folder)  # no `finish` may publish those of another call
     published: list[xr.Dataset] = []
     with shipped(sweep.options, sweep.call):
         try:
@@ -84,7 +86,7 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
 
 def _named_after_cell(study: Study, problem: Failure) -> Exception:
     """Return the failure of a run as the error of its first chunk with one, which names the cell."""
-    first = _first_error(study)
+    first = "" if isinstance(problem, pilot.Raised) else _first_error(study)  # an exact value names its cell itself
     kept = f"finished chunks are kept in {study.folder}: the same call goes on, on_error=continue with other cells"
     return pilot.Raised(f"{first}; {kept}") if first else problem
 
@@ -104,7 +106,7 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
 
     Nothing is published. `repeats` is that of `run`. Raises UserError or Failure.
     """
-    functions = _functions_in_parts(sweep, repeats, name)
+    values = _values_in_parts(sweep, repeats, name)
     whole = settings(config_of(sweep))
     own = settings(config_of(sweep) | {"part": name})
     study = replace(prepare(parts.alone(own)), simulated=carried(sweep))
@@ -114,24 +116,36 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
         if _disagreeing(opened, sweep):
             tell(f"part {name}: {CHANGED}")
             opened.forget()
-            part_values.forget_others(study.folder, {}, opened.part)  # their functions may read the same
-        exact_values_of_parts.store(sweep, study, functions, opened.part, tell)
+            exact_records.forget(study.folder, opened.part)  # their functions may read the same
     except OSError as problem:
         raise cannot_write(study, problem) from problem
     with shipped(sweep.options, sweep.call):
-        if failed := parts.compute(study, tell):
+        if failed := parts.compute(study, tell, values):
             raise Failure(
                 f"errors left {failed} cells of part {name} without numbers; the same command tries them again"
             )
     return whole
 
 
-def _functions_in_parts(sweep: Sweep, repeats: bool, name: str) -> Functions:
-    """Return the functions of the exact values and bounds. Raises UserError if a sweep cannot be computed in parts."""
+def _values_in_parts(sweep: Sweep, repeats: bool, name: str) -> ExactValues:
+    """Return the exact values and bounds. Raises UserError if a sweep cannot be computed in parts."""
     if sweep.function["source"] is None:
         why = "cannot be told from those of another function" if repeats else "do not follow from its generator"
         raise UserError(f"part = {name!r} is not valid for {name_of(sweep.call.function)}: its numbers {why}")
-    return exact_values_of_parts.functions_of(sweep)
+    values = exact.values_of(sweep)
+    for about in values.functions.values():
+        if about["source"] is None:
+            raise UserError(
+                f"{about['key']} = {about['word']} is not valid with part: its values cannot be told from those of "
+                "another function; write it as a function of the file"
+            )
+    _check_exact(values, sweep)
+    return values
+
+
+def _check_exact(values: ExactValues, sweep: Sweep) -> None:
+    """Raise what the functions of exact values raise at the first cell, before anything is simulated."""
+    values.values(sweep.kind(sweep.function, next(iter(sweep.points.values()))))
 
 
 @contextmanager
@@ -140,9 +154,9 @@ def in_parts(sweep: Sweep, repeats: bool, name: str) -> Iterator[tuple[Settings,
 
     Raises UserError if it cannot be computed in parts such as `name`.
     """
-    _functions_in_parts(sweep, repeats, name)
+    values = _values_in_parts(sweep, repeats, name)
     with shipped(sweep.options, sweep.call):
-        yield settings(config_of(sweep)), exact_values_in_folder.of_functions(sweep)
+        yield settings(config_of(sweep)), values
 
 
 def study_of(sweep: Sweep) -> Study:
@@ -206,7 +220,7 @@ def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
     if _disagreeing(run, sweep):
         yield CHANGED
         stale_chunks.forget(study, sweep.function)
-        part_values.forget_others(study.folder, {})  # their functions may read the same
+        exact_records.forget(study.folder)  # their functions may read the same
 
 
 def _later(line: str) -> None:

@@ -127,7 +127,7 @@ def flipped(path):
 
 def files_of(folder):
     """One file of each kind that a run reads or mends."""
-    patterns = ("*.json", "journal/*.seg", "exact/*/*.seg", "results.zarr/zarr.json", "results.zarr/**/c/*")
+    patterns = ("*.json", "journal/*.seg", "exact/*.seg", "results.zarr/zarr.json", "results.zarr/**/c/*")
     found = [path for pattern in patterns for path in sorted(folder.glob(pattern))[: None if pattern[0] == "*" else 1]]
     return [path for path in found if path.name != "drawn.json"]  # tests/cli/test_drawn_once.py
 

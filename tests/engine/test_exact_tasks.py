@@ -170,7 +170,7 @@ def test_an_interrupt_claims_no_chunks_that_may_be_missing(ran, monkeypatch):
 
 def test_healed_damage_is_told_once(ran):
     folder, _ = ran("x", "cluster=serial")
-    (segment,) = folder.glob("exact/*/*.seg")
+    (segment,) = folder.glob("exact/*.seg")
     data = bytearray(segment.read_bytes())
     data[len(data) // 2] ^= 1
     segment.write_bytes(data)

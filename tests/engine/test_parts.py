@@ -17,6 +17,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import exact
 from tcdp_sim.store import journal, locks, part_folder
 from tcdp_sim.store.digests import tree_digest
+from tcdp_sim.store.exact_records import HEAD
 from tcdp_sim.study.parts import Part
 
 STUDY = ("chunk=250", "also=null", "sweep.rho=0.1", "sweep.omega_sqrt_rho=2")
@@ -109,7 +110,7 @@ def test_a_part_shares_no_file_and_needs_no_lock(part, folder):
     after = (folder / "run.json").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert {path.name for path in folder.iterdir()} == {"run.json", "journal", "exact", "lock"}
-    for files in ("journal/*", "exact/*/*"):
+    for files in ("journal/*", "exact/*"):
         labels = sorted(path.name.split(".")[-2] for path in folder.glob(files))
         assert labels == ["part-1-of-3", "part-2-of-3"]
 
@@ -264,11 +265,11 @@ def test_one_of_two_studies_that_begin_at_once_gets_the_folder(folder, monkeypat
 
 def test_values_of_other_functions_are_left_to_the_finish(part, folder):
     """They may be those of this study on another kind of processor, being written."""
-    other = folder / "exact" / "0123"
-    other.mkdir(parents=True)
+    with journal.Writer(folder / "exact") as other:
+        other.append(HEAD + b'{"key": "0123", "functions": {}}')
     (folder / "run.json").write_text('{"experiment": "histogram", "seed": "2018", "chunk": 250, "format": 1}')
     part("1/1", *WORDS)
-    assert other.exists()
+    assert other.path.exists()
 
 
 def test_errors_stay_in_their_part(command, monkeypatch, folder):

@@ -109,7 +109,7 @@ FILES = {  # which, what is said and by whom, how often it is tried
     "journal": ("journal/*.seg", ".seg", going_on, TRIES),
     "zarr.json": ("snapshots/*/**/zarr.json", "results.zarr is damaged", reading, TRIES),
     "array chunks": ("snapshots/*/**/c/**/*", "results.zarr is damaged", reading, TRIES),
-    "exact values": ("exact/*/*.seg", ".seg", computing, TRIES),
+    "exact values": ("exact/*.seg", ".seg", computing, TRIES),
     "provenance.json": ("provenance.json", "provenance.json is damaged", reading, 20),
 }
 PATTERNS = {kind: pattern for kind, (pattern, *_) in FILES.items()}

@@ -167,8 +167,8 @@ def test_values_of_another_machine_are_not_taken_for_this_one_s(tmp_path, monkey
     def kept():
         return exact_records.ExactRecords(tmp_path, values)
 
-    with kept().writer() as writer:
-        writer.append(cell, np.array([0.5], "<f8").tobytes())
+    with kept().writer() as append:
+        append(cell, np.array([0.5], "<f8").tobytes())
     assert kept().has(cell)
     monkeypatch.setattr("tcdp_sim.store.memories.fingerprint", lambda: "of another machine")
     assert not kept().has(cell)

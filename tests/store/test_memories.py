@@ -4,7 +4,6 @@ import json
 import platform
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tcdp_sim.cli import run_argument
@@ -18,12 +17,11 @@ from tcdp_sim.store import (
     kept_plan,
     kept_status,
     memories,
-    part_values,
     source,
 )
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
-from tcdp_sim.store.memories import MEMORIES, PART_VALUES
+from tcdp_sim.store.memories import MEMORIES
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study import study as studies
 
@@ -80,18 +78,6 @@ def has_exact_values(folder):
     return all(kept.has(cell) for cell in studies.prepare(settings_in(folder)).plan.laws.ids())
 
 
-FUNCTIONS = {"x_mean_exact": {"key": "exact.x", "word": "f.py:x", "source": "ab"}}
-
-
-def has_part_values(folder):
-    """Store the values of a part as they are made now, once, and see whether they would be computed again."""
-    other = folder.parent / "a sweep"
-    if not part_values.exist(other):
-        with part_values.writer(other, FUNCTIONS, PART_VALUES.now()) as append:
-            append("ab" * 32, np.array([0.5]))
-    return list(part_values.given_by(other, FUNCTIONS).made_with.values()) == [PART_VALUES.now()]
-
-
 CURRENT = {  # how to see whether a memory would be believed
     "calibrations.json": has_calibrations,
     "plan.json": has_plan,
@@ -100,7 +86,6 @@ CURRENT = {  # how to see whether a memory would be believed
     "finished.json": is_finished,
     "drawn.json": is_drawn,
     "exact": has_exact_values,
-    "exact/parts": has_part_values,
 }
 
 
@@ -152,7 +137,7 @@ def used_plug_in(patch, folder):
 
 
 NUMBERS = {"calibrations.json", "plan.json", "status.json", "published.json", "finished.json", "drawn.json"}
-NUMBERS |= {"exact", "exact/parts"}
+NUMBERS |= {"exact"}
 PLAN = {"plan.json", "status.json", "finished.json"}
 STALE = {  # what a change makes stale
     code: NUMBERS,

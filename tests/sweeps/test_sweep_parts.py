@@ -9,8 +9,7 @@ import pytest
 
 from tcdp_sim.cli import script
 from tcdp_sim.core import user_files
-from tcdp_sim.store import journal, part_values
-from tcdp_sim.study.parts import Part
+from tcdp_sim.store import exact_columns, exact_records, journal
 from tcdp_sim.sweeps import exact
 
 FILE = """
@@ -129,12 +128,12 @@ def test_parts_store_exact_values_and_the_finish_publishes_them_without_code(com
 
 
 @pytest.mark.parametrize(
-    "head", [b"h{}", b"h[1]", b"h" + b"[" * 100_000, b'h{"functions": 1, "made_with": {}, "time": ""}']
+    "head", [b"h{}", b"h[1]", b"h" + b"[" * 100_000, b'h{"functions": 1, "key": ""}']
 )
 def test_damaged_and_strange_files_of_values_count_as_missing(command, folder, head):
     for i in (1, 2):
         part(command, *EXACT, f"part={i}/2")
-    place = Path("results/largest/exact/parts")
+    place = Path("results/largest/exact")
     with journal.Writer(place, ".part-1-of-2") as strange:
         strange.append(head)
         strange.append(b"v" + b"x" * 48)
@@ -154,19 +153,21 @@ def test_damaged_and_strange_files_of_values_count_as_missing(command, folder, h
 def test_what_a_part_stores_is_its_own_and_not_computed_again(command, folder, monkeypatch):
     for one in ("1/2", "2/2"):
         part(command, *EXACT, f"part={one}")
-    stored = part_values.stored(Path("results/largest"))
-    halves = [part_values.stored(Path("results/largest"), Part(i, 2)).rows for i in (1, 2)]
-    assert len(halves[0]) + len(halves[1]) == len(stored.rows) == 3
-    assert stored.columns == ["value_mean_bound", "value_mean_exact"]
-    assert sorted(row.tolist() for row in stored.rows.values()) == [[1, 0.5], [1, 0.8], [1, 0.9]]
+    stored = exact_columns.stored(Path("results/largest"))
+    assert sorted(stored) == ["value_mean_bound", "value_mean_exact"]
+    assert sorted(stored["value_mean_exact"].values.values()) == [0.5, 0.8, 0.9]
+    assert sorted(stored["value_mean_bound"].values.values()) == [1, 1, 1]
+    rows = [record for *_, record in exact_records.records(Path("results/largest")) if record[:1] == exact_records.ROW]
+    assert len(rows) == 3
     before = files(Path("results/largest"))
     calls = []
     value = exact.value
+    monkeypatch.setattr("tcdp_sim.engine.exact.MOST_TRIED", 0)
     monkeypatch.setattr(exact, "value", lambda *given: calls.append(given) or value(*given))
     part(command, *EXACT, "part=1/2")
     assert files(Path("results/largest")) == before
     assert command("sweep", *EXACT)[0] == 0
-    assert len(calls) == 2  # the first cell's, to see that nothing has changed
+    assert len(calls) == 4  # both functions at the first cell, before anything is simulated
 
 
 def test_wrong_exact_values_of_parts_contradict_at_the_finish(command, folder):
@@ -221,8 +222,8 @@ def test_merge_of_sweeps_in_parts_with_different_cells_has_the_cells_of_both(com
             part(command, *EXACT, *own, f"part={i}/2")
     Path("my_file.py").rename("elsewhere.py")
     assert command("merge", "results/one", "results/two")[0] == 0
-    kept = part_values.stored(Path("results/one"))  # for a later finish, without the other folder
-    assert sorted(row[kept.columns.index("value_mean_exact")] for row in kept.rows.values()) == [0.5, 0.8, 0.9]
+    kept = exact_columns.stored(Path("results/one"))  # for a later finish, without the other folder
+    assert sorted(kept["value_mean_exact"].values.values()) == [0.5, 0.8, 0.9]
     Path("elsewhere.py").rename("my_file.py")
     assert command("sweep", *EXACT, "name=alone")[0] == 0
     assert published("one") == published("alone")
