@@ -56,14 +56,20 @@ def prepare(settings: Settings) -> Study:
     return replace(study, calibrated=calibrated)
 
 
-def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES, seen: "Seen | None" = None) -> int:
+def execute(
+    study: Study,
+    tell: Tell,
+    exact_values: ExactValues = NO_EXACT_VALUES,
+    seen: "Seen | None" = None,
+    run: Run | None = None,
+) -> int:
     """Simulate the missing chunks, publish the snapshot, and return how many cells failed.
 
     `exact_values` are the experiment's exact values, published with the snapshot. `seen` gets the published table,
-    unless it is large or was published before. A KeyboardInterrupt says what is stored. Raises Failure at the first
-    error of a chunk unless on_error=continue.
+    unless it is large or was published before. `run` is the study's folder, if it is open already. A KeyboardInterrupt
+    says what is stored. Raises Failure at the first error of a chunk unless on_error=continue.
     """
-    run = open_run(study)
+    run = run or open_run(study)
     try:
         with run.lock(), log.kept(study.folder):
             for line in study.notes:

@@ -61,8 +61,8 @@ class Shown:
         """Return True for the same numbers: the same bits, or with other numerics all but the last of them."""
         close = 0.0 if self.numerics == other.numerics else CLOSE
         return self.draws.keys() == other.draws.keys() and all(
-            values.shape == other.draws[name].shape
-            and np.allclose(values, other.draws[name], rtol=close, atol=0, equal_nan=True)
+            np.array_equal(values, other.draws[name])  # takes a tenth of the time
+            or (values.shape == other.draws[name].shape and np.allclose(values, other.draws[name], close, 0, True))
             for name, values in self.draws.items()
         )
 

@@ -10,8 +10,7 @@ import pandas as pd
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.exits import ended
-from tcdp_sim.mechanisms.functions import Call
-from tcdp_sim.mechanisms.functions import point_text
+from tcdp_sim.mechanisms.functions import Call, point_text
 from tcdp_sim.mechanisms.functions.calls import place
 from tcdp_sim.mechanisms.functions.returned import WrongResult, short
 from tcdp_sim.results.cells import RESOLVED

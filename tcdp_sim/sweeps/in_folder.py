@@ -60,12 +60,15 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
     `repeats` says whether the function's numbers follow from its generator.
     """
     study = study_of(sweep)
-    _check_function(study, sweep)
+    begun = open_run(study) if is_started(study) else None
+    holds = begun is not None and bool(begun.done)  # without a readable record nothing is stored that could differ
+    if holds:
+        _check_function(study, sweep)
     if sweep.function["source"] is None:
         tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
-        stale_chunks.forget(study, sweep.function)
-    elif is_started(study):
-        for line in _told_of_others(study, sweep):
+        stale_chunks.forget(begun, sweep.function)
+    elif begun is not None and holds:
+        for line in _told_of_others(study, begun, sweep):
             tell(line)
     values = exact.values_of(sweep)
     _check_exact(values, sweep)
@@ -74,7 +77,7 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
     published: list[xr.Dataset] = []
     with shipped(sweep.options, sweep.call):
         try:
-            failed = execute(study, tell, values, published.append)
+            failed = execute(study, tell, values, published.append, begun)
         except Failure as problem:
             raise _named_after_cell(study, problem) from problem
     flat = with_provenance(published[0], study.folder) if published else open_cells(study.folder, compute_later=False)
@@ -190,8 +193,6 @@ def config_of(sweep: Sweep) -> dict[str, Any]:
 
 def _check_function(study: Study, sweep: Sweep) -> None:
     """Raise UserError if the folder has numbers of a function of another name or file, which would be replaced."""
-    if not is_started(study) or not open_run(study).done:
-        return
     before, now = _function_of(study), sweep.function
     resumed_by_none = now["source"] is None and before.get("source") is not None  # which `stored.forget` refuses
     if _place(before) != _place(now) and not resumed_by_none:
@@ -208,18 +209,15 @@ def _place(function: Mapping[str, Any]) -> str:
     return f"{function.get('module')}:{function.get('name')}"
 
 
-def _told_of_others(study: Study, sweep: Sweep) -> Iterator[str]:
+def _told_of_others(study: Study, run: Run, sweep: Sweep) -> Iterator[str]:
     """Yield a line if the stored chunks are of another source, or are not what the function gives now."""
-    run = open_run(study)
-    if not run.done:  # killed before its first record, or all of them are damaged: nothing is stored that could differ
-        return
     if _function_of(study) != sweep.function:
         yield OTHER
         return
     check_code(study.settings, run.heads, _later, str(study.folder))  # before anything is discarded
     if _disagreeing(run, sweep):
         yield CHANGED
-        stale_chunks.forget(study, sweep.function)
+        stale_chunks.forget(run, sweep.function)
         exact_records.forget(study.folder)  # their functions may read the same
 
 

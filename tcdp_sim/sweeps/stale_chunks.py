@@ -8,25 +8,24 @@ from typing import Any
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import journal, run_settings
 from tcdp_sim.store.journal import HEAD
-from tcdp_sim.store.run_folder import is_started, open_run, readable
-from tcdp_sim.study.study import Study
+from tcdp_sim.store.run_folder import Run, readable
 
 Function = Mapping[str, Any]  # module, name and source of a function
 
 
-def forget(study: Study, function: Function) -> None:
+def forget(run: Run | None, function: Function) -> None:
     """Remove the chunks of a function, because their code can no longer be compared with the present function.
 
     Raises UserError if the function has no identity and the folder holds chunks of one that has.
     """
-    if not is_started(study):
+    if run is None:
         return
-    with open_run(study).lock():
-        found = dict(_functions(study.folder))
+    with run.lock():
+        found = dict(_functions(run.folder))
         others = [other for other in found.values() if other and other.get("source") is not None]
         if function["source"] is None and others:
             raise UserError(
-                f"{study.folder} holds chunks of {others[-1]['name']}, which can be resumed; those of "
+                f"{run.folder} holds chunks of {others[-1]['name']}, which can be resumed; those of "
                 f"{function['name']} cannot, and would replace them: choose another name"
             )
         for segment, other in found.items():

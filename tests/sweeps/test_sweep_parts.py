@@ -127,9 +127,7 @@ def test_parts_store_exact_values_and_the_finish_publishes_them_without_code(com
     assert published("mine") == published("alone")
 
 
-@pytest.mark.parametrize(
-    "head", [b"h{}", b"h[1]", b"h" + b"[" * 100_000, b'h{"functions": 1, "key": ""}']
-)
+@pytest.mark.parametrize("head", [b"h{}", b"h[1]", b"h" + b"[" * 100_000, b'h{"functions": 1, "key": ""}'])
 def test_damaged_and_strange_files_of_values_count_as_missing(command, folder, head):
     for i in (1, 2):
         part(command, *EXACT, f"part={i}/2")
