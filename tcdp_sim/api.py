@@ -658,7 +658,7 @@ def sweep(
         warnings.warn(line, Contradiction, stacklevel=2)
     elif line:
         _tell(line)
-    return squeezed(found, checked.axes) if squeeze else found
+    return squeezed(found, checked.options["axes"]) if squeeze else found
 
 
 def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:

@@ -1,6 +1,7 @@
 """Validation of the arguments of a sweep."""
 
 import inspect
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.errors import UserError, choice, only_keys, scalar, suggestion, whole
+from tcdp_sim.core.errors import UserError, only_keys, scalar, suggestion, whole
 from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.core.user_files import home_of
 from tcdp_sim.mechanisms.functions import Call, UserFunction, calling, listed
@@ -17,7 +18,15 @@ from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.store.columns import QUANTILES
 from tcdp_sim.study import groups, sweeps
 from tcdp_sim.study.points import Point, plain
-from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS, MOST_TRIALS_A_CHUNK, folder_text, run_name
+from tcdp_sim.study.settings import (
+    MAX_SEED,
+    MOST_TRIALS,
+    MOST_TRIALS_A_CHUNK,
+    Settings,
+    folder_text,
+    run_name,
+    settings,
+)
 from tcdp_sim.sweeps import blocks, reference_arguments, stale_chunks
 
 CHUNK = 10_000  # trials that share a stream by default; fewer trials are one chunk
@@ -28,85 +37,60 @@ MAX_TRIALS = 10_000_000  # trials of a cell under target_mcse, as in config.yaml
 class Sweep:
     """The checked arguments of a sweep.
 
-    - call: the function in one form; `function` has its module, name and digest.
-    - axes: the axes in order. `sweep` and `also` are the blocks that give them, and `defaults` the values where a
-      block does not.
+    - settings: those of its study. Their mechanism names the function, its axes and what a trial yields.
+    - kept: False for a sweep in memory, whose folder does not count.
+    - call: the function in one form.
     - points: the points of all cells by text, each once.
     - exact, bound: functions of the axes by the name of a number.
-    - ranges: the least and the largest value of a trial by the name of a number.
-    - max_trials, numerics, code, on_error: as in a study.
-    - draws: False if the function leaves its generator alone, so that its numbers are not random.
-    - observables, events: the names that a trial yields, found by a pilot; the units of observables.
+    - units: of numbers by name.
+    - levels: of quantiles.
     """
 
+    settings: Settings
+    kept: bool
     call: Call
-    function: Mapping[str, Any]
-    axes: tuple[str, ...]
-    sweep: Mapping[str, Any]
-    also: Mapping[str, Any]
-    defaults: Mapping[str, Any]
     points: Mapping[str, Point]
-    trials: int
-    chunk: int
-    seed: int
-    share: tuple[str, ...]
-    target_mcse: Mapping[str, Any] | None
     exact: Mapping[str, Call]
     bound: Mapping[str, Call]
     units: Mapping[str, str]
-    ranges: Mapping[str, tuple[float, float]]
     levels: tuple[float, ...]
-    cluster: Mapping[str, Any]
-    max_trials: int
-    numerics: str
-    code: str
-    on_error: str
-    folder: Path | None
-    observables: Mapping[str, str]
-    events: tuple[str, ...]
-    draws: bool = True
-
-    @property
-    def chunks(self) -> int:
-        """The number of chunks of a cell, without a target."""
-        return -(-self.trials // self.chunk)
 
     @cached_property
     def kind(self) -> type[UserFunction]:
         """The mechanism of the cells."""
         return UserFunction.of(self.options)
 
-    @property
+    @cached_property
     def options(self) -> dict[str, Any]:
         """The function as the settings of a mechanism."""
-        found = {
-            "function": dict(self.function),
-            "axes": list(self.axes),
-            "defaults": dict(self.defaults),
-            "observables": dict(self.observables),
-            "events": list(self.events),
-        }
-        found |= {"ranges": {name: list(ends) for name, ends in self.ranges.items()}} if self.ranges else {}
-        return found | ({} if self.draws else {"draws": False})
+        return self.settings.options
+
+    @property
+    def function(self) -> dict[str, Any]:
+        """The module, the name and the digest of the function."""
+        return self.options["function"]
+
+    def having(self, **options: Any) -> "Sweep":
+        """Return the sweep with other options of its mechanism."""
+        mechanism = {**self.settings.mechanism, **options}
+        return replace(self, settings=self.settings.model_copy(update={"mechanism": mechanism}))
 
     def yielding(self, observables: Iterable[str], events: Iterable[str]) -> "Sweep":
         """Return the sweep with the names that a trial yields. Raises UserError if an argument names another one."""
         names = (*observables, *events)
-        blocks.check_derived_names(self.axes, (*observables,), (*events,))
+        blocks.check_derived_names(self.options["axes"], (*observables,), (*events,))
         for key in ("exact", "bound", "units"):
             for name in getattr(self, key):
                 if name not in names:
                     raise UserError(f"{key}: {_unknown(name, self.call.function, names)}")
-        for name in self.ranges:
+        for name in self.options.get("ranges", ()):
             if name not in observables:
                 raise UserError(f"ranges: {_unknown(name, self.call.function, (*observables,))}")
-        for name, wanted in (self.target_mcse or {}).items():
+        for name, wanted in (self.settings.target_mcse or {}).items():
             if name not in names:
                 raise UserError(f"target_mcse: {_unknown(name, self.call.function, names)}")
             reference_arguments.check_target(name, wanted)
-        return replace(
-            self, observables={name: self.units.get(name, "1") for name in observables}, events=tuple(events)
-        )
+        return self.having(observables={name: self.units.get(name, "1") for name in observables}, events=[*events])
 
 
 def checked(
@@ -141,11 +125,8 @@ def checked(
     try:
         trials, seed = whole("trials", trials, 1, MOST_TRIALS), whole("seed", seed, 0, MAX_SEED - 1)
         chunk = None if chunk is None else whole("chunk", chunk, 1, MOST_TRIALS_A_CHUNK)
+        most = max(MAX_TRIALS, trials) if max_trials is None else whole("max_trials", max_trials, 1, MOST_TRIALS)
         levels = tuple(QUANTILES.tolist()) if quantiles is None else _levels(quantiles)
-        most = _most(max_trials, trials, bool(target_mcse))
-        numerics = choice("numerics", numerics, ("warn", "strict"))
-        code = choice("code", code, ("same", "any"))
-        on_error = choice("on_error", on_error, ("raise", "continue"))
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
     named = sweeps.axes_of(sweeps.blocks(sweep, further).values(), calling_axes(function))
@@ -154,16 +135,33 @@ def checked(
     defaults = _defaults(call, named)
     points, known = blocks.points_of(sweep, further, named, defaults), identified(function)
     folder = None if name is None else _folder(results_dir, name)
-    chunk = chunk or stale_chunks.chunk_of(folder, known) or min(trials, CHUNK)
+    wide = reference_arguments.ranges(ranges)
+    options = {"function": known, "axes": named, "defaults": defaults, "observables": {}, "events": []}
+    options |= {"ranges": wide} if wide else {}
+    config = {
+        "name": folder.name if folder else "memory",
+        "results_dir": str(folder.parent) if folder else "results",
+        "seed": seed,
+        "trials": trials,
+        "chunk": chunk or stale_chunks.chunk_of(folder, known) or min(trials, CHUNK),
+        "target_mcse": blocks.mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
+        "max_trials": most,
+        "invalid": "refuse",
+        "numerics": numerics,
+        "code": code,
+        "on_error": on_error,
+        "share": _share(share, named),
+        "experiment": {"name": groups.KEPT["experiment"], "question": "", "axes": {}},
+        "data": {"name": "one_bin"},
+        "cluster": _cluster(cluster),
+    }
+    options |= {"name": groups.KEPT["mechanism"]}
+    config |= json.loads(json.dumps({"sweep": sweep, "also": further, "mechanism": options}))
     return Sweep(
-        call, known, tuple(named), sweep, further, defaults, points, trials, chunk, seed,
-        _share(share, named), blocks.mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
+        settings(config), folder is not None, call, points,
         reference_arguments.functions("exact", exact, named),
         reference_arguments.functions("bound", bound, named),
-        reference_arguments.units(units),
-        reference_arguments.ranges(ranges), levels,
-        _cluster(cluster), most, numerics, code, on_error,
-        folder, {}, (),
+        reference_arguments.units(units), levels,
     )  # fmt: skip
 
 
@@ -191,16 +189,6 @@ def _cluster(cluster: Any) -> dict[str, Any]:
         raise UserError(f"cluster = {short(cluster)} is not valid; valid: a name, or a name and its keys, {example}")
     only_keys("cluster", keys, {"name": None, "workers": None, **groups.named("cluster", keys["name"])})
     return dict(keys)
-
-
-def _most(max_trials: Any, trials: int, has_target: bool) -> int:
-    """Return the most trials of a cell under a target. Raises ValueError."""
-    if max_trials is None:
-        return max(MAX_TRIALS, trials)
-    most = whole("max_trials", max_trials, 1, MOST_TRIALS)
-    if has_target and most < trials:
-        raise ValueError(f"max_trials = {most} is not valid with target_mcse; valid: at least trials = {trials}")
-    return max(most, trials)
 
 
 def calling_axes(function: Any) -> tuple[str, ...] | None:

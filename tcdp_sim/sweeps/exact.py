@@ -32,7 +32,7 @@ WHAT = {"exact": "exact value", "bound": "bound"}
 
 def quantity(sweep: Sweep, name: str) -> str:
     """Return the name of the published quantity of a number or event."""
-    return columns.mean(name) if name in sweep.observables else name
+    return columns.mean(name) if name in sweep.options["observables"] else name
 
 
 class Known(NamedTuple):
@@ -52,14 +52,14 @@ def functions(sweep: Sweep) -> Iterator[Known]:
     """Yield the functions of all exact values and bounds."""
     for ending, key, calls in ((columns.EXACT, "exact", sweep.exact), (columns.BOUND, "bound", sweep.bound)):
         for name, call in calls.items():
-            yield Known(quantity(sweep, name) + ending, key, name, name in sweep.events, call)
+            yield Known(quantity(sweep, name) + ending, key, name, name in sweep.options["events"], call)
 
 
 def columns_of(sweep: Sweep, points: Sequence[Point]) -> dict[str, tuple[Any, Any, Any]]:
     """Return the exact values and bounds of cells as columns. Raises UserError or Failure that names the cell."""
     found: dict[str, tuple[Any, Any, Any]] = {}
     for one in functions(sweep):
-        about = {"units": sweep.observables.get(one.name, "1"), "long_name": f"{one.name}: {WHAT[one.key]}"}
+        about = {"units": sweep.options["observables"].get(one.name, "1"), "long_name": f"{one.name}: {WHAT[one.key]}"}
         found[one.column] = (("cell",), np.array([value(one, point) for point in points]), about)
     return found
 
@@ -155,7 +155,7 @@ def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
         known = quantity(sweep, name)
         simulated, mcse, lower, upper = (data[known + end][1] for end in columns.INTERVAL)
         others = {"_mcse": mcse, "_lower": lower, "_upper": upper}
-        if name in sweep.observables:
+        if name in sweep.options["observables"]:
             others |= {"_skewness": skewness(data, name), "_nonfinite": data[name + columns.NONFINITE][1]}
         for label, ending in ((name, columns.EXACT), (name + contradictions.WITHIN_BOUND, columns.BOUND)):
             if known + ending in data:
@@ -163,8 +163,9 @@ def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
                 exact = exact if ending == columns.EXACT else not_above(simulated, exact)
                 yield from {label: simulated, f"{label}_exact": exact}.items()
                 yield from ((label + end, column) for end, column in others.items())
-                if name in sweep.observables:
-                    ends = sweep.ranges.get(name) or (UNBOUNDED if sweep.draws else usual_range(simulated, exact))
+                if name in sweep.options["observables"]:
+                    ends = sweep.options.get("ranges", {}).get(name)
+                    ends = ends or (UNBOUNDED if sweep.options.get("draws", True) else usual_range(simulated, exact))
                     yield from zip((f"{label}_least", f"{label}_most"), np.broadcast_arrays(simulated, *ends)[1:])
 
 

@@ -1,6 +1,5 @@
 """A sweep that is kept in a folder, as a run like any other."""
 
-import json
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,6 @@ from tcdp_sim.store import exact_records, run_settings
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
 from tcdp_sim.store.run_folder import Run, is_started, open_run
-from tcdp_sim.study import groups
 from tcdp_sim.study.parts import parsed
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study, prepare
@@ -110,8 +108,7 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
     Nothing is published. `repeats` is that of `run`. Raises UserError or Failure.
     """
     values = _values_in_parts(sweep, repeats, name)
-    whole = settings(config_of(sweep))
-    own = settings(config_of(sweep) | {"part": name})
+    own = settings(sweep.settings.config | {"part": name})
     study = replace(prepare(parts.alone(own)), simulated=carried(sweep))
     opened = open_part(study, parsed(name, bool(own.target_mcse)))  # refuses the folder of another run
     try:
@@ -127,7 +124,7 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
             raise Failure(
                 f"errors left {failed} cells of part {name} without numbers; the same command tries them again"
             )
-    return whole
+    return sweep.settings
 
 
 def _values_in_parts(sweep: Sweep, repeats: bool, name: str) -> ExactValues:
@@ -159,36 +156,12 @@ def in_parts(sweep: Sweep, repeats: bool, name: str) -> Iterator[tuple[Settings,
     """
     values = _values_in_parts(sweep, repeats, name)
     with shipped(sweep.options, sweep.call):
-        yield settings(config_of(sweep)), values
+        yield sweep.settings, values
 
 
 def study_of(sweep: Sweep) -> Study:
     """Return the study of a sweep, with the function that simulates it."""
-    return replace(prepare(settings(config_of(sweep))), simulated=carried(sweep))
-
-
-def config_of(sweep: Sweep) -> dict[str, Any]:
-    """Return the config of a sweep: every key of a study, as plain data."""
-    assert sweep.folder is not None
-    plain = json.loads(json.dumps({"sweep": dict(sweep.sweep), "also": dict(sweep.also)}))
-    return plain | {
-        "name": sweep.folder.name,
-        "results_dir": str(sweep.folder.parent),
-        "seed": sweep.seed,
-        "trials": sweep.trials,
-        "chunk": sweep.chunk,
-        "target_mcse": sweep.target_mcse,
-        "max_trials": sweep.max_trials,
-        "invalid": "refuse",
-        "numerics": sweep.numerics,
-        "code": sweep.code,
-        "on_error": sweep.on_error,
-        "share": list(sweep.share),
-        "experiment": {"name": groups.KEPT["experiment"], "question": "", "axes": {}},
-        "mechanism": {"name": groups.KEPT["mechanism"], **json.loads(json.dumps(sweep.options))},
-        "data": {"name": "one_bin"},
-        "cluster": dict(sweep.cluster),
-    }
+    return replace(prepare(sweep.settings), simulated=carried(sweep))
 
 
 def _check_function(study: Study, sweep: Sweep) -> None:
@@ -233,7 +206,7 @@ def _disagreeing(run: Run, sweep: Sweep) -> bool:
             with warnings.catch_warnings(action="ignore"):  # the simulation itself repeats them
                 return each.repeats(sweep.call)
         except Exception as problem:  # nothing is discarded for it: a file may be back soon
-            if sweep.on_error == "raise":
+            if sweep.settings.on_error == "raise":
                 raise pilot.told(place(each.point), problem) from problem
             return True
 

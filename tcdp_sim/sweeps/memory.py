@@ -63,7 +63,7 @@ class Cells:
 
 def cells_of(sweep: Sweep) -> Cells:
     """Return the cells of a sweep."""
-    identities = sweeps.identities(sweep.function, sweep.points, sweep.share)
+    identities = sweeps.identities(sweep.function, sweep.points, sweep.settings.share)
     return Cells(list(sweep.points.values()), list(sweep.points), *identities)
 
 
@@ -84,7 +84,7 @@ class Problems:
         for problem in record.problems:
             if problem.kind == ERROR:
                 error = _error(problem.message, point)
-                if self.sweep.on_error == "raise":
+                if self.sweep.settings.on_error == "raise":
                     cause = _cause(self.sweep, record, point) if again else None
                     if cause is None and isinstance(error, Raised):
                         error.add_note(printable(problem.where, keep="\n"))
@@ -109,7 +109,7 @@ def _cause(sweep: Sweep, record: Record, point: Point) -> BaseException | None:
     stream = sweeps.stream(law, record.cell)
     try:
         with warnings.catch_warnings(action="ignore"):
-            called(sweep, point, generator(sweep.seed, stream, record.chunk), sweep.chunk)
+            called(sweep, point, generator(sweep.settings.seed, stream, record.chunk), sweep.settings.chunk)
     except (UserError, Failure) as again:
         return again.__cause__
     return None
@@ -120,15 +120,16 @@ def simulated(sweep: Sweep, cells: Cells, problems: Problems) -> Iterator[Column
     if _is_small(sweep):
         yield from _small(sweep, cells, problems)
         return
-    with clusters.connect(sweep.cluster, sweep.numerics, problems.tell) as executor:
+    with clusters.connect(sweep.settings.cluster, sweep.settings.numerics, problems.tell) as executor:
         line = partial(ProgressLine, silent=executor.silent, patience=PATIENCE)
         yield from _by_chunks(sweep, cells, executor, line, problems)
 
 
 def _is_small(sweep: Sweep) -> bool:
     """Return True if each cell is one small chunk with a random stream of its own, in this process."""
-    alone = sweep.cluster["name"] == "serial" and sweep.chunks == 1 and sweep.chunk <= TOGETHER
-    return alone and not (sweep.share or sweep.target_mcse)
+    s = sweep.settings
+    alone = s.cluster["name"] == "serial" and s.chunks == 1 and s.chunk <= TOGETHER
+    return alone and not (s.share or s.target_mcse)
 
 
 @dataclass
@@ -152,9 +153,10 @@ class _Done:
 
 def _small(sweep: Sweep, cells: Cells, problems: Problems) -> Iterator[Columns]:
     """Yield the columns of cells of one small chunk. Blocks with warnings or errors are treated like all others."""
-    done = _Done(len(cells.points), sweep.chunk)
+    chunk = sweep.settings.chunk
+    done = _Done(len(cells.points), chunk)
     with ProgressLine(done, patience=PATIENCE) as line:
-        for block in cells.blocks(min(BLOCK, max(1, VALUES // sweep.chunk))):
+        for block in cells.blocks(min(BLOCK, max(1, VALUES // chunk))):
             interrupts.check()
             before = done.work
             found = _together(sweep, block, line)
@@ -173,13 +175,13 @@ def _no_line(_: Tally) -> "Iterator[_Done]":
 
 def _together(sweep: Sweep, cells: Cells, line: ProgressLine) -> Columns | None:
     """Return the columns of cells of one small chunk; None after an error or a warning, or for unusual numbers."""
-    trials, count = sweep.chunk, len(cells.points)
-    numbers = {name: np.empty((count, trials)) for name in sweep.observables}
-    hits = {name: np.empty(count, np.int64) for name in sweep.events}
+    trials, count = sweep.settings.chunk, len(cells.points)
+    numbers = {name: np.empty((count, trials)) for name in sweep.options["observables"]}
+    hits = {name: np.empty(count, np.int64) for name in sweep.options["events"]}
     names = list(sweeps.streams(cells.texts))
     try:
         with warnings.catch_warnings(record=True, action="always") as noticed:
-            for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.seed, names, 0))):
+            for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.settings.seed, names, 0))):
                 values = sweep.kind.fitting(sweep.call(rng, trials, point))
                 for name, array in numbers.items():
                     array[i] = values[name]
@@ -201,8 +203,8 @@ def _by_chunks(
     sweep: Sweep, cells: Cells, executor: Executor, line_of: LineOf, problems: Problems
 ) -> Iterator[Columns]:
     """Yield the columns of cells whose chunks are tasks of an executor."""
-    laws, store = _laws(sweep, cells), Chunks()
-    wanted = stopping.start(laws, sweep)
+    s, laws, store = sweep.settings, _laws(sweep, cells), Chunks()
+    wanted = stopping.start(laws, s)
     points, failed = dict(zip(cells.ids, cells.points)), problems.failed
     here = isinstance(executor, SerialExecutor)
     work = Carried(sweep.options, sweep.call) if here else carried(sweep)
@@ -218,11 +220,11 @@ def _by_chunks(
             line.advance(done)
 
         pairs = (pair for pair in todo if pair[0].id not in failed)
-        with line_of(Tally(todo, sweep.chunk)) as line:
-            simulate(executor, pairs, todo.work, {"": None}, sweep.seed, sweep.chunk, receive, work)
+        with line_of(Tally(todo, s.chunk)) as line:
+            simulate(executor, pairs, todo.work, {"": None}, s.seed, s.chunk, receive, work)
 
     todo = Pending(laws, wanted, store.has)
-    wanted = until_precise(laws, sweep, store, todo, wanted, simulate_pending, failed, problems.tell)
+    wanted = until_precise(laws, s, store, todo, wanted, simulate_pending, failed, problems.tell)
     for block in cells.blocks(BLOCK):
         estimates = zip(block.ids, wanted.estimates(block.ids))
         yield columns_of(sweep, [None if cell in failed else store.taken(cell, own) for cell, own in estimates])
@@ -241,7 +243,7 @@ def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:
     """Return the columns of cells with these summaries; None stands for a cell that an error left without numbers."""
     shown = _trials(np.array([summary.trials if summary else 0 for summary in summaries]))
     built = [sweep.kind(sweep.function, {})] * len(summaries)
-    shown |= {columns.PILOT: table.pilot_trials(summaries, sweep.chunk)} if sweep.target_mcse else {}
+    shown |= {columns.PILOT: table.pilot_trials(summaries, sweep.settings.chunk)} if sweep.settings.target_mcse else {}
     return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(sweep.kind, summaries)
 
 

@@ -1,8 +1,8 @@
 """A pilot of a sweep: a few trials of the first cell show what the function returns and whether `rng` decides it."""
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def tried(sweep: Sweep) -> Pilot:
             f"{name} changes a default of its own parameters, so that its trials depend on earlier calls; begin with a "
             "new object in the function"
         )
-    _check_names(first, sweep.axes)
+    _check_names(first, sweep.options["axes"])
     events = [name for name, values in first.items() if values.dtype == bool]
     found = sweep.yielding([name for name in first if name not in events], events)
     repeats = _alike(first, second)
@@ -70,7 +70,7 @@ def tried(sweep: Sweep) -> Pilot:
     draws = not repeats or any(_draws(sweep, each) for each in _some(sweep, point))
     fixed = _fixed(sweep, point, first) if repeats else ()
     common = _common(sweep, point, fixed) if repeats and draws else ()
-    return Pilot(replace(found, draws=draws), repeats, hashes, fixed, common)
+    return Pilot(found if draws else found.having(draws=False), repeats, hashes, fixed, common)
 
 
 def _some(sweep: Sweep, first: Point) -> Iterator[Point]:
@@ -83,12 +83,12 @@ def _draws(sweep: Sweep, point: Point) -> bool:
     """Return False if the function leaves its generator alone at a point."""
     if len(sweep.points) > MOST_POINTS:
         return True
-    rng = generator(sweep.seed, STREAM, 0)
+    rng = generator(sweep.settings.seed, STREAM, 0)
     before = _state(rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            called(sweep, point, rng, min(sweep.chunk, TRIALS))
+            called(sweep, point, rng, min(sweep.settings.chunk, TRIALS))
         except (UserError, Failure):
             return True
     return _state(rng) != before
@@ -123,9 +123,9 @@ def _common(sweep: Sweep, point: Point, fixed: tuple[str, ...]) -> tuple[str, ..
     def call(number: int, trials: int) -> Draws:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return called(sweep, point, generator(sweep.seed, OTHER_STREAM, number), trials)
+            return called(sweep, point, generator(sweep.settings.seed, OTHER_STREAM, number), trials)
 
-    found = common_part(call, sweep.chunk, sweep.chunks * sweep.chunk * len(sweep.points))
+    found = common_part(call, sweep.settings.chunk, sweep.settings.chunks * sweep.settings.chunk * len(sweep.points))
     return tuple(name for name in found if name not in fixed)
 
 
@@ -149,7 +149,7 @@ def _first(sweep: Sweep) -> tuple[Point, Draws]:
             return point, drawn(sweep, point)
         except (UserError, Failure) as problem:
             problems.append(problem)
-            if sweep.on_error == "raise":
+            if sweep.settings.on_error == "raise":
                 break
     raise problems[0]
 
@@ -158,7 +158,7 @@ def drawn(sweep: Sweep, point: Point, stream: str = STREAM) -> Draws:
     """Return some trials of a point, from the same generator with every call for a stream. Raises as `called` does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the simulation itself repeats them
-        return called(sweep, point, generator(sweep.seed, stream, 0), min(sweep.chunk, TRIALS))
+        return called(sweep, point, generator(sweep.settings.seed, stream, 0), min(sweep.settings.chunk, TRIALS))
 
 
 def called(sweep: Sweep, point: Point, rng: np.random.Generator, trials: int) -> Draws:
@@ -189,7 +189,7 @@ def _alike(first: Draws, second: Draws) -> bool:
     )
 
 
-def _check_names(values: Draws, axes: tuple[str, ...]) -> None:
+def _check_names(values: Draws, axes: Sequence[str]) -> None:
     """Raise UserError if a name of a number is also the name of something else in the results."""
     endings = {end for end in (*columns.WITH_EXACT, columns.BOUND, columns.COUNT, columns.DEVIATION, columns.LEAST)}
     endings |= {columns.MOST, columns.NONFINITE, *columns.INFINITE, "_quantile", "_mean", "_batch_mean"} - {""}

@@ -13,7 +13,7 @@ import xarray as xr
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.version import __version__
-from tcdp_sim.engine import clusters
+from tcdp_sim.engine import clusters, parts
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
@@ -50,7 +50,7 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     Raises UserError or Failure of one line.
     """
     sweep, repeats = prepared(sweep, partial(warnings.warn, stacklevel=4))
-    if sweep.folder is not None:
+    if sweep.kept:
         found = in_folder.run(sweep, repeats, tell)
         if found.failed:
             warnings.warn(found.failed, stacklevel=3)  # the caller of tcdp_sim.sweep
@@ -83,7 +83,7 @@ def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> tuple[Settings, s
 
 def alone(sweep: Sweep) -> Sweep:
     """Return the sweep with the cluster of a part: one process."""
-    return replace(sweep, cluster={"name": "serial"})
+    return replace(sweep, settings=parts.alone(sweep.settings))
 
 
 def _in_folder(sweep: Sweep, flat: xr.Dataset, tell: Tell) -> tuple[xr.Dataset, int, str]:
@@ -106,14 +106,15 @@ def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> t
     _check_ranges(sweep, data, points)
     _tell_of_lost(sweep, data, points, tell)
     contradicted, line = exact.compared(sweep, data, points)
-    ordered = results.in_order(results.shown(data, sweep.levels), (*sweep.observables, *sweep.events))
+    names = (*sweep.options["observables"], *sweep.options["events"])
+    ordered = results.in_order(results.shown(data, sweep.levels), names)
     found = results.labelled(ordered, points, about)
     return found.assign_coords(quantile=list(sweep.levels)) if "quantile" in found.dims else found, contradicted, line
 
 
 def _check_ranges(sweep: Sweep, data: Any, points: Any) -> None:
     """Raise UserError if a trial lies outside of the range that is declared for its number."""
-    for name, (least, most) in sweep.ranges.items():
+    for name, (least, most) in sweep.options.get("ranges", {}).items():
         low, high = (np.asarray(data[name + end][1]) for end in (columns.LEAST, columns.MOST))
         outside = np.flatnonzero((low < least) | (high > most))
         if len(outside):
@@ -125,7 +126,7 @@ def _check_ranges(sweep: Sweep, data: Any, points: Any) -> None:
 def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
     """Print a line about trials that are NaN or infinite, which no mean contains."""
     rest = "cells are NaN or infinite, and no mean has them"
-    for name in sweep.observables:
+    for name in sweep.options["observables"]:
         lost, trials = np.asarray(data[name + columns.NONFINITE][1]), np.asarray(data["trials"][1])
         if lost.any():
             worst = int(np.argmax(lost / trials))
@@ -139,7 +140,7 @@ def prepared(sweep: Sweep, warn: Tell) -> tuple[Sweep, bool]:
     `warn` gets a line about a function that draws from another generator. If its numbers do not follow from `rng`, it
     loses its identity, so that no other run counts on its numbers. Raises UserError if workers would simulate it.
     """
-    clusters.worker_count(sweep.cluster)
+    clusters.worker_count(sweep.settings.cluster)
     found = pilot.tried(sweep)
     sweep, name = found.sweep, name_of(sweep.call.function)
     if found.fixed:
@@ -148,32 +149,33 @@ def prepared(sweep: Sweep, warn: Tell) -> tuple[Sweep, bool]:
         warn(f"{name} {COMMON_PART.format(', '.join(found.common))}")
     if not found.repeats:
         why = HASHES if found.hashes else OTHER_GENERATOR
-        if sweep.cluster["name"] != "serial":
+        if (cluster := sweep.settings.cluster["name"]) != "serial":
             raise UserError(
-                f"cluster = {sweep.cluster['name']!r} is not valid for {name}, which {why}, and workers "
+                f"cluster = {cluster!r} is not valid for {name}, which {why}, and workers "
                 "could repeat each other's; valid: cluster='serial'"
             )
         warn(f"{name} {why}")
-        sweep = replace(sweep, function={**sweep.function, "source": None})
+        sweep = sweep.having(function={**sweep.function, "source": None})
     return sweep, found.repeats
 
 
 def notes(sweep: Sweep) -> Iterator[str]:
     """Yield a line for each deviation from the arguments."""
-    if sweep.chunks * sweep.chunk != sweep.trials:
-        rounded = f"{sweep.chunks * sweep.chunk:,}: whole chunks of {sweep.chunk:,}"
-        yield f"trials = {sweep.trials:,} are rounded up to {rounded}"
+    s = sweep.settings
+    if s.chunks * s.chunk != s.trials:
+        yield f"trials = {s.trials:,} are rounded up to {s.chunks * s.chunk:,}: whole chunks of {s.chunk:,}"
 
 
 def attributes(sweep: Sweep) -> dict[str, Any]:
     """Return the attributes of the results."""
+    s = sweep.settings
     return {
         "title": f"sweep of {sweep.function['name']}",
         "function": f"{sweep.function['module']}:{sweep.function['name']}",
-        "seed": str(sweep.seed),
-        "trials_per_chunk": sweep.chunk,
-        "trials_per_cell": sweep.chunks * sweep.chunk,
-        "share": json.dumps(sweep.share),
+        "seed": str(s.seed),
+        "trials_per_chunk": s.chunk,
+        "trials_per_cell": s.chunks * s.chunk,
+        "share": json.dumps(s.share),
         "tcdp_sim_version": __version__,
-        **({sweeps.CELLS: "true"} if sweeps.lists_cells(sweeps.blocks(sweep.sweep, sweep.also).values()) else {}),
+        **({sweeps.CELLS: "true"} if sweeps.lists_cells(sweeps.blocks(s.sweep, s.also).values()) else {}),
     }

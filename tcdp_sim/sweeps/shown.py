@@ -23,7 +23,7 @@ def _drawn(sweep: Sweep) -> Iterator[Shown]:
     end = time.monotonic() + SECONDS
     for point in _first(sweep.points.values()):
         try:
-            yield Shown(point, sweep.seed, pilot.STREAM, pilot.drawn(sweep, point))
+            yield Shown(point, sweep.settings.seed, pilot.STREAM, pilot.drawn(sweep, point))
         except (UserError, Failure):  # the simulation itself tells of it
             continue
         if time.monotonic() > end:
