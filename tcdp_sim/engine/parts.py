@@ -3,7 +3,7 @@
 import numpy as np
 
 from tcdp_sim.core.arrays import Ints
-from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import exact, stopping
 from tcdp_sim.engine.numerics_mismatch import check_heads
@@ -27,23 +27,23 @@ def alone(settings: Settings) -> Settings:
     return settings.model_copy(update={"cluster": ALONE})
 
 
-def compute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES) -> int:
-    """Simulate the missing chunks of the part that the settings name, and return how many of its cells failed.
+def compute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES) -> None:
+    """Simulate the missing chunks of the part that the settings name.
 
     The exact values of its cells are computed and stored, too. Nothing is published. Raises Failure at the first error
-    of a chunk unless on_error=continue.
+    of a chunk, with on_error=continue at the end.
     """
     part = study.settings.own_part
     if part is None:
         raise UserError("part is not given; give part=I/N")
     run = open_part(study, part)
     try:
-        return _compute(study, run, tell, exact_values)
+        _compute(study, run, tell, exact_values)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
 
 
-def _compute(study: Study, run: PartRun, tell: Tell, exact_values: ExactValues) -> int:
+def _compute(study: Study, run: PartRun, tell: Tell, exact_values: ExactValues) -> None:
     s, cells, name = study.settings, study.plan.laws, f"part {run.part}"
     for line in [*study.notes, *damages(run), *run.mended]:
         tell(line)
@@ -62,9 +62,9 @@ def _compute(study: Study, run: PartRun, tell: Tell, exact_values: ExactValues) 
             report(study, run, wanted, tell, None)
         if exact_values.width:
             exact.complete(study, exact_values, workers, tell)
-    if not failed:
-        tell(f"{s.name}, {name}: done; {_next(study, run)}")
-    return len(failed)
+    if failed:
+        raise Failure(f"errors left {len(failed)} cells of {name} without numbers; the same command tries them again")
+    tell(f"{s.name}, {name}: done; {_next(study, run)}")
 
 
 def share(study: Study, part: Part) -> Ints:

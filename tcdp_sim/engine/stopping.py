@@ -9,12 +9,13 @@ decision is a function of (seed, law) alone: workers, batches, crashes and resum
 
 from collections.abc import Mapping, Sequence
 from math import ceil, inf, isnan
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from tcdp_sim.engine.pending import Wanted
 from tcdp_sim.study.packed_cells import Cells
+from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.estimates import mean, proportion
 from tcdp_sim.summaries.summary import Distribution, Summary
 
@@ -23,22 +24,6 @@ COARSE = 2  # the pilot of a normal number has a quarter of the trials of the es
 LEAST, MOST = 4, 4  # a pilot begins with a quarter of `trials`, and ends with a quarter of `max_trials` at the latest
 MARGIN = 1.2  # times the trials that the pilot's standard error asks for, which is itself an estimate
 Targets = Mapping[str, Mapping[str, float]]
-
-
-class Precision(Protocol):
-    """How many trials the cells of a study or a sweep get, in chunks of `chunk` trials.
-
-    `chunks` is the number of a cell without a target, and the least number of an estimate with one.
-    """
-
-    @property
-    def chunk(self) -> int: ...
-    @property
-    def chunks(self) -> int: ...
-    @property
-    def max_trials(self) -> int: ...
-    @property
-    def target_mcse(self) -> Mapping[str, Any] | None: ...
 
 
 class Store(Protocol):
@@ -51,7 +36,7 @@ class Store(Protocol):
         """Return the summary of chunks that are there."""
 
 
-def start(cells: Cells, settings: Precision, chunks: "int | np.ndarray | None" = None) -> Wanted:
+def start(cells: Cells, settings: Settings, chunks: "int | np.ndarray | None" = None) -> Wanted:
     """Return the chunks that cells need at first: all of them, or their pilots' chunks if there is a target.
 
     `chunks` is the number of chunks without a target, by default the number in the settings; 0 for cells of other
@@ -64,7 +49,7 @@ def start(cells: Cells, settings: Precision, chunks: "int | np.ndarray | None" =
     return Wanted(cells, pilots, pilots)
 
 
-def as_needed(run: Store, cells: Cells, settings: Precision) -> Wanted:
+def as_needed(run: Store, cells: Cells, settings: Settings) -> Wanted:
     """Return the chunks that each cell needs, as far as its stored chunks show how many its target needs."""
     wanted = start(cells, settings)
     while True:
@@ -74,7 +59,7 @@ def as_needed(run: Store, cells: Cells, settings: Precision) -> Wanted:
         wanted = grown
 
 
-def more(run: Store, wanted: Wanted, settings: Precision) -> Wanted:
+def more(run: Store, wanted: Wanted, settings: Settings) -> Wanted:
     """Return the chunks that cells need, which equal `wanted` if no pilot has ended.
 
     A cell that lacks a chunk keeps its number.
@@ -86,7 +71,7 @@ def more(run: Store, wanted: Wanted, settings: Precision) -> Wanted:
     return wanted.with_chunks(chunks, pilots)
 
 
-def estimate(run: Store, cell: str, settings: Precision) -> range:
+def estimate(run: Store, cell: str, settings: Settings) -> range:
     """Return the chunks of the estimate of a cell under a target, without chunks if its pilot has not ended."""
     pilot = chunks = first_pilot(settings.chunks)
     while (grown := _grown(run, cell, pilot, chunks, settings)) != (pilot, chunks):
@@ -94,7 +79,7 @@ def estimate(run: Store, cell: str, settings: Precision) -> range:
     return range(pilot, chunks)
 
 
-def _grown(run: Store, cell: str, pilot: int, chunks: int, settings: Precision) -> tuple[int, int]:
+def _grown(run: Store, cell: str, pilot: int, chunks: int, settings: Settings) -> tuple[int, int]:
     """Return the chunks of a cell's pilot, and all that it needs, after its present ones."""
     if not chunks or pilot < chunks or not all(run.has(cell, chunk) for chunk in range(chunks)):
         return pilot, chunks
@@ -128,7 +113,7 @@ def _estimate(needed: float, least: int, most: int) -> int:
     return max(least, ceil(min(needed * MARGIN, most)))
 
 
-def predicted(summary: Summary, settings: Precision) -> int:
+def predicted(summary: Summary, settings: Settings) -> int:
     """Return the number of chunks that a cell will need, estimated from trials of any number."""
     if not settings.target_mcse:
         return settings.chunks

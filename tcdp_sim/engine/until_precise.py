@@ -10,15 +10,16 @@ import numpy as np
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.pending import Pending, Wanted
-from tcdp_sim.engine.stopping import Precision, Store
+from tcdp_sim.engine.stopping import Store
 from tcdp_sim.study.packed_cells import Cells
+from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.summary import Summary, merged
 
 
 def until_precise(
     cells: Cells,
-    precision: Precision,
+    settings: Settings,
     store: Store,
     todo: Pending,
     wanted: Wanted,
@@ -33,7 +34,7 @@ def until_precise(
     while True:
         if todo:
             simulate(todo, wanted)
-        more = stopping.more(store, wanted, precision)
+        more = stopping.more(store, wanted, settings)
         grown = int(np.count_nonzero(more.chunks > wanted.chunks))
         if not grown:
             return more

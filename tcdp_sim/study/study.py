@@ -82,11 +82,7 @@ class Study(OfSettings):
         lines += [
             f"no cell uses the axis {axis}: its values change nothing" for axis in self.plan.unused if axis in asked
         ]
-        if s.chunks * s.chunk != s.trials:
-            exact = f"; chunk={s.trials} would run {s.trials:,}" if s.trials < s.chunk else ""
-            rounded = f"trials = {s.trials:,} are rounded up to {s.chunks * s.chunk:,}: whole chunks of {s.chunk:,}"
-            lines.append(rounded + exact)
-        return lines
+        return lines + rounded(s)
 
     def attributes(self) -> dict[str, Any]:
         """Return the attributes of a published snapshot."""
@@ -97,10 +93,7 @@ class Study(OfSettings):
         return {
             "title": title(s),
             "axes": json.dumps([self.mechanism.axes[name].published for name in names]),
-            "seed": str(s.seed),
-            "trials_per_chunk": s.chunk,
-            "trials_per_cell": s.chunks * s.chunk,  # the least number: a target may ask for more
-            "share": json.dumps(s.share),
+            **of_trials(s),
             "config_hash": self.config_hash,
             "tcdp_sim_version": __version__,
             "neighbouring_relation": written(self.mechanism.neighbours),
@@ -116,6 +109,24 @@ class Study(OfSettings):
             return {}
         unknown = f"not known in {'; '.join(self.plan.without_losses)}" if self.plan.without_losses else "drawn"
         return {LOSS: unknown, PAIR: self.mechanism.loss_pair}
+
+
+def rounded(settings: Settings) -> list[str]:
+    """Return a line about trials that are rounded up to whole chunks, none if they are not."""
+    s, trials = settings, settings.chunks * settings.chunk
+    exact = f"; chunk={s.trials} would run {s.trials:,}" if s.trials < s.chunk else ""
+    line = f"trials = {s.trials:,} are rounded up to {trials:,}: whole chunks of {s.chunk:,}{exact}"
+    return [line] if trials != s.trials else []
+
+
+def of_trials(settings: Settings) -> dict[str, Any]:
+    """Return the attributes of results that tell how their trials were drawn."""
+    return {
+        "seed": str(settings.seed),
+        "trials_per_chunk": settings.chunk,
+        "trials_per_cell": settings.chunks * settings.chunk,  # the least number: a target may ask for more
+        "share": json.dumps(settings.share),
+    }
 
 
 def title(settings: Settings) -> str:

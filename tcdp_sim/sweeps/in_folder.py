@@ -120,10 +120,7 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
     except OSError as problem:
         raise cannot_write(study, problem) from problem
     with shipped(sweep.options, sweep.call):
-        if failed := parts.compute(study, tell, values):
-            raise Failure(
-                f"errors left {failed} cells of part {name} without numbers; the same command tries them again"
-            )
+        parts.compute(study, tell, values)
     return sweep.settings
 
 

@@ -1,8 +1,6 @@
 """A sweep from its checked arguments to its results."""
 
-import json
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +15,7 @@ from tcdp_sim.engine import clusters, parts
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
-from tcdp_sim.study import sweeps
+from tcdp_sim.study import study, sweeps
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.sweeps import exact, in_folder, memory, pilot
 from tcdp_sim.sweeps.arguments import Sweep
@@ -55,7 +53,7 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
         if found.failed:
             warnings.warn(found.failed, stacklevel=3)  # the caller of tcdp_sim.sweep
         return _in_folder(sweep, found.flat.load(), tell)
-    for line in notes(sweep):
+    for line in study.rounded(sweep.settings):
         tell(line)
     return in_memory(sweep, tell)
 
@@ -159,23 +157,7 @@ def prepared(sweep: Sweep, warn: Tell) -> tuple[Sweep, bool]:
     return sweep, found.repeats
 
 
-def notes(sweep: Sweep) -> Iterator[str]:
-    """Yield a line for each deviation from the arguments."""
-    s = sweep.settings
-    if s.chunks * s.chunk != s.trials:
-        yield f"trials = {s.trials:,} are rounded up to {s.chunks * s.chunk:,}: whole chunks of {s.chunk:,}"
-
-
 def attributes(sweep: Sweep) -> dict[str, Any]:
     """Return the attributes of the results."""
-    s = sweep.settings
-    return {
-        "title": f"sweep of {sweep.function['name']}",
-        "function": f"{sweep.function['module']}:{sweep.function['name']}",
-        "seed": str(s.seed),
-        "trials_per_chunk": s.chunk,
-        "trials_per_cell": s.chunks * s.chunk,
-        "share": json.dumps(s.share),
-        "tcdp_sim_version": __version__,
-        **({sweeps.CELLS: "true"} if sweeps.lists_cells(sweeps.blocks(s.sweep, s.also).values()) else {}),
-    }
+    about = {"title": f"sweep of {sweep.function['name']}", "tcdp_sim_version": __version__}
+    return about | study.of_trials(sweep.settings) | sweeps.attributes(sweep.settings)
