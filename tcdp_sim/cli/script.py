@@ -46,10 +46,11 @@ def _of_a_sweep(queue: str, parts: int, words: Sequence[str]) -> str:
         raise UserError(f"{given[0]} is not valid here: each job computes a part of its own")
     sweep, part = user_function.asked([*words[1:], "part=1/1"])  # refuses what a part cannot be given
     warnings: list[str] = []
-    with in_folder.in_parts(*run.prepared(run.alone(sweep), warnings.append), str(part)) as (own, values):
+    sweep, repeats = run.prepared(run.alone(sweep), warnings.append)
+    with in_folder.in_parts(sweep, repeats, str(part)) as values:
         for line in warnings:
             _tell(f"warning: {line}")
-        return job_file(queue, parts, (words, ["finish", str(own.folder)]), own, values)
+        return job_file(queue, parts, (words, ["finish", str(sweep.settings.folder)]), sweep.settings, values)
 
 
 def job_file(

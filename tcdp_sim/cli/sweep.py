@@ -46,8 +46,8 @@ def main(console: "Console", words: Sequence[str]) -> int:
     from tcdp_sim.sweeps import run
 
     sweep, part = user_function.asked(words)
-    settings, failed = run.kept(sweep, partial(say, console), part)
-    code = 0 if part else draw.draw(settings.folder, console)
+    failed = run.kept(sweep, partial(say, console), part)
+    code = 0 if part else draw.draw(sweep.settings.folder, console)
     if failed:
         raise Failure(failed)
     return code

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import xarray as xr
 
@@ -16,14 +16,13 @@ from tcdp_sim.engine.run import cannot_write, execute
 from tcdp_sim.engine.shown import Shown, disagreeing
 from tcdp_sim.mechanisms.functions import at, shipped
 from tcdp_sim.mechanisms.functions.calls import name_of, place
-from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.results.open import open_cells, with_provenance
 from tcdp_sim.store import exact_records, run_settings
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
 from tcdp_sim.store.run_folder import Run, is_started, open_run
 from tcdp_sim.study.parts import parsed
-from tcdp_sim.study.settings import Settings, settings
+from tcdp_sim.study.settings import settings
 from tcdp_sim.study.study import Study, prepare
 from tcdp_sim.summaries.problems import ERROR
 from tcdp_sim.sweeps import exact, pilot, stale_chunks
@@ -39,23 +38,11 @@ CHANGED = (
 )
 
 
-class Kept(NamedTuple):
-    """A sweep that has been run in its folder.
-
-    - settings: its settings.
-    - failed: a line about the cells that errors left without numbers, "" if there are none.
-    - flat: the table of cells as published; its columns may be on the disk still.
-    """
-
-    settings: Settings
-    failed: str
-    flat: xr.Dataset
-
-
-def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
+def run(sweep: Sweep, repeats: bool, tell: Tell) -> tuple[xr.Dataset, str]:
     """Run or resume a sweep in its folder, and publish it. Raises UserError or Failure.
 
-    `repeats` says whether the function's numbers follow from its generator.
+    Return the published table of cells, whose columns may be on the disk still, and a line about the cells that errors
+    left without numbers, "" if there are none. `repeats` says whether the function's numbers follow from its generator.
     """
     study = study_of(sweep)
     begun = open_run(study) if is_started(study) else None
@@ -79,10 +66,8 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> Kept:
         except Failure as problem:
             raise _named_after_cell(study, problem) from problem
     flat = with_provenance(published[0], study.folder) if published else open_cells(study.folder, compute_later=False)
-    if not failed:
-        return Kept(study.settings, "", flat)
     left = f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)"
-    return Kept(study.settings, f"{left}, the first: {_first_error(study)}", flat)
+    return flat, f"{left}, the first: {_first_error(study)}" if failed else ""
 
 
 def _named_after_cell(study: Study, problem: Failure) -> Exception:
@@ -97,13 +82,12 @@ def _first_error(study: Study) -> str:
     for one in open_run(study).problems:
         found = study.plan.laws.place(one.cell)
         if one.kind == ERROR and found is not None:
-            said = pilot.in_a_line(one.message.removeprefix(f"{WrongResult.__name__}: "))
-            return f"{place(at(study.plan.laws[found].law))}{said}"
+            return str(pilot.of_chunk(one.message, at(study.plan.laws[found].law)))
     return ""
 
 
-def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
-    """Compute a part of a sweep, such as 17/1000, in this process alone, and return the settings of the whole sweep.
+def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> None:
+    """Compute a part of a sweep, such as 17/1000, in this process alone.
 
     Nothing is published. `repeats` is that of `run`. Raises UserError or Failure.
     """
@@ -121,7 +105,6 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> Settings:
         raise cannot_write(study, problem) from problem
     with shipped(sweep.options, sweep.call):
         parts.compute(study, tell, values)
-    return sweep.settings
 
 
 def _values_in_parts(sweep: Sweep, repeats: bool, name: str) -> ExactValues:
@@ -146,14 +129,14 @@ def _check_exact(values: ExactValues, sweep: Sweep) -> None:
 
 
 @contextmanager
-def in_parts(sweep: Sweep, repeats: bool, name: str) -> Iterator[tuple[Settings, ExactValues]]:
-    """Let this process simulate the cells of a sweep during the block, and give its settings and exact values.
+def in_parts(sweep: Sweep, repeats: bool, name: str) -> Iterator[ExactValues]:
+    """Let this process simulate the cells of a sweep during the block, and give its exact values.
 
     Raises UserError if it cannot be computed in parts such as `name`.
     """
     values = _values_in_parts(sweep, repeats, name)
     with shipped(sweep.options, sweep.call):
-        yield sweep.settings, values
+        yield values
 
 
 def study_of(sweep: Sweep) -> Study:

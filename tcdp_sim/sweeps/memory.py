@@ -26,7 +26,6 @@ from tcdp_sim.engine.until_precise import Chunks, until_precise
 from tcdp_sim.engine.user_function_task import Carried
 from tcdp_sim.mechanisms.functions import law_of
 from tcdp_sim.mechanisms.functions.calls import place
-from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.store import columns, table
 from tcdp_sim.study import packed_cells, sweeps
 from tcdp_sim.study.points import Point
@@ -35,7 +34,7 @@ from tcdp_sim.summaries.batch import TOGETHER, VALUES
 from tcdp_sim.summaries.problems import ERROR
 from tcdp_sim.summaries.summary import Summary
 from tcdp_sim.sweeps.arguments import Sweep
-from tcdp_sim.sweeps.pilot import Raised, called, in_a_line
+from tcdp_sim.sweeps.pilot import Raised, called, of_chunk
 from tcdp_sim.sweeps.shown import carried
 
 Columns = dict[str, tuple[Any, Any, dict[str, str]]]  # name -> (dimensions, values, attributes)
@@ -83,7 +82,7 @@ class Problems:
         """
         for problem in record.problems:
             if problem.kind == ERROR:
-                error = _error(problem.message, point)
+                error = of_chunk(problem.message, point)
                 if self.sweep.settings.on_error == "raise":
                     cause = _cause(self.sweep, record, point) if again else None
                     if cause is None and isinstance(error, Raised):
@@ -93,14 +92,6 @@ class Problems:
             elif problem.message not in self.warned:
                 self.warned.add(problem.message)
                 self.tell(f"warning: {place(point)}{problem.message}")
-
-
-def _error(message: str, point: Point) -> Exception:
-    """Return the error of a chunk, which names its cell."""
-    wrong, said = f"{WrongResult.__name__}: ", in_a_line(message)
-    return (
-        UserError(f"{place(point)}{said[len(wrong) :]}") if said.startswith(wrong) else Raised(f"{place(point)}{said}")
-    )
 
 
 def _cause(sweep: Sweep, record: Record, point: Point) -> BaseException | None:

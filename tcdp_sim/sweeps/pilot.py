@@ -177,6 +177,13 @@ def told(where: str, problem: BaseException) -> Exception:
     return Raised(f"{where}{type(problem).__name__}: {line}")
 
 
+def of_chunk(message: str, point: Point) -> Exception:
+    """Return the error of a chunk from its stored message, as `told` does."""
+    wrong, said = f"{WrongResult.__name__}: ", in_a_line(message)
+    where = place(point)
+    return UserError(f"{where}{said[len(wrong) :]}") if said.startswith(wrong) else Raised(f"{where}{said}")
+
+
 def in_a_line(message: str) -> str:
     """Return a message of a user's function in one printable line of at most LONGEST_MESSAGE characters."""
     return shortened(printable(" ".join(message.split())), LONGEST_MESSAGE)

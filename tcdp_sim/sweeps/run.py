@@ -16,7 +16,6 @@ from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
 from tcdp_sim.study import study, sweeps
-from tcdp_sim.study.settings import Settings
 from tcdp_sim.sweeps import exact, in_folder, memory, pilot
 from tcdp_sim.sweeps.arguments import Sweep
 
@@ -49,45 +48,41 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """
     sweep, repeats = prepared(sweep, partial(warnings.warn, stacklevel=4))
     if sweep.kept:
-        found = in_folder.run(sweep, repeats, tell)
-        if found.failed:
-            warnings.warn(found.failed, stacklevel=3)  # the caller of tcdp_sim.sweep
-        return _in_folder(sweep, found.flat.load(), tell)
+        flat, failed = in_folder.run(sweep, repeats, tell)
+        if failed:
+            warnings.warn(failed, stacklevel=3)  # the caller of tcdp_sim.sweep
+        data, points = results.columns_of(flat.load()), list(sweep.points.values())
+        return _labelled(sweep, data, points, flat.attrs | attributes(sweep), tell)
     for line in study.rounded(sweep.settings):
         tell(line)
     return in_memory(sweep, tell)
 
 
-def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> tuple[Settings, str]:
+def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> str:
     """Run or resume a sweep in its folder, or compute a part of it, such as 17/1000.
 
-    Return its settings, and a line about the cells that errors left without numbers ("" if there are none).
+    Return a line about the cells that errors left without numbers, "" if there are none.
     """
 
     def warning(line: str) -> None:
         tell(f"warning: {line}")
 
     if part is not None:
-        return in_folder.part(*prepared(alone(sweep), warning), part, tell), ""
+        in_folder.part(*prepared(alone(sweep), warning), part, tell)
+        return ""
     sweep, repeats = prepared(sweep, warning)
-    found = in_folder.run(sweep, repeats, tell)
+    flat, failed = in_folder.run(sweep, repeats, tell)
     endings = (columns.NONFINITE, columns.LEAST, columns.MOST)
-    counted = [name for name in found.flat.data_vars if name == "trials" or str(name).endswith(endings)]
-    data, points = results.columns_of(found.flat[counted].load()), list(sweep.points.values())
+    counted = [name for name in flat.data_vars if name == "trials" or str(name).endswith(endings)]
+    data, points = results.columns_of(flat[counted].load()), list(sweep.points.values())
     _check_ranges(sweep, data, points)
     _tell_of_lost(sweep, data, points, tell)
-    return found.settings, found.failed
+    return failed
 
 
 def alone(sweep: Sweep) -> Sweep:
     """Return the sweep with the cluster of a part: one process."""
     return replace(sweep, settings=parts.alone(sweep.settings))
-
-
-def _in_folder(sweep: Sweep, flat: xr.Dataset, tell: Tell) -> tuple[xr.Dataset, int, str]:
-    """Return the results of a sweep, as `in_memory` does, from its published table."""
-    points = list(sweep.points.values())
-    return _labelled(sweep, results.columns_of(flat), points, flat.attrs | attributes(sweep), tell)
 
 
 def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
