@@ -7,6 +7,7 @@ is a function of its point alone. So a function gives the same numbers under any
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
@@ -14,7 +15,7 @@ from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.functions import NAME, UserFunction, law_of, point_text
 from tcdp_sim.study.cells import NO_COUNTS, Plan, canonical, cell_id
-from tcdp_sim.study.packed_cells import Cell, Packer
+from tcdp_sim.study.packed_cells import Cell, Cells, Packer
 from tcdp_sim.study.points import KEYWORDS, LOG10, Point, points
 from tcdp_sim.study.settings import Settings
 
@@ -146,11 +147,19 @@ def plan(settings: Settings) -> Plan:
     named, axes, function = blocks(settings.sweep, settings.also), options["axes"], options["function"]
     every = distinct(points_of(named, axes, options["defaults"]))
     columns = [labels([point[axis] for point in every.values()]) for axis in axes]
-    cells = Packer()
-    for point, cell, stream, *coords in zip(every.values(), *identities(function, every, settings.share), *columns):
+    coords = (dict(zip(axes, each)) for each in zip(*columns)) if axes else repeat({})
+    return Plan(cells(function, every, settings.share, coords), {"": NO_COUNTS}, (), tuple(axes))
+
+
+def cells(
+    function: Mapping[str, Any], every: Mapping[str, Point], share: Sequence[str], coords: Iterable[dict[str, Any]]
+) -> Cells:
+    """Return the cells of points, given by text, with the coordinates that a table has for them."""
+    found = Packer()
+    for point, cell, stream, own in zip(every.values(), *identities(function, every, share), coords):
         law = law_of(function, point) | ({"stream": stream} if stream else {})
-        cells.add(Cell(cell, law, dict(zip(axes, coords)), "", "", "", 1.0))
-    return Plan(cells.cells(), {"": NO_COUNTS}, (), tuple(axes))
+        found.add(Cell(cell, law, own, "", "", "", 1.0))
+    return found.cells()
 
 
 def attributes(settings: Settings) -> dict[str, str]:

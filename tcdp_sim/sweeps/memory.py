@@ -5,10 +5,11 @@ together in this process, which costs some microseconds a cell instead of a hund
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from tcdp_sim.engine.user_function_task import Carried
 from tcdp_sim.mechanisms.functions import law_of
 from tcdp_sim.mechanisms.functions.calls import place
 from tcdp_sim.store import columns, table
-from tcdp_sim.study import packed_cells, sweeps
+from tcdp_sim.study import sweeps
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
@@ -39,31 +40,10 @@ from tcdp_sim.sweeps.shown import carried
 
 Columns = dict[str, tuple[Any, Any, dict[str, str]]]  # name -> (dimensions, values, attributes)
 LineOf = Callable[[Tally], AbstractContextManager[Any]]
+Points = Mapping[str, Point]  # those of consecutive cells, by text
 BLOCK = 1024  # cells in a block
 PATIENCE = 1.0  # seconds before a sweep in this process shows its progress
 SOON = 1.0  # seconds of the longest task in this process that is drawn again for its traceback
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Consecutive cells of a sweep: their points, the texts of these, their ids and common streams."""
-
-    points: Sequence[Point]
-    texts: Sequence[str]
-    ids: Sequence[str]
-    streams: Sequence[str | None]
-
-    def blocks(self, size: int) -> "Iterator[Cells]":
-        """Yield the cells in blocks."""
-        for start in range(0, len(self.points), size):
-            own = slice(start, start + size)
-            yield Cells(self.points[own], self.texts[own], self.ids[own], self.streams[own])
-
-
-def cells_of(sweep: Sweep) -> Cells:
-    """Return the cells of a sweep."""
-    identities = sweeps.identities(sweep.function, sweep.points, sweep.settings.share)
-    return Cells(list(sweep.points.values()), list(sweep.points), *identities)
 
 
 @dataclass
@@ -106,14 +86,14 @@ def _cause(sweep: Sweep, record: Record, point: Point) -> BaseException | None:
     return None
 
 
-def simulated(sweep: Sweep, cells: Cells, problems: Problems) -> Iterator[Columns]:
+def simulated(sweep: Sweep, problems: Problems) -> Iterator[Columns]:
     """Yield the columns of consecutive cells."""
     if _is_small(sweep):
-        yield from _small(sweep, cells, problems)
+        yield from _small(sweep, problems)
         return
     with clusters.connect(sweep.settings.cluster, sweep.settings.numerics, problems.tell) as executor:
         line = partial(ProgressLine, silent=executor.silent, patience=PATIENCE)
-        yield from _by_chunks(sweep, cells, executor, line, problems)
+        yield from _by_chunks(sweep, sweep.points, executor, line, problems)
 
 
 def _is_small(sweep: Sweep) -> bool:
@@ -142,12 +122,14 @@ class _Done:
         return f"{self.work:.0f}/{self.total:.0f} cells, {self.work * self.trials:.3g} trials"
 
 
-def _small(sweep: Sweep, cells: Cells, problems: Problems) -> Iterator[Columns]:
+def _small(sweep: Sweep, problems: Problems) -> Iterator[Columns]:
     """Yield the columns of cells of one small chunk. Blocks with warnings or errors are treated like all others."""
-    chunk = sweep.settings.chunk
-    done = _Done(len(cells.points), chunk)
+    chunk, texts = sweep.settings.chunk, list(sweep.points)
+    size = min(BLOCK, max(1, VALUES // chunk))
+    done = _Done(len(texts), chunk)
     with ProgressLine(done, patience=PATIENCE) as line:
-        for block in cells.blocks(min(BLOCK, max(1, VALUES // chunk))):
+        for start in range(0, len(texts), size):
+            block = {text: sweep.points[text] for text in texts[start : start + size]}
             interrupts.check()
             before = done.work
             found = _together(sweep, block, line)
@@ -155,7 +137,7 @@ def _small(sweep: Sweep, cells: Cells, problems: Problems) -> Iterator[Columns]:
                 yield found
             else:
                 yield from _by_chunks(sweep, block, SerialExecutor(), _no_line, problems)
-            line.advance(before + len(block.points) - done.work)
+            line.advance(before + len(block) - done.work)
 
 
 @contextmanager
@@ -164,15 +146,15 @@ def _no_line(_: Tally) -> "Iterator[_Done]":
     yield _Done(0, 0)
 
 
-def _together(sweep: Sweep, cells: Cells, line: ProgressLine) -> Columns | None:
+def _together(sweep: Sweep, points: Points, line: ProgressLine) -> Columns | None:
     """Return the columns of cells of one small chunk; None after an error or a warning, or for unusual numbers."""
-    trials, count = sweep.settings.chunk, len(cells.points)
+    trials, count = sweep.settings.chunk, len(points)
     numbers = {name: np.empty((count, trials)) for name in sweep.options["observables"]}
     hits = {name: np.empty(count, np.int64) for name in sweep.options["events"]}
-    names = list(sweeps.streams(cells.texts))
+    names = list(sweeps.streams(points))
     try:
         with warnings.catch_warnings(record=True, action="always") as noticed:
-            for i, (point, rng) in enumerate(zip(cells.points, generators(sweep.settings.seed, names, 0))):
+            for i, (point, rng) in enumerate(zip(points.values(), generators(sweep.settings.seed, names, 0))):
                 values = sweep.kind.fitting(sweep.call(rng, trials, point))
                 for name, array in numbers.items():
                     array[i] = values[name]
@@ -191,23 +173,24 @@ def _together(sweep: Sweep, cells: Cells, line: ProgressLine) -> Columns | None:
 
 
 def _by_chunks(
-    sweep: Sweep, cells: Cells, executor: Executor, line_of: LineOf, problems: Problems
+    sweep: Sweep, points: Points, executor: Executor, line_of: LineOf, problems: Problems
 ) -> Iterator[Columns]:
     """Yield the columns of cells whose chunks are tasks of an executor."""
-    s, laws, store = sweep.settings, _laws(sweep, cells), Chunks()
-    wanted = stopping.start(laws, s)
-    points, failed = dict(zip(cells.ids, cells.points)), problems.failed
+    s, store, failed = sweep.settings, Chunks(), problems.failed
+    laws = sweeps.cells(sweep.function, points, s.share, repeat({}))
+    wanted, ids = stopping.start(laws, s), list(laws.ids())
+    point_of = dict(zip(ids, points.values()))
     here = isinstance(executor, SerialExecutor)
     work = Carried(sweep.options, sweep.call) if here else carried(sweep)
 
     def simulate_pending(todo: Pending, planned: Wanted) -> None:
-        estimates = dict(zip(cells.ids, planned.estimates(cells.ids)))
+        estimates = dict(zip(ids, planned.estimates(ids)))
 
         def receive(done: Done) -> None:
             for record in done.records:
                 if record.summary is not None:
                     store.add(record.cell, record.chunk, record.summary, estimates[record.cell])
-                problems.heed(record, points[record.cell], again=here and done.seconds <= SOON)
+                problems.heed(record, point_of[record.cell], again=here and done.seconds <= SOON)
             line.advance(done)
 
         pairs = (pair for pair in todo if pair[0].id not in failed)
@@ -216,18 +199,10 @@ def _by_chunks(
 
     todo = Pending(laws, wanted, store.has)
     wanted = until_precise(laws, s, store, todo, wanted, simulate_pending, failed, problems.tell)
-    for block in cells.blocks(BLOCK):
-        estimates = zip(block.ids, wanted.estimates(block.ids))
-        yield columns_of(sweep, [None if cell in failed else store.taken(cell, own) for cell, own in estimates])
-
-
-def _laws(sweep: Sweep, cells: Cells) -> packed_cells.Cells:
-    """Return the cells as tasks need them."""
-    packer = packed_cells.Packer()
-    for cell, point, stream in zip(cells.ids, cells.points, cells.streams):
-        law = law_of(sweep.function, point) | ({"stream": stream} if stream else {})
-        packer.add(packed_cells.Cell(cell, law, {}, "", "", "", 1.0))
-    return packer.cells()
+    for start in range(0, len(ids), BLOCK):
+        own = ids[start : start + BLOCK]
+        estimates = zip(own, wanted.estimates(own))
+        yield columns_of(sweep, [None if cell in failed else store.taken(cell, chunks) for cell, chunks in estimates])
 
 
 def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:

@@ -87,12 +87,12 @@ def alone(sweep: Sweep) -> Sweep:
 
 def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """Return the results of a sweep without a folder."""
-    cells, problems = memory.cells_of(sweep), memory.Problems(sweep, tell)
-    data = results.joined(memory.simulated(sweep, cells, problems)) | exact.columns_of(sweep, cells.points)
+    points, problems = list(sweep.points.values()), memory.Problems(sweep, tell)
+    data = results.joined(memory.simulated(sweep, problems)) | exact.columns_of(sweep, points)
     if failed := problems.failed:
-        left = f"errors left {len(failed)} of {len(cells.points)} cells without numbers"
+        left = f"errors left {len(failed)} of {len(points)} cells without numbers"
         warnings.warn(f"{left}, the first: {next(iter(failed.values()))}", stacklevel=4)
-    return _labelled(sweep, data, cells.points, attributes(sweep), tell)
+    return _labelled(sweep, data, points, attributes(sweep), tell)
 
 
 def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> tuple[xr.Dataset, int, str]:
