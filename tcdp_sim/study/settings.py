@@ -146,7 +146,9 @@ class Settings(_Part):
     @property
     def identity(self) -> dict[str, Any]:
         """The settings that stored numbers depend on besides their cells."""
-        return {"experiment": self.experiment.name, "seed": str(self.seed), "chunk": self.chunk, "format": 1}
+        function = self.mechanism.get("function")
+        own = {"function": f"{function['module']}:{function['name']}"} if function else {}
+        return {"experiment": self.experiment.name, "seed": str(self.seed), "chunk": self.chunk, "format": 1, **own}
 
     @property
     def config(self) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """A sweep that is kept in a folder, as a run like any other."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import xarray as xr
 
@@ -17,7 +16,7 @@ from tcdp_sim.engine.shown import Shown, disagreeing
 from tcdp_sim.mechanisms.functions import at, shipped
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.results.open import open_cells, with_provenance
-from tcdp_sim.store import exact_records, run_settings
+from tcdp_sim.store import exact_records
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
 from tcdp_sim.store.run_folder import Run, is_started, open_run
@@ -46,13 +45,10 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> tuple[xr.Dataset, str]:
     """
     study = study_of(sweep)
     begun = open_run(study) if is_started(study) else None
-    holds = begun is not None and bool(begun.done)  # without a readable record nothing is stored that could differ
-    if holds:
-        _check_function(study, sweep)
     if sweep.function["source"] is None:
         tell(f"{name_of(sweep.call.function)} {NO_IDENTITY if repeats else NOT_REPEATED}")
         stale_chunks.forget(begun, sweep.function)
-    elif begun is not None and holds:
+    elif begun is not None and begun.done:  # without a readable record nothing is stored that could differ
         for line in _told_of_others(study, begun, sweep):
             tell(line)
     values = exact.values_of(sweep)
@@ -144,27 +140,9 @@ def study_of(sweep: Sweep) -> Study:
     return replace(prepare(sweep.settings), simulated=carried(sweep))
 
 
-def _check_function(study: Study, sweep: Sweep) -> None:
-    """Raise UserError if the folder has numbers of a function of another name or file, which would be replaced."""
-    before, now = _function_of(study), sweep.function
-    resumed_by_none = now["source"] is None and before.get("source") is not None  # which `stored.forget` refuses
-    if _place(before) != _place(now) and not resumed_by_none:
-        places = f"{_place(before)}, not of {_place(now)}"
-        raise UserError(f"{study.folder} has the numbers of {places}; choose another name, or remove it")
-
-
-def _function_of(study: Study) -> Mapping[str, Any]:
-    """Return the name, module and source of the function that a folder was last started with."""
-    return run_settings.config_of(study.folder)["mechanism"].get("function") or {}
-
-
-def _place(function: Mapping[str, Any]) -> str:
-    return f"{function.get('module')}:{function.get('name')}"
-
-
 def _told_of_others(study: Study, run: Run, sweep: Sweep) -> Iterator[str]:
     """Yield a line if the stored chunks are of another source, or are not what the function gives now."""
-    if _function_of(study) != sweep.function:
+    if all(function_of(head) != sweep.function for head in run.heads):
         yield OTHER
         return
     check_code(study.settings, run.heads, _later, str(study.folder))  # before anything is discarded

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.store import journal, run_settings
+from tcdp_sim.store import journal
 from tcdp_sim.store.journal import HEAD
 from tcdp_sim.store.run_folder import Run, readable
 
@@ -39,14 +39,8 @@ def chunk_of(folder: Path | None, function: Function) -> int | None:
         identity = readable(folder / "run.json") if folder else None
     except OSError:  # the run will say what is wrong with the folder
         return None
-    if folder is None or identity is None:
-        return None
-    try:
-        there = run_settings.config_of(folder)["mechanism"].get("function") or {}
-    except UserError:
-        return None
-    same = all(there.get(key) == function[key] for key in ("module", "name"))
-    return identity.get("chunk") if same else None
+    same = identity is not None and identity.get("function") == f"{function['module']}:{function['name']}"
+    return identity.get("chunk") if identity is not None and same else None
 
 
 def _functions(folder: Path) -> Iterator[tuple[Path, Function | None]]:

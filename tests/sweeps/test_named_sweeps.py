@@ -174,8 +174,24 @@ def chunks(folder):
 def test_a_lambda_never_replaces_chunks_of_a_function_that_can_be_resumed(folder):
     tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
     before = chunks(folder / "kept"), bits(folder / "kept")
-    with pytest.raises(UserError, match=r"kept holds chunks of largest, which can be resumed.*choose another name"):
+    with pytest.raises(UserError, match=r"kept belongs to another run \(function = .*:largest' there, .*; choose"):
         tcdp_sim.sweep(lambda rng, n: n * rng.random(), {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
+    assert (chunks(folder / "kept"), bits(folder / "kept")) == before
+
+
+def drawing(from_elsewhere):
+    def f(rng, trials, n):
+        return (np.random.default_rng() if from_elsewhere else rng).random(trials)
+
+    return f
+
+
+@pytest.mark.filterwarnings("ignore:.* does not draw all its random numbers")
+def test_a_function_that_has_lost_its_identity_replaces_no_chunks(folder):
+    tcdp_sim.sweep(drawing(False), {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
+    before = chunks(folder / "kept"), bits(folder / "kept")
+    with pytest.raises(UserError, match=r"kept holds chunks of .*f, which can be resumed.*choose another name"):
+        tcdp_sim.sweep(drawing(True), {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
     assert (chunks(folder / "kept"), bits(folder / "kept")) == before
 
 
@@ -196,7 +212,7 @@ def test_a_function_of_another_name_is_refused_and_replaces_nothing(folder):
 
     tcdp_sim.sweep(largest, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
     before = chunks(folder / "kept"), bits(folder / "kept")
-    with pytest.raises(UserError, match=r"kept has the numbers of .*:largest, not of .*other; choose another name"):
+    with pytest.raises(UserError, match=r"another run \(function = .*:largest' there, .*other' here\); choose another"):
         tcdp_sim.sweep(other, {"n": [1, 4]}, trials=20, name="kept", results_dir=folder)
     assert (chunks(folder / "kept"), bits(folder / "kept")) == before
 

@@ -64,7 +64,9 @@ def test_stored_chunks_still_belong_to_their_function(tmp_path):
         return rng.random((trials, n)).min(axis=1)
 
     tcdp_sim.sweep(largest, AXES, **given)
-    with pytest.raises(tcdp_sim.UserError, match=r"has the numbers of .*largest, not of .*wrong; choose another name"):
+    with pytest.raises(
+        tcdp_sim.UserError, match=r"\(function = .*largest' there, .*wrong' here\); choose another name"
+    ):
         tcdp_sim.sweep(wrong, AXES, **given)
     assert bits(tcdp_sim.sweep(wrong, AXES, **given | {"name": "other"})) != bits(
         tcdp_sim.sweep(largest, AXES, **given)
