@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from tcdp_sim.core.errors import Failure
@@ -26,7 +25,7 @@ TASK = 4096  # cells in a task, at most
 PATIENCE = 2.0  # seconds of computing in this process before a message
 NEAR = PACK * RECENT  # cells that are unpacked at the same time
 STEP = 16  # cells between one cell and the next one in the order of computing
-TRIED, MOST_TRIED = 0.1, 300  # seconds and stored cells of a sweep that are computed again to see that nothing changed
+TRIED = 1.0  # seconds in which stored values of a sweep are computed again to see that nothing has changed
 FEW = 1000  # up to this many cells are computed in this process, because starting workers would take longer
 
 
@@ -61,16 +60,15 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
 def _changed(study: Study, values: ExactValues, kept: ExactRecords) -> bool:
     """Return True if a function of a sweep gives another value than the stored one, since it may read a file.
 
-    Some cells are tried, and all of them if the source of a function is not known.
+    As many cells are tried as TRIED seconds allow, and all of them if the source of a function is not known.
     """
     known = all(about["source"] is not None for about in values.functions.values())
     laws, until = study.plan.laws, time.monotonic() + TRIED
-    stored = (cell for cell in laws.taken(_mixed(len(laws))) if kept.keeps(cell.id))
-    for cell in islice(stored, MOST_TRIED) if known else stored:
-        if row(values, _batch(cell, study.plan.counts))[0] != kept.values(cell.id).tobytes():
-            return True
+    for cell in laws.taken(_mixed(len(laws))):
         if known and time.monotonic() > until:
             break
+        if kept.keeps(cell.id) and row(values, _batch(cell, study.plan.counts))[0] != kept.values(cell.id).tobytes():
+            return True
     return False
 
 

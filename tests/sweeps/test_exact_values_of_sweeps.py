@@ -58,7 +58,7 @@ def test_values_are_stored_once_and_found_again(command, folder, monkeypatch):
     assert len(calls) == 1 + 3
     monkeypatch.setattr("tcdp_sim.engine.exact.TRIED", -1.0)
     assert command("sweep", *WORDS, "exact.value=known")[0] == 0
-    assert len(calls) == 1 + 3 + 1 + 1
+    assert len(calls) == 1 + 3 + 1
     assert files(folder) == before
     assert (folder / "results.zarr").resolve().stat().st_ino == inode
 

@@ -95,7 +95,7 @@ def known(n, kind):
 
 def test_exact_values_of_parts_that_read_other_data_are_computed_anew(command, files, tmp_path, monkeypatch):
     """All of them, if the function draws other numbers now, even where none is tried."""
-    monkeypatch.setattr("tcdp_sim.engine.exact.MOST_TRIED", 0)
+    monkeypatch.setattr("tcdp_sim.engine.exact.TRIED", -1.0)
     (tmp_path / "m.py").write_text(EXACT)
     words = (*WORDS, "trials=400", "exact.value=known")
     for shift in (0.0, 10.0):

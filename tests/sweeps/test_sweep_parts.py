@@ -160,7 +160,7 @@ def test_what_a_part_stores_is_its_own_and_not_computed_again(command, folder, m
     before = files(Path("results/largest"))
     calls = []
     value = exact.value
-    monkeypatch.setattr("tcdp_sim.engine.exact.MOST_TRIED", 0)
+    monkeypatch.setattr("tcdp_sim.engine.exact.TRIED", -1.0)
     monkeypatch.setattr(exact, "value", lambda *given: calls.append(given) or value(*given))
     part(command, *EXACT, "part=1/2")
     assert files(Path("results/largest")) == before
