@@ -55,7 +55,7 @@ def tried(sweep: Sweep) -> Pilot:
     before = defaults_digest(sweep.call.function)
     point, first = _first(sweep)
     with other_hashes():
-        second = drawn(sweep, point)
+        second = _drawn(sweep, point)
     if defaults_digest(sweep.call.function) != before:
         name = name_of(sweep.call.function)
         raise UserError(
@@ -66,7 +66,7 @@ def tried(sweep: Sweep) -> Pilot:
     events = [name for name, values in first.items() if values.dtype == bool]
     found = sweep.yielding([name for name in first if name not in events], events)
     repeats = _alike(first, second)
-    hashes = not repeats and _alike(first, drawn(sweep, point))
+    hashes = not repeats and _alike(first, _drawn(sweep, point))
     draws = not repeats or any(_draws(sweep, each) for each in _some(sweep, point))
     fixed = _fixed(sweep, point, first) if repeats else ()
     common = _common(sweep, point, fixed) if repeats and draws else ()
@@ -108,7 +108,7 @@ def _fixed(sweep: Sweep, point: Point, first: Draws) -> tuple[str, ...]:
     random = [name for name, values in first.items() if looks_random(values)]
     if not random or sweep.call.form == "one":
         return ()
-    other = drawn(sweep, point, OTHER_STREAM)
+    other = _drawn(sweep, point, OTHER_STREAM)
     return tuple(name for name in random if name in other and np.array_equal(first[name], other[name], equal_nan=True))
 
 
@@ -146,7 +146,7 @@ def _first(sweep: Sweep) -> tuple[Point, Draws]:
     problems: list[Exception] = []
     for point in sweep.points.values():
         try:
-            return point, drawn(sweep, point)
+            return point, _drawn(sweep, point)
         except (UserError, Failure) as problem:
             problems.append(problem)
             if sweep.settings.on_error == "raise":
@@ -154,11 +154,16 @@ def _first(sweep: Sweep) -> tuple[Point, Draws]:
     raise problems[0]
 
 
-def drawn(sweep: Sweep, point: Point, stream: str = STREAM) -> Draws:
+def _drawn(sweep: Sweep, point: Point, stream: str = STREAM) -> Draws:
     """Return some trials of a point, from the same generator with every call for a stream. Raises as `called` does."""
+    return drawn(sweep, point, generator(sweep.settings.seed, stream, 0))
+
+
+def drawn(sweep: Sweep, point: Point, rng: np.random.Generator) -> Draws:
+    """Return some trials of a point. Raises as `called` does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the simulation itself repeats them
-        return called(sweep, point, generator(sweep.settings.seed, stream, 0), min(sweep.settings.chunk, TRIALS))
+        return called(sweep, point, rng, min(sweep.settings.chunk, TRIALS))
 
 
 def called(sweep: Sweep, point: Point, rng: np.random.Generator, trials: int) -> Draws:

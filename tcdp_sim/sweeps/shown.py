@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.streams import generators
 from tcdp_sim.engine.shown import Shown
 from tcdp_sim.engine.user_function_task import Carried
 from tcdp_sim.study.points import Point
@@ -20,10 +21,10 @@ def carried(sweep: Sweep) -> Carried:
 
 
 def _drawn(sweep: Sweep) -> Iterator[Shown]:
-    end = time.monotonic() + SECONDS
-    for point in _first(sweep.points.values()):
+    end, seed, points = time.monotonic() + SECONDS, sweep.settings.seed, _first(sweep.points.values())
+    for point, rng in zip(points, generators(seed, [pilot.STREAM] * len(points), 0)):
         try:
-            yield Shown(point, sweep.settings.seed, pilot.STREAM, pilot.drawn(sweep, point))
+            yield Shown(point, seed, pilot.STREAM, pilot.drawn(sweep, point, rng))
         except (UserError, Failure):  # the simulation itself tells of it
             continue
         if time.monotonic() > end:
