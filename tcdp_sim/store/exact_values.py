@@ -73,7 +73,8 @@ class ExactValues:
 
     def values(self, mechanism: Mechanism) -> np.ndarray:
         """Return all values of a mechanism in the quantities' units, the exact ones first, shape (width,)."""
-        parts = [np.full(_levels(name), _or_nan(function, mechanism)) for name, function, _ in self._functions()]
+        value = _called if self.functions else _or_nan  # a sweep's function has told its refusals from its mistakes
+        parts = [np.full(_levels(name), value(function, mechanism)) for name, function, _ in self._functions()]
         return np.concatenate([np.zeros(0), *parts]).astype(float)
 
     def tabulate(self, rows: Sequence[np.ndarray], declared: Mapping[str, Any]) -> dict[str, tuple]:
@@ -141,6 +142,10 @@ def at_each_level(value: Callable[[Any, float], float]) -> Value:
 def _levels(name: str) -> int:
     """Return the count of numbers that a quantity has for one mechanism."""
     return len(columns.QUANTILES) if columns.has_levels(name) else 1
+
+
+def _called(function, mechanism):
+    return function(mechanism)
 
 
 def _or_nan(function, *arguments):

@@ -131,6 +131,20 @@ def test_an_error_of_an_exact_value_at_the_first_cell_comes_before_anything_is_s
     assert not list(tmp_path.glob("x/journal/*"))
 
 
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_value_of_a_wrong_form_is_refused_at_any_cell(tmp_path, at):
+    """A function refuses a point with ValueError, and that is no mistake."""
+
+    def known(n):
+        if n == 3:
+            raise ValueError(n)
+        return "a" if n == at else n / (n + 1)
+
+    asked = {"trials": 100, "name": "x", "results_dir": tmp_path}
+    with pytest.raises(tcdp_sim.UserError, match=f"cell n={at}: exact value of value: 'a' is not a number"):
+        tcdp_sim.sweep(largest, {"n": [1, 3, 2]}, exact={"value": known}, **asked)
+
+
 def test_an_error_at_a_later_cell_keeps_the_chunks_and_names_it(tmp_path):
     asked = {"trials": 100, "name": "x", "results_dir": tmp_path}
     with pytest.raises(tcdp_sim.Failure, match="cell n=2: exact value of value: ZeroDivisionError"):

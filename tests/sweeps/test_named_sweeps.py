@@ -434,7 +434,7 @@ def test_merging_two_sweeps_gives_the_cells_of_both(command, file, folder):
     assert tcdp_sim.open_results(folder / "a")["n"].values.tolist() == [1, 2, 3, 5, 7, 9]
     assert command("sweep", "my_file.py:slow", "sweep.n=1", "trials=100", "cluster=serial", "name=d")[0] == 0
     code, _, err = command("merge", folder / "a", folder / "d")
-    assert (code, "is of another study (mechanism" in err) == (2, True)
+    assert (code, "belongs to another run (function = 'my_file:slow' there" in err) == (2, True), err
 
 
 def test_merging_keeps_exact_values_and_bounds(command, file, folder):

@@ -230,7 +230,7 @@ def test_merge_of_sweeps_in_parts_with_different_cells_has_the_cells_of_both(com
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("my_file.py:smallest",), "is of another study (mechanism"),
+        (("my_file.py:smallest",), "function = 'my_file:smallest' there"),
         (("my_file.py:largest", "seed=3"), "seed = '3' there"),
         (("my_file.py:largest", "chunk=100"), "chunk = 100 there"),
     ],
