@@ -141,7 +141,7 @@ def publish(
     """
     attributes = study.attributes() | {"noises": json.dumps(_noises(study))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
-    made_of = publication.table_digest(study, exact_values, attributes, counted, lacking)
+    made_of = publication.table_digest(study, exact_values, attributes, counted, lacking, kept)
     if publication.stands(study, run, wanted.by_id(), made_of):
         state.keep(study.planned, run, wanted, plan)
         return

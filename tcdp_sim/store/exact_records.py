@@ -9,7 +9,7 @@ sweep also names its functions, for commands that have no code (see `exact_colum
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import journal, source
+from tcdp_sim.store.digests import hasher
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.index import Index
 from tcdp_sim.store.journal import Reads
@@ -74,10 +75,10 @@ class ExactRecords:
         self.damaged: Counter[str] = Counter()
         for path, offset, head, record in records(run, part.may_be_in if part else lambda name: True):
             self._files[path] = head
-            if record is None or not head:
-                self.damaged[path.name] += 1
-            elif head == self._head and record[:1] == ROW:
+            if record and head == self._head and len(record) == ID + 8 * values.width:
                 self._index.enter(record[1:ID].hex(), 0, path, offset)
+            elif record is None or not head or (head == self._head and record != head):
+                self.damaged[path.name] += 1
         self.begun = self._head in self._files.values()
 
     def has(self, cell: str) -> bool:
@@ -112,6 +113,13 @@ class ExactRecords:
         if record is None:
             raise UserError(f"{path} was damaged while it was open; the same command computes its values again")
         return np.frombuffer(record, "<f8", offset=ID)
+
+    def digest(self, cells: Iterable[str]) -> str:
+        """Return the digest of the values of cells. Raises as `values` does."""
+        found = hasher()
+        for cell in cells:
+            found.update(self.values(cell).tobytes())
+        return found.hexdigest()
 
     @contextmanager
     def writer(self) -> Iterator[Callable[[str, bytes], None]]:

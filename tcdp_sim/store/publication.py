@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.store import certificate, columns, digests, journal, snapshot
-from tcdp_sim.store.exact_records import FOLDER
+from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_records import digest as exact_digest
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.memories import PUBLISHED
@@ -24,11 +24,12 @@ def table_digest(
     attributes: Mapping[str, Any],
     problems: Mapping[tuple[str, str], int],
     lacking: Sequence[str] = (),
+    kept: ExactRecords | None = None,
 ) -> str:
     """Return the digest of a table's inputs that its certificate does not cover, such as the labels of its cells.
 
     `attributes` are the attributes of the snapshot. `problems` has the form that `table.blocks` takes. `lacking` holds
-    the ids of cells without exact values.
+    the ids of cells without exact values, and `kept` has those of the others.
     """
     return PUBLISHED.key(
         layout=columns.LAYOUT,
@@ -37,7 +38,7 @@ def table_digest(
         problems=sorted([*key, count] for key, count in problems.items()),
         exact_values=[
             *(exact_digest(exact_values, study.uses), exact_values.names(), dict(exact_values.reasons)),
-            journal.segments(study.folder / FOLDER),  # the functions of a sweep may read files of other values
+            kept.digest(study.plan.laws.ids()) if kept and exact_values.functions else "",  # which may read files
         ],
         lacking=list(lacking),
     )

@@ -189,8 +189,9 @@ def test_exact_values_that_were_changed_are_found(ran, folder):
     records = [payload for _, _, payload in journal.read(segment.parent)]
     segment.unlink()
     with journal.Writer(segment.parent) as writer:
-        for payload in records:
-            writer.append(payload[:32] + (2 * np.frombuffer(payload[32:], "<f8")).tobytes())
+        writer.append(records[0])
+        for payload in records[1:]:
+            writer.append(payload[:33] + (2 * np.frombuffer(payload[33:], "<f8")).tobytes())
     code, out, _ = ran("verify")
     assert code == 1
     assert "0 of 2 cells of the sample" in out
