@@ -114,7 +114,7 @@ def test_rare_deltas_have_small_errors(steps, k, epsilon, direction, error):
     ("steps", "epsilon", "direction"), [(2, 4.0, "adding"), (3, 0.7, "adding"), (2, 0.5, "removing")]
 )
 def test_normal_intervals_cover_the_exact_delta(steps, epsilon, direction):
-    """400 intervals of 500 draws, against quadrature; with a coverage of 0.95 fewer than 365 hold rarely (1 of 2,000)."""
+    """400 intervals of 500 draws, against quadrature; fewer than 365 hold once in 2,000 seeds."""
     truth = (adding if direction == "adding" else removing)(1.0, steps, epsilon)
     draws = AllocationDraws(1.0, steps, 1, epsilon, direction).sample(200_000, rng=rng(10))[0].reshape(400, 500)
     middle, reach = draws.mean(axis=1), 1.96 * draws.std(axis=1) / np.sqrt(500)
