@@ -1,7 +1,7 @@
 """Distributed Monte Carlo experiments for differential privacy under truncated concentrated DP.
 
-For notebooks and scripts: run, plan, draw, table, distribution, open_results, simulate, sweep, check, audit (see
-`tcdp_sim.api`). They are imported when they are used.
+For notebooks and scripts: run, plan, draw, table, distribution, open_results, simulate, sweep, check, audit,
+audit_scores (see `tcdp_sim.api`). They are imported when they are used.
 """
 
 from tcdp_sim.core.version import __version__
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Plan,
         UserError,
         audit,
+        audit_scores,
         check,
         distribution,
         draw,
@@ -34,6 +35,7 @@ __all__ = [
     "UserError",
     "__version__",
     "audit",
+    "audit_scores",
     "check",
     "distribution",
     "draw",

@@ -14,9 +14,10 @@ import pandas as pd
 import xarray as xr
 
 from tcdp_sim import results
-from tcdp_sim.audits import arguments
+from tcdp_sim.audits import arguments, score_arguments, score_audit
 from tcdp_sim.audits import run as audits
 from tcdp_sim.audits.report import AuditReport
+from tcdp_sim.audits.score_report import ScoreReport
 from tcdp_sim.checks import check
 from tcdp_sim.core import user_files
 from tcdp_sim.core.errors import Failure, UserError
@@ -53,6 +54,7 @@ __all__ = [
     "Plan",
     "UserError",
     "audit",
+    "audit_scores",
     "check",
     "distribution",
     "draw",
@@ -520,6 +522,73 @@ def audit(
     user_files.check_not_importing("an audit")
     given = (mechanism, neighbours, claim, trials, seconds, level, seed, errors, learn, bits, name, results_dir)
     report = audits.run(arguments.checked(*given), cluster, _tell)
+    report.warn(stacklevel=3)
+    return report
+
+
+def audit_scores(
+    inside: Any,
+    outside: Any,
+    *,
+    claim: Any = None,
+    level: float = 0.95,
+    delta: float | None = None,
+    larger: str | None = None,
+    runs: str = "many",
+) -> ScoreReport:
+    """Audit a privacy claim from scores that are already there, without a mechanism to call.
+
+    The bounds hold all together at the confidence level, for every sample size, regardless of the thresholds that show
+    them. Thresholds have fixed ranks, and exact binomial bounds share the failure probability. Scores of one run are
+    not independent, so another bound is used for them.
+
+    Source: Clopper and Pearson (1934) [CP34]; Steinke, Nasr and Jagielski (2023) [SNJ23], Theorem 5.2 (one run).
+
+    Parameters
+    ----------
+    inside, outside : array of shape (n,) and (m,), n, m >= 2
+        Scores with the record and without it, or under two neighbours: one real number (also +-inf) for each run. A
+        score is any function of an output that is fixed before these outputs are seen. Code a withheld output as -inf.
+        A missing score (NaN) is refused. Tied scores are never separated.
+    claim : Guarantee, optional
+        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or an `accounting.Ledger`, which
+        claims its trade-off curve. Without a claim the report bounds epsilon.
+    level : float
+        Confidence level of all numbers of the report together, in (0, 1).
+    delta : float, optional
+        The delta at which epsilon is bounded, in [0, 1): by default that of the claim, or 0.
+    larger : {"inside", "outside"}, optional
+        The side where scores tend to be larger, if that was known before the scores were seen. By default both are
+        tried, which costs a little power.
+    runs : {"many", "one"}
+        If "many", the scores are of independent runs. If "one", they are of the canaries of one run, each inside with
+        probability 1/2 by a coin of its own. The claim then has to be PureDP or ApproxDP.
+
+    Returns
+    -------
+    ScoreReport
+        The bounds, the verdict on the claim, the event and the band of the trade-off curve.
+
+    Raises
+    ------
+    UserError
+        If scores are missing, if an argument is not valid, or if fair coins do not give these canaries.
+
+    Warns
+    -----
+    WeakAudit
+        If all scores are equal, or if the audit could not have found twice the claim.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.privacy import PureDP
+    >>> noise = np.random.default_rng(1).laplace(size=(2, 1000))  # epsilon is 2 for answers that differ by 2
+    >>> report = audit_scores(2 + noise[0], noise[1], claim=PureDP(1.0))
+    >>> report.refuted
+    True
+    """
+    report = score_audit.run(score_arguments.checked(inside, outside, claim, level, delta, larger, runs))
     report.warn(stacklevel=3)
     return report
 

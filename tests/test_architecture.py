@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "store": ("summaries", "mechanisms", "study"),
     "statistics": ("summaries", "store"),
     "engine": ("summaries", "report", "mechanisms", "study", "store"),
-    "audits": ("noise", "privacy", "report", "samplers", "accounting", "store", "engine"),
+    "audits": ("noise", "privacy", "data", "report", "samplers", "accounting", "store", "engine"),
     "results": ("summaries", "report", "statistics", "mechanisms", "study", "store"),
     "sweeps": ("summaries", "statistics", "mechanisms", "study", "store", "engine", "results"),
     # 11: faces

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tcdp_sim.audits.neighbours import Neighbours, answers, records
     from tcdp_sim.audits.pairs import answer_pairs
     from tcdp_sim.audits.report import AuditReport, WeakAudit
+    from tcdp_sim.audits.score_report import ScoreReport
     from tcdp_sim.audits.tradeoff import GaussianDP
 
 _HOMES = {
@@ -19,6 +20,7 @@ _HOMES = {
     "GaussianDP": "tradeoff",
     "LedgerMechanism": "ledgers",
     "Neighbours": "neighbours",
+    "ScoreReport": "score_report",
     "WeakAudit": "report",
     "answer_pairs": "pairs",
     "answers": "neighbours",
@@ -31,6 +33,7 @@ __all__ = [
     "GaussianDP",
     "LedgerMechanism",
     "Neighbours",
+    "ScoreReport",
     "WeakAudit",
     "answer_pairs",
     "answers",

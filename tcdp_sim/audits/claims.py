@@ -136,11 +136,11 @@ def warning(one: Measure, trials: int, failure: float) -> str:
     if one.claimed == inf or most_shown(one, trials, failure) > one.claimed:
         return ""
     text = f"no sample of {trials:,} outputs of each input could refute {one.words} <= {one.claimed:g}"
-    enough = _least(lambda n: most_shown(one, n, failure) > one.claimed, trials)
+    enough = least_size(lambda n: most_shown(one, n, failure) > one.claimed, trials)
     return text + (f"; {enough:.2g} could" if enough else "; nor could 1e18")
 
 
-def _least(good: Callable[[int], Any], below: int) -> float:
+def least_size(good: Callable[[int], Any], below: int) -> float:
     """Return the least good number of outputs above `below`, to two digits, or 0 if it exceeds 1e18."""
     high = below
     while not good(high):

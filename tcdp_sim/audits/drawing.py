@@ -11,7 +11,7 @@ from tcdp_sim.report.looks import direction_look, line_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INPUTS = {"first input": direction_look("forward"), "second input": direction_look("backward")}
+LOOKS = direction_look("forward"), direction_look("backward")
 
 
 def figure(report: Any) -> "Figure":
@@ -32,6 +32,9 @@ def figure(report: Any) -> "Figure":
 def _tradeoff(axes, report: Any) -> None:
     """Draw the empirical trade-off curve with its bands, and the curve that the claim allows."""
     found, allowed = report.tradeoff, tradeoff.curve(report.claim)
+    if found is None:
+        axes.set_axis_off()
+        return
     axes.fill_between(found.alpha_upper, found.beta_lower, found.beta_upper, color=plots.GREY, alpha=0.3, lw=0)
     axes.plot(found.alpha, found.beta, color="black", lw=1)
     middle = int(np.argmin(np.abs(found.alpha - found.beta)))
@@ -48,14 +51,14 @@ def _tradeoff(axes, report: Any) -> None:
 
 def _tail(axes, report: Any, scores: Any, upper: bool) -> None:
     """Draw one tail of the scores under both inputs."""
-    total = scores.first.sum()
-    for cells, (label, look) in zip((scores.first, scores.second), INPUTS.items()):
-        below = np.cumsum(cells)[:-1]
+    for cells, label, look in zip((scores.first, scores.second), report.inputs, LOOKS):
+        below, total = np.cumsum(cells)[:-1], cells.sum()
         shares = (total - below if upper else below) / total
         axes.step(scores.edges, np.where(shares > 0, shares, np.nan), label=label, **line_of(look))
     event = report.holds.event if report.holds else None
     if event is not None and event.upper == upper:
         low, high = axes.get_xlim()
-        ends = (event.threshold, max(high, event.threshold)) if upper else (min(low, event.threshold), event.threshold)
+        place = float(np.clip(event.threshold, 2 * low - high, 2 * high - low))  # it may be the smallest float
+        ends = (place, max(high, place)) if upper else (min(low, place), place)
         axes.axvspan(*ends, color=plots.WRONG if report.refuted else plots.GREY, alpha=0.15, label="event")
     axes.set(yscale="log", xlabel=f"{scores.words} {'≥' if upper else '<'} t: t")

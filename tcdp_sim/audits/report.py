@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -141,6 +141,7 @@ class AuditReport:
     True
     """
 
+    inputs: ClassVar[tuple[str, str]] = ("first input", "second input")  # their names in the figure
     measure: str
     claim: Guarantee | GaussianDP | Ledger | None
     level: float
@@ -204,7 +205,7 @@ class AuditReport:
     def _favours_first(self) -> bool:
         """True if large scores are likelier under the first input."""
         upper = self.holds.event.upper if isinstance(self.holds, Holds) else True
-        return (self.toward == "first") == upper
+        return (self.toward in ("first", "inside")) == upper
 
     @property
     def _ground(self) -> str:
@@ -253,7 +254,7 @@ class AuditReport:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, as in `audit.json`: NaN as None, infinities and bytes as text."""
         sides = None if self.pair is None else [_input_as_json(side) for side in self.pair]
-        plain = {name: _as_json(getattr(self, name)) for name in _PLAIN}
+        plain = {name: as_json(getattr(self, name)) for name in _PLAIN}
         return {**plain, "claim": self.claimed if self.claim else None, "verdict": self.verdict, "pair": sides}
 
     def figure(self) -> "Figure":
@@ -275,10 +276,10 @@ def _short(data: Any) -> str:
     return short.repr(data)
 
 
-def _as_json(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Return a value as JSON can hold it."""
     if isinstance(value, list | tuple):
-        return [_as_json(each) for each in value]
+        return [as_json(each) for each in value]
     if isinstance(value, bytes):
         return value.decode("latin-1")
     if isinstance(value, float) and not np.isfinite(value):
@@ -292,7 +293,7 @@ def _input_as_json(data: Any) -> Any:
         listed = np.asarray(data, dtype=object if isinstance(data, list | tuple) else None).tolist()
         flat = listed if isinstance(listed, list) else [listed]
         if all(isinstance(each, list | str | bytes | int | float | None) for each in flat):
-            return _as_json(listed)
+            return as_json(listed)
     return _short(data)
 
 

@@ -41,7 +41,10 @@ def main(console: "Console", words: Sequence[str]) -> int:
     from tcdp_sim.audits import WeakAudit
     from tcdp_sim.core.user_files import load
 
-    place, given, as_json = _read(words)
+    places, given, as_json = read("audit", words, KEYS)
+    if len(places) != 1:
+        raise UserError("audit needs one function; valid: FILE.py:FUNCTION, such as my_file.py:count")
+    (place,) = places
     mechanism = load(place)
     settings = _settings(place, given)
     with warnings.catch_warnings():
@@ -54,8 +57,8 @@ def main(console: "Console", words: Sequence[str]) -> int:
     return 1 if report.refuted else 0 if report.tested else 2
 
 
-def _read(words: Sequence[str]) -> tuple[str, dict[str, str], bool]:
-    """Return the place of the function, the keys as texts, and whether JSON is asked for. Raises UserError."""
+def read(command: str, words: Sequence[str], keys: Sequence[str]) -> tuple[list[str], dict[str, str], bool]:
+    """Return the places, the keys as texts, and whether JSON is asked for, of a command. Raises UserError."""
     places, given, left = [], {}, list(words)
     as_json = "--json" in left
     left = [word for word in left if word != "--json"]
@@ -70,11 +73,9 @@ def _read(words: Sequence[str]) -> tuple[str, dict[str, str], bool]:
         if not option and (not equals or ":" in key):
             places.append(word)
             continue
-        only_keys("audit", {key: value}, KEYS)
+        only_keys(command, {key: value}, keys)
         given[key] = value
-    if len(places) != 1:
-        raise UserError("audit needs one function; valid: FILE.py:FUNCTION, such as my_file.py:count")
-    return places[0], given, as_json
+    return places, given, as_json
 
 
 def _settings(place: str, given: dict[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tcdp_sim.cli import account, audit, budget, cheat_sheet, completion, help_text, reproduce, sweep
+from tcdp_sim.cli import account, audit, audit_scores, budget, cheat_sheet, completion, help_text, reproduce, sweep
 from tcdp_sim.cli.command import OF_A_STUDY, Command, is_study_file
 from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import Failure, UserError, suggestion
@@ -275,6 +275,11 @@ def _audit(console, words) -> int:
         return audit.main(console, words)
 
 
+def _audit_scores(console, words) -> int:
+    with working():
+        return audit_scores.main(console, words)
+
+
 def _check(console, words) -> int:
     with importing():
         from tcdp_sim.cli import check
@@ -339,6 +344,12 @@ COMMANDS = {
         ("FILE.py:FUNCTION [KEY=VALUE ...]",),
         "audit the privacy claim of a function in your own file",
         details=audit.HELP,
+    ),
+    "audit-scores": Command(
+        _audit_scores,
+        ("FILE.csv [KEY=VALUE ...]",),
+        "audit a privacy claim from scores of runs, or of the canaries of one run",
+        details=audit_scores.HELP,
     ),
     "check": Command(
         _check,

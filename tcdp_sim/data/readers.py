@@ -26,6 +26,18 @@ def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
     with one column, where it is an empty cell. In Parquet null and NaN are empty. Memory does not grow with the rows.
     Raises UserError that says in one line which file is wrong and why.
     """
+    found, suffix = _found(path)
+    return READERS[suffix](found, columns)
+
+
+def read_header(path: Path | str) -> list[str]:
+    """Return the names of the columns of a file that `read_rows` reads. Raises UserError."""
+    found, suffix = _found(path)
+    return HEADERS[suffix](found)
+
+
+def _found(path: Any) -> tuple[Path, str]:
+    """Return the path of a file that is there, and the end of its name that tells its type. Raises UserError."""
     if not isinstance(path, (str, PathLike)):
         raise UserError(f"{quoted(path)} is not a path; valid: text, in quotes")
     path = Path(at_home(path))
@@ -37,7 +49,7 @@ def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
             raise UserError(f"{path}: there is no such file (looked in {Path.cwd()})", str(path))
         if not path.is_file():
             raise UserError(f"{path} is a directory or a device; valid: one file {', '.join(READERS)}", str(path))
-    return READERS[suffix](path, columns)
+    return path, suffix
 
 
 def chosen_rows(where: str, spec: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Row]:
@@ -90,6 +102,21 @@ def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
                 raise UserError(f"{line}: {len(row)} cells; valid: {len(header)}, as in the header", str(path))
 
 
+def _csv_header(path: Path) -> list[str]:
+    """Return the first row of a CSV file that has a character, empty if there is none. Raises UserError."""
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    with _readable(path), opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        return next((row for row in csv.reader(file, strict=True) if row), [])
+
+
+def _parquet_header(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file. Raises UserError."""
+    from pyarrow import ArrowException, parquet
+
+    with _readable(path, ArrowException), parquet.ParquetFile(path) as file:
+        return list(file.schema_arrow.names)
+
+
 def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
     """Yield the rows of a Parquet file. Raises UserError."""
     from pyarrow import ArrowException, parquet
@@ -101,6 +128,7 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
 
 READERS = {".csv": _csv_rows, ".csv.gz": _csv_rows, ".parquet": _parquet_rows}
+HEADERS = {".csv": _csv_header, ".csv.gz": _csv_header, ".parquet": _parquet_header}
 
 
 def _text(column: Any) -> list[str | None]:

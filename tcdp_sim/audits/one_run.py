@@ -1,0 +1,101 @@
+"""A lower bound on epsilon from guesses about the canaries of one run (Steinke, Nasr, Jagielski 2023 [SNJ23]).
+
+Each canary is inside with probability 1/2, by a coin of its own. Under (epsilon, 0)-DP the number of correct guesses is
+stochastically at most binomial, with r guesses of probability e^epsilon / (1 + e^epsilon) each. For delta > 0 their
+Theorem 5.2 adds 2 m delta max_i P[v - i <= W < v] / i to P[W >= v], with m canaries, v correct guesses and this
+binomial W. The guesses may depend on the scores in any way, but not on the coins.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtrc, expit
+
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.search import brentq
+
+FEWEST = 2  # guesses "inside" of the smallest number of guesses that is tried
+MOST = 60.0  # the largest epsilon that is reported; floats cannot tell its guesses from certain ones
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """The guesses that the scores beyond two thresholds are inside and outside; the other canaries get no guess.
+
+    - correct: the number of correct guesses.
+    - made: the largest number of guesses that this rule may make.
+    - inside: the scores at least this are guessed inside; if `larger` is "outside", the scores at most this.
+    - outside: the same for the guesses "outside", at the other end.
+    - larger: "inside" or "outside".
+    """
+
+    correct: int
+    made: int
+    inside: float
+    outside: float
+    larger: str
+
+    @property
+    def words(self) -> str:
+        """The guesses in words."""
+        signs = (">=", "<=") if self.larger == "inside" else ("<=", ">=")
+        ends = f"score {signs[0]} {self.inside:.10g} is guessed inside, score {signs[1]} {self.outside:.10g} outside"
+        return f"guess: {ends}, no other guess"
+
+
+def p_value(correct: int, made: int, canaries: int, epsilon: float, delta: float) -> float:
+    """Return a bound on the probability of so many correct guesses or more, under (epsilon, delta)-DP."""
+    accuracy = float(expit(epsilon))
+
+    def at_least(number: Any) -> Floats:
+        return np.where(np.asarray(number) > 0, bdtrc(np.maximum(number, 1) - 1.0, made, accuracy), 1.0)
+
+    tail = float(at_least(correct))
+    if delta == 0 or correct == 0:
+        return tail
+    fewer = np.arange(1, correct + 1)
+    lost = float(((at_least(correct - fewer) - tail) / fewer).max())
+    return min(1.0, tail + 2 * canaries * delta * lost)
+
+
+def bound(correct: int, made: int, canaries: int, delta: float, failure: float) -> float:
+    """Return the lower confidence bound on epsilon at delta, in nats, at least 0 and at most MOST."""
+
+    def excess(epsilon: float) -> float:
+        return p_value(correct, made, canaries, epsilon, delta) - failure
+
+    if excess(0.0) >= 0:
+        return 0.0
+    if excess(MOST) < 0:
+        return MOST
+    found = float(brentq(excess, 0.0, MOST, xtol=1e-9))
+    return max(0.0, found - 2e-9)
+
+
+def guesses(inside: Floats, outside: Floats, larger: str) -> Iterator[Guesses]:
+    """Yield guesses about a half, a quarter, ... of the canaries at both ends of the scores, fewer if scores are tied.
+
+    `larger` is the side, "inside" or "outside", that large scores are guessed to be on. No guess depends on the coins.
+    """
+    sign = 1.0 if larger == "inside" else -1.0
+    one, other = np.sort(sign * inside), np.sort(sign * outside)
+    scores = np.sort(np.concatenate([one, other]))
+    for number in numbers(len(scores)):
+        top, bottom = _untied(scores, number), -_untied(-scores[::-1], number)
+        correct = len(one) - np.searchsorted(one, top, "left") + np.searchsorted(other, bottom, "right")
+        yield Guesses(int(correct), 2 * number, sign * top, sign * bottom, larger)
+
+
+def _untied(scores: Floats, number: int) -> float:
+    """Return the least score that at most `number` of the ascending scores reach, inf if there is none."""
+    first = len(scores) - number
+    if scores[first - 1] == scores[first]:
+        first = int(np.searchsorted(scores, scores[first], "right"))
+    return float(scores[first]) if first < len(scores) else np.inf
+
+
+def numbers(canaries: int) -> list[int]:
+    """Return the numbers of guesses "inside" that are tried: halves of halves of the canaries."""
+    return [number for step in range(1, 60) if (number := canaries >> step) >= FEWEST]

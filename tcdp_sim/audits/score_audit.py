@@ -1,0 +1,129 @@
+"""An audit from scores, from its checked arguments to its report."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tcdp_sim.audits import claims, one_run, rank_bounds
+from tcdp_sim.audits.binomial import lower_probability, upper_probability
+from tcdp_sim.audits.events import Event
+from tcdp_sim.audits.rank_bounds import Events
+from tcdp_sim.audits.report import Holds, Scores
+from tcdp_sim.audits.score_arguments import ScoreAudit, epsilon_at
+from tcdp_sim.audits.score_report import ScoreReport, bound_on
+from tcdp_sim.audits.score_violation import least_found
+from tcdp_sim.audits.scores import Column
+from tcdp_sim.audits.tradeoff import GaussianDP
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.privacy import ZCDP
+
+CELLS = 200  # of the scores in the figure
+LOOKS = 6  # the events with the largest bounds, which say what would have been found
+RELATION = "one record, inside or outside"
+SCORE = Column("value", 0, "score")
+
+
+def run(audit: ScoreAudit) -> ScoreReport:
+    """Return the report of an audit from scores."""
+    return _of_one_run(audit) if audit.runs == "one" else _of_many_runs(audit)
+
+
+def _empty(audit: ScoreAudit) -> ScoreReport:
+    """Return the report on nothing found."""
+    sizes = len(audit.inside), len(audit.outside)
+    pooled = np.concatenate([audit.inside, audit.outside])
+    return ScoreReport(
+        audit.measure.words, audit.claim, audit.level, min(sizes), 0, relation=RELATION, drawn=0, resumed=0,
+        reproducible=True, notes=(), folder=None, sizes=sizes, runs=audit.runs,
+        tested=bool(pooled.min() < pooled.max()), violation=float("nan") if audit.claim is None else np.inf,
+        finds_double=audit.measure.claimed in (0, np.inf), scores=_histogram(audit.inside, audit.outside, pooled),
+    )  # fmt: skip
+
+
+def _histogram(inside: Floats, outside: Floats, pooled: Floats) -> Scores:
+    """Return the counts of the scores between quantiles of all scores, for the figure."""
+    edges = np.unique(np.quantile(pooled, np.linspace(0, 1, CELLS), method="nearest"))
+    edges = edges[np.isfinite(edges)]
+    one, other = (
+        np.bincount(np.searchsorted(edges, each, "right"), minlength=len(edges) + 1) for each in (inside, outside)
+    )
+    return Scores("score", edges, one, other)
+
+
+def _of_many_runs(audit: ScoreAudit) -> ScoreReport:
+    """Return the report on scores of independent runs."""
+    found = rank_bounds.events(audit.inside, audit.outside, audit.failure, audit.directions)
+    measures = (epsilon_at(audit.delta), claims.measure(GaussianDP(1.0)), claims.measure(ZCDP(1.0)), audit.measure)
+    bounds = {one.words: bound_on(one, found) for one in measures}
+    bound, line = bounds[audit.measure.words], _hopeless(audit)
+    report = replace(
+        _empty(audit), bound=bound, refuted=bound > audit.measure.claimed, bounds=bounds, events=found,
+        notes=(line,) if line else (), event="none: no event is likelier on one side beyond chance",
+    )  # fmt: skip
+    return _with_event(audit, report, found) if bound > 0 else report
+
+
+def _with_event(audit: ScoreAudit, report: ScoreReport, found: Events) -> ScoreReport:
+    """Return the report with the event that shows the bound."""
+    order = np.argsort(-rank_bounds.of_each(audit.measure, found), kind="stable").tolist()
+    event, value, double = _event(found, order[0]), float("nan"), True
+    if audit.claim is not None:
+        value, double = least_found(audit.measure, found, order[:LOOKS])
+    words = f"score {'>' if event.upper else '<'} {found.thresholds[order[0]]:.10g}"
+    return replace(
+        report, event=words,
+        holds=Holds(event, np.asarray), hits=_of_sides(found.hits, found, order[0]),
+        toward="inside" if event.first else "outside", violation=value,
+        finds_double=bool(double or audit.measure.claimed == 0),
+    )  # fmt: skip
+
+
+def _event(found: Events, place: int) -> Event:
+    """Return one of the events as a function of scores."""
+    upper, threshold = bool(found.upper[place]), float(found.thresholds[place])
+    return Event(
+        SCORE, float(np.nextafter(threshold, np.inf)) if upper else threshold, upper, bool(found.inside[place]), 0.5
+    )
+
+
+def _of_sides(numbers: Ints, found: Events, place: int) -> tuple[int, int]:
+    """Return the numbers of one event for the scores inside and outside."""
+    one, other = numbers[:: 1 if found.inside[place] else -1, place].tolist()
+    return one, other
+
+
+def _most(audit: ScoreAudit, inside: int, outside: int) -> float:
+    """Return the largest bound that so many scores inside and outside can give: all of one are in the event."""
+    shared = rank_bounds.doubt(inside, outside, audit.failure, audit.directions)
+    n, m = np.array([inside, outside]), np.array([outside, inside])
+    regions = audit.measure.of_event(*rank_bounds.corners(n, n, np.zeros(2), m, shared.region)).min(axis=0)
+    ends = audit.measure.of_event(lower_probability(n, n, shared.main), upper_probability(0, m, shared.main))
+    return float(np.max([regions, ends]))
+
+
+def _hopeless(audit: ScoreAudit) -> str:
+    """Return a line if no scores of these numbers could refute the claim, with numbers that could; else ""."""
+    one, inside, outside = audit.measure, len(audit.inside), len(audit.outside)
+    if one.claimed == np.inf or _most(audit, inside, outside) > one.claimed:
+        return ""
+    enough = claims.least_size(lambda size: _most(audit, size, size) > one.claimed, min(inside, outside))
+    text = f"no {inside:,} scores inside and {outside:,} outside could refute {one.words} <= {one.claimed:g}"
+    return text + (f"; about {enough:.2g} of each could" if enough else "; nor could 1e18 of each")
+
+
+def _of_one_run(audit: ScoreAudit) -> ScoreReport:
+    """Return the report on the canaries of one run."""
+    canaries = len(audit.inside) + len(audit.outside)
+    tried = [each for side in audit.directions for each in one_run.guesses(audit.inside, audit.outside, side)]
+    share = audit.failure / len(tried)
+    bounds = [one_run.bound(each.correct, each.made, canaries, audit.delta, share) for each in tried]
+    best = int(np.argmax(bounds))
+    bound, chosen, report = bounds[best], tried[best], _empty(audit)
+    most = max(one_run.bound(each.made, each.made, canaries, audit.delta, share) for each in tried)
+    claimed = audit.measure.claimed
+    hopeless = f"no guesses about {canaries:,} canaries of one run could refute {audit.measure.words} <= {claimed:g}"
+    return replace(
+        report, bound=bound, refuted=bound > claimed, bounds={audit.measure.words: bound}, event=chosen.words,
+        hits=(chosen.correct, chosen.made), toward=chosen.larger, finds_double=claimed in (0, np.inf) or most > claimed,
+        notes=(hopeless,) if most <= claimed < np.inf else (),
+    )  # fmt: skip
