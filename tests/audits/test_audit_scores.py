@@ -107,21 +107,24 @@ def test_hits_and_events_are_those_of_the_scores():
         assert found.hits[:, k].tolist() == counts[:: 1 if found.inside[k] else -1]
 
 
-@pytest.mark.parametrize("chances", [(0.5, 0.5, 0.0), (0.7, 0.2, 0.1), (0.1, 0.1, 0.8)])
+@pytest.mark.parametrize("chances", [(0.5, 0.5, 0.0, 0.0), (0.1, 0.1, 0.8, 0.0), (0.174, 0.101, 0.355, 0.37)])
 def test_ends_at_ranks_hold_for_tied_scores_by_enumeration(chances):
-    """All counts of 9 scores with three values: each end errs with at most its share."""
+    """All counts of 9 scores with four values: each end errs with at most its share."""
     errs = None
-    for counts in product(range(10), repeat=3):
+    for counts in product(range(10), repeat=4):
         if sum(counts) != 9:
             continue
-        rare = np.repeat([0.0, 1.0, 2.0], counts)
-        found = rank_bounds.events(np.array([-1.0, -1.0]), rare, 0.5, ("inside",)).of_direction("inside")
+        rare = np.repeat([0.0, 1.0, 2.0, 3.0], counts)
+        found = rank_bounds.events(np.array([-1.0, -1.0]), rare, 0.999, ("inside",)).of_direction("inside")
         above = np.array([sum(chances[int(t) + 1 :]) for t in found.thresholds[found.inside]])
         high, low = found.high[1][found.inside], found.low[1][found.inside]
-        wrong = np.stack([above > high + 1e-12, above < low - 1e-12]) * stats.multinomial(9, chances).pmf(counts)
+        farthest = found.corners[1][0, found.inside]  # of a region, where the likelier end is not bounded
+        wrong = np.stack([above > high + 1e-12, above < low - 1e-12, above > farthest + 1e-12]) * stats.multinomial(9, chances).pmf(counts)
         errs = wrong if errs is None else errs + wrong
     assert (errs[0] <= found.doubt.main).all()
     assert (errs[1] <= found.doubt.spare + 1e-12).all()
+    c = brentq(lambda c: c * (1 - np.log(c)) - found.doubt.region, 1e-12, 0.5)
+    assert (errs[2] <= c).all()
 
 
 # The level
@@ -181,6 +184,14 @@ def test_renyi_divergences_use_all_thresholds_together():
     one = claims.measure(ZCDP(1.0))
     assert 1.9 < band_divergence.bound(one, exact) < 2
     assert max(one.of_event(1 - beta, alpha)) < 1.6  # a single event shows less
+
+
+def test_a_violation_is_found_about_every_second_time():
+    report = tcdp_sim.audit_scores(*samples(1, 1000, 1000, rng(13)), claim=GaussianDP(1.0))
+    assert 1.1 < report.violation < 1.4
+    generator = rng(14)
+    found = [tcdp_sim.audit_scores(*samples(report.violation, 1000, 1000, generator)).mu > 1 for _ in range(40)]
+    assert 10 <= sum(found) <= 39
 
 
 def test_bounds_approach_the_truth():
@@ -243,7 +254,7 @@ def test_the_report_is_json_and_has_a_figure():
     assert isinstance(report, tcdp_sim.AuditReport)
     axes = report.figure().axes
     assert [line.get_label() for line in axes[0].get_lines()][:2] == ["inside", "outside"]
-    assert np.nanmax(axes[0].get_lines()[0].get_ydata()) <= 1
+    assert [np.nanmax(line.get_ydata()) for line in axes[0].get_lines()[:2]] == pytest.approx([1, 1], abs=0.05)
 
 
 def test_withheld_outputs_and_few_values_are_scores():
