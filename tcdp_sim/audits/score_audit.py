@@ -35,7 +35,7 @@ def _empty(audit: ScoreAudit) -> ScoreReport:
     return ScoreReport(
         audit.measure.words, audit.claim, audit.level, min(sizes), 0, relation=RELATION, drawn=0, resumed=0,
         reproducible=True, notes=(), folder=None, sizes=sizes, runs=audit.runs,
-        tested=bool(pooled.min() < pooled.max()), violation=float("nan") if audit.claim is None else np.inf,
+        tested=bool(pooled.min() < pooled.max()), violation=float("nan"),
         finds_double=audit.measure.claimed in (0, np.inf), scores=_histogram(audit.inside, audit.outside, pooled),
     )  # fmt: skip
 
@@ -60,21 +60,21 @@ def _of_many_runs(audit: ScoreAudit) -> ScoreReport:
         _empty(audit), bound=bound, refuted=bound > audit.measure.claimed, bounds=bounds, events=found,
         notes=(line,) if line else (), event="none: no event is likelier on one side beyond chance",
     )  # fmt: skip
-    return _with_event(audit, report, found) if bound > 0 else report
-
-
-def _with_event(audit: ScoreAudit, report: ScoreReport, found: Events) -> ScoreReport:
-    """Return the report with the event that shows the bound."""
     order = np.argsort(-rank_bounds.of_each(audit.measure, found), kind="stable").tolist()
-    event, value, double = _event(found, order[0]), float("nan"), True
     if audit.claim is not None:
-        value, double = least_found(audit.measure, found, order[:LOOKS])
-    words = f"score {'>' if event.upper else '<'} {found.thresholds[order[0]]:.10g}"
+        looks = order[:LOOKS] if bound > 0 else order[:: max(len(order) // LOOKS, 1)]
+        value, double = least_found(audit.measure, found, looks)
+        report = replace(report, violation=value, finds_double=bool(double or audit.measure.claimed == 0))
+    return _with_event(report, found, order[0]) if bound > 0 else report
+
+
+def _with_event(report: ScoreReport, found: Events, place: int) -> ScoreReport:
+    """Return the report with the event that shows most."""
+    event = _event(found, place)
     return replace(
-        report, event=words,
-        holds=Holds(event, np.asarray), hits=_of_sides(found.hits, found, order[0]),
-        toward="inside" if event.first else "outside", violation=value,
-        finds_double=bool(double or audit.measure.claimed == 0),
+        report, event=f"score {'>' if event.upper else '<'} {found.thresholds[place]:.10g}",
+        holds=Holds(event, np.asarray), hits=_of_sides(found.hits, found, place),
+        toward="inside" if event.first else "outside",
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ class ScoreReport(AuditReport):
 
     It has the attributes of `AuditReport`, and these. `trials` is the smaller number of scores, and `toward` is
     "inside" or "outside". `hits` counts the scores inside and outside in the event. For the canaries of one run it
-    counts the correct guesses and all guesses.
+    counts the correct guesses and all guesses, and `violation` is NaN.
 
     Attributes
     ----------
@@ -73,9 +73,8 @@ class ScoreReport(AuditReport):
         """
         if self.events is None:
             raise ValueError("epsilon_at needs scores of independent runs; valid: another audit with delta=")
-        return bound_on(
-            claims.Measure("epsilon", "epsilon", delta=scalar("delta", delta, 0, 1, closed=True)), self.events
-        )
+        delta = scalar("delta", delta, 0, 1, closed=True)
+        return bound_on(claims.Measure("epsilon", "epsilon", delta=delta), self.events)
 
     @property
     def tradeoff(self) -> TradeOff | None:
@@ -96,12 +95,9 @@ class ScoreReport(AuditReport):
     def _sample(self) -> str:
         if self.runs == "one":
             return f"guesses: {self.hits[0]:,} of {self.hits[1]:,} are correct"
-        hits = f"hits: {self.hits[0]:,} of {self.sizes[0]:,} inside and {self.hits[1]:,} of {self.sizes[1]:,} outside"
-        return (
-            hits
-            if self.measure.startswith(("epsilon", "mu", "power"))
-            else f"{hits}; other thresholds add to the bound"
-        )
+        together = "; other thresholds add to the bound" if self.measure.startswith(("rho", "Renyi")) else ""
+        sides = zip(self.hits, self.sizes, self.inputs)
+        return f"hits: {' and '.join(f'{hits:,} of {size:,} {side}' for hits, size, side in sides)}{together}"
 
     def _weaknesses(self) -> Iterator[str]:
         if not self.tested:
@@ -112,10 +108,8 @@ class ScoreReport(AuditReport):
     def __str__(self) -> str:
         lines = [self.verdict]
         if self.toward:
-            lines += [
-                f"event: {self.event}; likelier {self.toward}" if self.runs == "many" else self.event,
-                self._sample,
-            ]
+            lines.append(f"event: {self.event}; likelier {self.toward}" if self.runs == "many" else self.event)
+            lines.append(self._sample)
         if others := [f"{words} >= {bound:.6g}" for words, bound in self.bounds.items() if words != self.measure]:
             lines.append(f"also, all at level {self.level:g} together: {', '.join(others)}")
         return "\n".join([*lines, *self.notes, *self.weaknesses])

@@ -17,11 +17,13 @@ def g(data, rng, trials):
     return data[0] + rng.laplace(size=trials)
 """
 BUDGET = "releases:\n  - {largest_error: 10, k: 100, noise: gaussian}\nbudget: {rho: 1}\n"
+SCORES = "score,in\n" + "1.5,1\n0.5,0\n2.5,0\n" * 10
 RUN = "results/histogram"
 WORDS = {  # what each command is tried with, after a tiny study has been run under a name that no old encoding has
     "run": [RUN],
     "sweep": ["m.py:f", "sweep.n=1", "trials=100", "cluster=serial"],
     "audit": ["m.py:g", "claim=PureDP(1)", "neighbours=answers(1)", "trials=4000"],
+    "audit-scores": ["s.csv", "claim=PureDP(1)"],
     "check": ["laplace"],
     "plan": [RUN],
     "script": ["slurm", "sweep.k=10", "parts=2", "name=jobs"],
@@ -72,6 +74,7 @@ def test_every_command_writes_to_every_output(command, tiny_once, tiny, pipe, tm
     tiny_once()
     (tmp_path / "m.py").write_text(SOURCE)
     (tmp_path / "b.yaml").write_text(BUDGET)
+    (tmp_path / "s.csv").write_text(SCORES)
     tiny("part=1/2", "name=parts")
     usual = {name: command(name, *words)[::2] for name, words in WORDS.items()}
     assert {name: each for name, each in usual.items() if each[0]}.keys() <= REFUSED
