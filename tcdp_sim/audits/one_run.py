@@ -17,6 +17,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.search import brentq
 
 FEWEST = 2  # guesses "inside" of the smallest number of guesses that is tried
+REACH = 10.0  # standard deviations around the mean of the correct guesses; the quotients beyond are bounded
 MOST = 60.0  # the largest epsilon that is reported; floats cannot tell its guesses from certain ones
 
 
@@ -55,8 +56,10 @@ def p_value(correct: int, made: int, canaries: int, epsilon: float, delta: float
     tail = float(at_least(correct))
     if delta == 0 or correct == 0:
         return tail
-    fewer = np.arange(1, correct + 1)
-    lost = float(((at_least(correct - fewer) - tail) / fewer).max())
+    most = min(correct, max(1, int(correct - made * accuracy + REACH * made**0.5) + 1))
+    fewer = np.arange(1, most + 1)
+    beyond = 1 / (most + 1) if most < correct else 0.0  # no further quotient is larger
+    lost = max(beyond, float(((at_least(correct - fewer) - tail) / fewer).max()))
     return min(1.0, tail + 2 * canaries * delta * lost)
 
 

@@ -9,7 +9,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.readers import Row, read_header, read_rows
 
-SIDES = {"1": True, "1.0": True, "0": False, "0.0": False}
+SIDES = {"1": True, "1.0": True, "True": True, "true": True, "0": False, "0.0": False, "False": False, "false": False}
 
 
 def read(path: Path | str, runs: str) -> tuple[Floats, Floats]:

@@ -120,6 +120,9 @@ def test_compressed_and_parquet_files(command, files):
 
     first = command("audit-scores", "runs.csv", "claim=PureDP(1)")[:2]
     (files / "runs.csv.gz").write_bytes(gzip.compress((files / "runs.csv").read_bytes()))
-    pd.read_csv(files / "runs.csv").to_parquet(files / "runs.parquet")
+    table = pd.read_csv(files / "runs.csv").astype({"in": bool})
+    table.to_parquet(files / "runs.parquet")
+    table.to_csv(files / "pandas.csv", index=False)
+    assert command("audit-scores", "pandas.csv", "claim=PureDP(1)")[:2] == first
     assert command("audit-scores", "runs.csv.gz", "claim=PureDP(1)")[:2] == first
     assert command("audit-scores", "runs.parquet", "claim=PureDP(1)")[:2] == first
