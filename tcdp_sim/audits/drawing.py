@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tcdp_sim.audits import tradeoff
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.report import plots
 from tcdp_sim.report.looks import direction_look, line_of
 
@@ -35,7 +36,8 @@ def _tradeoff(axes, report: Any) -> None:
     if found is None:
         axes.set_axis_off()
         return
-    axes.fill_between(found.alpha_upper, found.beta_lower, found.beta_upper, color=plots.GREY, alpha=0.3, lw=0)
+    grid = np.linspace(0, 1, 501)
+    axes.fill_between(grid, *_band(found, grid), color=plots.GREY, alpha=0.3, lw=0)
     axes.plot(found.alpha, found.beta, color="black", lw=1)
     middle = int(np.argmin(np.abs(found.alpha - found.beta)))
     axes.annotate(
@@ -47,6 +49,13 @@ def _tradeoff(axes, report: Any) -> None:
         place = (0.3, 1 - float(allowed.power(0.3)))
         axes.annotate("least claimed", place, (6, 6), textcoords="offset points", color=plots.WRONG)
     axes.set(xlabel="type I error", ylabel="type II error", xlim=(0, 1), ylim=(0, 1))
+
+
+def _band(found: tradeoff.TradeOff, alpha: Floats) -> tuple[Floats, Floats]:
+    """Return both ends of the type II error at type I errors alpha. The curve falls, so each end holds further on."""
+    higher = found.alpha_lower >= alpha[:, None]
+    lower = np.where(higher, found.beta_lower, 0.0).max(axis=1)
+    return lower, np.where(found.alpha_upper <= alpha[:, None], found.beta_upper, 1.0).min(axis=1)
 
 
 def _tail(axes, report: Any, scores: Any, upper: bool) -> None:

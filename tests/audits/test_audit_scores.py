@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 import tcdp_sim
 from tcdp_sim.accounting import Additive, Ledger
-from tcdp_sim.audits import GaussianDP, WeakAudit, band_divergence, claims, rank_bounds
+from tcdp_sim.audits import GaussianDP, WeakAudit, band_divergence, claims, drawing, rank_bounds
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
@@ -245,6 +245,15 @@ def test_the_band_holds_the_curve_of_the_score():
         for name in ("alpha", "beta"):
             seen, lower, upper = (getattr(curve, name + end) for end in ("", "_lower", "_upper"))
             assert ((lower <= seen) & (seen <= upper)).all()
+
+
+def test_the_drawn_band_holds_the_exact_curve():
+    alpha = np.linspace(0, 1, 101)
+    lower, upper = drawing._band(tcdp_sim.audit_scores(*samples(1.5, 400, 300, rng(15))).tradeoff, alpha)
+    exact = stats.norm.sf(stats.norm.ppf(alpha) + 1.5)
+    assert (lower <= exact).all()
+    assert (exact <= upper).all()
+    assert 0.1 < np.mean(upper - lower) < 0.5
 
 
 def test_the_report_is_json_and_has_a_figure():
