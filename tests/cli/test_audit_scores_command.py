@@ -75,7 +75,7 @@ def test_mistakes_are_one_line(command, words, message):
 
 
 FILES = {
-    "column 'in' is not there; its columns: score, inside": ("score,inside", [(1, 1)]),
+    "column 'in' is not there; its columns: 'score', 'inside'": ("score,inside", [(1, 1)]),
     "1 of 3 scores are missing; valid: numbers, and -inf or inf": ("score,in", [(1, 1), ("", 0), (2, 0)]),
     "2 of 3 scores are missing": ("score,in", [("nan", 1), ("NaN", 0), (2, 0)]),
     "score 'x' is no number": ("score,in", [("x", 1), (1, 0)]),
