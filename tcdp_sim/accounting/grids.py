@@ -25,7 +25,8 @@ def ledger_grid(ledger_of: Callable[..., Ledger], question: str, at: float | Seq
     question : {"epsilon", "delta", "tradeoff", "attack", "renyi", "gaussian_mu"}
         The name of a method of `Ledger` with one argument.
     at : float or list of float
-        The argument of the question, such as delta for "epsilon". A list is one more axis, of the name "at".
+        The argument of the question, at least 0, such as delta for "epsilon". A list is one more axis, of the name
+        "at".
     **axes : list
         The values of each parameter.
 

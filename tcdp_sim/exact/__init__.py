@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         permute_and_flip_probabilities,
     )
     from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
-    from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
+    from tcdp_sim.exact.identities import profile_from_losses, renyi_from_profile
     from tcdp_sim.exact.information import mutual_information
     from tcdp_sim.exact.information_of_histograms import histogram_information
     from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
@@ -51,7 +51,6 @@ __all__ = [
     "divergence_of_candidates",
     "divergence_of_outputs",
     "equilateral_renyi",
-    "group_profile",
     "histogram_information",
     "hockey_stick",
     "max_abs_quantile",
@@ -91,7 +90,7 @@ _HOMES = {  # module -> its public names
     ),
     "tcdp_sim.exact.extremes": "max_abs_quantile max_abs_sf max_quantile",
     "tcdp_sim.exact.information_of_histograms": "histogram_information",
-    "tcdp_sim.exact.identities": "group_profile profile_from_losses renyi_from_profile",
+    "tcdp_sim.exact.identities": "profile_from_losses renyi_from_profile",
     "tcdp_sim.exact.information": "mutual_information",
     "tcdp_sim.exact.losses.distribution": "PrivacyLossDistribution",
     "tcdp_sim.exact.mixtures": "Mixture subsampled",

@@ -1,24 +1,20 @@
-"""Identities between privacy loss, privacy profile and Renyi divergence, and profiles for groups.
+"""Identities between privacy loss, privacy profile and Renyi divergence.
 
-The source is Balle-Barthe-Gaboardi 2018 [BBG18] (Theorems 5 and 6, Section 5). Each quantity is computed here from
+The source is Balle-Barthe-Gaboardi 2018 [BBG18] (Theorems 5 and 6). Each quantity is computed here from
 another one. So it checks `hockey_stick` and `renyi_divergence`, and serves mechanisms of which only a profile is known.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, RealFunction
-from tcdp_sim.core.errors import choice, real, scalar
+from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
-from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.noise import Noise
 
 Profile = Callable[[Floats], ArrayBounds]
-METHODS = ("white", "black")
 _ROUNDING = 4e-13  # relative error of a probability from the loss distribution
 _LEVEL = 2e-15  # largest relative change of a loss by rounding
 _NEGLIGIBLE = 45.0
@@ -105,51 +101,6 @@ def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None =
             parts = [_weighted(profile, rising), _weighted(reverse, falling)]
         low, middle, high = (np.log1p(s * (s + 1) * total) / s if s else total for total in map(sum, zip(*parts)))
     return Bounds(float(low), float(middle), float(high))
-
-
-def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, method: str = "white") -> Bounds[Any]:
-    """Return delta(epsilon) for groups of `size` records, each of which moves the answer by at most `shift`.
-
-    Source: Balle et al. (2018), Section 5 [BBG18].
-
-    Parameters
-    ----------
-    noise : Noise
-        The noise.
-    shift : float
-        The largest change of the answer by one record, in counts, finite, of either sign.
-    epsilon : float or array
-        epsilon in nats, finite, >= 0.
-    size : int
-        The number of records in a group, >= 1.
-    method : {"white", "black"}
-        "white" is exact for additive noise: the profile at size * shift. It is the worst case for any noise with a
-        monotone loss, for which larger shifts are worse. "black" is the bound for every mechanism with the same profile
-        for one record, (e^eps - 1)/(e^(eps/size) - 1) delta(eps / size), capped at 1. It is never smaller.
-
-    Returns
-    -------
-    Bounds
-        delta(epsilon), of the shape of `epsilon`.
-
-    Examples
-    --------
-    >>> from tcdp_sim.noise import Gaussian
-    >>> round(group_profile(Gaussian(2.0), 1.0, 0.0, 2).estimate, 6)
-    0.382925
-    """
-    choice("method", method, METHODS)
-    epsilons = np.asarray(real("epsilon", epsilon, 0, closed=True))
-    if size != int(real("size", size, 1, closed=True)):
-        raise ValueError(f"size = {size} is not valid; valid: 1, 2, ...")
-    if method == "white":
-        return hockey_stick(noise, size * real("shift", shift, -np.inf), epsilon)
-    with np.errstate(invalid="ignore", over="ignore"):
-        powers = np.where(epsilons > 0, np.expm1(epsilons) / np.expm1(epsilons / size), float(size))
-        factor = np.where(np.isnan(powers), np.exp(epsilons * (1 - 1 / size)), powers)  # inf / inf
-        one = hockey_stick(noise, shift, epsilons / size)
-        parts = [np.where(np.equal(part, 0), 0.0, np.minimum(factor * part, 1.0)) for part in one]
-    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in parts)).clipped(0.0, 1.0)
 
 
 def _weighted(profile: Profile, log_weight: RealFunction) -> Bounds:

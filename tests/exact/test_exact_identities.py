@@ -1,4 +1,4 @@
-"""Theorems 5 and 6 of Balle-Barthe-Gaboardi 2018 between what is computed apart; groups; beside dp_accounting."""
+"""Theorems 5 and 6 of Balle-Barthe-Gaboardi 2018 between what is computed apart; beside dp_accounting."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import (
     PrivacyLossDistribution,
-    group_profile,
     hockey_stick,
     profile_from_losses,
     renyi_divergence,
@@ -21,7 +20,6 @@ from tcdp_sim.exact import (
     subsampled,
 )
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
-from tcdp_sim.privacy import ApproxDP, group_privacy
 
 EPSILONS = np.array([-2.0, -0.3, 0.0, 0.01, 0.2, 1.0, 3.0, 20.0])
 every = pytest.mark.parametrize("noise", NOISES, ids=repr)
@@ -117,25 +115,8 @@ def test_theorem_6_knows_when_it_cannot_know():
     assert found.estimate == np.inf or found.estimate == pytest.approx(30, rel=1e-9)
 
 
-@every
-@pytest.mark.parametrize("size", [1, 2, 5])
-def test_groups_white_box_is_never_above_black_box(noise, size):
-    epsilons, shift = np.array([0.0, 0.1, 1.0, 4.0]), 0.1 * float(noise.isf(0.2))
-    white, black = (group_profile(noise, shift, epsilons, size, method) for method in ("white", "black"))
-    assert (white.lower <= black.upper).all()
-    assert (white.estimate <= black.estimate * (1 + 1e-12)).all()
-    one = hockey_stick(noise, shift, epsilons / size)
-    for epsilon, delta, bound in zip(epsilons / size, one.estimate, black.estimate):
-        if delta > 0:
-            assert bound == pytest.approx(group_privacy(ApproxDP(epsilon, delta), size).delta, rel=1e-11)
-        else:
-            assert bound == 0
-    assert group_profile(noise, shift, 0.1, size).estimate == white.estimate[1]
-
-
-def test_theorem_5_and_groups_at_large_epsilon():
+def test_theorem_5_at_large_epsilon():
     assert profile_from_losses(Gaussian(1.0), 1.0, 1e4).estimate == 0
-    assert group_profile(Gaussian(1.0), 1.0, 1e4, 3, "black").estimate == 0
 
 
 @pytest.mark.parametrize("theta", [0.2, 1.0, 3.0])
@@ -180,10 +161,6 @@ def test_bad_arguments_are_one_line():
         (lambda: profile_from_losses(noise, 1.0, np.nan), "epsilon = nan"),
         (lambda: renyi_from_profile(lambda e: hockey_stick(noise, 1.0, e), 0.9), "order = 0.9"),
         (lambda: renyi_from_profile(lambda e: hockey_stick(noise, 1.0, e), np.inf), "order = inf"),
-        (lambda: group_profile(noise, 1.0, 0.1, 0), "size = 0"),
-        (lambda: group_profile(noise, 1.0, 0.1, 1.5), "size = 1.5"),
-        (lambda: group_profile(noise, 1.0, -0.1, 2), "epsilon = -0.1"),
-        (lambda: group_profile(noise, 1.0, 0.1, 2, "grey"), "method = 'grey'"),
     ):
         with pytest.raises(ValueError, match=word):
             call()

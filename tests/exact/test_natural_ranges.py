@@ -36,7 +36,6 @@ def test_probabilities(noise):
     epsilons = np.array([-50.0, -1.0, 0.0, 1e-9])
     inside(exact.hockey_stick(noise, FAR, epsilons), 0, 1)
     inside(exact.max_abs_sf(noise, np.array([1.0, 2.0, 1e300]), 0.0), 0, 1)
-    inside(exact.group_profile(noise, FAR, 0.0, 2), 0, 1)
     inside(exact.top_stays_probability(noise, [10**5, 1, 1], 3), 0, 1)
     if not noise.is_discrete:
         inside(exact.record_profile(AdditiveRelease(noise), FAR, 0.0), 0, 1)

@@ -84,7 +84,6 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
         lambda noise: of_pairs.dominating_pairs(noise, 1.0, 0.5, "poisson"),
         CONCAVE,
     ),
-    exact.group_profile: (lambda noise: exact.group_profile(noise, 1.0, 0.1, 2), set()),
     exact.histogram_information: (lambda noise: exact.histogram_information(noise, 1, 5), LOSS),
     exact.hockey_stick: (lambda noise: exact.hockey_stick(noise, 1.0, 0.1), set()),
     exact.max_abs_quantile: (lambda noise: exact.max_abs_quantile(noise, 10, 0.5), set()),

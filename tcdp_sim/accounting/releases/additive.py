@@ -59,7 +59,8 @@ class Additive(Release):
         if not isinstance(self.noise, Noise):
             raise ValueError(f"noise = {self.noise!r} is not valid; valid: a noise, such as Gaussian(1.0)")
         additive_loss(self.noise, self.sensitivity)
-        if self.sensitivity > LARGEST_SHIFT * float(self.noise.isf(0.25)):
+        quartile = float(self.noise.isf(0.25))  # 0 for noise that is mostly 0
+        if quartile and self.sensitivity > LARGEST_SHIFT * quartile:
             most = f"valid: at most {LARGEST_SHIFT:g} times the upper quartile of the noise"
             raise ValueError(f"sensitivity = {self.sensitivity:g} is not valid for {self.noise!r}; {most}")
 
