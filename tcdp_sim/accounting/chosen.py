@@ -27,6 +27,7 @@ Table = tuple[Floats, Floats, Floats]  # places, lower ends, upper ends
 MOST_CASES = 8
 _RARE = 1e-30  # delta of the last epsilon at which the profile of a run is known
 _PLACES, _FINER = 240, 512  # of the profile of a run, and of the best one, from 0 to the last epsilon
+_LEAST = 1e-9  # nats: the last epsilon at least
 _ROUNDING = 1e-12  # relative, of powers and of sums of some hundred terms
 
 
@@ -119,7 +120,7 @@ class Chosen(Release):
         ]
         error = _ROUNDING + 8 * ULP * self.tries.steepness
         low = max((_reached(p, q, epsilon, error) for _, p, q in _cells(self.ledger, self.tries)), default=0.0)
-        upper = min(max(high, default=0.0), _theorem_delta(self.ledger, self.tries, epsilon)) * (1 + error)
+        upper = min(max(high, default=0.0), _theorem_delta(self.ledger, self.tries, epsilon))
         return Bounds(low, upper, upper).clipped(0.0, 1.0)
 
     def class_pairs(self, times: int) -> int:
@@ -128,7 +129,8 @@ class Chosen(Release):
 
     @property
     def has_scale(self) -> bool:
-        return all(isinstance(item, Release) and item.has_scale for item, _ in self.ledger.entries)
+        entries = self.ledger.entries
+        return bool(entries) and all(isinstance(item, Release) and item.has_scale for item, _ in entries)
 
     def scaled(self, factor: float) -> "Chosen":
         scaled = [(item.scaled(factor), times) for item, times in self.ledger.entries if isinstance(item, Release)]
@@ -199,7 +201,7 @@ def _places(ledger: Run) -> Floats:
     last = least_epsilon(entries, relation, rare, 1e-2).upper if rare < 1 else inf
     if last == inf:
         raise ValueError(f"a run of {_named(ledger)} has no finite epsilon at delta = {rare:g}; valid: a private run")
-    places, top = np.linspace(0, last, _PLACES), least_epsilon(entries, relation, 0.0, 1e-2).upper
+    places, top = np.linspace(0, max(last, _LEAST), _PLACES), least_epsilon(entries, relation, 0.0, 1e-2).upper
     return np.append(places, top) if last < top < inf else places
 
 
@@ -210,12 +212,12 @@ def _tables(ledger: Run, attained: bool) -> tuple[tuple[Table, ...], ...]:
 
 @lru_cache(maxsize=32)
 def _known_tables(ledger: Run, attained: bool) -> tuple[tuple[Table, ...], ...]:
+    if not least_delta(ledger.entries, ledger.relation, 0.0, 1e-2).upper:  # a run reveals nothing
+        return ()
     places, found = _places(ledger), []
     cases = cases_of_list(ledger.entries, ledger.relation, attained)
     if len(cases) > MOST_CASES:
         raise ValueError(f"a run of {_named(ledger)} has {len(cases)} cases; valid: at most {MOST_CASES}")
-    if not places[-1]:
-        return ()
     for case in cases:
         forward = profile_table(case.forward, places)
         backward = forward if case.forward is case.backward else profile_table(case.backward, places)

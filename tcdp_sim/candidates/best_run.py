@@ -7,15 +7,17 @@ the run at a = e^e. So the profile of the best run at epsilon is at most
 
     E_P Psi(e^epsilon dQ/dP),   Psi(v) = max over x of (f'(B(x)) - f'(x) v)+.
 
-Psi is convex and falls to 0, so it is a sum of terms w (1 - v / t)+, and the bound is the sum of w H(e^epsilon / t). A
-lower end is what one order reveals: outputs with the largest loss of a set of the best test are the best of that set,
-and all outputs outside of it are better. Derived here.
+Psi is convex and falls to 0, so it is a sum of terms w (1 - v / t)+, and the bound is the sum of w H(e^epsilon / t).
+Nor is it larger than the mean number of runs times H(1), as all runs together reveal no more at epsilon = 0. A lower
+end is what one order reveals: outputs with the largest loss of a set of the best test are the best of that set, and all
+outputs outside of it are better. Derived here.
 """
 
 import numpy as np
 
 from tcdp_sim.candidates.tries import Tries
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import ULP
 
 _BETTER = np.unique(np.concatenate([np.linspace(0, 1, 4001), np.geomspace(1e-12, 1, 8001)]))
 _RANKS = 1 - _BETTER[::-1]
@@ -34,7 +36,11 @@ def best_profile(tries: Tries, places: Floats, high: Floats, epsilons: Floats) -
     """Return upper ends of the profile of the best run at epsilons, from those of a run at places from -e to e."""
     weights, bends = _bends(tries, places, high)
     at = epsilons[:, None] - np.log(bends)
-    return np.minimum((_on_chords(places, high, at) * weights).sum(axis=1) * (1 + _ROUNDING), 1.0)
+    error = _ROUNDING + 8 * ULP * tries.steepness  # f' changes by its steepness times the rounding of a rank
+    found = (_on_chords(places, high, at) * weights).sum(axis=1) * (1 + error)
+    advantage = tries.mean * _on_chords(places, high, np.zeros(1)) * (1 + error)  # of all runs together, or more
+    below = np.exp(np.minimum(epsilons, 0.0))
+    return np.minimum(np.minimum(found, 1 - below + below * advantage), 1.0)
 
 
 def largest_bend(tries: Tries, places: Floats, high: Floats) -> float:

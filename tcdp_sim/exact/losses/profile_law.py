@@ -3,6 +3,7 @@
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
 
 _RELATIVE = 1e-12  # error of a mass, from the second differences of heights
@@ -20,7 +21,7 @@ def profile_law(places: Floats, heights: Floats) -> AtomicLoss:
     slopes = np.append(np.diff(h) / np.diff(a), 0.0)
     mass = np.maximum(np.diff(slopes), 0.0) * a[1:]
     loss, lost = loss[1:], float(h[-1])
-    mass *= max(1.0, (1 - lost) / mass.sum())
+    mass *= max(1.0, (1 - lost) / max(float(mass.sum()), TINY))
     held = mass > 0
     spacing = float((places[-1] - places[0]) / (len(places) - 1))
     slack = 4e-15 * float(np.abs(places).max())
