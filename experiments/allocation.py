@@ -8,7 +8,9 @@ import pandas as pd
 
 from tcdp_sim.accounting import Additive, Ledger, Sampled
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact import allocation_epsilon, allocation_profile
+from tcdp_sim.exact.allocation.ratio_sums import dominated, dominating
+from tcdp_sim.exact.losses.lists import bracket
+from tcdp_sim.exact.losses.questions import Question, delta_question, epsilon_question
 from tcdp_sim.experiments.laws import WEIGHTS
 from tcdp_sim.experiments.ledger.inverse import epsilon_interval
 from tcdp_sim.mechanisms.allocation import Allocation
@@ -26,6 +28,7 @@ LABELS = ("sigma", "steps", "participations", "direction", "trials")
 LOOKS = {"adding": direction_look("forward"), "removing": direction_look("backward")}
 POISSON_LOOK = {"color": GREY, "linestyle": ":", "linewidth": 1.6}
 MOST_PROFILES = 6  # panels of profiles
+_CLOSE, _SMALL = 1e-4, 1e-6  # relative tolerance of an answer, and the least epsilon to which it is relative
 NOTHING = Bounds(np.nan, np.nan, np.nan)
 
 
@@ -33,14 +36,23 @@ NOTHING = Bounds(np.nan, np.nan, np.nan)
 def _delta(mechanism: Allocation) -> Bounds:
     if mechanism.participations > 1:
         return NOTHING
-    return allocation_profile(mechanism.sigma, mechanism.steps, mechanism.epsilon, 1e-2, mechanism.direction)
+    return _ends(mechanism, delta_question(mechanism.epsilon, lambda high: _CLOSE * high))
 
 
 @lru_cache(maxsize=4)
 def _epsilon(mechanism: Allocation) -> Bounds:
     if mechanism.participations > 1 or mechanism.delta is None:
         return NOTHING
-    return allocation_epsilon(mechanism.sigma, mechanism.steps, mechanism.delta, 1e-3, mechanism.direction)
+    return _ends(mechanism, epsilon_question(mechanism.delta, lambda high: _CLOSE * max(high, _SMALL)))
+
+
+def _ends(mechanism: Allocation, question: Question) -> Bounds:
+    """Return the bracket for one direction, from laws that reveal less and more."""
+    low, high = (
+        bracket([(getattr(pair(mechanism.sigma, mechanism.steps), mechanism.direction), 1)], question)[end]
+        for end, pair in enumerate((dominated, dominating))
+    )
+    return Bounds(min(low, high), 0.5 * (low + high), high)
 
 
 def _poisson(mechanism: Allocation) -> Ledger:

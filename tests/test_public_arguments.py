@@ -38,8 +38,10 @@ def old_words(name: str, owner: Any, names: set[str]) -> list[str]:
     old = names & NEW.keys()
     if "p" in names or (isinstance(owner, type) and issubclass(owner, Release | Transform)):
         old -= {"q"}  # the second of two distributions; the true answer of a release
-    if name == "distribution":
-        old -= {"bins"}  # those in which it counts, not those of a histogram
+    if name in ("distribution", "Allocated"):
+        old -= {"bins"}  # those in which it counts, and those of balls in bins: not those of a histogram
+    if name == "TradeoffPoint":
+        old -= {"beta"}  # the type II error
     told = [f"{name}({each}) should be {NEW[each]}" for each in sorted(old)]
     alone = names >= PAIR and name.rpartition(".")[2] not in MAKES_A_GUARANTEE
     return told + [f"{name}(rho, omega) should be guarantee"] * alone

@@ -35,7 +35,7 @@ def exact_value(name, planted):
 
 @cache
 def of_one_step(sigma, steps, delta):
-    return Ledger([Allocated(sigma, steps)], "add_remove").epsilon(delta).upper
+    return Ledger([Allocated(sigma, steps)], "add_remove").epsilon(delta, 1e-5).estimate
 
 
 def laws(name, planted):

@@ -89,9 +89,9 @@ def tcdp_conversion(rho, omega, delta):
 
 
 def allocation(sigma, steps, delta):
-    from tcdp_sim.exact import allocation_epsilon
+    from tcdp_sim.accounting import Allocated, Ledger
 
-    found = allocation_epsilon(sigma, steps, delta)
+    found = Ledger([Allocated(sigma, steps)], "add_remove").epsilon(delta)
     return bracket(found.lower, found.upper)
 
 
