@@ -682,7 +682,9 @@ def sweep(
         computed, or whose trials contradict each other. "any" uses them, and tells of it.
     on_error : str
         "raise" ends the sweep at the first error of the function. "continue" leaves the cells with errors without
-        numbers, and warns.
+        numbers, and warns. "count" takes a trial that fails for missing: one in which a function f(rng, **axes) raises
+        an error, or a number of any function is NaN. All statistics are then those of the other trials, and `errors`
+        and `error_rate` count the failed ones.
     squeeze : bool
         If False, an axis with one value is a dimension of length one, as in `open_results`.
 
@@ -691,14 +693,17 @@ def sweep(
     xarray.Dataset
         One dimension for each axis that has several values. A number `x` has the variables `x` (its mean), `x_mcse`,
         `x_lower`, `x_upper` (a 95% interval), `x_sd`, `x_min`, `x_max`, `x_quantile`, and `x_exact` and `x_bound` if
-        they are given. An event has its probability with an exact interval, and `x_count`.
+        they are given. An event has its probability with an exact interval, and `x_count`. With on_error="count" the
+        failed trials come first: their number `errors`, and `error_rate` with `error_rate_mcse`, `error_rate_lower` and
+        `error_rate_upper`. The attribute `errors` has the first failed trial of each kind as JSON; a folder has
+        them by cell in `errors.csv`.
 
     Raises
     ------
     UserError
         If an argument or a result of the function is not valid.
     Failure
-        If the function raises an error, unless `on_error` is "continue".
+        If the function raises an error, unless `on_error` is "continue", or "count" and the error is one trial's.
 
     Warns
     -----

@@ -27,6 +27,7 @@ or f(rng, **axes), which returns one trial. Keys:
   trials, chunk, seed, quantiles, target_mcse, share, cluster, name, results_dir     as in `tcdp_sim.sweep`
   max_trials            the most trials of a cell under target_mcse
   on_error=continue     an error of the function leaves its cell without numbers, and the others go on
+  on_error=count        an error in a trial makes it missing; the table has the rate of errors, errors.csv the first
   code=any             use stored chunks that another state of tcdp_sim, NumPy, SciPy or a plug-in has computed
   numerics=strict       refuse workers whose elementary functions differ in the last bits
   part=17/1000          compute one part in this process alone; `tcdp-sim finish FOLDER` publishes all parts

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from tcdp_sim.cli import overrides
 from tcdp_sim.core import registry, user_files
 from tcdp_sim.core.errors import UserError, only_keys, suggestion
 from tcdp_sim.core.user_files import VALID
-from tcdp_sim.mechanisms.functions import UserFunction, calling, needs_code, shipped
+from tcdp_sim.mechanisms.functions import UserFunction, calling, failed_trials, needs_code, shipped
 from tcdp_sim.mechanisms.functions.calls import KEPT, name_of
 from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.study.more_trials import with_trials
@@ -119,5 +120,6 @@ def code_of(settings: Settings, place: str | None) -> Iterator[None]:
     function = named(place)
     if identified(function)["source"] != wanted["source"]:
         raise UserError(f"{Path(place).name} is not the function of {settings.folder}: its source differs")
-    with shipped(settings.options, calling(function, settings.options["axes"])):
+    call = replace(calling(function, settings.options["axes"]), counts=failed_trials.counts(wanted))
+    with shipped(settings.options, call):
         yield

@@ -10,11 +10,12 @@ import numpy as np
 
 from tcdp_sim.core.texts import said
 from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.mechanisms.functions.failed_trials import noted
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
 from tcdp_sim.summaries.many_summaries import encoded
-from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
+from tcdp_sim.summaries.problems import ERROR, TRIAL, WARNING, Problem
 from tcdp_sim.summaries.summary import summarise
 
 Found = TypeVar("Found")
@@ -82,14 +83,15 @@ class Gathered:
 
 
 def caught(cell: str, chunk: int, work: Callable[[], Found]) -> tuple[Found | None, Problems]:
-    """Return the result of some work on a chunk, None after an error, with its error and its warnings."""
-    with warnings.catch_warnings(record=True) as noticed:
+    """Return the result of some work on a chunk, None after an error, with its error, failed trials and warnings."""
+    with warnings.catch_warnings(record=True) as noticed, noted() as failed:
         warnings.simplefilter("always")
         try:
             found: Found | None = work()
             errors: Problems = ()
         except Exception as problem:  # a mechanism may raise anything
             found, errors = None, (Problem(cell, chunk, ERROR, _named(problem), traceback.format_exc()),)
+    errors += tuple(Problem(cell, chunk, TRIAL, *one) for one in failed.items())
     if not noticed:
         return found, errors
     each = {(_named(w.message), f"{w.filename}, line {w.lineno}"): None for w in noticed}  # each once, in order

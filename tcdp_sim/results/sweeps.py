@@ -10,6 +10,7 @@ import xarray as xr
 
 from tcdp_sim.mechanisms.base import Observable
 from tcdp_sim.mechanisms.functions import at
+from tcdp_sim.mechanisms.functions.failed_trials import ERRORS, FAILED
 from tcdp_sim.store import columns, table
 from tcdp_sim.study.sweeps import CELLS, label
 from tcdp_sim.summaries.bins import MIXED, keys_between, places_within
@@ -55,7 +56,8 @@ def _listed(
 def of_run(flat: xr.Dataset) -> xr.Dataset:
     """Return the loaded cells of a published sweep as `tcdp_sim.sweep` returns them."""
     named = flat.drop_vars([name for name in flat.data_vars if str(name).endswith("_histogram_bins")])
-    data = shown(columns_of(named), columns.QUANTILES.tolist(), _observables(flat))
+    counted = flat.attrs.get("on_error") == "count"
+    data = shown(columns_of(named), columns.QUANTILES.tolist(), _observables(flat), counted)
     events = [name.removesuffix(columns.COUNT) for name in data if name.endswith(columns.COUNT)]
     found = labelled(in_order(data, [*_observables(flat), *events]), points_of(flat), flat.attrs)
     return found.assign_coords(quantile=flat["quantile"].values) if "quantile" in found.dims else found
@@ -89,24 +91,27 @@ def points_of(flat: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def shown(
-    data: Columns, levels: Sequence[float], names: Sequence[str] | None = None
+    data: Columns, levels: Sequence[float], names: Sequence[str] | None = None, counted: bool = False
 ) -> dict[str, tuple[Any, Any, Any]]:
     """Return the columns of a result: means under the names of their numbers, quantiles of the given levels.
 
     The bins of histograms are left out, because the cells have different ones. The means of batches are left out, which
-    only serve comparisons of cells. `names` are the observables if the data lack them.
+    only serve comparisons of cells. `names` are the observables if the data lack them. `counted` says whether
+    failed trials are counted.
     """
     names = columns.observables(data) if names is None else names
     if tuple(levels) != tuple(columns.QUANTILES):
         data = dict(data) | {name: value for one in names for name, value in _quantiles(data, one, levels)}
     renamed = {columns.mean(name) + end: name + end for name in names for end in OF_A_MEAN}
+    renamed |= {FAILED + columns.COUNT: ERRORS} if counted else {}
     kept = {name: value for name, value in data.items() if not _is_inner(name, value[0], names) and np.size(value[1])}
     return {renamed.get(name, name): value for name, value in kept.items()}
 
 
 def in_order(data: Columns, numbers: Iterable[str]) -> dict[str, tuple[Any, Any, Any]]:
-    """Return the columns of a result, number by number; columns of no number come first."""
-    order = (number + ending for number in numbers for ending in OF_A_NUMBER)
+    """Return the columns of a result, number by number; columns of no number come first, then the rate of errors."""
+    first = [FAILED] if ERRORS in data else []
+    order = dict.fromkeys(number + ending for number in (*first, *numbers) for ending in OF_A_NUMBER)
     places = {name: place for place, name in enumerate(order)}
     return dict(sorted(data.items(), key=lambda column: places.get(column[0], -1)))
 

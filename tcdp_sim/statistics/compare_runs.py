@@ -101,8 +101,15 @@ def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
         yield from _quantiles(here, there, name, rows)
     for name in _proportions(here, there):
         values, hits = _pair(here, there, name, rows), _pair(here, there, name + columns.COUNT, rows)
+        of = [n - k for n, k in zip(trials, _failed(here, there, name, rows))]
         use = np.isfinite(values).all(axis=0) & _same_threshold(here, there, name, rows)
-        yield _kept(rows[use], name, *(v[use] for v in values), *_shares(hits, trials, use))
+        yield _kept(rows[use], name, *(v[use] for v in values), *_shares(hits, of, use))
+
+
+def _failed(here, there, name, rows):
+    """Return the trials of both runs that failed and so count in no other frequency, 0 if they are not counted."""
+    counting = all(run.attrs.get("on_error") == "count" for run in (here, there))
+    return _pair(here, there, columns.FAILED + columns.COUNT, rows) if counting and name != columns.FAILED else (0, 0)
 
 
 def _quantiles(here, there, name, rows) -> Iterator[tuple[pd.DataFrame, int]]:

@@ -21,6 +21,7 @@ KNOWN = "exact"  # the attribute of an estimate with the names of its exact valu
 NOT_KNOWN = "not known: "  # before the reason in this attribute
 UNDECLARED = "none is declared"  # the reason where an experiment gives none
 PILOT = "pilot_trials"  # trials that have chosen the number of trials, where a target asks for a standard error
+FAILED = "error_rate"  # the event of failed trials, where a sweep counts them (`mechanisms.functions.failed_trials`)
 COUNT = "_count"  # trials in which the event of a proportion happened
 INTERVAL = ("", MCSE, LOWER, UPPER)  # the variables of a simulated number
 WITH_EXACT = (*INTERVAL, EXACT)

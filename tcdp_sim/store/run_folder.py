@@ -7,6 +7,7 @@
       snapshots/<digest>  immutable zarr v3 trees, named by the digest of their bytes
       results.zarr        a link to the newest of them, switched by rename
       problems.csv        errors and warnings of the chunks of the latest run
+      errors.csv          the first failed trials of a sweep that counts them
       certificate.json    hashes of the published results and their inputs
       published.json      inputs of the published results, so that they need not be published again
       drawn.json          inputs and files of the figures, so that current ones need not be drawn again
@@ -41,7 +42,7 @@ from tcdp_sim.store.journal import CHUNK, HEAD, PROBLEM, WORKER
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of, pooled
 from tcdp_sim.summaries.many_summaries import Names, Summaries, together
-from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
+from tcdp_sim.summaries.problems import ERROR, FAILED_TRIALS, TRIAL, WARNING, Problem
 from tcdp_sim.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -165,7 +166,8 @@ class Run:
 
     def _begin_anew(self) -> None:
         """Remove the files of a run without records. Call it only under the lock."""
-        for path in [*(self.folder / "journal").glob("*.seg"), self.folder / "problems.csv", self.folder / PROVENANCE]:
+        others = [self.folder / name for name in ("problems.csv", FAILED_TRIALS, PROVENANCE)]
+        for path in [*(self.folder / "journal").glob("*.seg"), *others]:
             path.unlink(missing_ok=True)
         _write(self.folder / "run.json", self.identity)
         self._read()
@@ -377,8 +379,8 @@ def _problem(entry: Mapping[str, Any]) -> Problem:
     texts = (one.cell, one.kind, one.message, one.where)
     if not all(isinstance(text, str) for text in texts) or type(one.chunk) is not int:
         raise TypeError("a problem is told in words")
-    if one.kind not in (ERROR, WARNING):
-        raise ValueError("a problem is an error or a warning")
+    if one.kind not in (ERROR, TRIAL, WARNING):
+        raise ValueError("a problem is an error, a failed trial or a warning")
     return one
 
 

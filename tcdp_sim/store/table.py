@@ -208,7 +208,7 @@ def estimates(mechanism, built, summaries, every: bool = True):
     for name, meaning in mechanism.events.items():
         if not every and name not in there:
             continue
-        hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
+        hits = [_hits(mechanism, name, s.events, s.trials) if s and name in s.events else None for s in summaries]
         data |= _proportions(name, "cell", f"P[{meaning}]", hits)
     return data
 
@@ -224,9 +224,26 @@ def estimates_of_rows(mechanism, rows: Mapping[str, batch.Rows], hits: Mapping[s
         data |= _quantile_variables(name, about, row.quantiles)
         data |= _histogram_variables(name, about, row.keys, row.counts, row.atoms, row.bins)
     for name, meaning in mechanism.events.items():
-        table = batch.proportions(hits[name], trials)
+        table = _frequencies(mechanism, name, hits, trials)
         data |= _proportion_variables(name, "cell", f"P[{meaning}]", table, hits[name])
     return data
+
+
+def _hits(mechanism, name, events, trials):
+    """Return how often an event has happened in how many trials, None in no trial; failed trials are missing."""
+    missing = getattr(mechanism, "missing", "")
+    there = trials - events[missing] if missing and name != missing else trials
+    return (events[name], there) if there else None
+
+
+def _frequencies(mechanism, name, hits, trials):
+    """Return the estimates of an event's probability, shape (4, cells), as `_proportions` does."""
+    missing = getattr(mechanism, "missing", "")
+    if not missing or name == missing or not hits[missing].any():
+        return batch.proportions(hits[name], trials)
+    found = [_hits(mechanism, name, {name: int(n), missing: int(lost)}, trials)
+             for n, lost in zip(hits[name], hits[missing])]  # fmt: skip
+    return np.array([proportion(*hit) if hit else _NAN4 for hit in found], dtype=float).reshape(-1, 4).T
 
 
 def batch_means(mechanism, summaries):

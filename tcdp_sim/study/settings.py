@@ -110,7 +110,7 @@ class Settings(_Part):
     invalid: Literal["refuse", "skip"]
     numerics: Literal["warn", "strict"]
     code: Literal["same", "any"]
-    on_error: Literal["raise", "continue"]
+    on_error: Literal["raise", "continue", "count"]
     part: Annotated[str | None, BeforeValidator(_part)] = None
     losses: bool = Field(True, description="true or false")
     figures: Annotated[FigureOptions, BeforeValidator(figure_options)] = FigureOptions()
@@ -164,6 +164,8 @@ class Settings(_Part):
         if self.target_mcse and self.max_trials < self.trials:
             valid = f"valid: at least trials = {self.trials}"
             raise UserError(f"max_trials = {self.max_trials} is not valid with target_mcse; {valid}", "max_trials")
+        if self.on_error == "count":
+            _check_counting(self)
         for group in groups.CHOSEN:
             chosen = self.experiment.name if group == "experiment" else getattr(self, group).get("name")
             if group != "data" and chosen != groups.KEPT.get(group):  # users may name their data
@@ -172,6 +174,16 @@ class Settings(_Part):
         cluster = self.cluster["name"]
         only_keys("cluster", self.cluster, {"name": 0, "workers": 0, **groups.named("cluster", cluster)})
         return self
+
+
+def _check_counting(s: Settings) -> None:
+    """Raise UserError for a study whose failed trials cannot be counted."""
+    if "function" not in s.mechanism:
+        valid = "valid: raise, continue (count is for sweeps over a function)"
+        raise UserError(f"on_error = 'count' is not valid for a study of mechanisms; {valid}", "on_error")
+    if s.share:
+        why = "after a failed trial the cells meet different random numbers"
+        raise UserError(f"on_error = 'count' is not valid with share: {why}", "on_error")
 
 
 KEYS = tuple(Settings.model_fields)

@@ -13,7 +13,7 @@ from typing import Any
 
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms.functions import NAME, UserFunction, law_of, point_text
+from tcdp_sim.mechanisms.functions import NAME, UserFunction, failed_trials, law_of, point_text
 from tcdp_sim.study.cells import NO_COUNTS, Plan, canonical, cell_id
 from tcdp_sim.study.packed_cells import Cell, Cells, Packer
 from tcdp_sim.study.points import KEYWORDS, LOG10, Point, points
@@ -170,7 +170,8 @@ def attributes(settings: Settings) -> dict[str, str]:
     about = {key: settings.options[key] for key in ("ranges", "draws") if key in settings.options}
     texts = {key: json.dumps(value, sort_keys=True) for key, value in about.items()}
     listed = {CELLS: "true"} if lists_cells(blocks(settings.sweep, settings.also).values()) else {}
-    return {"function": f"{function['module']}:{function['name']}"} | texts | listed
+    counting = {"on_error": "count"} if failed_trials.counts(function) else {}
+    return {"function": f"{function['module']}:{function['name']}"} | texts | listed | counting
 
 
 def lists_cells(named: Iterable[Mapping[str, Any]]) -> bool:

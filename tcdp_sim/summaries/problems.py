@@ -1,15 +1,19 @@
 """Errors and warnings of simulated chunks, as data: stored with their chunk, and listed at the end of the run."""
 
 import csv
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from tcdp_sim.core import texts
 from tcdp_sim.core.texts import shortened as shortened
 
 ERROR, WARNING = "error", "warning"
+TRIAL = "trial"  # the first failed trial of each kind in a chunk; `where` has the trial as JSON
 MOST_LISTED = 5
+FAILED_TRIALS = "errors.csv"
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,12 @@ class Problem:
 
 
 def of_chunks(problems: Iterable[Problem], wanted: Mapping[str, int], has) -> list[Problem]:
-    """Return the problems that concern a run: errors of chunks it lacks, and warnings of chunks it has.
+    """Return the problems that concern a run: errors of chunks it lacks, and others of chunks it has.
 
     `wanted` is the number of chunks of each cell id, and has(cell id, chunk) is True for a finished chunk.
     """
     of_wanted = (one for one in problems if one.chunk < wanted.get(one.cell, 0))
-    relevant = [one for one in of_wanted if has(one.cell, one.chunk) == (one.kind == WARNING)]
+    relevant = [one for one in of_wanted if has(one.cell, one.chunk) == (one.kind != ERROR)]
     return sorted(relevant, key=lambda one: (one.kind, one.cell, one.chunk, one.message, one.where))
 
 
@@ -48,7 +52,7 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path | None,
     `where` gives the coordinates of each cell id. If `path` is None, nothing is written.
     """
     if path is not None:
-        _write(problems, where, path)
+        _write([one for one in problems if one.kind != TRIAL], where, path)
     all_of_them = f"; all, with where they come from: {path}" if path else ", such as"
     for kind in (ERROR, WARNING):
         of_kind = [one for one in problems if one.kind == kind]
@@ -58,6 +62,36 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path | None,
         for one in of_kind[:MOST_LISTED]:
             place = f"cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')})"
             say(f"  {kind} in {place}: {shortened(one.message)}")
+
+
+def first_failed_trials(problems: Iterable[Problem], order: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return the first failed trial of each cell and kind, by cell, chunk and trial.
+
+    `order` gives the place of each cell id. A trial has the keys cell, chunk, trial, error and state, which is that of
+    the generator.
+    """
+    found = [{"cell": one.cell, "chunk": one.chunk, "error": one.message} | json.loads(one.where)
+             for one in problems if one.kind == TRIAL]  # fmt: skip
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in sorted(found, key=lambda one: (order[one["cell"]], one["chunk"], one["trial"], one["error"])):
+        first.setdefault((one["cell"], one["error"]), one)
+    return list(first.values())
+
+
+def write_failed_trials(
+    problems: Iterable[Problem], where: Mapping[str, str], order: Mapping[str, int], path: Path
+) -> None:
+    """Write the first failed trial of each cell and kind to a CSV; remove the file if there is none."""
+    found = first_failed_trials(problems, order)
+    if not found:
+        path.unlink(missing_ok=True)
+        return
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ["coordinates", "cell", "chunk", "trial", "error", "state"])
+        writer.writeheader()
+        for one in found:
+            row = {"coordinates": where.get(one["cell"], ""), **one, "state": json.dumps(one["state"])}
+            writer.writerow({name: texts.cell(value) for name, value in row.items()})
 
 
 def _write(problems: list[Problem], where: Mapping[str, str], path: Path) -> None:

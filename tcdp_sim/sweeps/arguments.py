@@ -12,7 +12,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, only_keys, scalar, suggestion, whole
 from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.core.user_files import home_of
-from tcdp_sim.mechanisms.functions import Call, UserFunction, calling, listed
+from tcdp_sim.mechanisms.functions import Call, UserFunction, calling, failed_trials, listed
 from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.store.columns import QUANTILES
@@ -79,6 +79,8 @@ class Sweep:
         """Return the sweep with the names that a trial yields. Raises UserError if an argument names another one."""
         names = (*observables, *events)
         blocks.check_derived_names(self.options["axes"], (*observables,), (*events,))
+        if self.call.counts and failed_trials.ERRORS in self.options["axes"]:
+            raise UserError(f"axis {failed_trials.ERRORS}: on_error='count' has this name for a number; rename it")
         for key in ("exact", "bound", "units"):
             for name in getattr(self, key):
                 if name not in names:
@@ -89,6 +91,9 @@ class Sweep:
         for name, wanted in (self.settings.target_mcse or {}).items():
             if name not in names:
                 raise UserError(f"target_mcse: {_unknown(name, self.call.function, names)}")
+            if self.call.counts and name in events and name != failed_trials.FAILED:
+                valid = ", ".join([failed_trials.FAILED, *observables])
+                raise UserError(f"target_mcse: {name} is an event; valid with on_error='count': {valid}")
             reference_arguments.check_target(name, wanted)
         return self.having(observables={name: self.units.get(name, "1") for name in observables}, events=[*events])
 
@@ -130,10 +135,11 @@ def checked(
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
     named = sweeps.axes_of(sweeps.blocks(sweep, further).values(), calling_axes(function))
-    call = calling(function, named)
+    call = replace(calling(function, named), counts=on_error == "count")
     blocks.check_names(named, name is not None)
     defaults = _defaults(call, named)
     points, known = blocks.points_of(sweep, further, named, defaults), identified(function)
+    known |= {failed_trials.ERRORS: failed_trials.COUNTED} if call.counts else {}
     folder = None if name is None else _folder(results_dir, name)
     wide = reference_arguments.ranges(ranges)
     options = {"function": known, "axes": named, "defaults": defaults, "observables": {}, "events": []}

@@ -12,6 +12,7 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.exits import ended
 from tcdp_sim.mechanisms.functions import Call, point_text
 from tcdp_sim.mechanisms.functions.calls import place
+from tcdp_sim.mechanisms.functions.failed_trials import FAILED
 from tcdp_sim.mechanisms.functions.returned import WrongResult, short
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
@@ -150,13 +151,17 @@ def compared(sweep: Sweep, data: Columns, points: Sequence[Point]) -> tuple[int,
 
 def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
     """Yield the columns that `contradictions.find` reads."""
-    yield "trials", data["trials"][1]
+    failed = np.asarray(data[FAILED + columns.COUNT][1]) if sweep.call.counts else 0
+    yield "trials", np.asarray(data["trials"][1]) - failed
     for name in dict.fromkeys([*sweep.exact, *sweep.bound]):
         known = quantity(sweep, name)
         simulated, mcse, lower, upper = (data[known + end][1] for end in columns.INTERVAL)
         others = {"_mcse": mcse, "_lower": lower, "_upper": upper}
         if name in sweep.options["observables"]:
-            others |= {"_skewness": skewness(data, name), "_nonfinite": data[name + columns.NONFINITE][1]}
+            others |= {
+                "_skewness": skewness(data, name),
+                "_nonfinite": np.asarray(data[name + columns.NONFINITE][1]) - failed,
+            }
         for label, ending in ((name, columns.EXACT), (name + contradictions.WITHIN_BOUND, columns.BOUND)):
             if known + ending in data:
                 exact = data[known + ending][1]

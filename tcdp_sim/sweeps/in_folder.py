@@ -1,9 +1,10 @@
 """A sweep that is kept in a folder, as a run like any other."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import xarray as xr
 
@@ -13,6 +14,7 @@ from tcdp_sim.engine import parts
 from tcdp_sim.engine.numerics_mismatch import check_code, function_of
 from tcdp_sim.engine.run import cannot_write, execute
 from tcdp_sim.engine.shown import Shown, disagreeing
+from tcdp_sim.engine.user_function_task import Carried
 from tcdp_sim.mechanisms.functions import at, shipped
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.results.open import open_cells, with_provenance
@@ -23,14 +25,18 @@ from tcdp_sim.store.run_folder import Run, is_started, open_run
 from tcdp_sim.study.parts import parsed
 from tcdp_sim.study.settings import settings
 from tcdp_sim.study.study import Study, prepare
-from tcdp_sim.summaries.problems import ERROR
-from tcdp_sim.sweeps import exact, pilot, stale_chunks
+from tcdp_sim.summaries.problems import ERROR, first_failed_trials
+from tcdp_sim.sweeps import exact, failed_trials, pilot, stale_chunks
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.shown import carried
 
 NO_IDENTITY = "cannot be identified (no name or source, or it carries more than plain data): nothing is resumed"
 NOT_REPEATED = "gives numbers that do not follow from its generator: nothing is resumed"
 OTHER = "the stored chunks in this folder are of another source of this function: none of them is used"
+OTHER_ON_ERROR = (
+    "the stored chunks in this folder are of another on_error: on_error=count has chunks of its own, and none of them "
+    "is used"
+)
 CHANGED = (
     "the function draws other numbers than before although its source is the same (its environment, a file or a "
     "library has changed): its stored chunks are discarded"
@@ -66,10 +72,29 @@ def run(sweep: Sweep, repeats: bool, tell: Tell) -> tuple[xr.Dataset, str]:
     return flat, f"{left}, the first: {_first_error(study)}" if failed else ""
 
 
+def first_errors(sweep: Sweep) -> dict[str, str]:
+    """Return the attribute with the first failed trials of a sweep in a folder."""
+    if not sweep.call.counts:
+        return {}
+    study = prepare(sweep.settings)
+    order = {cell: place for place, cell in enumerate(study.plan.laws.ids())}
+    s = sweep.settings
+    most = -(-s.max_trials // s.chunk) if s.target_mcse else s.chunks
+    own = [one for one in open_run(study).problems if one.cell in order and one.chunk < most]
+    found = first_failed_trials(own, order)
+    places = {one["cell"]: order[one["cell"]] for one in found}
+    points = list(sweep.points.values())
+    return failed_trials.attribute(sweep, found, {cell: points[at_row] for cell, at_row in places.items()})
+
+
 def _named_after_cell(study: Study, problem: Failure) -> Exception:
     """Return the failure of a run as the error of its first chunk with one, which names the cell."""
     first = "" if isinstance(problem, pilot.Raised) else _first_error(study)  # an exact value names its cell itself
-    kept = f"finished chunks are kept in {study.folder}: the same call goes on, on_error=continue with other cells"
+    form = study.simulated.call.form if isinstance(study.simulated, Carried) else ""
+    more = ", and on_error=count takes failed trials for missing" if form == "one" else ""
+    kept = (
+        f"finished chunks are kept in {study.folder}: the same call goes on, on_error=continue with other cells{more}"
+    )
     return pilot.Raised(f"{first}; {kept}") if first else problem
 
 
@@ -143,13 +168,19 @@ def study_of(sweep: Sweep) -> Study:
 def _told_of_others(study: Study, run: Run, sweep: Sweep) -> Iterator[str]:
     """Yield a line if the stored chunks are of another source, or are not what the function gives now."""
     if all(function_of(head) != sweep.function for head in run.heads):
-        yield OTHER
+        yield OTHER_ON_ERROR if any(_alike(function_of(head), sweep.function) for head in run.heads) else OTHER
         return
     check_code(study.settings, run.heads, _later, str(study.folder))  # before anything is discarded
     if _disagreeing(run, sweep):
         yield CHANGED
         stale_chunks.forget(run, sweep.function)
         exact_records.forget(study.folder)  # their functions may read the same
+
+
+def _alike(one: Any, other: Mapping[str, Any]) -> bool:
+    """Return True for functions that differ by nothing but whether failed trials are counted."""
+    theirs = dict(one) if isinstance(one, Mapping) else {}
+    return all(theirs.get(key) == other[key] for key in ("module", "name", "source"))
 
 
 def _later(line: str) -> None:
@@ -164,7 +195,7 @@ def _disagreeing(run: Run, sweep: Sweep) -> bool:
             with warnings.catch_warnings(action="ignore"):  # the simulation itself repeats them
                 return each.repeats(sweep.call)
         except Exception as problem:  # nothing is discarded for it: a file may be back soon
-            if sweep.settings.on_error == "raise":
+            if sweep.settings.on_error != "continue":
                 raise pilot.told(place(each.point), problem) from problem
             return True
 

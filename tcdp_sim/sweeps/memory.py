@@ -32,7 +32,7 @@ from tcdp_sim.study import sweeps
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
-from tcdp_sim.summaries.problems import ERROR
+from tcdp_sim.summaries.problems import ERROR, TRIAL, Problem
 from tcdp_sim.summaries.summary import Summary
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.pilot import Raised, called, of_chunk
@@ -43,16 +43,25 @@ LineOf = Callable[[Tally], AbstractContextManager[Any]]
 Points = Mapping[str, Point]  # those of consecutive cells, by text
 BLOCK = 1024  # cells in a block
 PATIENCE = 1.0  # seconds before a sweep in this process shows its progress
+OPTIONS = (
+    "on_error='continue' returns the other cells; on_error='count' takes failed trials of a function of one trial for "
+    "missing, and counts them"
+)
 SOON = 1.0  # seconds of the longest task in this process that is drawn again for its traceback
 
 
 @dataclass
 class Problems:
-    """What a sweep does about errors and warnings of its function. `failed` has a line for each cell with an error."""
+    """What a sweep does about errors and warnings of its function. `failed` has a line for each cell with an error.
+
+    `trials` has the first failed trial of each cell and kind, and `cells` the points of their cells by id.
+    """
 
     sweep: Sweep
     tell: Tell
     failed: dict[str, str] = field(default_factory=dict)
+    trials: dict[tuple[str, str], Problem] = field(default_factory=dict)
+    cells: dict[str, Point] = field(default_factory=dict)
     warned: set[str] = field(default_factory=set)
 
     def heed(self, record: Record, point: Point, again: bool) -> None:
@@ -63,12 +72,18 @@ class Problems:
         for problem in record.problems:
             if problem.kind == ERROR:
                 error = of_chunk(problem.message, point)
-                if self.sweep.settings.on_error == "raise":
+                if self.sweep.settings.on_error != "continue":
                     cause = _cause(self.sweep, record, point) if again else None
-                    if cause is None and isinstance(error, Raised):
-                        error.add_note(printable(problem.where, keep="\n"))
+                    if isinstance(error, Raised):
+                        where = "" if cause else printable(problem.where, keep="\n")
+                        error.add_note(f"{where}{OPTIONS}")
                     raise error from cause
                 self.failed.setdefault(record.cell, str(error))
+            elif problem.kind == TRIAL:
+                known = self.trials.setdefault((record.cell, problem.message), problem)
+                if problem.chunk < known.chunk:  # chunks come in any order
+                    self.trials[record.cell, problem.message] = problem
+                self.cells[record.cell] = point
             elif problem.message not in self.warned:
                 self.warned.add(problem.message)
                 self.tell(f"warning: {place(point)}{problem.message}")
@@ -163,7 +178,7 @@ def _together(sweep: Sweep, points: Points, line: ProgressLine) -> Columns | Non
                 line.advance(1)
     except Exception:  # a function may raise anything
         return None
-    if noticed:
+    if noticed or (sweep.kind.missing and hits[sweep.kind.missing].any()):
         return None
     rows = {name: batch.rows_of(array, columns.QUANTILES) for name, array in numbers.items()}
     usual = {name: found for name, found in rows.items() if found is not None}

@@ -10,6 +10,7 @@ from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.streams import generator
 from tcdp_sim.core.texts import printable, said, shortened
 from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.mechanisms.functions import failed_trials
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.store import columns
@@ -142,14 +143,22 @@ def looks_random(values: np.ndarray) -> bool:
 
 
 def _first(sweep: Sweep) -> tuple[Point, Draws]:
-    """Return the first point and some trials of it; with on_error=continue, the first point that has no error."""
+    """Return the first point and some trials of it; with on_error=continue, the first point that has no error.
+
+    With on_error=count, it is the first point with a trial that has not failed.
+    """
     problems: list[Exception] = []
     for point in sweep.points.values():
         try:
-            return point, _drawn(sweep, point)
+            with failed_trials.noted() as failed:
+                found = _drawn(sweep, point)
+            if found.keys() != {failed_trials.FAILED}:
+                return point, found
+            first = in_a_line(next(iter(failed)))
+            problems.append(Raised(f"{place(point)}{first}; all trials of all pilots failed like this"))
         except (UserError, Failure) as problem:
             problems.append(problem)
-            if sweep.settings.on_error == "raise":
+            if sweep.settings.on_error != "continue":
                 break
     raise problems[0]
 

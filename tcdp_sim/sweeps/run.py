@@ -12,11 +12,14 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import clusters, parts
+from tcdp_sim.mechanisms.functions import point_text
 from tcdp_sim.mechanisms.functions.calls import name_of, place
+from tcdp_sim.mechanisms.functions.failed_trials import FAILED
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
 from tcdp_sim.study import study, sweeps
-from tcdp_sim.sweeps import exact, in_folder, memory, pilot
+from tcdp_sim.summaries.problems import first_failed_trials
+from tcdp_sim.sweeps import exact, failed_trials, in_folder, memory, pilot
 from tcdp_sim.sweeps.arguments import Sweep
 
 OTHER_GENERATOR = (
@@ -52,7 +55,7 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
         if failed:
             warnings.warn(failed, stacklevel=3)  # the caller of tcdp_sim.sweep
         data, points = results.columns_of(flat.load()), list(sweep.points.values())
-        return _labelled(sweep, data, points, flat.attrs | attributes(sweep), tell)
+        return _labelled(sweep, data, points, flat.attrs | attributes(sweep) | in_folder.first_errors(sweep), tell)
     for line in study.rounded(sweep.settings):
         tell(line)
     return in_memory(sweep, tell)
@@ -92,7 +95,14 @@ def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     if failed := problems.failed:
         left = f"errors left {len(failed)} of {len(points)} cells without numbers"
         warnings.warn(f"{left}, the first: {next(iter(failed.values()))}", stacklevel=4)
-    return _labelled(sweep, data, points, attributes(sweep), tell)
+    return _labelled(sweep, data, points, attributes(sweep) | _first_errors(sweep, problems), tell)
+
+
+def _first_errors(sweep: Sweep, problems: memory.Problems) -> dict[str, str]:
+    """Return the attribute with the first failed trials of a sweep in memory."""
+    order = {point_text(point): place for place, point in enumerate(sweep.points.values())}
+    places = {cell: order[point_text(point)] for cell, point in problems.cells.items()}
+    return failed_trials.attribute(sweep, first_failed_trials(problems.trials.values(), places), problems.cells)
 
 
 def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> tuple[xr.Dataset, int, str]:
@@ -100,7 +110,7 @@ def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> t
     _tell_of_lost(sweep, data, points, tell)
     contradicted, line = exact.compared(sweep, data, points)
     names = (*sweep.options["observables"], *sweep.options["events"])
-    ordered = results.in_order(results.shown(data, sweep.levels), names)
+    ordered = results.in_order(results.shown(data, sweep.levels, counted=sweep.call.counts), names)
     found = results.labelled(ordered, points, about)
     return found.assign_coords(quantile=list(sweep.levels)) if "quantile" in found.dims else found, contradicted, line
 
@@ -118,9 +128,15 @@ def _check_ranges(sweep: Sweep, data: Any, points: Any) -> None:
 
 def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
     """Print a line about trials that are NaN or infinite, which no mean contains."""
+    trials = np.asarray(data["trials"][1])
+    failed = np.asarray(data[FAILED + columns.COUNT][1]) if sweep.call.counts else np.zeros_like(trials)
+    if failed.any():
+        worst = int(np.argmax(failed / np.maximum(trials, 1)))
+        example = f"{place(points[worst])}{failed[worst]:,} of {trials[worst]:,}"
+        tell(f"trials of {np.count_nonzero(failed)} of {len(failed)} cells failed and are in no mean: {example}")
     rest = "cells are NaN or infinite, and no mean has them"
     for name in sweep.options["observables"]:
-        lost, trials = np.asarray(data[name + columns.NONFINITE][1]), np.asarray(data["trials"][1])
+        lost = np.asarray(data[name + columns.NONFINITE][1]) - failed
         if lost.any():
             worst = int(np.argmax(lost / trials))
             example = f"{place(points[worst])}{lost[worst]:,} of {trials[worst]:,}"

@@ -21,6 +21,7 @@ from tcdp_sim.core.exits import ended
 from tcdp_sim.core.sources import NOTHING, Sources, sources_of
 from tcdp_sim.core.texts import shortened, show
 from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.mechanisms.functions import failed_trials
 from tcdp_sim.mechanisms.functions.returned import WrongResult, checked, kind, short, together
 
 TRIALS = "trials"
@@ -47,6 +48,7 @@ class Call:
     - `known`: all axes that it takes, None if it takes any.
     - `names`: the axes that it is given.
     - `sources`: the user's modules that it can reach, which go to workers with it.
+    - `counts`: True if failed trials are missing and counted (see `failed_trials`).
     """
 
     function: Callable[..., Any]
@@ -56,10 +58,11 @@ class Call:
     known: tuple[str, ...] | None
     names: tuple[str, ...] = ()
     sources: Sources = NOTHING
+    counts: bool = False
 
     def __reduce__(self) -> Any:
         """Send the user's sources first: a worker imports nothing of the user's from its own disk."""
-        rest = (self.function, self.form, dict(self.defaults), self.needed, self.known, self.names)
+        rest = (self.function, self.form, dict(self.defaults), self.needed, self.known, self.names, self.counts)
         return _with_sources, (self.sources, *rest)
 
     def __call__(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
@@ -70,10 +73,17 @@ class Call:
             raise ended(stop, name_of(self.function), place(point)) from stop
 
     def _trials(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
-        if self.form == "all":
-            return checked(self.function(rng, trials=trials, **point), trials)
+        if self.form == "one" and self.counts:
+            return failed_trials.one_by_one(self.function, rng, trials, point)
         if self.form == "one":
             return together([self.function(rng, **point) for _ in range(trials)])
+        before = rng.bit_generator.state if self.counts else {}
+        found = self._at_once(rng, trials, point)
+        return failed_trials.without_nan(found, before) if self.counts else found
+
+    def _at_once(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
+        if self.form == "all":
+            return checked(self.function(rng, trials=trials, **point), trials)
         made = self.function(**point)
         if not callable(getattr(made, "simulate", None)):
             name = name_of(self.function)
@@ -107,8 +117,8 @@ def calling(function: Any, axes: Iterable[str]) -> Call:
 
 def _with_sources(sources: Sources, function: Any, form: Form, *rest: Any) -> Call:
     """Return a call that has arrived, after its sources."""
-    defaults, needed, known, names = rest
-    return Call(function, form, defaults, needed, known, names, sources)
+    defaults, needed, known, names, counts = rest
+    return Call(function, form, defaults, needed, known, names, sources, counts)
 
 
 def name_of(function: Any) -> str:

@@ -20,6 +20,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.functions.calls import Call
+from tcdp_sim.mechanisms.functions.failed_trials import FAILED, counts
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.privacy import Guarantee
 
@@ -34,6 +35,7 @@ class UserFunction(Mechanism):
 
     `function`: its module, its name and the digest of its source; the digest is None if it cannot be identified.
     `point`: the value of each axis.
+    `missing`: the event of trials that have failed and count in nothing else, "" if failed trials are not counted.
     """
 
     function: Mapping[str, Any]
@@ -47,17 +49,19 @@ class UserFunction(Mechanism):
     observables = MappingProxyType({})
     events = MappingProxyType({})
     neighbours = ""
+    missing = ""
 
     @classmethod
     def of(cls, options: Options) -> "type[UserFunction]":
         """Return the class with the axes and observables that a study's options declare."""
-        ranges = options.get("ranges", {})
+        ranges, missing = options.get("ranges", {}), FAILED if counts(options["function"]) else ""
         declaring = {
             "axes": declared(*(Axis(name, "axis of the function", kind="plain") for name in options["axes"])),
             "observables": {
                 name: Observable(unit, name, *ranges.get(name, ())) for name, unit in options["observables"].items()
             },
-            "events": {name: name for name in options["events"]},
+            "events": {name: "a trial fails" if name == missing else name for name in options["events"]},
+            "missing": missing,
         }
         return type("UserFunction", (cls,), declaring)
 
@@ -90,6 +94,10 @@ class UserFunction(Mechanism):
     @classmethod
     def fitting(cls, values: Draws) -> Draws:
         """Return the trials of a cell. Raises WrongResult unless the first cell has the same names and kinds."""
+        if cls.missing and values.keys() == {cls.missing}:  # all trials have failed
+            failed = values[cls.missing]
+            values = {name: np.full(len(failed), np.nan) for name in cls.observables}
+            values |= {name: np.zeros(len(failed), bool) for name in cls.events} | {cls.missing: failed}
         for name, array in values.items():
             if name not in (cls.events if array.dtype == bool else cls.observables):
                 raise WrongResult(f"{name} is {_kind(array.dtype == bool)}, and the first cell has {cls.yields()}")
@@ -170,4 +178,4 @@ def is_here(function: Mapping[str, Any]) -> bool:
 
 
 def _key(function: Mapping[str, Any]) -> tuple[Any, ...]:
-    return function["module"], function["name"], function["source"]
+    return function["module"], function["name"], function["source"], counts(function)

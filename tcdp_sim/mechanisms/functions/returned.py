@@ -27,7 +27,7 @@ def checked(returned: Any, trials: int) -> Draws:
 
 def together(trials: list[Any]) -> Draws:
     """Return single trials as one array for each name. A trial may be a table of one row."""
-    trials = [_row(one) for one in trials]
+    trials = [by_trial(one) for one in trials]
     if not isinstance(trials[0], Mapping):
         return checked(trials, len(trials))
     names = trials[0].keys()
@@ -47,7 +47,7 @@ def _by_name(returned: Any) -> Any:
     return {name: returned[name] for name in names}
 
 
-def _row(returned: Any) -> Any:
+def by_trial(returned: Any) -> Any:
     """Return the only row of a table as a dict of numbers, and anything else as it is."""
     found = _by_name(returned)
     if found is returned or len(returned) != 1:
