@@ -230,6 +230,40 @@ def test_exact_values_are_compared_with_the_successful_trials(recwarn):
         tcdp_sim.sweep(only_events, AXES, trials=5000, on_error="count", exact={"value": lambda n: 0.35})
 
 
+def test_only_successful_trials_judge_an_exact_value(recwarn):
+    """Ten equal trials do not contradict a probability of 0.3; a hundred would."""
+
+    def mostly(rng, n):
+        if rng.random() < 0.9:
+            raise ValueError
+        return 0.0
+
+    judged = {"exact": {"value": lambda n: 0.3}, "ranges": {"value": (0, 1)}}
+    few = tcdp_sim.sweep(mostly, {"n": 1}, trials=100, on_error="count", **judged)
+    assert 80 < few["errors"] < 95
+    assert not [one for one in recwarn if issubclass(one.category, tcdp_sim.Contradiction)]
+    with pytest.warns(tcdp_sim.Contradiction):
+        tcdp_sim.sweep(mostly, {"n": 1}, trials=1000, on_error="count", **judged)
+
+
+def many_kinds(rng, n):
+    u = rng.random()
+    if u < 0.002:
+        raise ValueError(f"kind {int(u * 1e4)}")
+    return rng.normal()
+
+
+def test_a_folder_with_more_trials_than_asked_tells_of_those_that_count(tmp_path):
+    go = {"chunk": 500, "on_error": "count", "name": "x", "results_dir": tmp_path}
+    many = tcdp_sim.sweep(many_kinds, {"n": 1}, trials=8000, **go)
+    few = tcdp_sim.sweep(many_kinds, {"n": 1}, trials=4000, **go)
+    here = tcdp_sim.sweep(many_kinds, {"n": 1}, trials=4000, chunk=500, on_error="count")
+    assert (few["errors"] > 0).all()
+    assert few.attrs["errors"] == here.attrs["errors"] != many.attrs["errors"]
+    rows = list(csv.DictReader((tmp_path / "x" / "errors.csv").read_text("utf-8").splitlines()))
+    assert [row["error"] for row in rows] == [one["error"] for one in json.loads(few.attrs["errors"])]
+
+
 def raises_at_once(rng, trials, n):
     raise ValueError("whole chunk")
 
@@ -252,7 +286,7 @@ def no_memory(rng, n):
         (raises_at_once, Failure, "cell n=1: ValueError: whole chunk"),
         (forgets, UserError, "cell n=1: the trials return different names"),
         (takes_the_name, UserError, "cell n=1: errors is what on_error='count' calls its own number"),
-        (no_memory, Failure, "cell n=1: MemoryError: too large"),
+        (no_memory, Failure, "cell n=1: MemoryError: too large$"),
     ],
 )
 def test_what_is_no_failed_trial_ends_the_sweep(function, kind, message):
