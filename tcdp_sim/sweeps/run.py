@@ -76,7 +76,8 @@ def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> str:
     sweep, repeats = prepared(sweep, warning)
     flat, failed = in_folder.run(sweep, repeats, tell)
     endings = (columns.NONFINITE, columns.LEAST, columns.MOST)
-    counted = [name for name in flat.data_vars if name == "trials" or str(name).endswith(endings)]
+    always = ("trials", FAILED + columns.COUNT)
+    counted = [name for name in flat.data_vars if name in always or str(name).endswith(endings)]
     data, points = results.columns_of(flat[counted].load()), list(sweep.points.values())
     _check_ranges(sweep, data, points)
     _tell_of_lost(sweep, data, points, tell)

@@ -12,8 +12,10 @@ from tcdp_sim import Failure, UserError
 from tcdp_sim.core.streams import generator
 from tcdp_sim.mechanisms.functions import failed_trials, point_text
 from tcdp_sim.store import columns
+from tcdp_sim.study import rerun
 from tcdp_sim.study.sweeps import streams
 from tcdp_sim.summaries.estimates import proportion
+from tcdp_sim.sweeps.arguments import checked
 
 SHARE = 0.02  # of the trials at n = 2
 LOCAL = {"name": "local", "workers": 2}
@@ -262,6 +264,33 @@ def test_a_folder_with_more_trials_than_asked_tells_of_those_that_count(tmp_path
     assert few.attrs["errors"] == here.attrs["errors"] != many.attrs["errors"]
     rows = list(csv.DictReader((tmp_path / "x" / "errors.csv").read_text("utf-8").splitlines()))
     assert [row["error"] for row in rows] == [one["error"] for one in json.loads(few.attrs["errors"])]
+
+
+SOURCE = """
+def fails(rng, n):
+    if rng.random() < 0.02 and n == 2:
+        raise ValueError("no root")
+    return rng.normal()
+"""
+
+
+def test_the_command_counts_too(tmp_path, monkeypatch, command):
+    """Whole and in parts, and its folder is verified and told as a command."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(SOURCE)
+    words = ("sweep", "mine.py:fails", "sweep.n=[1,2]", "trials=2000", "chunk=500", "on_error=count", "cluster=serial")
+    code, out, err = command(*words, "name=whole")
+    assert (code, err) == (0, "")
+    assert "trials of 1 of 2 cells failed and are in no mean: cell n=2: " in out
+    for part in ("1/2", "2/2"):
+        assert command(*words, "name=parts", f"part={part}")[0] == 0
+    assert command("finish", "results/parts")[0] == 0
+    texts = [(tmp_path / "results" / name / "errors.csv").read_text("utf-8") for name in ("whole", "parts")]
+    assert texts[0] == texts[1]
+    assert len(texts[0].splitlines()) == 2
+    assert command("verify", "results/whole", "function=mine.py:fails")[0] == 0
+    config = checked(good, AXES, on_error="count").settings.config
+    assert "on_error=count" in rerun.words(config)
 
 
 def raises_at_once(rng, trials, n):
