@@ -284,12 +284,24 @@ def training_noise(
 
     Parameters
     ----------
-    sampler, records, batch, epochs, delta, drop_last, most
-        As in `training_report`.
+    sampler : str
+        How batches are chosen, as in `training_report`.
     epsilon : float
         The epsilon that the run may have, in nats, above 0.
+    records : int
+        The number of records, at least 1.
+    batch : int
+        The number of records in a batch, or its mean, from 1 to `records`.
+    epochs : int
+        The number of passes over the data, at least 1.
+    delta : float
+        delta, in (0, 1).
     relation : {"add_remove", "substitute", "zero_out"}
         The neighbouring relation. Not every sampler has a proved pair for each.
+    drop_last : bool
+        True if a last short batch of an epoch is left out.
+    most : int, optional
+        The largest number of records that are used of a Poisson sample, from 1 to `records`.
 
     Returns
     -------

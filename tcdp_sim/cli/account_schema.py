@@ -8,7 +8,7 @@ from tcdp_sim.accounting import training_report
 from tcdp_sim.accounting.statements.plain import KINDS
 from tcdp_sim.accounting.training import SAMPLERS
 from tcdp_sim.cli.account import KEYS, PUBLISHER
-from tcdp_sim.noise import FAMILIES
+from tcdp_sim.core import registry
 from tcdp_sim.privacy.relation import Relation
 
 Schema = dict[str, Any]
@@ -61,7 +61,7 @@ def _releases() -> list[Schema]:
     epsilon = {"epsilon": POSITIVE, "delta": RATE}
     vector = {"type": "array", "items": RATE}
     return [
-        *(_additive(name) for name in FAMILIES),
+        *(_additive(name) for name in registry.names("noise")),
         _section({"response": POSITIVE, "k": {"type": "integer", "minimum": 2}, "times": TIMES}, ["response"]),
         _section({"bounded_range": POSITIVE, "larger_loss": POSITIVE, "times": TIMES}, ["bounded_range"]),
         _section(epsilon | {"times": TIMES}, ["epsilon"]),
@@ -73,7 +73,8 @@ def _releases() -> list[Schema]:
 
 def _additive(family: str) -> Schema:
     """Return the schema of an answer with noise of a family."""
-    own = {name: POSITIVE for name in FAMILIES[family].parameters()}
+    noise: Any = registry.noise(family, "noise")
+    own = {name: POSITIVE for name in noise.parameters()}
     also = {"sensitivity": POSITIVE, "sampled": RATE | {"description": "the Poisson rate"}, "times": TIMES}
     return _section({"noise": {"const": family}, **own, **also}, ["noise"])
 
