@@ -88,6 +88,7 @@ def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None =
     Examples
     --------
     >>> from functools import partial
+    >>> from tcdp_sim.exact import hockey_stick
     >>> from tcdp_sim.noise import Gaussian
     >>> round(renyi_from_profile(partial(hockey_stick, Gaussian(2.0), 1.0), 2.0).estimate, 6)
     0.25

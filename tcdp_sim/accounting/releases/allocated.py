@@ -56,7 +56,7 @@ class Allocated(Release):
     >>> from tcdp_sim.accounting import Allocated, Ledger
     >>> epochs = Ledger([(Allocated(1.0, 100), 10)], relation="add_remove")
     >>> round(epochs.epsilon(1e-6).upper, 2)
-    1.96
+    1.97
     """
 
     sigma: float
