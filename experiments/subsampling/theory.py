@@ -171,7 +171,7 @@ def _profile(noise):
 
 @cache
 def _group(noise, size, epsilon):
-    return float(exact.group_profile(noise, 1.0, epsilon, int(size)).upper)
+    return float(exact.hockey_stick(noise, float(size), epsilon).upper)
 
 
 def releases(rho: float, s: float, delta: float) -> Iterator[dict]:

@@ -31,7 +31,7 @@ LAYOUT = """
 ACCURACY = """
     census.exact_values.TOLERANCE crossover.LARGEST_K crossover.BEYOND histogram.best_additive.LARGEST_K
     histogram.best_additive.LEAST_RHO information.RESOLVED interior_point.EXACT_UP_TO optimal_noise.NEAR
-    allocation._CLOSE allocation._SMALL losses._BELOW losses._ZERO
+    allocation._CLOSE losses._BELOW losses._ZERO
     ledger.exact_values.DELTA_TOLERANCE ledger.exact_values.BRACKETS per_record.exact_values.LARGEST_LOG
     per_record.exact_values.LOWEST per_record_policy.exact_values._LEAST per_record_policy.looseness._REACH
     per_record_splitting.claims.DIGITS quantiles.exact_values.MOST_JOINT quantiles.exact_values.MOST_RECURSIVE

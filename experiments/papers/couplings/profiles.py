@@ -143,7 +143,9 @@ def groups_white_box(budget: Budget) -> Points:
     for noise in budget.choose(NOISES[:2], NOISES):
         for size in (2, 5):
             for epsilon in budget.choose((0.1, 1.5), (0.0, 0.1, 0.5, 1.5, 4.0, 8.0)):
-                white, black = (exact.group_profile(noise, 0.3, epsilon, size, method) for method in ("white", "black"))
+                white, one = (exact.hockey_stick(noise, 0.3 * k, epsilon * k / size) for k in (size, 1))
+                factor = expm1(epsilon) / expm1(epsilon / size) if epsilon else size
+                black = (factor * one).clipped(0.0, 1.0)
                 if white.estimate > 1e-200:
                     yield Point(f"{noise!r}, Δ = 0.3, k = {size}, ε = {epsilon:g}", white, black)
 
