@@ -24,7 +24,7 @@ from tcdp_sim.exact.losses.profile_table import profile_table
 from tcdp_sim.privacy.relation import known_relation
 
 Table = tuple[Floats, Floats, Floats]  # places, lower ends, upper ends
-MOST_CASES = 8
+MOST_CASES, STEEPEST = 8, 1e9
 _RARE = 1e-30  # delta of the last epsilon at which the profile of a run is known
 _PLACES, _FINER = 240, 512  # of the profile of a run, and of the best one, from 0 to the last epsilon
 _LEAST = 1e-9  # nats: the last epsilon at least
@@ -67,7 +67,7 @@ class Chosen(Release):
     Raises
     ------
     ValueError
-        If an argument is not of these kinds.
+        If an argument is not of these kinds, or the law of the number of runs is too steep for floats.
 
     Examples
     --------
@@ -88,6 +88,9 @@ class Chosen(Release):
             raise ValueError(f"ledger = {self.ledger!r} is not valid; valid: a Ledger with the releases of one run")
         if not isinstance(self.tries, Tries):
             raise ValueError(f"tries = {self.tries!r} is not valid; valid: PoissonTries or NegativeBinomialTries")
+        if not self.tries.steepness <= STEEPEST:
+            most = f"a mean, or (1 + shape) / stop, of at most {STEEPEST:g}"
+            raise ValueError(f"tries = {self.tries!r} is not valid, because rounding hides so many runs; valid: {most}")
 
     def __repr__(self) -> str:
         return f"Chosen({_named(self.ledger)}, {self.tries!r})"

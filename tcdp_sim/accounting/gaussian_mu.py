@@ -9,10 +9,10 @@ least mu at an epsilon is a lower end.
 from collections.abc import Callable
 from heapq import heapify, heappush, heapreplace
 from itertools import pairwise
-from math import exp, expm1, inf, isinf, log, sqrt
+from math import exp, expm1, inf, log, sqrt
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
+from scipy.special import ndtri
 
 from tcdp_sim.accounting.brackets import cases_of_list, least_delta, least_epsilon
 from tcdp_sim.accounting.composed_pairs import Entries
@@ -21,14 +21,15 @@ from tcdp_sim.accounting.releases.release import Release
 from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.core.numerics import ULP, Bounds, root
 from tcdp_sim.exact.losses.lists import infinite
+from tcdp_sim.noise import Gaussian
 
 _PLACES = 24  # at first
-_MOST = 400  # cells that are divided
+_MOST = 150  # cells that are divided
 _ROUGH, _FINE, _PART = 1e-3, 1e-7, 0.02  # relative tolerances of a delta: largest, least, over that of mu
 _OPEN = 0.9
-_ROUNDING = 1e-11  # relative error of a mu that is found from a profile
+_ROUNDING = 1e-12  # relative error of a root, and of the height of a chord
 _FARTHEST = 600.0  # e^epsilon is a float
-_LEAST, _LARGEST = 1e-12, 1e6  # values of mu
+_LEAST, _LARGEST = 1e-150, 1e6  # values of mu
 Point = tuple[float, Bounds]  # epsilon and delta there
 
 
@@ -46,6 +47,8 @@ def least_mu(entries: Entries, relation: str | None, delta: float, width: float)
         if delta or any(infinite(way)[0] for case in cases for way in case):
             return Bounds(0.0 if delta else inf, inf, inf)
         raise ValueError("delta = 0 is not valid for this list, whose losses have no bound; valid: 0 < delta < 1")
+    if last == 0:
+        return Bounds(0.0, 0.0, 0.0)
     if last > _FARTHEST:
         raise ValueError(f"epsilon = {last:.6g} at delta = {delta:g} is too large; valid: at most {_FARTHEST:g} nats")
     return _searched(entries, relation, last, width)
@@ -75,7 +78,7 @@ def _searched(entries: Entries, relation: str | None, last: float, width: float)
         return epsilon, least_delta(entries, relation, epsilon, share)
 
     points = [at(float(place), _ROUGH) for place in np.linspace(0, last, _PLACES + 1)]
-    low = max(_mu_of_point(e, found.lower) for e, found in points) * (1 - _ROUNDING)
+    low = max(_mu_of_point(e, found.lower) for e, found in points)
     cells = [(-_mu_of_cell(*pair), *pair) for pair in pairwise(points)]
     heapify(cells)
     for _ in range(_MOST):
@@ -84,44 +87,44 @@ def _searched(entries: Entries, relation: str | None, last: float, width: float)
             break
         share = min(max(_PART * (-most - low) / max(low, width), _FINE), _ROUGH)
         first, middle, final = (at(e, share) for e in (start[0], 0.5 * (start[0] + end[0]), end[0]))
-        low = max(low, *(_mu_of_point(e, found.lower) * (1 - _ROUNDING) for e, found in (first, middle, final)))
+        low = max(low, *(_mu_of_point(e, found.lower) for e, found in (first, middle, final)))
         if _mu_of_point(middle[0], middle[1].upper) - low > _OPEN * (-most - low):  # the pairs leave it open
             break
         heapreplace(cells, (-_mu_of_cell(first, middle), first, middle))
         heappush(cells, (-_mu_of_cell(middle, final), middle, final))
-    high = max(-cells[0][0] * (1 + _ROUNDING), low)
+    high = max(-cells[0][0], low)
     return Bounds(low, 0.5 * (low + high), high)
 
 
-def _profile(mu: float, epsilon: float) -> float:
-    """Return G_mu(epsilon)."""
-    log_p = float(log_ndtr(0.5 * mu - epsilon / mu))
-    log_q = epsilon + float(log_ndtr(-0.5 * mu - epsilon / mu))
-    return -exp(log_p) * expm1(min(log_q - log_p, 0.0)) if not isinf(log_p) else 0.0
+def _profile(mu: float, epsilon: float) -> Bounds:
+    """Return G_mu(epsilon) with its rounding errors."""
+    low, middle, high = Gaussian(1 / mu).closed_hockey_stick(1.0, np.array([epsilon]))
+    return Bounds(float(low[0]), float(middle[0]), float(high[0]))
 
 
 def _mu_of_point(epsilon: float, delta: float) -> float:
-    """Return the mu with G_mu(epsilon) = delta, 0 for no delta."""
-    return _least(lambda mu: _profile(mu, epsilon) - delta) if delta > 0 else 0.0
+    """Return a mu, from below, with G_mu(epsilon) = delta; 0 for hardly any delta."""
+    if delta <= _profile(_LEAST, epsilon).upper:
+        return 0.0
+    found = _root(lambda mu: _profile(mu, epsilon).upper - delta)
+    return found * (1 - _ROUNDING) if found < inf else _LARGEST
 
 
 def _mu_of_cell(start: Point, end: Point) -> float:
-    """Return the least mu with G_mu above the chord of a cell, where it touches the chord or at an end of it."""
-    (first, begin), (last, finish) = (exp(start[0]), start[1].upper), (exp(end[0]), end[1].upper)
-    slope = (finish - begin) / (last - first)
+    """Return the least mu, from above, with G_mu above the chord of a cell: at its ends, and where it comes nearest."""
+    (first, begin), (last, finish) = (start[0], start[1].upper), (end[0], end[1].upper)
+    slope = (finish - begin) / (exp(first) * expm1(last - first))
 
     def room(mu: float) -> float:
-        touch = -mu * (float(ndtri(min(-slope, 1.0))) + 0.5 * mu) if slope < 0 else end[0]
-        touch = min(max(touch, start[0]), end[0])
-        return _profile(mu, touch) - (begin + slope * (exp(touch) - first))
+        touch = -mu * (float(ndtri(min(-slope, 1.0))) + 0.5 * mu) if slope < 0 else last
+        touch = min(max(touch, first), last)
+        return _profile(mu, touch).lower - (begin + slope * exp(first) * expm1(touch - first)) * (1 + _ROUNDING)
 
-    return _least(room)
+    return _root(room) * (1 + _ROUNDING) if room(_LEAST) < 0 else _LEAST
 
 
-def _least(rising: Callable[[float], float]) -> float:
-    """Return the mu at which a function that rises with it is 0."""
-    if rising(_LEAST) >= 0:
-        return _LEAST
-    if rising(_LARGEST) < 0:
+def _root(rising: Callable[[float], float]) -> float:
+    """Return the mu at which a function that rises with it from below 0 is 0; inf if it is above all that are tried."""
+    if rising(_LARGEST) <= 0:
         return inf
     return exp(root(lambda x: rising(exp(x)), log(_LEAST), log(_LARGEST), 1e-14))

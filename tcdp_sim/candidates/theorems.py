@@ -72,7 +72,7 @@ def theorem_of_curve(
 
     `curve`: its Renyi divergence at an order > 1. `profile`: its delta at an epsilon, which Theorem 6 needs.
     """
-    least = curve(order) + log(tries.mean) / (order - 1)
+    least = curve(order) + max(log(tries.mean), 0.0) / (order - 1)
     match tries:
         case NegativeBinomialTries():
             return least + (1 + tries.shape) * _least_constant(curve, -log(tries.stop))

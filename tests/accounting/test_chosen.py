@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from tcdp_sim.accounting import Additive, Chosen, Distributions, Ledger, RandomisedResponse, Sampled
-from tcdp_sim.candidates import NegativeBinomialTries, PoissonTries, largest_loss, tries_of
+from tcdp_sim.candidates import NegativeBinomialTries, PoissonTries, gaussian_renyi, largest_loss, tries_of
 from tcdp_sim.candidates.best_run import powers_of_tests
 from tcdp_sim.candidates.theorems import theorem_of_curve, theorem_renyi
 from tcdp_sim.noise import DiscreteGaussian, Gaussian, Laplace
@@ -143,3 +143,19 @@ def test_mistakes():
     with pytest.raises(ValueError, match="valid: a private run"):
         Ledger([Chosen(open_run, PoissonTries(1.0))], "add_remove").epsilon(1e-6)
     assert Ledger([Chosen(Ledger(), PoissonTries(1.0))]).epsilon(0.0).upper == 0
+
+
+@pytest.mark.parametrize("mean", [1e-300, 0.01, 0.5])
+@pytest.mark.parametrize("order", [1.001, 2.0, 50.0])
+def test_less_than_one_run_on_average_reveals_no_less_than_nothing(mean, order):
+    """There log(mean) / (order - 1) of the theorem is below 0. The oracle is the exact supremum of Gaussian runs."""
+    tries = PoissonTries(mean)
+    found = Ledger([Chosen(Ledger([Additive(Gaussian(2.0))]), tries)]).renyi(order)
+    assert 0 <= found.lower <= found.upper
+    if mean > 1e-3:
+        assert gaussian_renyi(order, 0.5, tries).lower <= found.upper * (1 + 1e-9)
+
+
+def test_too_many_runs_are_refused():
+    with pytest.raises(ValueError, match="rounding hides so many runs; valid: a mean, or"):
+        Chosen(Ledger(), NegativeBinomialTries(1.0, 1e-10))

@@ -69,3 +69,25 @@ def test_other_lists():
         Ledger([Shuffled(1.0, 5)], "zero_out").gaussian_mu()
     with pytest.raises(ValueError, match="delta = 2 is not valid"):
         Ledger().gaussian_mu(2)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e9, 1e15])
+def test_hardly_any_loss(scale):
+    """Laplace noise: at epsilon = 0 mu has the advantage 1 / (2 scale), and hardly any loss is larger."""
+    found = Ledger([Additive(Laplace(scale))]).gaussian_mu()
+    assert found.lower <= np.sqrt(np.pi / 2) / scale * (1 + 1 / scale)
+    assert found.upper >= np.sqrt(np.pi / 2) / scale * (1 - 1 / scale)
+    tiny = Ledger([Additive(Gaussian(scale))]).gaussian_mu(1e-300)
+    assert tiny.lower <= 1 / scale <= tiny.upper
+
+
+@pytest.mark.parametrize("delta", [0.5, 1 - 1e-9])
+def test_a_delta_above_the_advantage_needs_no_mu(delta):
+    ledger = Ledger([(Sampled(Additive(Gaussian(1.0)), 0.01), 10)], "add_remove")
+    assert ledger.gaussian_mu(delta) == (0.0, 0.0, 0.0)
+
+
+def test_an_upper_end_that_floats_do_not_show_is_infinite():
+    """1 - delta has no digits at the mu of 2 Phi^-1(1 / (1 + e^-500)) = 62.9."""
+    found = Ledger([RandomisedResponse(500.0)]).gaussian_mu()
+    assert found.lower <= -2 * norm.ppf(np.exp(-500)) <= found.upper == np.inf

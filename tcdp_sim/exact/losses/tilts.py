@@ -127,7 +127,10 @@ class Crude:
             value, mean, square = self.cumulants(float(np.exp(x)))
             return rising(value, mean, square, float(np.exp(x)))
 
-        return float(np.exp(root(at, float(ends[0]), float(ends[1]), 1e-3)))
+        low, high = float(ends[0]), float(ends[1])
+        if not at(low) <= 0 <= at(high):  # where rounding decides
+            return float(np.exp(0.5 * (low + high)))
+        return float(np.exp(root(at, low, high, 1e-3)))
 
     def log_delta(self, epsilon: float) -> float:
         """Return an estimate of log delta(epsilon), by a saddle point."""
