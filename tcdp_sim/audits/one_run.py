@@ -1,9 +1,9 @@
 """A lower bound on epsilon from guesses about the canaries of one run (Steinke, Nasr, Jagielski 2023 [SNJ23]).
 
 Each canary is inside with probability 1/2, by a coin of its own. Under (epsilon, 0)-DP the number of correct guesses is
-stochastically at most binomial, with r guesses of probability e^epsilon / (1 + e^epsilon) each. For delta > 0 their
-Theorem 5.2 adds 2 m delta max_i P[v - i <= W < v] / i to P[W >= v], with m canaries, v correct guesses and this
-binomial W. The guesses may depend on the scores in any way, but not on the coins.
+stochastically at most binomial, with r guesses of probability e^epsilon / (1 + e^epsilon) each. For delta > 0 the
+public code of the authors adds 2 m delta max_i P[v - i <= W < v] / i to P[W >= v], with m canaries, v correct guesses
+and this binomial W. The guesses may depend on the scores in any way, but not on the coins.
 """
 
 from collections.abc import Iterator

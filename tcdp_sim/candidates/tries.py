@@ -135,7 +135,7 @@ class NegativeBinomialTries(Tries):
     Parameters
     ----------
     shape : float
-        eta in the paper: 0, or from 0.1 to 100.
+        eta in the paper: 0, or at least 0.1 and below 100.
     stop : float
         gamma in the paper, in (0, 1).
 

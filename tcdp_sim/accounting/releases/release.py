@@ -88,7 +88,7 @@ class Release(ABC):
 
     def profile(self, epsilon: float) -> Bounds:
         """Return delta at an epsilon >= 0 of one release with `has_profile`, in the worse direction."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no profile of its own")
 
     @property
     def largest_loss(self) -> float | None:
