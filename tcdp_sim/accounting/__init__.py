@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tcdp_sim.accounting.chosen import Chosen
-    from tcdp_sim.accounting.count_releases import CountReleases, continuous_epsilon, counts_ledger
+    from tcdp_sim.accounting.count_releases import CountReleases, counts_ledger
     from tcdp_sim.accounting.filters import Filter
     from tcdp_sim.accounting.grids import ledger_grid
     from tcdp_sim.accounting.ledger import Ledger
@@ -60,7 +60,6 @@ __all__ = [
     "Thresholded",
     "TrainingReport",
     "VarianceFactor",
-    "continuous_epsilon",
     "counts_ledger",
     "ledger_grid",
     "plan_budget",
@@ -72,7 +71,7 @@ __all__ = [
 
 _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.chosen": "Chosen",
-    "tcdp_sim.accounting.count_releases": "CountReleases continuous_epsilon counts_ledger",
+    "tcdp_sim.accounting.count_releases": "CountReleases counts_ledger",
     "tcdp_sim.accounting.filters": "Filter",
     "tcdp_sim.accounting.grids": "ledger_grid",
     "tcdp_sim.accounting.ledger": "Ledger",

@@ -159,27 +159,9 @@ def counts_ledger(
 
 
 def continuous_epsilon(rho: float, delta: float) -> float:
-    """Return the epsilon at delta of continuous Gaussian noise that gives rho-zCDP and no better.
+    """Return the epsilon >= 0 at delta of continuous Gaussian noise that gives rho-zCDP and no better, to ten digits.
 
     Source: Balle and Wang (2018), Theorem 8 [BW18].
-
-    Parameters
-    ----------
-    rho : float
-        rho = mu^2 / 2, in nats, above 0.
-    delta : float
-        delta, in (0, 1).
-
-    Returns
-    -------
-    float
-        epsilon in nats, accurate to about ten digits, at least 0.
-
-    Examples
-    --------
-    >>> from tcdp_sim.accounting import continuous_epsilon
-    >>> round(continuous_epsilon(1.0, 1e-10), 5)
-    9.61818
     """
     rho, delta = scalar("rho", rho, 0), scalar("delta", delta, 0, 1)
     noise = Gaussian(1 / sqrt(2 * rho))

@@ -1,5 +1,7 @@
 """Exact laws of one mechanism, with which the simulations must agree. Every answer is Bounds(lower, estimate, upper).
 
+The one exception is `Estimate`, a simulated number whose interval holds with a confidence level.
+
 The joint privacy of several releases, or of one release on a sample, is the question of `tcdp_sim.accounting`.
 
 A name is imported when it is used, so that a part of the package does not load all of it.
@@ -9,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tcdp_sim.core.estimates import Estimate
     from tcdp_sim.core.numerics import Bounds
     from tcdp_sim.exact.candidates import (
         best_candidate_probabilities,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bounds",
+    "Estimate",
     "Mixture",
     "OutputPair",
     "PrivacyLossDistribution",
@@ -83,6 +87,7 @@ __all__ = [
 ]
 
 _HOMES = {  # module -> its public names
+    "tcdp_sim.core.estimates": "Estimate",
     "tcdp_sim.core.numerics": "Bounds",
     "tcdp_sim.exact.candidates": (
         "best_candidate_probabilities best_of_tries divergence_in_worst_order divergence_of_best "

@@ -7,7 +7,8 @@ import pytest
 from count_oracles import EXAMPLE_B, EXAMPLE_B2, delta_by_inversion, delta_by_sums, example_a, zcdp_epsilon
 from scipy.special import log_ndtr
 
-from tcdp_sim.accounting import CountReleases, continuous_epsilon, counts_ledger, variance_factor
+from tcdp_sim.accounting import CountReleases, counts_ledger, variance_factor
+from tcdp_sim.accounting.count_releases import continuous_epsilon
 from tcdp_sim.accounting.variance_factors import _Side
 from tcdp_sim.data.count_lists import count_list
 

@@ -1,0 +1,1 @@
+"""Training runs by simulation: stretched means, and the largest coordinate integrated."""
