@@ -11,7 +11,7 @@ WORKERS := -n auto --dist worksteal
 
 unexport PYTHONDONTWRITEBYTECODE # or each process that a test starts compiles the code anew
 
-.PHONY: run test test-times test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers papers doc-numbers docs audit-gallery museum null-audits torture blackout clean
+.PHONY: run test test-times test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers bench-training papers doc-numbers docs audit-gallery museum null-audits torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -59,6 +59,9 @@ bench-history: $(STAMP) # ratios of several commits, as a page: .asv/html; ARGS=
 
 bench-peers: $(STAMP) # what people use now, on the same questions, in environments of their own
 	$(BIN)/python -m benchmarks.peers $(ARGS)
+
+bench-training: $(STAMP) # what libraries print for the same training runs, as a page
+	$(BIN)/python -m benchmarks.training $(ARGS)
 
 papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	rm -rf results/papers/runs
