@@ -30,9 +30,10 @@ HEAD = """# Training runs beside other libraries
 
 What dp-accounting, opacus and jax_privacy say of the same training runs, and the least and the largest ε of each run.
 
-The run: noise multiplier {sigma:g}, {records:,} records, batches of {batch}, {epochs} epochs, δ = {delta:g}. `make bench-training` made this page on
-{date}, in an environment of its own that is pinned in `benchmarks/training/`. A library is not asked about a sampler for which it has no
-function. Opacus with `poisson_sampling=False` shuffles the records, and its accountant counts Poisson samples all the same.
+The run: noise multiplier {sigma:g}, {records:,} records, batches of {batch}, {epochs} epochs, δ = {delta:g}.
+`make bench-training` made this page on {date}, in an environment of its own that is pinned in
+`benchmarks/training/`. A library is not asked about a sampler for which it has no function. With
+`poisson_sampling=False` opacus shuffles the records, and its accountant counts Poisson samples all the same.
 [Which epsilon may I print?](../howto/training.md) says what the samplers and relations are.
 
 """

@@ -33,11 +33,10 @@ def least_epsilon(entries: Entries, relation: str | None, delta: float, share: f
     best = best_profile(entries) if delta > 0 else None
     if best is not None:
         low, _, high = closed_epsilon(best, delta, share / 4, _SMALL)
-        found = _safe(low, high)
+        found, rough = _safe(low, high), False
     else:
-        found = _composed_epsilon(entries, relation, delta, share)
-    no_grid_was_fine_enough = _is_wide(found) and all_attained(entries, relation)
-    if not (no_grid_was_fine_enough or has_loose_pairs(entries, relation)):
+        found, rough = _composed_epsilon(entries, relation, delta, share)
+    if not (rough or has_loose_pairs(entries, relation)):
         return found
     from tcdp_sim.accounting.by_renyi import renyi_epsilon  # imported late, as few lists need it
 
@@ -56,20 +55,23 @@ def least_delta(entries: Entries, relation: str | None, epsilon: float, share: f
     return _at_most(found, renyi_delta(entries, relation, epsilon))
 
 
-def _composed_epsilon(entries: Entries, relation: str | None, delta: float, share: float) -> Bounds:
-    """Return epsilon in closed form if there is one, and from the composed pairs if that leaves too much open."""
+def _composed_epsilon(entries: Entries, relation: str | None, delta: float, share: float) -> tuple[Bounds, bool]:
+    """Return epsilon in closed form if there is one, and from the composed pairs if that leaves too much open.
+
+    The second value is True if no grid was fine enough and the bracket is still wide.
+    """
     profile = closed_profile(entries) if delta > 0 else None
     if profile is not None:
         closed = closed_epsilon(profile, delta)
         if closed.upper - closed.lower <= share * max(closed.upper, _SMALL):
-            return closed
-    found = answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
+            return closed, False
+    found, rough = _answer(entries, relation, epsilon_question(delta, lambda high: share * max(high, _SMALL)))
     if profile is not None:
         low = max(found.lower, closed.lower)
         found = _safe(low, max(low, min(found.upper, closed.upper)))
-    if delta > 0 and _is_wide(found):
+    if delta > 0 and rough and _is_wide(found):
         found = _within(found, *_epsilon_of_parts(entries, relation, delta, share))
-    return found
+    return found, rough and _is_wide(found)
 
 
 def _composed_delta(entries: Entries, relation: str | None, epsilon: float, share: float) -> Bounds:
@@ -79,11 +81,11 @@ def _composed_delta(entries: Entries, relation: str | None, epsilon: float, shar
         closed = profile(epsilon)
         if closed.upper - closed.lower <= share * closed.upper:
             return closed
-    found = answer(entries, relation, delta_question(epsilon, lambda high: share * high))
+    found, rough = _answer(entries, relation, delta_question(epsilon, lambda high: share * high))
     if profile is not None:
         low = max(found.lower, closed.lower)
         found = _safe(low, max(low, min(found.upper, closed.upper)))
-    if _is_wide(found):
+    if rough and _is_wide(found):
         found = _within(found, *_delta_of_parts(entries, relation, epsilon, share))
     return found
 
@@ -154,12 +156,18 @@ def _safe(low: float, high: float) -> Bounds:
 
 def answer(entries: Entries, relation: str | None, question: Question) -> Bounds:
     """Return the bracket of the worst composed pair."""
+    return _answer(entries, relation, question)[0]
+
+
+def _answer(entries: Entries, relation: str | None, question: Question) -> tuple[Bounds, bool]:
+    """Return the bracket of the worst composed pair, and True if it is wide because no grid is fine enough."""
     if not entries:
-        return Bounds(0.0, 0.0, 0.0)
+        return Bounds(0.0, 0.0, 0.0), False
     low, high = worst(cases_of_list(entries, relation, False), question)
+    rough = _is_wide(Bounds(low, high, high))
     if not all_attained(entries, relation):
         low = min(worst(cases_of_list(entries, relation, True), question)[0], high)
-    return _safe(low, high)
+    return _safe(low, high), rough
 
 
 def worst(cases: tuple[Case, ...], question: Question) -> tuple[float, float]:

@@ -112,7 +112,13 @@ def _is_attained(releases: tuple[tuple[Release, int], ...], relation: str | None
 
 
 def _is_attained_last(release: Release, times: int, relation: str | None) -> bool:
-    return not is_renyi(release) and release.attained_last(relation, times) is release.cases(relation, times)
+    last = release.attained_last(relation, times)
+    return not is_renyi(release) and last is not None and _keys(last) == _keys(release.cases(relation, times))
+
+
+def _keys(cases: tuple[Case, ...]) -> list[list[list[tuple[int, int]]]]:
+    """Return what tells cases apart: their laws, as objects, with their times."""
+    return [[sorted((id(law), times) for law, times in way) for way in case] for case in cases]
 
 
 def _choices(releases: tuple[tuple[Release, int], ...], relation: str | None, attained: bool) -> list[tuple[Case, ...]]:
@@ -185,5 +191,5 @@ def _joined(parts: Iterable[Laws]) -> Laws:
 
 def _differ(case: Case) -> bool:
     """Return True if the two directions have different laws."""
-    ways = [sorted((id(law), times) for law, times in way) for way in case]
-    return ways[0] != ways[1]
+    forward, backward = _keys((case,))[0]
+    return forward != backward

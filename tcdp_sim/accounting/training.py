@@ -130,7 +130,10 @@ SAMPLERS: dict[str, Sampler] = {
         "each record is put into a random step, the same in each epoch", _bins("same"), _WRONG, _EXACT
     ),
     "fixed_size": Sampler(
-        "each batch is a random subset of fixed size, chosen anew in each step", _fixed_size, _WRONG, _EXACT
+        "each batch is a random subset of fixed size, chosen anew in each step",
+        _fixed_size,
+        _WRONG,
+        "at most: each step in the worse order of the two data sets; at least: data that attain one order",
     ),
 }
 

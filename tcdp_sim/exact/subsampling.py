@@ -150,7 +150,8 @@ def dominating_pairs(
 
     The last two schemes make round(s * records) draws with replacement. Their labels have the probability of drawing
     the record k times, and the noise moves by k times the shift. The profiles of "poisson" and "without_replacement"
-    are attained. With labels they are an upper bound.
+    are attained by one release. With labels they are an upper bound, and so are compositions of "without_replacement",
+    since data sets attain the losses of one order.
 
     For "poisson_substitution" the record moves the answer by `shift` (P) or by -`shift` (P'). That is attained and the
     worst case. If two records move the answer by a > b, only thresholds tell laws with monotone losses apart, and they
@@ -203,6 +204,24 @@ def labelled_pairs(
     if scheme == "with_replacement":
         return (LabelledPair(forward, True, rest),)
     return LabelledPair(forward, rest=rest), LabelledPair(tuple((w, q, p) for w, p, q in forward), rest=rest)
+
+
+def of_draws(
+    noise: Noise, shift: float, sampling_probability: float, scheme: str, records: int | None = None
+) -> tuple[LabelledPair, LabelledPair]:
+    """Return both orders of the pair of a sample in which all other records add the same, which is attained.
+
+    Each draw of the record moves the answer by `shift`. Draws beyond those of `labelled_pairs` are left out: their
+    probability is below 1e-299.
+    """
+    if scheme == "without_replacement":
+        p, q = subsampled(noise, shift, scalar("sampling_probability", sampling_probability, 0, 1, finite=False))
+    else:
+        drawn = draw_count_probabilities(sampling_probability, records)
+        weights = (max(1 - fsum(drawn), 0.0), *drawn)
+        total, shifts = fsum(weights), tuple((shift * np.arange(len(weights))).tolist())
+        p, q = Mixture(noise, shifts, tuple(weight / total for weight in weights)), Mixture(noise)
+    return LabelledPair(((1.0, p, q),)), LabelledPair(((1.0, q, p),))
 
 
 def of_group(noise: Noise, shift: float, sampling_probability: float, records: int) -> tuple[LabelledPair, ...]:

@@ -8,6 +8,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from tcdp_sim.accounting import Additive, Ledger, MixturePair, Sampled
+from tcdp_sim.accounting.brackets import cases_of_list, worst
 from tcdp_sim.accounting.releases.sampled_lattice import of_labelled
 from tcdp_sim.exact import Mixture
 from tcdp_sim.exact.losses.lists import bracket
@@ -85,6 +86,14 @@ def profile(pmf, shift, rate, scheme, epsilon, records=None):
     )
 
 
+def profile_without_labels(pmf, shift, rate, epsilon, records):
+    """The larger profile of both orders for an adversary who does not know how often the record was drawn."""
+    draws = round(rate * records)
+    chances = [comb(draws, k) / records**k * (1 - 1 / records) ** (draws - k) for k in range(draws + 1)]
+    p = sum(chance * moved(pmf, k * shift) for k, chance in enumerate(chances) if k * shift < FAR / 2)
+    return max(fsum(np.maximum(one - exp(epsilon) * other, 0)) for one, other in ((p, pmf), (pmf, p)))
+
+
 def relation(scheme):
     return "add_remove" if scheme in ("poisson", "hybrid") else "substitute"
 
@@ -107,9 +116,9 @@ def test_one_release_is_a_sum_over_the_integers(name, scheme, records, rate, shi
     for epsilon in (0.0, 0.1, 0.7, 2.0):
         low, _, high = ledger.delta(epsilon, 1e-6)
         truth = profile(pmf, shift, rate, scheme, epsilon, records)
-        assert low <= truth * (1 + 1e-9) + 1e-15
-        assert high >= truth * (1 - 1e-9) - 1e-15
-        assert high - low <= 1e-9 * high + 2e-14
+        least = truth if records is None else profile_without_labels(pmf, shift, rate, epsilon, records)
+        assert least * (1 - 1e-9) - 2e-14 <= low <= least * (1 + 1e-9) + 1e-15
+        assert truth * (1 - 1e-9) - 1e-15 <= high <= truth * (1 + 1e-9) + 2e-14
 
 
 def composed(labels, times):
@@ -158,6 +167,52 @@ def test_losses_of_without_replacement_are_mirrored(times):
         truth = fsum(np.maximum(-np.expm1(epsilon - total), 0) * weight)
         low, _, high = ledger.delta(epsilon, 1e-5)
         assert low - 1e-10 <= truth <= high + 1e-10
+        assert high <= truth * (1 + 1e-4) + 1e-10
+
+
+def best_of_orders(p, q, times, epsilon, adaptive):
+    """The largest delta of releases whose two laws may be swapped, in each by a choice after the earlier outputs."""
+
+    def still(ratio, left):
+        """The share of delta for each product of q / p so far, times e^epsilon."""
+        if not left:
+            return np.maximum(1 - ratio, 0)
+        ways = [
+            (one * still((ratio[:, None] * other / one).ravel(), left - 1).reshape(len(ratio), -1)).sum(axis=1)
+            for one, other in ((p, q), (q, p))
+        ]
+        return np.maximum(*ways)
+
+    if adaptive:
+        return float(still(np.array([exp(epsilon)]), times)[0])
+    orders = [[(p, q)] * (times - turned) + [(q, p)] * turned for turned in range(times + 1)]
+    found = []
+    for order in orders:
+        ratio, mass = np.array([exp(epsilon)]), np.ones(1)
+        for one, other in order:
+            ratio, mass = np.outer(ratio, other / one).ravel(), np.outer(mass, one).ravel()
+        found.append(float((mass * np.maximum(1 - ratio, 0)).sum()))
+    return max(found)
+
+
+@pytest.mark.parametrize(("scheme", "records"), [("without_replacement", None), ("with_replacement", 4)])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_lower_ends_of_samples_of_fixed_size_are_attained(scheme, records, times):
+    """No adversary who chooses the order of each pair reaches the upper end, but one attains the lower end."""
+    noise, rate = DiscreteLaplace(0.4), 0.5
+    x = np.arange(-9, 14)
+    q = normalised(np.exp(-np.abs(x) / 0.4))
+    chances = [1 - rate, rate] if records is None else [(3 / 4) ** 2, 2 * 3 / 16, 1 / 16]
+    p = sum(chance * normalised(np.exp(-np.abs(x - k) / 0.4)) for k, chance in enumerate(chances))
+    ledger = Ledger([(Sampled(Additive(noise), rate, scheme, records), times)], "substitute")
+    for epsilon in (0.3, 1.0, 2.5):
+        low, _, high = ledger.delta(epsilon, 1e-6)
+        fixed, adaptive = (best_of_orders(p, q, times, epsilon, each) for each in (False, True))
+        assert low <= adaptive * (1 + 1e-6)
+        assert low >= fixed * (1 - 1e-5)
+        assert adaptive <= high * (1 + 1e-6)
+        if times > 1 and epsilon < 2:
+            assert adaptive < 0.999 * high  # so the pair in both orders is not attained
 
 
 @pytest.mark.parametrize(("rate", "times"), [(0.1, 1), (0.1, 10), (0.5, 100), (0.01, 1000)])
@@ -178,9 +233,12 @@ def test_dp_accounting_is_not_below(family, rate, times):
 @pytest.mark.parametrize("noise", [DiscreteGaussian(3.0), DiscreteLaplace(2.0)])
 @pytest.mark.parametrize(("scheme", "records"), SCHEMES)
 def test_a_thousand_releases_to_a_millionth(noise, scheme, records):
-    ledger = Ledger([(Sampled(Additive(noise), 0.05, scheme, records), 1000)], relation(scheme))
-    low, _, high = ledger.epsilon(1e-6, 1e-6)
-    assert 0 < low <= high <= low * (1 + 1e-6)
+    """The ends of the pairs that dominate, and of those that are attained where they differ."""
+    entries = ((Sampled(Additive(noise), 0.05, scheme, records), 1000),)
+    question = epsilon_question(1e-6, lambda high: 1e-6 * high)
+    for attained in (False, True):
+        low, high = worst(cases_of_list(entries, relation(scheme), attained), question)
+        assert 0 < low <= high <= low * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.6])

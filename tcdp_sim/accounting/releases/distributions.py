@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.accounting.releases.atoms import atomic, of_vectors
-from tcdp_sim.accounting.releases.release import Case, Laws, Release, both_ways, need_relation
+from tcdp_sim.accounting.releases.release import Case, Release, both_ways, in_orders, need_relation
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.exact.losses.grid_law import AtomicLoss
@@ -70,17 +70,7 @@ class Distributions(Release):
         if relation != "substitute":
             return None
         forward, backward = _both(self.p, self.q)
-        reversed_ones = sorted({0, times // 4, times // 2})
-        return tuple(_turned(forward, backward, times, turned) for turned in reversed_ones)
-
-
-def _turned(forward: AtomicLoss, backward: AtomicLoss, times: int, turned: int) -> Case:
-    """Return the pair of several releases, some of them in the reverse order."""
-
-    def laws(one: AtomicLoss, other: AtomicLoss) -> Laws:
-        return tuple((law, count) for law, count in ((one, times - turned), (other, turned)) if count)
-
-    return Case(laws(forward, backward), laws(backward, forward))
+        return in_orders(forward, backward, times)
 
 
 def _probabilities(name: str, vector: Any) -> tuple[float, ...]:

@@ -125,6 +125,16 @@ def both_ways(*laws: tuple[LossLaw, int]) -> Case:
     return Case(laws, laws)
 
 
+def in_orders(forward: LossLaw, backward: LossLaw, times: int) -> tuple[Case, ...]:
+    """Return the pair of several releases of which none, a quarter or half have the reverse order."""
+
+    def laws(one: LossLaw, other: LossLaw, turned: int) -> Laws:
+        return tuple((law, count) for law, count in ((one, times - turned), (other, turned)) if count)
+
+    reversed_ones = sorted({0, times // 4, times // 2})
+    return tuple(Case(laws(forward, backward, each), laws(backward, forward, each)) for each in reversed_ones)
+
+
 NOTHING = both_ways((AtomicLoss(np.zeros(1), np.ones(1), spacing=0.0), 1))  # what no record can change
 
 

@@ -4,19 +4,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tcdp_sim.accounting.releases.additive import Additive
-from tcdp_sim.accounting.releases.release import NOTHING, Case, Release, need_relation
+from tcdp_sim.accounting.releases.release import NOTHING, Case, Release, in_orders, need_relation
 from tcdp_sim.accounting.releases.sampled_lattice import largest_profile, of_labelled
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.grid_law import LossLaw
 from tcdp_sim.exact.losses.mixed_law import MixedLoss
 from tcdp_sim.exact.losses.pair_law import PairLoss
-from tcdp_sim.exact.subsampling import DominatingPair, LabelledPair, labelled_pairs, of_group
+from tcdp_sim.exact.subsampling import DominatingPair, LabelledPair, labelled_pairs, of_draws, of_group
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, cut_rates
 from tcdp_sim.privacy.relation import ABSENT
 
 _ADD_REMOVE = ("poisson", "hybrid")
+_SUBSTITUTED = ("without_replacement", "with_replacement")  # their pair is in both orders
 MOST_GROUP = 100
 
 
@@ -53,6 +54,10 @@ class Sampled(Release):
 
     Notes
     -----
+    The pairs of "poisson" and "poisson_substitution" are attained. With the schemes of fixed size the upper end is a
+    pair for both orders of the data sets in each release, and with replacement also for adversaries who know the number
+    of draws. The lower end belongs to data whose other records all add the same, in the best order fixed in advance.
+
     A sample that may be cut (`most`) is an upper bound with a lower end. Tell the adversary if at least `most` of the
     other records were sampled, which does not depend on the record. If not, nothing is cut. If so, the record takes a
     place with a probability g that is known. Then the sum moves by at most 2 * sensitivity from the sum without the
@@ -117,14 +122,41 @@ class Sampled(Release):
     def cases(self, relation: str | None, times: int) -> tuple[Case, ...]:
         """Return the pair of the scheme in both directions."""
         need_relation(self, relation, self._relations)
-        return self._cases(self._laws(), times)
+        return _cases(self._laws(), times)
 
     def attained(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
-        """Return the pair of a cut sample whose other records add nothing, and None for all other samples."""
-        if self.most is None or not self.sampling_probability:
+        """Return the pair of other records that all add the same, and None if `cases` has it."""
+        shown = self._shown()
+        if shown is None:
             return None
-        s, base = cut_rates(self.sampling_probability, self.records or 1, self.most).widened().included, self.release
-        return self._cases(_laws(base.noise, base.sensitivity, s, "poisson", None, 1, None), times)
+        forward, backward = (_law(self.release.noise, pair) for pair in shown)
+        if self.scheme in _SUBSTITUTED:
+            return in_orders(forward, backward, times)
+        return _cases((forward, backward), times)
+
+    def attained_last(self, relation: str | None, times: int) -> tuple[Case, ...] | None:
+        """Return the pair in the order that is the worse one at each outcome, for one release under substitution."""
+        if times > 1 or self.scheme not in _SUBSTITUTED:
+            return self.attained(relation, times)
+        if self.scheme == "without_replacement":
+            return self.cases(relation, times)
+        shown = self._shown()
+        if shown is None:
+            return None
+        return _cases((_law(self.release.noise, shown[0]._replace(symmetric=True)),), times)
+
+    def _shown(self) -> tuple[LabelledPair, LabelledPair] | None:
+        """Return both orders of the pair of other records that all add the same, without labels, or None.
+
+        None stands for samples whose pairs in `cases` are attained.
+        """
+        s, noise, shift = self.sampling_probability, self.release.noise, self.release.sensitivity
+        if not s or self.scheme == "poisson_substitution" or (self.scheme == "poisson" and self.most is None):
+            return None
+        if self.most is not None:
+            rate = cut_rates(s, self.records or 1, self.most).widened().included
+            return labelled_pairs(noise, shift, rate, "poisson")  # type: ignore[return-value]
+        return of_draws(noise, shift, s, self.scheme, self.records)
 
     @property
     def _relations(self) -> tuple[str, ...]:
@@ -133,11 +165,6 @@ class Sampled(Release):
         if self.scheme == "poisson":
             return ABSENT
         return ("add_remove",) if self.scheme in _ADD_REMOVE else ("substitute",)
-
-    def _cases(self, laws: tuple[LossLaw, ...], times: int) -> tuple[Case, ...]:
-        if not laws:
-            return (NOTHING,)
-        return (Case(((laws[0], times),), ((laws[-1], times),)),)
 
     def profile(self, epsilon: float) -> Bounds:
         """Return delta(epsilon) of one release, epsilon >= 0, by quadrature or sums over the lattice."""
@@ -148,7 +175,9 @@ class Sampled(Release):
             return largest_profile(of_group(noise, shift, s, self.group), epsilon)
         plain = largest_profile(labelled_pairs(noise, shift, s, self.scheme, self.records), epsilon)
         if self.most is None:
-            return plain
+            shown = self._shown()
+            lower = plain.lower if shown is None else largest_profile(shown, epsilon).lower
+            return Bounds(min(lower, plain.lower), plain.estimate, plain.upper)
         rates, upper = cut_rates(s, self.records or 1, self.most).widened(), plain.upper
         if rates.full:
             cut = labelled_pairs(noise, 2 * shift, rates.chosen, "without_replacement")
@@ -163,7 +192,7 @@ class Sampled(Release):
 
     @property
     def profile_is_best(self) -> bool:
-        return self.most is not None
+        return self.most is not None or SCHEMES[self.scheme].replaces
 
     @property
     def has_scale(self) -> bool:
@@ -181,6 +210,11 @@ class Sampled(Release):
         additive = self.release
         s, noise, shift = self.sampling_probability, additive.noise, additive.sensitivity
         return _laws(noise, shift, s, self.scheme, self.records, self.group, self.most)
+
+
+def _cases(laws: tuple[LossLaw, ...], times: int) -> tuple[Case, ...]:
+    """Return the two directions as a case."""
+    return (Case(((laws[0], times),), ((laws[-1], times),)) if laws else NOTHING,)
 
 
 @lru_cache(maxsize=256)
