@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from release_examples import EXAMPLES
 
-from tcdp_sim.accounting import Additive, Ledger, MixturePair, Sampled
+from tcdp_sim.accounting import Additive, Allocated, Ledger, MixturePair, Sampled, Shuffled, training_report
 from tcdp_sim.accounting.statements.statement import disagreements
 from tcdp_sim.calibration.optimal import MeanSquaredError, optimal_noise
 from tcdp_sim.exact import Mixture
@@ -41,6 +41,7 @@ def _stated(ledger):
         Ledger([]),
         Ledger([Additive(DiscreteGaussian(3.0, 0.5), 1.5)]),
         Ledger([Additive(TruncatedLaplace(2.0, 40.0))]),
+        Ledger([Shuffled(2.0, 10, 2), Additive(Gaussian(4.0))], "zero_out"),
         Ledger([MixturePair(Mixture(Gaussian(2.0), (0.0, 1.0), (0.5, 0.5)), Mixture(Gaussian(2.0)))], "zero_out"),
         Ledger([Additive(Gaussian(1.0))]).parallel(Ledger([Additive(Gaussian(2.0))]), Ledger([])) + LEDGER,
     ],
@@ -158,3 +159,31 @@ def test_a_class_of_the_users_own_is_refused():
     for given in ({"delta": 2.0}, {"delta": [1e-6, -1.0]}, {"epsilon": [-1.0]}, {"form": "pdf"}, {"tolerance": 0}):
         with pytest.raises(ValueError, match=next(iter(given))):
             LEDGER.statement(**given)
+
+
+@pytest.mark.parametrize(
+    ("release", "times", "relation", "sampler"),
+    [
+        (Shuffled(0.8, 1000, 5), 1, "zero_out", "shuffle_each_epoch"),
+        (Allocated(0.8, 1000, epochs=5), 1, "zero_out", "balls_in_bins"),
+        (Allocated(0.8, 1000, bins="same", epochs=5), 1, "zero_out", "same_bins"),
+        (Sampled(Additive(Gaussian(0.8), 2.0), 0.001, "without_replacement"), 5000, "substitute", "fixed_size"),
+        (Sampled(Additive(Gaussian(0.8)), 0.001, records=60_000, most=90), 5000, "zero_out", "poisson_cut"),
+    ],
+)
+def test_a_statement_says_what_libraries_print(release, times, relation, sampler):
+    ledger = Ledger([(release, times)], relation)
+    data = json.loads(ledger.statement("json", delta=1e-6))
+    jsonschema.validate(data, SCHEMA)
+    most = {"most": 90} if sampler == "poisson_cut" else {}
+    report = training_report(sampler, 0.8, 60_000, 60, 5, 1e-6, **most)
+    (found,) = data["libraries"]["epsilon"]
+    assert found["lower"] * (1 - 1e-3) <= report.printed <= found["upper"] * (1 + 1e-3)
+    page = ledger.statement("md", delta=1e-6)
+    assert f"in place of {type(release).__name__}, and print" in page
+    assert f"ε = {found['upper']:.3f}"[:8] in page
+
+
+def test_a_statement_of_poisson_samples_needs_no_such_line():
+    assert "libraries" not in json.loads(LEDGER.statement("json", delta=1e-6))
+    assert "Libraries" not in LEDGER.statement("md", delta=1e-6)

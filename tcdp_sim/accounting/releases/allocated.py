@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from math import sqrt
 
-from tcdp_sim.accounting.releases.additive import additive_loss
+from tcdp_sim.accounting.releases.additive import Additive, additive_loss
 from tcdp_sim.accounting.releases.release import Case, Laws, Release, need_relation
+from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.exact.allocation import pairs
 from tcdp_sim.exact.allocation.ratio_sums import dominated, dominating
@@ -74,6 +75,10 @@ class Allocated(Release):
         object.__setattr__(self, "steps", whole("steps", self.steps, 1, MOST_STEPS))
         most = min(self.steps, MOST_PARTICIPATIONS)
         object.__setattr__(self, "participations", whole("participations", self.participations, 1, most))
+
+    def counted_as(self) -> tuple[Release, int]:
+        step = Sampled(Additive(Gaussian(self.sigma)), self.participations / self.steps)
+        return step, self.steps * self.epochs
 
     @property
     def has_scale(self) -> bool:

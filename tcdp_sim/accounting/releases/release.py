@@ -95,6 +95,13 @@ class Release(ABC):
         """The largest privacy loss in nats, if it has a closed form; otherwise None."""
         return None
 
+    def counted_as(self) -> "tuple[Release, int] | None":
+        """Return the Poisson samples that training libraries count in place of these batches, with their number.
+
+        None stands for releases that no library counts as another one.
+        """
+        return None
+
     def drawn_pair(self) -> Any:
         """Return an object that draws outputs, for audits, or None if audits cannot draw the release.
 

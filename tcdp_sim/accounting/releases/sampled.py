@@ -194,6 +194,14 @@ class Sampled(Release):
     def profile_is_best(self) -> bool:
         return self.most is not None or SCHEMES[self.scheme].replaces
 
+    def counted_as(self) -> "tuple[Sampled, int] | None":
+        base, s = self.release, self.sampling_probability
+        if self.most is not None:
+            return Sampled(base, s), 1
+        if self.scheme != "without_replacement":
+            return None
+        return Sampled(Additive(base.noise, base.sensitivity / 2), s), 1  # a record moves a sum by half as much
+
     @property
     def has_scale(self) -> bool:
         return self.release.has_scale

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
 
-from tcdp_sim.accounting.releases.additive import LARGEST_SHIFT, additive_loss
+from tcdp_sim.accounting.releases.additive import LARGEST_SHIFT, Additive, additive_loss
 from tcdp_sim.accounting.releases.allocated import LEAST_SIGMA, MOST_SIGMA
 from tcdp_sim.accounting.releases.release import NOTHING, Case, Release, both_ways, need_relation
+from tcdp_sim.accounting.releases.sampled import Sampled
 from tcdp_sim.core.errors import choice, scalar, whole
 from tcdp_sim.exact.allocation.ratio_sums import dominated
 from tcdp_sim.exact.shuffling import largest_output
@@ -70,6 +71,9 @@ class Shuffled(Release):
         object.__setattr__(self, "steps", whole("steps", self.steps, 1, MOST_STEPS))
         object.__setattr__(self, "epochs", whole("epochs", self.epochs, 1, MOST_EPOCHS))
         choice("order", self.order, ORDERS)
+
+    def counted_as(self) -> tuple[Release, int]:
+        return Sampled(Additive(Gaussian(self.sigma)), 1 / self.steps), self.steps * self.epochs
 
     @property
     def has_scale(self) -> bool:

@@ -36,6 +36,7 @@ def _lines(stated: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", "| ε | δ, at most | δ, at least |", "|---|---|---|")
         for row in stated["delta"]:
             yield f"| {row['epsilon']:g} | {_up(row['upper'])} | {_down(row['lower'])} |"
+    yield from _libraries(stated.get("libraries"))
     yield ""
     yield "The releases together are (ε, δ)-differentially private with each ε of the second column. No smaller ε than"
     yield "in the third column holds for every program that makes these releases."
@@ -49,6 +50,15 @@ def _lines(stated: Mapping[str, Any]) -> Iterator[str]:
     yield f"{how['tolerance']:g} apart, relative to the upper one, where the releases have exact pairs."
     yield ""
     yield f"The same numbers again, from the JSON form of this statement: {how['again']}."
+
+
+def _libraries(printed: Mapping[str, Any] | None) -> Iterator[str]:
+    if printed is None:
+        return
+    yield ""
+    answers = (f"ε = {_up(row['upper'])} at δ = {row['delta']:g}" for row in printed["epsilon"])
+    yield f"Libraries for training count Poisson samples in place of {' and '.join(printed['counted'])}, and print"
+    yield f"{', '.join(answers)}. These are values of another mechanism, and no guarantee for these releases."
 
 
 def _risks(risks: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from tcdp_sim.accounting.statements import plain
+from tcdp_sim.accounting.statements.printed import named, printed
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.core.version import __version__
@@ -35,6 +36,8 @@ def statement(
     """Return the statement of a ledger as plain data. Raises ValueError for questions out of range."""
     deltas = [scalar("delta", each, 0, 1, closed=True, finite=False) for each in _several(delta)]
     epsilons = [scalar("epsilon", each, 0, closed=True) for each in _several(epsilon)]
+    poisson = printed(ledger)
+    libraries = {} if poisson is None else {"libraries": _libraries(ledger, poisson, deltas, tolerance)}
     return {
         "format": FORMAT,
         **{key: about.get(key) for key in PUBLISHER},
@@ -42,6 +45,7 @@ def statement(
         "releases": plain.of_entries(ledger.entries),
         "epsilon": [{"delta": each} | _ends(ledger.epsilon(each, tolerance)) for each in deltas],
         "delta": [{"epsilon": each} | _ends(ledger.delta(each)) for each in epsilons],
+        **libraries,
         "risks": {
             "advantage": _ends(ledger.advantage()),
             "attack": {"prior": PRIOR} | _ends(ledger.attack(PRIOR)),
@@ -55,6 +59,12 @@ def statement(
             "again": "`tcdp_sim.accounting.Ledger.from_statement(text)`, or `tcdp-sim account FILE.json`",
         },
     }
+
+
+def _libraries(ledger: Any, poisson: Any, deltas: list[float], tolerance: float) -> dict[str, Any]:
+    """Return the epsilons that training libraries print for the list, and what they count as Poisson samples."""
+    epsilons = [{"delta": each} | _ends(poisson.epsilon(each, tolerance)) for each in deltas]
+    return {"counted": named(ledger), "epsilon": epsilons}
 
 
 def _several(value: float | Iterable[float]) -> list[float]:
