@@ -6,6 +6,8 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import laplace, norm
 
 from tcdp_sim.accounting import Additive, Distributions, Ledger, RandomisedResponse, Sampled, Shuffled
+from tcdp_sim.accounting.gaussian_mu import _mu_of_cell
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise import Gaussian, Laplace
 
 
@@ -91,3 +93,21 @@ def test_an_upper_end_that_floats_do_not_show_is_infinite():
     """1 - delta has no digits at the mu of 2 Phi^-1(1 / (1 + e^-500)) = 62.9."""
     found = Ledger([RandomisedResponse(500.0)]).gaussian_mu()
     assert found.lower <= -2 * norm.ppf(np.exp(-500)) <= found.upper == np.inf
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [((0.0, 0.3), (2.0, 0.1)), ((0.5, 0.02), (1.5, 1e-4)), ((1.0, 0.4), (1.2, 0.4))]
+)
+def test_a_curve_of_a_cell_is_above_its_chord_everywhere(start, end):
+    """The profile of a list is convex in e^epsilon, so it lies below the chord; some of the curves touch it inside."""
+    exact = [(epsilon, Bounds(delta, delta, delta)) for epsilon, delta in (start, end)]
+    mu = _mu_of_cell(*exact)
+    places = np.log(np.linspace(np.exp(start[0]), np.exp(end[0]), 20_001))
+    chord = np.linspace(start[1], end[1], 20_001)
+
+    def room(value):
+        curve = norm.cdf(value / 2 - places / value) - np.exp(places) * norm.cdf(-value / 2 - places / value)
+        return (curve - chord).min()
+
+    assert room(mu) >= 0
+    assert room(mu * (1 - 1e-6)) < 0
