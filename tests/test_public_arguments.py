@@ -38,7 +38,7 @@ def old_words(name: str, owner: Any, names: set[str]) -> list[str]:
     old = names & NEW.keys()
     if "p" in names or (isinstance(owner, type) and issubclass(owner, Release | Transform)):
         old -= {"q"}  # the second of two distributions; the true answer of a release
-    if name in ("distribution", "Allocated"):
+    if name in ("distribution", "Allocated", "SameBin"):
         old -= {"bins"}  # those in which it counts, and those of balls in bins: not those of a histogram
     if name == "TradeoffPoint":
         old -= {"beta"}  # the type II error

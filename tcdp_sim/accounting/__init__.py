@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.ledger import Ledger
     from tcdp_sim.accounting.odometer import Odometer
     from tcdp_sim.accounting.planning.plan import plan_budget
-    from tcdp_sim.accounting.planning.result import BudgetPlan, PlannedRelease
+    from tcdp_sim.accounting.planning.result import BudgetPlan
     from tcdp_sim.accounting.planning.selections import QuantileTarget, SelectionTarget
     from tcdp_sim.accounting.planning.targets import CountTarget, DeviationTarget, Target
     from tcdp_sim.accounting.releases.additive import Additive
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.releases.bounded_range import BoundedRange, BoundedRangePair, PermuteAndFlip
     from tcdp_sim.accounting.releases.claimed import Claimed
     from tcdp_sim.accounting.releases.distributions import Distributions
+    from tcdp_sim.accounting.releases.matrix import MatrixMechanism
     from tcdp_sim.accounting.releases.mixtures import MixturePair
     from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
     from tcdp_sim.accounting.releases.release import Release
@@ -30,11 +31,14 @@ if TYPE_CHECKING:
     from tcdp_sim.accounting.releases.thresholded import Thresholded
     from tcdp_sim.accounting.rho import tight_rho
     from tcdp_sim.accounting.training import TrainingReport, training_noise, training_report
-    from tcdp_sim.accounting.variance_factors import VarianceFactor, variance_factor
+    from tcdp_sim.accounting.variance_factors import variance_factor
+    from tcdp_sim.exact.correlated.participations import Cyclic, Fixed, MinSeparation, SameBin
+    from tcdp_sim.exact.correlated.strategies import Bands
 
 __all__ = [
     "Additive",
     "Allocated",
+    "Bands",
     "BoundedRange",
     "BoundedRangePair",
     "BudgetPlan",
@@ -42,24 +46,27 @@ __all__ = [
     "Claimed",
     "CountReleases",
     "CountTarget",
+    "Cyclic",
     "DeviationTarget",
     "Distributions",
     "Filter",
+    "Fixed",
     "Ledger",
+    "MatrixMechanism",
+    "MinSeparation",
     "MixturePair",
     "Odometer",
     "PermuteAndFlip",
-    "PlannedRelease",
     "QuantileTarget",
     "RandomisedResponse",
     "Release",
+    "SameBin",
     "Sampled",
     "SelectionTarget",
     "Shuffled",
     "Target",
     "Thresholded",
     "TrainingReport",
-    "VarianceFactor",
     "counts_ledger",
     "ledger_grid",
     "plan_budget",
@@ -77,7 +84,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.ledger": "Ledger",
     "tcdp_sim.accounting.odometer": "Odometer",
     "tcdp_sim.accounting.planning.plan": "plan_budget",
-    "tcdp_sim.accounting.planning.result": "BudgetPlan PlannedRelease",
+    "tcdp_sim.accounting.planning.result": "BudgetPlan",
     "tcdp_sim.accounting.planning.selections": "QuantileTarget SelectionTarget",
     "tcdp_sim.accounting.planning.targets": "CountTarget DeviationTarget Target",
     "tcdp_sim.accounting.releases.additive": "Additive",
@@ -85,6 +92,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.releases.bounded_range": "BoundedRange BoundedRangePair PermuteAndFlip",
     "tcdp_sim.accounting.releases.claimed": "Claimed",
     "tcdp_sim.accounting.releases.distributions": "Distributions",
+    "tcdp_sim.accounting.releases.matrix": "MatrixMechanism",
     "tcdp_sim.accounting.releases.mixtures": "MixturePair",
     "tcdp_sim.accounting.releases.randomised_response": "RandomisedResponse",
     "tcdp_sim.accounting.releases.release": "Release",
@@ -93,7 +101,9 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.accounting.releases.thresholded": "Thresholded",
     "tcdp_sim.accounting.rho": "tight_rho",
     "tcdp_sim.accounting.training": "TrainingReport training_noise training_report",
-    "tcdp_sim.accounting.variance_factors": "VarianceFactor variance_factor",
+    "tcdp_sim.accounting.variance_factors": "variance_factor",
+    "tcdp_sim.exact.correlated.participations": "Cyclic Fixed MinSeparation SameBin",
+    "tcdp_sim.exact.correlated.strategies": "Bands",
 }
 
 

@@ -17,19 +17,11 @@ _MOST_ROUNDS = 60
 class VarianceFactor:
     """A factor for all sigma^2 of a list of releases that meets an epsilon, and one just below that misses it.
 
-    Parameters
-    ----------
-    factor : float
-        The factor. Below 1 the published noise is larger than the target needs.
-    epsilon : Bounds
-        The exact epsilon at the factor. Its upper end is at most the target.
-    missed : float
-        A smaller factor, at which the target is missed.
-    missed_epsilon : Bounds
-        The exact epsilon there. Its lower end is above the target.
+    - factor: the factor. Below 1 the published noise is larger than the target needs.
+    - epsilon: the exact epsilon at the factor. Its upper end is at most the target.
+    - missed: a smaller factor, at which the target is missed.
+    - missed_epsilon: the exact epsilon there. Its lower end is above the target.
 
-    Examples
-    --------
     >>> from tcdp_sim.accounting import CountReleases, variance_factor
     >>> found = variance_factor(CountReleases([4.0], "add_remove"), 4.0, 1e-10)
     >>> found.missed < found.factor, found.epsilon.upper <= 4.0 < found.missed_epsilon.lower

@@ -1,6 +1,6 @@
 """Bounds on accuracy: radii that papers prove for a noise, and lower bounds for every mechanism with a guarantee."""
 
-from tcdp_sim.bounds.accuracy import histogram_error_bound, zcdp_printed_radius
+from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.bounds.lower import (
     fano,
     histogram_error,
@@ -26,5 +26,4 @@ __all__ = [
     "marginals_records",
     "packing_divergence",
     "selection_gap",
-    "zcdp_printed_radius",
 ]

@@ -54,24 +54,6 @@ def zcdp_printed_radius(rho: float, k: ArrayLike, failure: ArrayLike) -> Reals:
     The derivation in the paper gives sqrt(2 log(k / failure) / rho). The printed radius is exceeded with probability
     0.81 at k = 1000 and failure = 0.05. The function exists to show the violation.
 
-    Source: Bun and Steinke (2016), Section 6.1 [BS16].
-
-    Parameters
-    ----------
-    rho : float
-        The rho of the zCDP, in nats, above 0.
-    k : array_like
-        Number of bins, at least 1 and at most 1e300.
-    failure : array_like
-        The printed probability of a larger error, in (0, 1).
-
-    Returns
-    -------
-    float or array
-        The printed radius, in counts.
-
-    Examples
-    --------
     >>> round(float(zcdp_printed_radius(0.1, 1000, 0.05)), 3)
     9.952
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tcdp_sim.exact.renyi.divergence import renyi_divergence
     from tcdp_sim.exact.renyi.kernels import max_order
     from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
-    from tcdp_sim.exact.selection.privacy import OutputPair, output_pair, worst_delta, worst_pairs, worst_renyi
+    from tcdp_sim.exact.selection.privacy import output_pair, worst_delta, worst_pairs, worst_renyi
     from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
     from tcdp_sim.exact.subsampling import equilateral_renyi
 
@@ -44,7 +44,6 @@ __all__ = [
     "Bounds",
     "Estimate",
     "Mixture",
-    "OutputPair",
     "PrivacyLossDistribution",
     "affine_divergence",
     "best_candidate_probabilities",
@@ -107,7 +106,7 @@ _HOMES = {  # module -> its public names
     "tcdp_sim.exact.renyi.divergence": "renyi_divergence",
     "tcdp_sim.exact.renyi.kernels": "max_order",
     "tcdp_sim.exact.selection.outputs": "delta_of_outputs divergence_of_outputs selection_distribution",
-    "tcdp_sim.exact.selection.privacy": "OutputPair output_pair worst_delta worst_pairs worst_renyi",
+    "tcdp_sim.exact.selection.privacy": "output_pair worst_delta worst_pairs worst_renyi",
     "tcdp_sim.exact.selection.success": "required_gap selection_failure selection_probability",
     "tcdp_sim.exact.subsampling": "equilateral_renyi",
 }

@@ -10,7 +10,7 @@ from tcdp_sim.noise.base import Noise
 
 if TYPE_CHECKING:
     from tcdp_sim.noise.arsinh_normal import ArsinhNormal
-    from tcdp_sim.noise.discrete import DiscreteNoise, LossAtoms
+    from tcdp_sim.noise.discrete import DiscreteNoise
     from tcdp_sim.noise.discrete_gaussian import DiscreteGaussian
     from tcdp_sim.noise.discrete_laplace import DiscreteLaplace
     from tcdp_sim.noise.dithered import Dithered
@@ -46,7 +46,6 @@ __all__ = [
     "Laplace",
     "LaplaceLogNormal",
     "LatticeNoise",
-    "LossAtoms",
     "Noise",
     "Objective",
     "RoundedGaussian",
@@ -62,7 +61,7 @@ __all__ = [
 
 _HOMES = {  # module -> its public names
     "tcdp_sim.noise.arsinh_normal": "ArsinhNormal",
-    "tcdp_sim.noise.discrete": "DiscreteNoise LossAtoms",
+    "tcdp_sim.noise.discrete": "DiscreteNoise",
     "tcdp_sim.noise.discrete_gaussian": "DiscreteGaussian",
     "tcdp_sim.noise.discrete_laplace": "DiscreteLaplace",
     "tcdp_sim.noise.dithered": "Dithered",

@@ -24,19 +24,11 @@ _EVERY = 2**24  # atoms of a loss that are listed at most
 class LossAtoms(NamedTuple):
     """The law of a privacy loss on a lattice, from `DiscreteNoise.loss_atoms`.
 
-    Parameters
-    ----------
-    loss : ndarray
-        The values of the loss in nats, descending, shape (n,).
-    log_mass : ndarray
-        The logs of their probabilities under P, shape (n,).
-    log_above : float
-        The log of the probability of the outputs that are not listed and have larger losses, -inf if there are none.
-    log_below : float
-        The same for smaller losses.
+    - loss: the values of the loss in nats, descending, shape (n,).
+    - log_mass: the logs of their probabilities under P, shape (n,).
+    - log_above: the log of the probability of the outputs that are not listed and have larger losses, -inf for none.
+    - log_below: the same for smaller losses.
 
-    Examples
-    --------
     >>> from tcdp_sim.noise import DiscreteLaplace
     >>> atoms = DiscreteLaplace(2.0).loss_atoms(1.0)
     >>> atoms.loss.tolist(), np.exp(atoms.log_mass).round(4).tolist()

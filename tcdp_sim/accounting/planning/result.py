@@ -31,29 +31,16 @@ HEAD = ("release", "error", "bound", "deviation", "noise", "times", "rho", "shar
 class PlannedRelease:
     """A release of a plan.
 
-    Attributes
-    ----------
-    target : Target
-        The target that it meets.
-    name : str
-        The name in tables.
-    release : Release
-        The release, with its noise.
-    times : int
-        The number of releases: coordinates that a record changes, times counts of a search.
-    scale : float
-        The scale of the noise, in counts, or 1 / epsilon of a selection.
-    error : float
-        The error at this scale, in the units of the target.
-    deviation : float or None
-        The standard deviation of one noisy answer, in counts, None for a selection.
-    rho : float
-        The rho of zCDP that all copies spend, in nats, from above; inf if there is none.
-    share : float
-        The share of the total rho.
+    - target: the target that it meets.
+    - name: the name in tables.
+    - release: the release, with its noise.
+    - times: the number of releases: coordinates that a record changes, times counts of a search.
+    - scale: the scale of the noise, in counts, or 1 / epsilon of a selection.
+    - error: the error at this scale, in the units of the target.
+    - deviation: the standard deviation of one noisy answer, in counts, None for a selection.
+    - rho: the rho of zCDP that all copies spend, in nats, from above; inf if there is none.
+    - share: the share of the total rho.
 
-    Examples
-    --------
     >>> from tcdp_sim.accounting import CountTarget, plan_budget
     >>> (row,) = plan_budget([CountTarget(largest_error=10.0, k=10)]).rows
     >>> round(row.scale, 3), round(row.rho, 4), row.share

@@ -17,6 +17,7 @@ from tcdp_sim.accounting.releases.allocated import Allocated
 from tcdp_sim.accounting.releases.bounded_range import BoundedRange, BoundedRangePair, PermuteAndFlip
 from tcdp_sim.accounting.releases.claimed import Claimed
 from tcdp_sim.accounting.releases.distributions import Distributions
+from tcdp_sim.accounting.releases.matrix import MatrixMechanism
 from tcdp_sim.accounting.releases.mixtures import MixturePair
 from tcdp_sim.accounting.releases.randomised_response import RandomisedResponse
 from tcdp_sim.accounting.releases.release import Release
@@ -25,6 +26,8 @@ from tcdp_sim.accounting.releases.shuffled import Shuffled
 from tcdp_sim.accounting.releases.thresholded import Thresholded
 from tcdp_sim.candidates.tries import NegativeBinomialTries, PoissonTries, Tries
 from tcdp_sim.core.errors import whole
+from tcdp_sim.exact.correlated.participations import Cyclic, Fixed, MinSeparation, Participation, SameBin
+from tcdp_sim.exact.correlated.strategies import Bands, Column, Strategy, Triangle
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.noise import FAMILIES, Noise
 from tcdp_sim.privacy import Guarantee
@@ -34,11 +37,13 @@ Make = Callable[[Sequence[tuple[Any, int]], str | None], Any]  # the ledger of e
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(Additive, Allocated, BoundedRange, BoundedRangePair, Chosen, Claimed, Distributions, MixturePair),
-        *(PermuteAndFlip, RandomisedResponse, Sampled, Shuffled, Thresholded, Mixture),
+        *(Additive, Allocated, BoundedRange, BoundedRangePair, Chosen, Claimed, Distributions, MatrixMechanism),
+        *(MixturePair, PermuteAndFlip, RandomisedResponse, Sampled, Shuffled, Thresholded, Mixture),
+        *(Bands, Column, Triangle, Cyclic, Fixed, MinSeparation, SameBin),
         *(NegativeBinomialTries, PoissonTries),
     )
 }
+_STATED = Noise | Release | Guarantee | Mixture | Tries | Strategy | Participation
 _ENDLESS = {"inf": inf, "-inf": -inf}
 _FORM = "valid: a mapping with the key kind, or parts"
 
@@ -61,7 +66,7 @@ def _plain(thing: Any) -> Any:
         return [_plain(each) for each in thing]
     if hasattr(thing, "entries") and hasattr(thing, "relation"):  # a ledger, which imports this module
         return {KIND: LEDGER, "relation": thing.relation, "releases": of_entries(thing.entries)}
-    if not isinstance(thing, Noise | Release | Guarantee | Mixture | Tries):
+    if not isinstance(thing, _STATED):
         return thing
     name = thing.family if isinstance(thing, Noise) else type(thing).__name__
     if _class(name) is not type(thing):

@@ -28,15 +28,9 @@ class OutputPair(NamedTuple):
 
     Source: Bun et al. (2018), Lemma 23 [BDRS18].
 
-    Parameters
-    ----------
-    p, q : Bounds
-        Bounds of arrays with the probability of one outcome, groups along the last axis.
-    times : array
-        The number of outcomes of each group.
+    - p, q: bounds of arrays with the probability of one outcome, groups along the last axis.
+    - times: the number of outcomes of each group.
 
-    Examples
-    --------
     >>> pair = output_pair("exponential_mechanism", 1.0, 2, 0.0, 2.0)
     >>> float(pair.p.estimate[0])
     0.5

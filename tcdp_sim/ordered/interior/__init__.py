@@ -5,7 +5,7 @@ ledgers and proofs. Neighbours substitute one record; the number of records n is
 records.
 """
 
-from tcdp_sim.ordered.interior.budget import recommended_split, split_budget
+from tcdp_sim.ordered.interior.budget import split_budget
 from tcdp_sim.ordered.interior.level_profile import LevelProfile
 from tcdp_sim.ordered.interior.lower_bounds import tcdp_least_n, zcdp_least_n
 from tcdp_sim.ordered.interior.records_needed import required_records
@@ -13,7 +13,6 @@ from tcdp_sim.ordered.interior.release import sample
 
 __all__ = [
     "LevelProfile",
-    "recommended_split",
     "required_records",
     "sample",
     "split_budget",

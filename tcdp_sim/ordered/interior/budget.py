@@ -69,21 +69,9 @@ class NodeMargin:
 def recommended_split(log2_k: float) -> tuple[float, float, float]:
     """Return good shares of rho for the level, the node and the end step.
 
-    The shares depend on the size of the domain alone, so they leak nothing. They come from minimising the number of
-    records in the proof.
+    The shares (level, node, end) depend on the size of the domain alone, so they leak nothing. They come from
+    minimising the number of records in the proof.
 
-    Parameters
-    ----------
-    log2_k : float
-        Logarithm of the domain size to base 2, positive.
-
-    Returns
-    -------
-    tuple of three floats
-        The shares (level, node, end). Their sum is 1.
-
-    Examples
-    --------
     >>> recommended_split(10)
     (0.4, 0.25, 0.35)
     """
