@@ -617,7 +617,7 @@ def sweep(
     max_trials: float | None = None,
     numerics: str = "warn",
     code: str = "same",
-    on_error: str = "raise",
+    on_error: str = "stop",
     squeeze: bool = True,
 ) -> xr.Dataset:
     """Simulate a function of your own at every point of its axes.
@@ -681,10 +681,11 @@ def sweep(
         "same" refuses to go on with stored chunks that another state of tcdp_sim, NumPy, SciPy or a plug-in has
         computed, or whose trials contradict each other. "any" uses them, and tells of it.
     on_error : str
-        "raise" ends the sweep at the first error of the function. "continue" leaves the cells with errors without
-        numbers, and warns. "count" takes a trial that fails for missing: one in which a function f(rng, **axes) raises
-        an error, or a number of any function is NaN. All statistics are then those of the other trials, and `errors`
-        and `error_rate` count the failed ones.
+        "stop" ends the sweep at the first error of the function: with `name` it raises the error and keeps all finished
+        chunks, and without it returns the finished cells with a warning, or raises if there are none. "continue" leaves
+        the cells with errors without numbers, and warns. "count" takes a trial that fails for missing: one in which a
+        function f(rng, **axes) raises an error, or a number of any function is NaN. All statistics are then those of
+        the other trials, and `errors` and `error_rate` count the failed ones.
     squeeze : bool
         If False, an axis with one value is a dimension of length one, as in `open_results`.
 
@@ -703,7 +704,8 @@ def sweep(
     UserError
         If an argument or a result of the function is not valid.
     Failure
-        If the function raises an error, unless `on_error` is "continue", or "count" and the error is one trial's.
+        If the function raises an error before any cell has finished, or in a folder, unless `on_error` is "continue",
+        or "count" and the error is one trial's.
 
     Warns
     -----

@@ -50,6 +50,11 @@ class Chunks:
         self._parts: dict[str, dict[int, bytes]] = {}
         self._whole: dict[str, Summary] = {}
 
+    @property
+    def whole(self) -> int:
+        """The number of cells whose chunks are all there."""
+        return len(self._whole)
+
     def has(self, cell: str, chunk: int) -> bool:
         """Return True if a chunk is there."""
         return cell in self._whole or chunk in self._parts.get(cell, ())
@@ -66,6 +71,10 @@ class Chunks:
         """Return the summary of chunks of a cell."""
         own = self._parts[cell]
         return merged(from_bytes(own[chunk]) for chunk in chunks)
+
+    def is_whole(self, cell: str, estimate: range) -> bool:
+        """Return True if all chunks of a cell's estimate are there."""
+        return bool(estimate) and all(self.has(cell, chunk) for chunk in estimate)
 
     def taken(self, cell: str, estimate: range) -> Summary:
         """Return the summary of a cell's estimate, and forget its chunks."""

@@ -110,7 +110,7 @@ class Settings(_Part):
     invalid: Literal["refuse", "skip"]
     numerics: Literal["warn", "strict"]
     code: Literal["same", "any"]
-    on_error: Literal["raise", "continue", "count"]
+    on_error: Literal["stop", "continue", "count"]
     part: Annotated[str | None, BeforeValidator(_part)] = None
     losses: bool = Field(True, description="true or false")
     figures: Annotated[FigureOptions, BeforeValidator(figure_options)] = FigureOptions()
@@ -179,7 +179,7 @@ class Settings(_Part):
 def _check_counting(s: Settings) -> None:
     """Raise UserError for a study whose failed trials cannot be counted."""
     if "function" not in s.mechanism:
-        valid = "valid: raise, continue (count is for sweeps over a function)"
+        valid = "valid: stop, continue (count is for sweeps over a function)"
         raise UserError(f"on_error = 'count' is not valid for a study of mechanisms; {valid}", "on_error")
     if s.share:
         why = "after a failed trial the cells meet different random numbers"

@@ -122,7 +122,7 @@ def checked(
     max_trials: Any = None,
     numerics: Any = "warn",
     code: Any = "same",
-    on_error: Any = "raise",
+    on_error: Any = "stop",
 ) -> Sweep:
     """Return the arguments of `tcdp_sim.sweep` after checking them. Raises UserError."""
     function = _of_plug_in(function) if isinstance(function, str) else function

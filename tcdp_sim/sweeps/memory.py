@@ -4,12 +4,14 @@ It is the loop of every study, with the chunks kept in memory. Where a cell is o
 together in this process, which costs some microseconds a cell instead of a hundred, and gives the same bits.
 """
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
+from traceback import format_exception
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ from tcdp_sim.summaries.batch import TOGETHER, VALUES
 from tcdp_sim.summaries.problems import ERROR, TRIAL, Problem
 from tcdp_sim.summaries.summary import Summary
 from tcdp_sim.sweeps.arguments import Sweep
+from tcdp_sim.sweeps.interrupted import Started, going_on
 from tcdp_sim.sweeps.pilot import Raised, called, of_chunk
 from tcdp_sim.sweeps.shown import carried
 
@@ -42,30 +45,40 @@ Columns = dict[str, tuple[Any, Any, dict[str, str]]]  # name -> (dimensions, val
 LineOf = Callable[[Tally], AbstractContextManager[Any]]
 Points = Mapping[str, Point]  # those of consecutive cells, by text
 BLOCK = 1024  # cells in a block
+QUICK = 0.1  # seconds of a block of cells that is followed by a larger one
+GROWN = 32  # times as many cells
 PATIENCE = 1.0  # seconds before a sweep in this process shows its progress
 OPTIONS = (
-    "on_error='continue' returns the other cells; on_error='count' takes failed trials of a function of one trial for "
-    "missing, and counts them"
+    "on_error='continue' simulates the other cells; on_error='count' takes failed trials of a function of one trial "
+    "for missing, and counts them"
 )
 SOON = 1.0  # seconds of the longest task in this process that is drawn again for its traceback
 
 
+class Stop(Exception):
+    """The end of a sweep at the first error of its function, which is the argument."""
+
+
 @dataclass
 class Problems:
-    """What a sweep does about errors and warnings of its function. `failed` has a line for each cell with an error.
+    """What a sweep does about errors and warnings of its function.
 
-    `trials` has the first failed trial of each cell and kind, and `cells` the points of their cells by id.
+    `failed` has a line for each cell with an error. `finished` is the number of cells with numbers, and `stopped` the
+    error that has ended the sweep. `trials` has the first failed trial of each cell and kind, and `cells` the points of
+    their cells by id.
     """
 
     sweep: Sweep
     tell: Tell
     failed: dict[str, str] = field(default_factory=dict)
+    finished: int = 0
+    stopped: Exception | None = None
     trials: dict[tuple[str, str], Problem] = field(default_factory=dict)
     cells: dict[str, Point] = field(default_factory=dict)
     warned: set[str] = field(default_factory=set)
 
     def heed(self, record: Record, point: Point, again: bool) -> None:
-        """Print each warning of a chunk once; note its error, or raise it for on_error=raise.
+        """Print each warning of a chunk once; note its error, or raise Stop with it for on_error=stop.
 
         The error has the exception that the chunk raises if it is drawn again, else its traceback as a note.
         """
@@ -74,10 +87,12 @@ class Problems:
                 error = of_chunk(problem.message, point)
                 if self.sweep.settings.on_error != "continue":
                     cause = _cause(self.sweep, record, point) if again else None
-                    if isinstance(error, Raised):
-                        where = "" if cause else printable(problem.where, keep="\n")
-                        error.add_note(f"{where}{OPTIONS}")
-                    raise error from cause
+                    if not isinstance(error, Raised):
+                        raise error from cause
+                    where = "" if cause else printable(problem.where, keep="\n")
+                    error.add_note(f"{where}{OPTIONS}")
+                    error.__cause__ = cause
+                    raise Stop(error)
                 self.failed.setdefault(record.cell, str(error))
             elif problem.kind == TRIAL:
                 known = self.trials.setdefault((record.cell, problem.message), problem)
@@ -87,6 +102,13 @@ class Problems:
             elif problem.message not in self.warned:
                 self.warned.add(problem.message)
                 self.tell(f"warning: {place(point)}{problem.message}")
+
+
+def traced(error: BaseException) -> str:
+    """Return the traceback of what a function has raised, as printable lines."""
+    cause = error.__cause__
+    lines = format_exception(cause) if cause else error.__notes__[0].split(OPTIONS)[:1]
+    return printable("".join(lines), keep="\n").rstrip()
 
 
 def _cause(sweep: Sweep, record: Record, point: Point) -> BaseException | None:
@@ -103,12 +125,13 @@ def _cause(sweep: Sweep, record: Record, point: Point) -> BaseException | None:
 
 def simulated(sweep: Sweep, problems: Problems) -> Iterator[Columns]:
     """Yield the columns of consecutive cells."""
-    if _is_small(sweep):
-        yield from _small(sweep, problems)
-        return
-    with clusters.connect(sweep.settings.cluster, sweep.settings.numerics, problems.tell) as executor:
-        line = partial(ProgressLine, silent=executor.silent, patience=PATIENCE)
-        yield from _by_chunks(sweep, sweep.points, executor, line, problems)
+    with going_on(sweep) as started:
+        if _is_small(sweep):
+            yield from _small(sweep, problems, started)
+            return
+        with clusters.connect(sweep.settings.cluster, sweep.settings.numerics, problems.tell) as executor:
+            line = partial(ProgressLine, silent=executor.silent, patience=PATIENCE)
+            yield from _by_chunks(sweep, sweep.points, executor, line, problems, started.chunks)
 
 
 def _is_small(sweep: Sweep) -> bool:
@@ -137,22 +160,28 @@ class _Done:
         return f"{self.work:.0f}/{self.total:.0f} cells, {self.work * self.trials:.3g} trials"
 
 
-def _small(sweep: Sweep, problems: Problems) -> Iterator[Columns]:
+def _small(sweep: Sweep, problems: Problems, started: Started) -> Iterator[Columns]:
     """Yield the columns of cells of one small chunk. Blocks with warnings or errors are treated like all others."""
     chunk, texts = sweep.settings.chunk, list(sweep.points)
-    size = min(BLOCK, max(1, VALUES // chunk))
+    most, size, start = min(BLOCK, max(1, VALUES // chunk)), 1, 0
     done = _Done(len(texts), chunk)
     with ProgressLine(done, patience=PATIENCE) as line:
-        for start in range(0, len(texts), size):
-            block = {text: sweep.points[text] for text in texts[start : start + size]}
+        while start < len(texts):
+            before, began = done.work, time.monotonic()
+            known = started.blocks.get(texts[start])
+            block = {text: sweep.points[text] for text in texts[start : start + (known[0] if known else size)]}
             interrupts.check()
-            before = done.work
-            found = _together(sweep, block, line)
-            if found is not None:
+            if problems.stopped:
+                yield columns_of(sweep, [None] * len(block))
+            elif found := known[1] if known else _together(sweep, block, line):
+                problems.finished += len(block)
+                started.blocks[texts[start]] = len(block), found
                 yield found
             else:
-                yield from _by_chunks(sweep, block, SerialExecutor(), _no_line, problems)
+                yield from _by_chunks(sweep, block, SerialExecutor(), _no_line, problems, started.chunks)
             line.advance(before + len(block) - done.work)
+            start += len(block)
+            size = min(GROWN * size, most) if time.monotonic() - began < QUICK else max(size // GROWN, 1)
 
 
 @contextmanager
@@ -188,10 +217,10 @@ def _together(sweep: Sweep, points: Points, line: ProgressLine) -> Columns | Non
 
 
 def _by_chunks(
-    sweep: Sweep, points: Points, executor: Executor, line_of: LineOf, problems: Problems
+    sweep: Sweep, points: Points, executor: Executor, line_of: LineOf, problems: Problems, store: Chunks
 ) -> Iterator[Columns]:
-    """Yield the columns of cells whose chunks are tasks of an executor."""
-    s, store, failed = sweep.settings, Chunks(), problems.failed
+    """Yield the columns of cells whose chunks are tasks of an executor, and are put into the store."""
+    s, failed = sweep.settings, problems.failed
     laws = sweeps.cells(sweep.function, points, s.share, repeat({}))
     wanted, ids = stopping.start(laws, s), list(laws.ids())
     point_of = dict(zip(ids, points.values()))
@@ -213,11 +242,16 @@ def _by_chunks(
             simulate(executor, pairs, todo.work, {"": None}, s.seed, s.chunk, receive, work)
 
     todo = Pending(laws, wanted, store.has)
-    wanted = until_precise(laws, s, store, todo, wanted, simulate_pending, failed, problems.tell)
+    try:
+        wanted = until_precise(laws, s, store, todo, wanted, simulate_pending, failed, problems.tell)
+    except Stop as end:
+        problems.stopped = end.args[0]
     for start in range(0, len(ids), BLOCK):
         own = ids[start : start + BLOCK]
-        estimates = zip(own, wanted.estimates(own))
-        yield columns_of(sweep, [None if cell in failed else store.taken(cell, chunks) for cell, chunks in estimates])
+        chunks = dict(zip(own, wanted.estimates(own)))
+        there = [cell not in failed and store.is_whole(cell, chunks[cell]) for cell in own]
+        problems.finished += sum(there)
+        yield columns_of(sweep, [store.taken(cell, chunks[cell]) if whole else None for cell, whole in zip(own, there)])
 
 
 def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:

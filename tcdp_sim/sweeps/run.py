@@ -92,7 +92,14 @@ def alone(sweep: Sweep) -> Sweep:
 def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     """Return the results of a sweep without a folder."""
     points, problems = list(sweep.points.values()), memory.Problems(sweep, tell)
-    data = results.joined(memory.simulated(sweep, problems)) | exact.columns_of(sweep, points)
+    simulated = results.joined(memory.simulated(sweep, problems))
+    if problems.stopped and not problems.finished:
+        raise problems.stopped
+    data = simulated | exact.columns_of(sweep, points)
+    if problems.stopped:
+        tell(memory.traced(problems.stopped))
+        there = f"the sweep has ended after {problems.finished} of {len(points)} cells, which it returns"
+        warnings.warn(f"{problems.stopped}; {there}; {memory.OPTIONS}", stacklevel=4)
     if failed := problems.failed:
         left = f"errors left {len(failed)} of {len(points)} cells without numbers"
         warnings.warn(f"{left}, the first: {next(iter(failed.values()))}", stacklevel=4)

@@ -35,7 +35,7 @@ PLAUSIBLE = {
     **{"sweep.noise": ("gaussian", "laplace", "[gaussian,sinh_normal_tight]"), "sweep.omega_sqrt_rho": (0.75, "[1,3]")},
     **{"sweep.data": ("one_bin", "zipf", "uniform"), "seed": (1, 2**100), "chunk": (2, 8), "trials": (3, 16)},
     **{"target_mcse": ("null", "{linf_error: {relative: 0.5}}"), "sweep.log10_k": ("{from: 1, to: 9, num: 3}", 5)},
-    **{"sweep.where": ("['rho > 0']", "null"), "on_error": ("raise", "continue"), "numerics": ("warn", "strict")},
+    **{"sweep.where": ("['rho > 0']", "null"), "on_error": ("stop", "continue"), "numerics": ("warn", "strict")},
     **{"code": ("same", "any")},
     **{"mechanism.beta": (0.01, 0.3), "data.n": (5, 50), "sweep.omega": (3, 40), "invalid": ("skip", "refuse")},
     **{"sweep.gap": (5, 50), "sweep.sampling_fraction": (0.01, 0.5), "sweep.delta": (1e-6, 1e-9), "max_trials": (50,)},

@@ -15,7 +15,7 @@ GOOD = {
     "invalid": "refuse",
     "numerics": "warn",
     "code": "same",
-    "on_error": "raise",
+    "on_error": "stop",
     "share": None,
     "sweep": {"data": "one_bin"},
     "also": {},

@@ -59,7 +59,7 @@ def test_names_may_look_like_numbers():
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("on_error", "stop", ["'stop'", "raise, continue"]),
+        ("on_error", "raise", ["'raise'", "stop, continue"]),
         ("share", {"noise": 1}, ["{'noise': 1}", "a list of axes"]),
         ("share", [1], ["[1]", "a list of axes"]),
         ("trials", "+5", ["'+5'", "whole number"]),

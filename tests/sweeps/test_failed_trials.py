@@ -153,8 +153,8 @@ def test_a_nan_of_many_trials_at_once_fails_the_whole_trial():
 
 
 @pytest.mark.parametrize("chunk", [100, 1000])
-def test_without_failures_the_numbers_are_those_of_raise(chunk):
-    counted, plain = (tcdp_sim.sweep(good, AXES, trials=1000, chunk=chunk, on_error=how) for how in ("count", "raise"))
+def test_without_failures_the_numbers_are_those_of_stop(chunk):
+    counted, plain = (tcdp_sim.sweep(good, AXES, trials=1000, chunk=chunk, on_error=how) for how in ("count", "stop"))
     assert (counted["errors"] == 0).all()
     assert json.loads(counted.attrs["errors"]) == []
     xr.testing.assert_identical(of_old(counted).drop_attrs(), plain.drop_attrs())
@@ -212,9 +212,28 @@ def test_other_ways_with_errors_use_none_of_the_counted_chunks(tmp_path, capsys)
     xr.testing.assert_identical(counted.drop_attrs(), again.drop_attrs())
 
 
-def test_an_error_in_memory_names_the_options():
-    with pytest.raises(Failure) as caught:
-        tcdp_sim.sweep(fails, AXES, trials=1000)
+@pytest.mark.parametrize(("trials", "chunk"), [(1000, 1000), (3000, 500)])
+@pytest.mark.parametrize("cluster", ["serial", {"name": "local", "workers": 1}])
+def test_a_sweep_in_memory_returns_what_it_has(capsys, trials, chunk, cluster):
+    """All trials of a cell, or none; what the function raised is printed with its lines."""
+    run = {"trials": trials, "chunk": chunk, "cluster": cluster}
+    with pytest.warns(UserWarning, match=r"^cell n=2: ValueError: .* on_error='count' takes failed trials") as warned:
+        found = tcdp_sim.sweep(fails, AXES, **run)
+    assert warned[0].filename == __file__
+    whole = (found["trials"] > 0).values
+    assert not whole[found["n"].values == 2].any()
+    assert whole[found["n"].values == 1].all()
+    others = tcdp_sim.sweep(fails, {"n": found["n"].values[whole].tolist()}, squeeze=False, **run)
+    xr.testing.assert_identical(found.isel(n=whole).drop_attrs(), others.drop_attrs())
+    assert np.isnan(found["x"].values[~whole]).all()
+    said = capsys.readouterr().err
+    assert "in fails\n" in said
+    assert "raise ValueError" in said
+
+
+def test_an_error_before_any_cell_has_finished_is_raised_with_the_options():
+    with pytest.raises(Failure, match=r"^cell n=2: ValueError") as caught:
+        tcdp_sim.sweep(fails, {"n": [1, 2]}, trials=3000, chunk=100, target_mcse={"x": {"absolute": 1e-3}})
     assert any("on_error='count'" in note for note in caught.value.__notes__)
 
 

@@ -114,7 +114,7 @@ def test_an_error_of_the_function_names_the_cell_and_keeps_its_traceback():
         return 1 / (n - 2)
 
     with pytest.raises(Failure, match=r"^cell n=2 kind=a: ZeroDivisionError: ") as caught:
-        tcdp_sim.sweep(failing, {"n": [1, 2], "kind": "a"}, trials=2)
+        tcdp_sim.sweep(failing, {"n": [2, 1], "kind": "a"}, trials=2)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 

@@ -1,0 +1,72 @@
+"""An interrupted sweep in memory: the same call in the same process goes on, with the bits of one that was not."""
+
+import os
+import signal
+import time
+
+import pytest
+import xarray as xr
+
+import tcdp_sim
+from tcdp_sim.sweeps import interrupted
+
+AXES = {"n": [1, 2, 3, 4, 5, 6]}
+RUNS = {
+    "small cells": {"trials": 100},
+    "chunks": {"trials": 3000, "chunk": 1000},
+    "workers": {"trials": 3000, "chunk": 1000, "cluster": {"name": "local", "workers": 1}},
+    "target": {"trials": 1000, "target_mcse": {"value": {"absolute": 1e-2}}},
+}
+
+
+def slow(rng, trials, n):
+    """Take as long as a task may, count the calls, and be interrupted at the wanted one."""
+    os.environ["CALLS"] = str(int(os.environ["CALLS"]) + 1)
+    time.sleep(0.12)
+    if os.environ["STOP"] == str(n):
+        os.environ["STOP"] = ""
+        os.kill(int(os.environ["DRIVER"]), signal.SIGINT)
+        time.sleep(5)
+    return rng.random(trials) + n
+
+
+@pytest.fixture
+def swept(monkeypatch):
+    for key in ("CALLS", "STOP", "DRIVER"):
+        monkeypatch.setenv(key, "")
+    monkeypatch.setenv("DRIVER", str(os.getpid()))
+
+    def run(stop="", **keys):
+        os.environ.update(CALLS="0", STOP=str(stop))
+        return tcdp_sim.sweep(slow, AXES, **keys)
+
+    yield run
+    interrupted._kept.clear()
+
+
+@pytest.mark.parametrize("keys", [pytest.param(RUNS[name], id=name) for name in ("small cells", "chunks")])
+def test_the_same_call_goes_on(swept, keys):
+    with pytest.raises(KeyboardInterrupt, match=r" [1-5] of 6 cells are finished .*; the same call goes on") as caught:
+        swept(5, **keys)
+    assert "cell n=5" in str(caught.value)
+    again, rest = swept(**keys), int(os.environ["CALLS"])
+    whole, every = swept(**keys), int(os.environ["CALLS"])
+    xr.testing.assert_identical(again, whole)
+    assert rest < every
+
+
+@pytest.mark.parametrize("keys", [pytest.param(RUNS[name], id=name) for name in ("workers", "target")])
+def test_the_numbers_are_those_of_one_call(swept, keys):
+    with pytest.raises(KeyboardInterrupt, match=r"of 6 cells are finished"):
+        swept(4, **keys)
+    again = swept(**keys)
+    assert not interrupted._kept
+    xr.testing.assert_identical(again, swept(**keys))
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"trials": 200}, {"on_error": "count"}])
+def test_another_call_uses_none_of_it(swept, other):
+    with pytest.raises(KeyboardInterrupt):
+        swept(5, trials=100)
+    found = swept(**{"trials": 100} | other)
+    xr.testing.assert_identical(found, swept(**{"trials": 100} | other))
