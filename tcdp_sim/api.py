@@ -542,7 +542,8 @@ def audit_scores(
     them. Thresholds have fixed ranks, and exact binomial bounds share the failure probability. Scores of one run are
     not independent, so another bound is used for them.
 
-    Source: Clopper and Pearson (1934) [CP34]; Steinke, Nasr and Jagielski (2023) [SNJ23], Theorem 5.2 (one run).
+    Source: Clopper and Pearson (1934) [CP34]; Steinke, Nasr and Jagielski (2023) [SNJ23] and Mahloujifar et al. (2025)
+    [MMC25] (one run).
 
     Parameters
     ----------

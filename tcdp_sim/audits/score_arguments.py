@@ -90,11 +90,9 @@ def _scores(name: str, values: Any) -> Floats:
 
 def _check_canaries(measure: Measure, claim: Any, inside: int, outside: int) -> None:
     """Raise UserError unless these can be canaries of one run and the claim is about epsilon."""
-    if measure.quantity != "epsilon":
-        raise UserError(
-            f"claim = {claim} is not valid for one run, which bounds epsilon at a delta; valid: PureDP, ApproxDP, None",
-            "claim",
-        )
+    if measure.quantity not in ("epsilon", "mu"):
+        valid = "valid: PureDP, ApproxDP, GaussianDP, None"
+        raise UserError(f"claim = {claim} is not valid for one run, which bounds epsilon or mu; {valid}", "claim")
     canaries = inside + outside
     if canaries < FEWEST_CANARIES:
         raise UserError(f"there are {canaries} canaries; valid: at least {FEWEST_CANARIES}", "inside")

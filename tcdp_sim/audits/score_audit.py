@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tcdp_sim.audits import claims, one_run, rank_bounds
+from tcdp_sim.audits import claims, one_run, one_run_mu, rank_bounds
 from tcdp_sim.audits.binomial import lower_probability, upper_probability
 from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.rank_bounds import Events
@@ -116,10 +116,16 @@ def _of_one_run(audit: ScoreAudit) -> ScoreReport:
     canaries = len(audit.inside) + len(audit.outside)
     tried = [each for side in audit.directions for each in one_run.guesses(audit.inside, audit.outside, side)]
     share = audit.failure / len(tried)
-    bounds = [one_run.bound(each.correct, each.made, canaries, audit.delta, share) for each in tried]
+
+    def shown(correct: int, made: int) -> float:
+        if audit.measure.quantity == "mu":
+            return one_run_mu.bound(correct, made, canaries, share)
+        return one_run.bound(correct, made, canaries, audit.delta, share)
+
+    bounds = [shown(each.correct, each.made) for each in tried]
     best = int(np.argmax(bounds))
     bound, chosen, report = bounds[best], tried[best], _empty(audit)
-    most = max(one_run.bound(each.made, each.made, canaries, audit.delta, share) for each in tried)
+    most = max(shown(each.made, each.made) for each in tried)
     claimed = audit.measure.claimed
     hopeless = f"no guesses about {canaries:,} canaries of one run could refute {audit.measure.words} <= {claimed:g}"
     return replace(

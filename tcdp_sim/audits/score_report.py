@@ -27,7 +27,7 @@ class ScoreReport(AuditReport):
         "many" for scores of independent runs, "one" for the canaries of one run.
     bounds : dict of str to float
         The lower confidence bound on each number in words: epsilon at the delta of the report, mu of Gaussian DP, rho
-        of zCDP, and the number that the claim bounds. One run bounds epsilon alone.
+        of zCDP, and the number that the claim bounds. One run bounds one of them alone.
     events : Events or None
         The events that were counted, with the ends of their probabilities; None for one run.
 

@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import linprog
 
 import tcdp_sim
-from tcdp_sim.audits import GaussianDP, WeakAudit, one_run
+from tcdp_sim.audits import GaussianDP, WeakAudit, one_run, one_run_mu
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.privacy import ApproxDP, PureDP
+from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
 
 
 def rng(seed):
@@ -124,7 +125,7 @@ def test_what_one_run_cannot_show_is_said():
 
 
 REFUSED = {
-    "claim = 1-GDP is not valid for one run, which bounds epsilon at a delta": ((50, 50), GaussianDP(1.0)),
+    "claim = 0.1-zCDP is not valid for one run, which bounds epsilon or mu": ((50, 50), ZCDP(0.1)),
     "90 of 100 canaries are inside, which no fair coins give; valid: each canary is inside": ((90, 10), None),
 }
 
@@ -135,3 +136,58 @@ def test_what_is_no_audit_of_one_run_is_refused(message):
     with pytest.raises(UserError) as told:
         tcdp_sim.audit_scores(*(np.arange(size) for size in sizes), claim=claim, runs="one")
     assert str(told.value).startswith(message)
+
+
+def largest_tail(correct, made, canaries, mu):
+    """The largest P[Z >= correct] under the inequalities of the theorem, by linear programming over the law of Z.
+
+    The concave function is the lower one of many tangents, so the optimum is a little too large.
+    """
+    places = stats.norm.cdf(np.linspace(-8, 8, 400))
+    heights = stats.norm.cdf(stats.norm.ppf(places) + mu)
+    slopes = stats.norm.pdf(stats.norm.ppf(places) + mu) / stats.norm.pdf(stats.norm.ppf(places))
+    z = np.arange(made + 1)
+    rows, ends = [], []
+    for k in range(1, made + 1):
+        right, wrong = (z >= k) * z / canaries, (z >= k - 1) * (made - z) / canaries
+        rows += list(right[None] - slopes[:, None] * wrong[None])
+        ends += list(heights - slopes * places)
+    found = linprog(-(z >= correct).astype(float), np.array(rows), ends, np.ones((1, made + 1)), [1.0])
+    return -found.fun
+
+
+@pytest.mark.parametrize(("correct", "made", "canaries"), [(6, 6, 10), (9, 10, 10), (8, 10, 30), (14, 20, 20)])
+@pytest.mark.parametrize("mu", [0.1, 0.5, 1.0, 2.0])
+def test_the_recursion_is_the_optimum_of_a_linear_programme(correct, made, canaries, mu):
+    most = largest_tail(correct, made, canaries, mu)
+    assert one_run_mu.refuted(correct, made, canaries, most * (1 + 1e-3), np.array([mu]))[0] or most > 0.999
+    assert not one_run_mu.refuted(correct, made, canaries, most * (1 - 2e-2), np.array([mu]))[0]
+
+
+def test_a_bound_on_mu_is_the_largest_that_is_refuted():
+    bound = one_run_mu.bound(390, 500, 1000, 0.05)
+    near = one_run_mu.refuted(390, 500, 1000, 0.05, np.array([bound * (1 - 1e-9), bound + 1e-3]))
+    assert near.tolist() == [True, False]
+    assert one_run_mu.bound(250, 500, 1000, 0.05) == 0
+    assert 0 < one_run_mu.bound(10**4, 10**4, 10**5, 1e-6) < one_run_mu.MOST
+
+
+@pytest.mark.parametrize("mu", [0.5, 1.0])
+def test_a_thousand_null_audits_of_mu_hold_the_level(mu):
+    """Gaussian noise for each canary, at level 0.5, at which 500 alarms are allowed: the law is not the worst one."""
+    generator, refuted = rng(6), 0
+    for _ in range(1000):
+        coins = generator.random(200) < 0.5
+        scores = mu * coins + generator.normal(size=200)
+        refuted += quiet(scores[coins], scores[~coins], GaussianDP(mu), level=0.5).refuted
+    assert refuted <= 500
+
+
+def test_half_of_mu_is_refuted_with_many_canaries():
+    coins = rng(7).random(20_000) < 0.5
+    scores = 2 * coins + rng(8).normal(size=20_000)
+    report = quiet(scores[coins], scores[~coins], GaussianDP(1.0))
+    assert report.refuted
+    assert 1 < report.bound == report.mu < 2
+    assert list(report.to_dict()["bounds"]) == ["mu of Gaussian DP"]
+    assert "mu of Gaussian DP >= " in str(report)
