@@ -26,12 +26,13 @@ LAYOUT = """
     subsampling.theory.ORDERS subsampling.theory.RELEASES
     subsampling.theory.MOST_FRACTIONS thresholds.break_even.LEAST_SIZES tightness.FINE tightness.claims.ORDERS
     tightness.claims.PRINTED private_candidates.CELLS private_candidates.LEAST
+    training.drawing.SHADE training.drawing.WIDE training.drawing.MOST_PANELS training.drawing.LOWEST
 """
 # accuracy: tolerances, and sizes up to which an exact value or a search is made
 ACCURACY = """
     census.exact_values.TOLERANCE crossover.LARGEST_K crossover.BEYOND histogram.best_additive.LARGEST_K
     histogram.best_additive.LEAST_RHO information.RESOLVED interior_point.EXACT_UP_TO optimal_noise.NEAR
-    allocation._CLOSE losses._BELOW losses._ZERO
+    allocation._CLOSE training.exact_values._CLOSE training.exact_values._FLOOR losses._BELOW losses._ZERO
     ledger.exact_values.DELTA_TOLERANCE ledger.exact_values.BRACKETS per_record.exact_values.LARGEST_LOG
     per_record.exact_values.LOWEST per_record_policy.exact_values._LEAST per_record_policy.looseness._REACH
     per_record_splitting.claims.DIGITS quantiles.exact_values.MOST_JOINT quantiles.exact_values.MOST_RECURSIVE
@@ -49,6 +50,7 @@ DEFINITION = """
     privacy_loss.drawing.LEVEL subsampling.drawing.SEEN interior_point.budget.DEPTHS
     pure_from_zcdp.PROMISED_ERROR subsampling.theory.MEMBERSHIP gap_max.exact_values.UNKNOWN
     per_record_splitting.errors.EXACT thresholds.compared.AT
+    training.drawing.ONE_PERCENT
 """
 # own: a figure or table of theory whose parameters belong to no cell; it states them itself
 OWN = """

@@ -34,6 +34,7 @@ RANKED = SAMPLE | {"base": "gap_max_data", "algorithm": "exponential_mechanism",
 QUERIES = SAMPLE | {"base": "thresholds", "method": "tree_2", "records": "departures_AS"} | DRAWN
 GIVEN = {"scale": 2.0, "knee": 3.0, "bound": 5.0}
 NOT_GIVEN = ("optimal", "discrete_gaussian")  # have none of these parameters
+RUN = {"sampler": "shuffle_once", "sigma": 0.8, "steps": 20, "epochs": 3, "delta": 1e-5}
 SHIFTED = {"noise": "gaussian", "rho": 0.1, "shift": 1.0}
 
 LONG = "long"  # left to `make test-rest`
@@ -193,6 +194,12 @@ EXAMPLES = {  # name -> [(point, its guarantee), ...]; `...`: some guarantee or 
         ({"method": "windows", "noise": "sinh_normal_tight"} | LINE | {"records": "delays"}, TCDP(0.5, 2.83), LONG),
         ({"method": "binary_search"} | LINE, ZCDP(0.5)),
     ],
+    "training": [
+        (RUN, None),
+        ({"sampler": "balls_in_bins", "sigma": 1.0, "steps": 20, "epsilon": 0.3, "direction": "backward"}, None),
+        ({"sampler": "poisson_cut", "sigma": 1.0, "steps": 20, "batch": 10, "most": 12, "epsilon": 1.0}, None),
+        ({"sampler": "poisson", "sigma": 1.0, "steps": 20, "group": 2, "delta": 1e-4}, None),
+    ],
 }
 
 SUM = {"release": "laplace"} | SUMS
@@ -335,6 +342,13 @@ REFUSED = {  # name -> [(point, words of the refusal ...), ...]
         ({"method": "median"} | LINE, "needs noise"),
         ({"method": "median", "noise": "sinh_normal_tight"} | LINE | {"omega": None}, "needs omega"),
         ({"method": "windows", "noise": "gaussian"} | LINE | {"records": "departures_OO"}, "hold no window"),
+    ],
+    "training": [
+        (RUN | {"delta": None}, "epsilon and delta are missing"),
+        (RUN | {"sampler": "poisson_cut"}, "batch or most is missing"),
+        (RUN | {"sampler": "poisson", "steps": 10_000}, "steps * epochs = 30,000", "20,000"),
+        (RUN | {"sampler": "poisson_cut", "batch": 10, "most": 201}, "most = 201", "1 to 200"),
+        (RUN | {"sampler": "shuffle_each_epoch", "direction": "backward", "delta": 1e-14}, "a larger delta"),
     ],
 }
 
