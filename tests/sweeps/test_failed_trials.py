@@ -213,7 +213,10 @@ def test_other_ways_with_errors_use_none_of_the_counted_chunks(tmp_path, capsys)
 
 
 @pytest.mark.parametrize(("trials", "chunk"), [(1000, 1000), (3000, 500)])
-@pytest.mark.parametrize("cluster", ["serial", {"name": "local", "workers": 1}])
+@pytest.mark.parametrize("cluster", [
+    pytest.param("serial", marks=pytest.mark.kept),
+    pytest.param({"name": "local", "workers": 1}, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_a_sweep_in_memory_returns_what_it_has(capsys, trials, chunk, cluster):
     """All trials of a cell, or none; what the function raised is printed with its lines."""
     run = {"trials": trials, "chunk": chunk, "cluster": cluster}

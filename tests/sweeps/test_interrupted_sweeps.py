@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import tcdp_sim
-from tcdp_sim.sweeps import interrupted
+from tcdp_sim.sweeps import interrupted, memory
 
 AXES = {"n": [1, 2, 3, 4, 5, 6]}
 RUNS = {
@@ -22,7 +22,7 @@ RUNS = {
 def slow(rng, trials, n):
     """Take as long as a task may, count the calls, and be interrupted at the wanted one."""
     os.environ["CALLS"] = str(int(os.environ["CALLS"]) + 1)
-    time.sleep(0.12)
+    time.sleep(float(os.environ["TASK"]))
     if os.environ["STOP"] == str(n):
         os.environ["STOP"] = ""
         os.kill(int(os.environ["DRIVER"]), signal.SIGINT)
@@ -34,6 +34,7 @@ def slow(rng, trials, n):
 def swept(monkeypatch):
     for key in ("CALLS", "STOP", "DRIVER"):
         monkeypatch.setenv(key, "")
+    monkeypatch.setenv("TASK", "0.12")
     monkeypatch.setenv("DRIVER", str(os.getpid()))
 
     def run(stop="", **keys):
@@ -44,8 +45,7 @@ def swept(monkeypatch):
     interrupted._kept.clear()
 
 
-@pytest.mark.parametrize("keys", [pytest.param(RUNS[name], id=name) for name in ("small cells", "chunks")])
-def test_the_same_call_goes_on(swept, keys):
+def goes_on(swept, keys):
     with pytest.raises(KeyboardInterrupt, match=r" [1-5] of 6 cells are finished .*; the same call goes on") as caught:
         swept(5, **keys)
     assert "cell n=5" in str(caught.value)
@@ -53,6 +53,17 @@ def test_the_same_call_goes_on(swept, keys):
     whole, every = swept(**keys), int(os.environ["CALLS"])
     xr.testing.assert_identical(again, whole)
     assert rest < every
+
+
+@pytest.mark.kept
+def test_small_cells_go_on(swept, monkeypatch):
+    monkeypatch.setenv("TASK", "0")
+    monkeypatch.setattr(memory, "QUICK", 0.0)  # each cell is a block
+    goes_on(swept, RUNS["small cells"])
+
+
+def test_chunks_go_on(swept):
+    goes_on(swept, RUNS["chunks"])
 
 
 @pytest.mark.parametrize("keys", [pytest.param(RUNS[name], id=name) for name in ("workers", "target")])
