@@ -10,6 +10,7 @@ LOOKS = {"color", "linewidth", "linestyle", "alpha", "marker", "markevery", "fil
 
 # layout: sizes, places and numbers of panels, entries, ticks and points of a line
 LAYOUT = """
+    correlated_noise.MOST_PANELS
     allocation.MOST_PROFILES audit.drawing.TICKS audit.drawing.APART audit.tails.MOST_PANELS audit.tails.ACROSS
     census.drawing.SMALLEST gap_max.drawing.FINE gap_max.drawing.STEPS gap_max.drawing.HUGE gap_max.series.LETTERS
     gap_max.series.DASHES
@@ -33,6 +34,7 @@ ACCURACY = """
     census.exact_values.TOLERANCE crossover.LARGEST_K crossover.BEYOND histogram.best_additive.LARGEST_K
     histogram.best_additive.LEAST_RHO information.RESOLVED interior_point.EXACT_UP_TO optimal_noise.NEAR
     allocation._CLOSE training.exact_values._CLOSE training.exact_values._FLOOR losses._BELOW losses._ZERO
+    correlated_noise._FINE
     ledger.exact_values.DELTA_TOLERANCE ledger.exact_values.BRACKETS per_record.exact_values.LARGEST_LOG
     per_record.exact_values.LOWEST per_record_policy.exact_values._LEAST per_record_policy.looseness._REACH
     per_record_splitting.claims.DIGITS quantiles.exact_values.MOST_JOINT quantiles.exact_values.MOST_RECURSIVE

@@ -36,6 +36,7 @@ GIVEN = {"scale": 2.0, "knee": 3.0, "bound": 5.0}
 NOT_GIVEN = ("optimal", "discrete_gaussian")  # have none of these parameters
 RUN = {"sampler": "shuffle_once", "sigma": 0.8, "steps": 20, "epochs": 3, "delta": 1e-5}
 SHIFTED = {"noise": "gaussian", "rho": 0.1, "shift": 1.0}
+TRAINING = {"bands": 2, "steps": 4, "epochs": 3, "participation": "same_bins", "epsilon": 2.0, "delta": 1e-3}
 
 LONG = "long"  # left to `make test-rest`
 EXAMPLES = {  # name -> [(point, its guarantee), ...]; `...`: some guarantee or none
@@ -56,6 +57,11 @@ EXAMPLES = {  # name -> [(point, its guarantee), ...]; `...`: some guarantee or 
     "census": [
         ({"list": "synthetic_b", "delta": 1e-10, "variances": "published"}, ZCDP(9.0)),
         ({"list": "us_2020_persons", "delta": 1e-10, "level": "State", "query": "total"}, ...),
+    ],
+    "correlated_noise": [
+        (TRAINING, None),
+        (TRAINING | {"participation": "cyclic"}, ApproxDP(2.0, 1e-3)),
+        (TRAINING | {"participation": "known", "bands": 8}, ApproxDP(2.0, 1e-3)),
     ],
     "gap_max": [
         ({"algorithm": "obvious_answer", "noise": "gaussian"} | SELECTION, ZCDP(0.1)),
@@ -216,6 +222,11 @@ REFUSED = {  # name -> [(point, words of the refusal ...), ...]
         ({"method": "optimal"} | TREE, "neighbours = substitute"),
         ({"method": "square_root"} | TREE | {"noise": "laplace"}, "method=square_root", "valid: tight"),
         ({"method": "weighted_2"} | TREE | {"noise": "sinh_normal"}, "method=weighted_2"),
+    ],
+    "correlated_noise": [
+        (TRAINING | {"bands": 13}, "bands = 13", "1 to 12"),
+        (TRAINING | {"participation": "cyclic", "bands": 5}, "bands = 5", "1 to 4"),
+        (TRAINING | {"steps": 1000, "epochs": 1000}, "steps^2 epochs"),
     ],
     "census": [
         ({"list": "synthetic_b", "delta": 0.0}, "delta = 0"),
