@@ -74,8 +74,7 @@ def _samplers(part: pd.DataFrame) -> list[str]:
 
 KEYS = {
     "ε that libraries print": line_key(**PRINTED),
-    "markers: simulated, 95%": line_key(GREY, linestyle="none"),
-    "shaded: between the proved ends": line_key(GREY, linestyle="none"),
+    "shaded: proved ends; markers: simulated": line_key(GREY, linestyle="none"),
 }
 
 

@@ -28,7 +28,7 @@ PLACED = {  # the means of the record's output with and without the record
 ONE_EPOCH = ("shuffle_once", "no_shuffle", "same_bins")  # whose epochs add up to one with the noise sigma / sqrt(E)
 SAMPLERS = (*SAMPLED, *PLACED)
 MOST_STEPS, MOST_EPOCHS, MOST_TIMES = 10**5, 1000, 20_000
-PILOT, PILOT_STEPS, CLOSE = 500, 40, 0.25  # draws and largest number of steps of the search, and its end in log delta
+PILOT, PILOT_STEPS, CLOSE = (500, 4000), 40, 0.25  # draws (of steps alike, of others), steps and end of the search
 PILOT_STREAM = hashlib.sha256(b"pilot of a training run").hexdigest()[:32]
 MOST_EPSILON = 500.0
 
@@ -192,11 +192,11 @@ def _epsilon_near(run: Run, forward: bool, delta: float) -> float:
     Steps of Newton's method for log delta stay in an interval that each of them makes smaller. The answer is rounded,
     so that every processor finds the same one.
     """
-    low, high, epsilon = 0.0, inf, 1.0
+    low, high, epsilon, size = 0.0, inf, 1.0, PILOT[isinstance(run, PlacedRun)]
     for step in range(PILOT_STEPS):
         tilt = run.tilt_at(forward, epsilon)
         rng = generator(0, PILOT_STREAM, step)
-        found, slope = (float(each.mean()) for each in _values(*run.rare(forward, tilt, PILOT, rng), epsilon))
+        found, slope = (float(each.mean()) for each in _values(*run.rare(forward, tilt, size, rng), epsilon))
         gap = log(found / delta) if found > 0 else -inf
         low, high = (epsilon, high) if gap > 0 else (low, epsilon)
         newton = epsilon + found / slope * gap if found > 0 and slope > 0 else -1.0

@@ -33,6 +33,7 @@ from tcdp_sim.samplers.tilted_ratios import TiltedRatios
 DIRECTIONS = ("forward", "backward")
 _STRETCHED = 0.8  # the largest share of epochs in which the record's mean is stretched, of a run that is not moved
 _TILTS = (1e-3, 100.0)
+_TILE = 2**20  # outputs drawn at a time
 _STEEPEST = 60.0  # of the tilt e^(-power y)
 _FARTHEST = 200.0  # of a stretched mean, in standard deviations
 
@@ -62,6 +63,11 @@ class PlacedRun:
 
     def losses(self, forward: bool, first: bool, size: int, rng: np.random.Generator) -> Floats:
         """Return losses in nats of runs with the record if `forward` is `first`, else of runs without it."""
+        rows = max(_TILE // self.steps, 1)
+        parts = [self._losses(forward, first, min(rows, size - at), rng) for at in range(0, size, rows)]
+        return np.concatenate(parts)
+
+    def _losses(self, forward: bool, first: bool, size: int, rng: np.random.Generator) -> Floats:
         mean = self.record if forward == first else self.other
         total = np.zeros(size)
         for _ in range(self.epochs):
@@ -121,8 +127,12 @@ class PlacedRun:
 
     def rare(self, forward: bool, tilt: float, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return losses, and logs of weights with which they stand for losses of the first world."""
-        if not forward:
-            return self._rare_backward(tilt, size, rng)
+        rows, draw = max(_TILE // self.steps, 1), self._rare_forward if forward else self._rare_backward
+        parts = [draw(tilt, min(rows, size - at), rng) for at in range(0, size, rows)]
+        loss, log_weight = (np.concatenate(part) for part in zip(*parts))
+        return loss, log_weight
+
+    def _rare_forward(self, tilt: float, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         ways, shift = self._ways(tilt), self._moved(tilt)
         loss, logs, chosen = np.zeros(size), np.zeros((len(ways) + 1, size)), rng.integers(len(ways) + 1, size=size)
         moved, shares, aims = chosen == len(ways), *(np.array([*each, self.record])[chosen] for each in zip(*ways))
@@ -144,7 +154,7 @@ class PlacedRun:
 
     def _rare_backward(self, tilt: float, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         if tilt <= 0:
-            return self.losses(False, True, size, rng), np.zeros(size)
+            return self._losses(False, True, size, rng), np.zeros(size)
         loss, log_weight, law = np.zeros(size), np.zeros(size), self._tilted(tilt)
         for _ in range(self.epochs):
             y, log_ratio = law.draw((size, self.steps), rng)
