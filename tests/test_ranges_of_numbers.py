@@ -21,15 +21,18 @@ from test_guarantees_in_arguments import Given, ast_call
 from tcdp_sim.accounting import (
     Additive,
     Allocated,
+    Bands,
     BoundedRange,
     Claimed,
     CountReleases,
     Distributions,
     Filter,
     Ledger,
+    MatrixMechanism,
     Odometer,
     PermuteAndFlip,
     RandomisedResponse,
+    SameBin,
     Sampled,
     Thresholded,
 )
@@ -71,6 +74,8 @@ OBJECTS: dict[str, list[Callable[[], Any]]] = {
     "CountReleases": [lambda: CountReleases([4.0, 9.0])],
     "Filter": [lambda: Filter(ZCDP(1.0)), lambda: Filter(PureDP(1.0)), lambda: Filter(ApproxDP(1.0, 1e-6), 10.0)],
     "Odometer": [lambda: Odometer(1e-6, 10.0)],
+    "MatrixMechanism": [lambda: MatrixMechanism(Bands(2, 6), SameBin(3), 1.0)],
+    "Allocated": [lambda: Allocated(1.0, 10)],
 }
 LONG = {  # take seconds each, and the code that they run is that of other arguments here
     "accounting.Ledger.posterior-chance",
@@ -90,6 +95,7 @@ ORDINARY = {  # the other arguments of a method
     "order": 2.0,
     "prior": 0.1,
     "release": GAUSSIAN,
+    "rng": np.random.default_rng(0),
     "times": 2,
 }
 

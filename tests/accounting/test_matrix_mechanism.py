@@ -418,6 +418,13 @@ def test_what_is_not_valid_is_refused_in_one_line(ask, said):
     assert "\n" not in str(caught.value)
 
 
+def test_a_tiny_delta_has_an_interval():
+    """Values near 1e-200, whose squares are 0."""
+    found = MatrixMechanism(Bands(1, 8), SameBin(4), 1.0).simulate(40.0, 200, rng=rng())
+    assert 0 <= found.lower <= found.estimate < 1e-100
+    assert found.upper < 1e-100
+
+
 def test_a_strategy_of_a_user_is_stated_shortly():
     release = MatrixMechanism(np.tri(100), SameBin(2), 1.0)
     assert len(repr(release)) < 120

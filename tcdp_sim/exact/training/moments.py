@@ -44,7 +44,7 @@ class Moments:
     def effective(self) -> float:
         """The effective sample size (sum v)^2 / sum v^2."""
         raw = self.squares / self.draws + self.mean**2
-        return self.draws * self.mean**2 / raw if self.mean > 0 else 0.0
+        return self.draws * self.mean**2 / raw if raw > 0 else 0.0  # squares of tiny draws are 0
 
     @property
     def relative_error(self) -> float:
