@@ -471,9 +471,10 @@ def audit(
     neighbours : Neighbours or list of (data, other)
         The neighbouring inputs: `audits.records(data)` for a real data set, `audits.answers(d)` for vectors of d
         answers to queries, or pairs of your own. The mechanism gets them as they are.
-    claim : Guarantee, optional
-        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or an `accounting.Ledger`, which
-        claims its trade-off curve. Without a claim the report bounds epsilon.
+    claim : Guarantee, Ledger, mapping or callable, optional
+        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or a whole curve: a ledger, points
+        {epsilon: delta} of a privacy profile, or a function that gives the least type II error of a test at each type I
+        error. Without a claim the report bounds epsilon.
     trials : float, optional
         Number of outputs of each of the two inputs that the bound is computed from, by default a million. The choice of
         the event takes half as many more.
@@ -551,9 +552,10 @@ def audit_scores(
         Scores with the record and without it, or under two neighbours: one real number (also +-inf) for each run. A
         score is any function of an output that is fixed before these outputs are seen. Code a withheld output as -inf.
         A missing score (NaN) is refused. Tied scores are never separated.
-    claim : Guarantee, optional
-        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or an `accounting.Ledger`, which
-        claims its trade-off curve. Without a claim the report bounds epsilon.
+    claim : Guarantee, Ledger, mapping or callable, optional
+        A PureDP, ApproxDP, RDP, ZCDP or TCDP guarantee, `audits.GaussianDP(mu)`, or a whole curve: a ledger, points
+        {epsilon: delta} of a privacy profile, or a function that gives the least type II error of a test at each type I
+        error. Without a claim the report bounds epsilon.
     level : float
         Confidence level of all numbers of the report together, in (0, 1).
     delta : float, optional
@@ -563,7 +565,8 @@ def audit_scores(
         tried, which costs a little power.
     runs : {"many", "one"}
         If "many", the scores are of independent runs. If "one", they are of the canaries of one run, each inside with
-        probability 1/2 by a coin of its own. The claim then has to be PureDP or ApproxDP.
+        probability 1/2 by a coin of its own. The claim then has to be PureDP, ApproxDP or
+        GaussianDP.
 
     Returns
     -------

@@ -206,5 +206,5 @@ UNITS = {
     "needed_noise": "noise over the clipping length",
     "profiles": "ε in nats",
     "cut_samples": "ε in nats",
-    "draws": "draws as numbers",
+    "draws": "a draw is one run",
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits import claims, neighbours, pairs
+from tcdp_sim.audits import claims, neighbours, pairs, stated_curves
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.outputs import Caught, OneByOne
 from tcdp_sim.audits.sampling import Pair
@@ -94,6 +94,7 @@ def checked(
         raise UserError(str(mistake)) from None
     folder = None if name is None else Path(at_home(results_dir)) / _folder_name(name)
     scoring = Scoring(getattr(mechanism, "log_likelihood_ratio", None), bool(learn), bool(bits))
+    claim = stated_curves.of(claim) or claim
     measure, chosen = claims.measure(claim), neighbours.given(neighbouring)
     return Audit(
         mechanism, sampler(mechanism, errors == "output"), pairs.listed(chosen.pairs), chosen.relation, claim, measure,

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from tcdp_sim.accounting import Ledger
 from tcdp_sim.audits import tradeoff
 from tcdp_sim.audits.binomial import lower_probability, upper_probability
+from tcdp_sim.audits.stated_curves import StatedCurve, StatedProfile
 from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
@@ -94,6 +95,8 @@ def measure(claim: Any) -> Measure:
         case Ledger():
             allowed = tradeoff.of_ledger(claim)
             return Measure("power", "power beyond the claimed trade-off curve", 0.0, power=allowed.power)
+        case StatedProfile() | StatedCurve():
+            return Measure("power", "power beyond the claimed trade-off curve", 0.0, power=claim.curve.power)
         case None:
             return Measure("epsilon", "epsilon")
         case Guarantee(epsilon_delta=(epsilon, delta)) if delta < 1:
@@ -106,7 +109,8 @@ def measure(claim: Any) -> Measure:
         case TCDP(rho=rho, omega=omega):
             return Measure("rho", f"rho of tCDP up to omega = {omega:g}", rho, 0.0, _orders(omega))
     raise UserError(
-        f"claim = {claim!r} cannot be audited; valid: PureDP, ApproxDP, RDP, ZCDP, TCDP, GaussianDP, a Ledger, None"
+        f"claim = {claim!r} cannot be audited; valid: PureDP, ApproxDP, RDP, ZCDP, TCDP, GaussianDP, a Ledger, "
+        "a mapping {epsilon: delta}, a trade-off function, None"
     )
 
 

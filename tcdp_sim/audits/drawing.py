@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tcdp_sim.audits import tradeoff
+from tcdp_sim.audits.stated_curves import Stated
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.report import plots
 from tcdp_sim.report.looks import direction_look, line_of
@@ -32,7 +33,8 @@ def figure(report: Any) -> "Figure":
 
 def _tradeoff(axes, report: Any) -> None:
     """Draw the empirical trade-off curve with its bands, and the curve that the claim allows."""
-    found, allowed = report.tradeoff, tradeoff.curve(report.claim)
+    found = report.tradeoff
+    allowed = report.claim.curve if isinstance(report.claim, Stated) else tradeoff.curve(report.claim)
     if found is None:
         axes.set_axis_off()
         return
@@ -48,7 +50,20 @@ def _tradeoff(axes, report: Any) -> None:
         axes.plot(alpha, 1 - allowed.power(alpha), color=plots.WRONG, linestyle="--", lw=1)
         place = (0.3, 1 - float(allowed.power(0.3)))
         axes.annotate("least claimed", place, (6, 6), textcoords="offset points", color=plots.WRONG)
+        _nearest(axes, found, allowed)
     axes.set(xlabel="type I error", ylabel="type II error", xlim=(0, 1), ylim=(0, 1))
+
+
+def _nearest(axes, found: tradeoff.TradeOff, allowed: Any) -> None:
+    """Mark the type I error at which the band comes nearest to the claimed curve, or lies farthest below it."""
+    inside = np.linspace(0, 1, 501)[1:-1]
+    _, high = _band(found, inside)
+    room = high - (1 - allowed.power(inside))
+    at = int(np.argmin(room))
+    axes.plot(inside[at], high[at], marker="o", color=plots.WRONG, mfc="none", ls="none")
+    name = "farthest below" if room[at] < 0 else "nearest"
+    arrow = {"arrowstyle": "-", "color": plots.WRONG, "lw": 0.5}
+    axes.annotate(name, (inside[at], high[at]), (0.45, 0.85), color=plots.WRONG, arrowprops=arrow)
 
 
 def _band(found: tradeoff.TradeOff, alpha: Floats) -> tuple[Floats, Floats]:

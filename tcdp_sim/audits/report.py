@@ -13,6 +13,7 @@ from tcdp_sim.accounting import Ledger
 from tcdp_sim.audits import tradeoff
 from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.outputs import alike
+from tcdp_sim.audits.stated_curves import Stated
 from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.arrays import Bools, Floats, Ints
 from tcdp_sim.core.texts import in_html
@@ -78,8 +79,8 @@ class AuditReport:
     ----------
     measure : str
         The bounded number in words, such as "epsilon at delta = 1e-05".
-    claim : Guarantee, GaussianDP, Ledger or None
-        The claimed guarantee, or a ledger whose trade-off curve is claimed.
+    claim : Guarantee, GaussianDP, Ledger, StatedProfile, StatedCurve or None
+        The claimed guarantee, or what claims a whole trade-off curve.
     level : float
         The confidence level, in (0, 1).
     trials : int
@@ -143,7 +144,7 @@ class AuditReport:
 
     inputs: ClassVar[tuple[str, str]] = ("first input", "second input")  # their names in the figure
     measure: str
-    claim: Guarantee | GaussianDP | Ledger | None
+    claim: Guarantee | GaussianDP | Ledger | Stated | None
     level: float
     trials: int
     seed: int

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from tcdp_sim.audits import claims
+from tcdp_sim.audits import claims, stated_curves
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.rank_bounds import DIRECTIONS
 from tcdp_sim.core.arrays import Floats
@@ -45,6 +45,7 @@ def checked(inside: Any, outside: Any, claim: Any, level: Any, delta: Any, large
     if larger is not None and larger not in DIRECTIONS:
         raise UserError(f"larger = {larger!r} is not valid; valid: 'inside', 'outside', None for unknown", "larger")
     check_runs(runs)
+    claim = stated_curves.of(claim) or claim
     measure = claims.measure(claim)
     try:
         level = scalar("level", level, 0, 1)

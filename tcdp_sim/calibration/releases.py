@@ -75,8 +75,16 @@ def calibrate_releases(
         need_moderate(known(guarantee))
     entries = read_entries(releases)
     if family is None:
+        _need_defaults(sensitivity=(sensitivity, 1.0), coordinates=(coordinates, 1), step=(step, 1.0))
         return least_noise(entries, free_entries(entries, free), guarantee, relation)
     if free is not None:
         raise ValueError("free is not valid with a family, whose noise is then the only free one")
     entries = (*entries, one_more(family, sensitivity, coordinates, step))
     return least_noise(entries, (len(entries) - 1,), guarantee, relation)
+
+
+def _need_defaults(**arguments: tuple[float, float]) -> None:
+    """Raise ValueError for an argument of the additional release, of which there is none without a family."""
+    for name, (given, default) in arguments.items():
+        if given != default:
+            raise ValueError(f"{name} = {given!r} is not valid without a family: it describes the additional release")

@@ -39,7 +39,8 @@ class Training(Mechanism):
 
     A step adds Gaussian noise to the sum of a batch of vectors of length 1 at most. Neighbours replace one record by an
     empty one (zero_out), or by its opposite for "fixed_size". The data are the worst that are known: the other records
-    are -1 for shuffled batches, for batches of fixed size, and where a sample is cut.
+    are -1 for shuffled batches and for batches of fixed size. Where a sample is cut, the adversary is told in each step
+    whether the sample without the record fills the batch, as in the proof of the upper end, and others are -1 then.
 
     `sigma`: the standard deviation of the noise over the clipping length. `steps`, `epochs`: steps of an epoch, and
     epochs. `batch`, `most`: the mean of a sample and the most records that are used of it. `group`: the records of one

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import suppress
 
 import pytest
 import xarray as xr
@@ -25,7 +26,8 @@ def slow(rng, trials, n):
     time.sleep(float(os.environ["TASK"]))
     if os.environ["STOP"] == str(n):
         os.environ["STOP"] = ""
-        os.kill(int(os.environ["DRIVER"]), signal.SIGINT)
+        with suppress(ProcessLookupError):
+            os.kill(int(os.environ["DRIVER"]), signal.SIGINT)
         time.sleep(5)
     return rng.random(trials) + n
 
@@ -41,7 +43,9 @@ def swept(monkeypatch):
         os.environ.update(CALLS="0", STOP=str(stop))
         return tcdp_sim.sweep(slow, AXES, **keys)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # another test may have left a handler
     yield run
+    signal.signal(signal.SIGINT, before)
     interrupted._kept.clear()
 
 
