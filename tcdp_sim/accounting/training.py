@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import ceil
+from numbers import Real
 from typing import Any
 
 from tcdp_sim.accounting.least_factor import least_factor
@@ -218,11 +219,11 @@ def _finite(value: float) -> float | None:
 
 def training_report(
     sampler: str,
-    sigma: float,
+    sigma: Any,
     records: int,
-    batch: int,
-    epochs: int,
-    delta: float,
+    batch: int | None = None,
+    epochs: int | None = None,
+    delta: float | None = None,
     *,
     drop_last: bool = False,
     most: int | None = None,
@@ -236,12 +237,14 @@ def training_report(
         "shuffle_once", "no_shuffle", "balls_in_bins", "same_bins" or "fixed_size".
     sigma : float
         The noise multiplier: the standard deviation of the noise in a sum of gradients over the clipping length, > 0.
-        Several devices or accumulated gradients are one batch if their gradients are summed before the noise.
+        Several devices or accumulated gradients are one batch if their gradients are summed before the noise. Or what a
+        library has counted: an opacus accountant, its history, or an event of dp_accounting, from which `batch` and
+        `epochs` follow too.
     records : int
         The number of records, at least 1. It is public under zero_out and substitution.
-    batch : int
+    batch : int, optional
         The number of records in a batch, or its mean for Poisson samples, from 1 to `records`.
-    epochs : int
+    epochs : int, optional
         The number of passes over the data, at least 1. A pass has records / batch steps, rounded up.
     delta : float
         delta, in (0, 1).
@@ -262,6 +265,8 @@ def training_report(
     (0.734, [16.6, 34.6])
     """
     delta = scalar("delta", delta, 0, 1)
+    if not isinstance(sigma, Real | str | None):
+        sigma, batch, epochs = _counted(sigma, records, batch, epochs)
     run = _run(sampler, sigma, records, batch, epochs, drop_last, most)
     named, steps = SAMPLERS[sampler], run.steps
     rows = tuple(_row(relation, found, named, delta) for relation, found in named.releases(run).items())
@@ -335,7 +340,16 @@ def training_noise(
     return least_factor(spent, delta, close=_CLOSE).factor
 
 
-def _run(sampler: str, sigma: float, records: int, batch: int, epochs: int, drop_last: bool, most: int | None) -> Run:
+def _counted(counted: Any, records: Any, batch: Any, epochs: Any) -> tuple[float, int, int]:
+    """Return the numbers of a run that a library has counted."""
+    from tcdp_sim.accounting.imports.runs import numbers_of  # imported late, as few reports need it
+
+    if batch is not None or epochs is not None:
+        raise ValueError("batch and epochs follow from what the library has counted; valid: records alone")
+    return numbers_of(counted, whole("records", records, 1, 2**53))
+
+
+def _run(sampler: str, sigma: Any, records: Any, batch: Any, epochs: Any, drop_last: bool, most: int | None) -> Run:
     """Return the checked numbers of a run."""
     choice("sampler", sampler, tuple(SAMPLERS))
     sigma, records = scalar("sigma", sigma, 0), whole("records", records, 1, 2**53)

@@ -146,3 +146,42 @@ def test_the_noise_of_shuffled_batches_is_that_of_the_normal_law():
 def test_no_noise_without_a_proved_pair():
     with pytest.raises(ValueError, match="sampler = 'fixed_size' has no answer under relation = 'zero_out': the size"):
         training_noise("fixed_size", 1.0, 1000, 10, 4, 1e-5)
+
+
+class Accountant:
+    """As opacus has it."""
+
+    def __init__(self):
+        self.history = [(0.8, 0.001, 2500), (0.8, 0.001, 2500)]
+
+
+@pytest.mark.parametrize("counted", [
+    Accountant(),
+    Accountant().history,
+    google.SelfComposedDpEvent(google.PoissonSampledDpEvent(0.001, google.GaussianDpEvent(0.8)), 5000),
+], ids=["accountant", "history", "event"])  # fmt: skip
+def test_what_a_library_has_counted_is_the_same_run(counted):
+    assert training_report("shuffle_once", counted, records=60_000, delta=1e-6) == training_report(
+        "shuffle_once", **RUN
+    )
+
+
+def test_the_rate_of_opacus_is_one_over_the_number_of_batches():
+    """60,000 records in batches of 64 are 938 batches; the last one is short."""
+    report = training_report("shuffle_once", [(1.0, 1 / 938, 3 * 938)], records=60_000, delta=1e-5)
+    assert [report.about[key] for key in ("batch", "epochs", "steps")] == [64, 3, 938]
+
+
+@pytest.mark.parametrize(("counted", "told"), [
+    ([(0.8, 0.001, 2500), (0.9, 0.001, 2500)], "what was counted has different steps"),
+    ([(0.8, 0.001, 5001)], "5,001 steps are no whole epochs of 1,000 steps"),
+    ([(0.8, 0.00123, 5000)], "a batch has 73.8 records"),
+    (google.GaussianDpEvent(1.0), "what was counted has Additive"),
+    ([], "what was counted has no steps"),
+    ({}, "has no release"),
+])  # fmt: skip
+def test_what_is_no_such_run_is_refused(counted, told):
+    with pytest.raises(ValueError, match=told):
+        training_report("shuffle_once", counted, records=60_000, delta=1e-6)
+    with pytest.raises(ValueError, match="batch and epochs follow from what the library has counted"):
+        training_report("shuffle_once", counted, records=60_000, batch=60, delta=1e-6)
