@@ -6,8 +6,8 @@ from typing import Any
 
 from tcdp_sim.accounting.imports.events import Entry, of_event
 from tcdp_sim.accounting.imports.histories import of_opacus
+from tcdp_sim.accounting.releases.additive import gaussian_ratio
 from tcdp_sim.accounting.releases.sampled import Sampled
-from tcdp_sim.noise import Gaussian
 
 _CLOSE = 1e-6  # by which a batch may miss a whole number, relative
 _VALID = "valid: Poisson samples with Gaussian noise, all steps alike"
@@ -42,8 +42,8 @@ def _step(entries: list[Entry]) -> tuple[float, float, int]:
     """Return noise multiplier, rate and number of the steps, which have to be alike."""
     kinds = {release for release, _ in entries}
     (release,) = kinds if len(kinds) == 1 else (None,)
-    noise = release.release.noise if isinstance(release, Sampled) and release.is_poisson else None
-    if not isinstance(release, Sampled) or not isinstance(noise, Gaussian):
+    ratio = gaussian_ratio(release.release) if isinstance(release, Sampled) and release.is_poisson else None
+    if not isinstance(release, Sampled) or ratio is None:
         found = "different steps" if len(kinds) > 1 else ", ".join(type(kind).__name__ for kind in kinds) or "no steps"
         raise ValueError(f"what was counted has {found}; {_VALID}")
-    return noise.scale / release.release.sensitivity, release.sampling_probability, sum(times for _, times in entries)
+    return 1 / ratio, release.sampling_probability, sum(times for _, times in entries)
