@@ -1,5 +1,6 @@
 """Matrix mechanisms: proved ends and simulations against enumerated patterns and sums over grids of outputs."""
 
+from itertools import product
 from math import ceil, sqrt
 
 import numpy as np
@@ -32,7 +33,7 @@ from tcdp_sim.calibration import calibrate_releases
 from tcdp_sim.exact.correlated.domination import above, below
 from tcdp_sim.exact.correlated.draws import BinDraws, SeparatedDraws
 from tcdp_sim.exact.correlated.moves import longest_move
-from tcdp_sim.exact.correlated.simulated import DIRECTIONS, one_way
+from tcdp_sim.exact.correlated.simulated import DIRECTIONS, one_way, proposal
 from tcdp_sim.exact.correlated.strategies import strategy_of
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.ordered.prefix_sums import EachBin, EachPrefix, SquareRoot, Tree, WeightedSquareRoot
@@ -346,6 +347,21 @@ def test_intervals_miss_no_more_often_than_stated():
     missed = sum(not each.lower <= truth * (1 + 1e-5) or not truth <= each.upper * (1 + 1e-5) for each in found)
     assert missed <= stats.binom.isf(1e-3, 1000, 0.1)
     assert any(each.lower > 0.5 * truth for each in found)
+
+
+@pytest.mark.parametrize("participation", [SameBin(2), SameBin(5), MinSeparation(10, 0.2)], ids=str)
+@pytest.mark.parametrize("sigma", [1.5, 4.0, 20.0])
+def test_no_value_of_a_draw_exceeds_the_bound(participation, sigma):
+    """Also where the bound of two stretches is above 1: cutting values there would lower the upper end."""
+    draws, largest = MatrixMechanism(Bands(10, 40), participation, sigma)._draws, 0.0
+    for epsilon, direction, further in product((0.0, 0.3, 1.0, 3.0), DIRECTIONS, (0.0, 3.0, 6.5)):
+        by = proposal(draws, epsilon, direction, further)
+        record, log_proposal = draws.draw(by.factors, 2000, np.random.default_rng(1))
+        loss, weight = (record, record - log_proposal) if direction == "forward" else (-record, -log_proposal)
+        value = np.where(loss > epsilon, -np.expm1(np.minimum(epsilon - loss, 0)) * np.exp(np.minimum(weight, 9)), 0)
+        assert value.max() <= by.bound * (1 + 1e-9)
+        largest = max(largest, float(value.max()))
+    assert largest > 1 or sigma != 4.0 or participation != SameBin(2)
 
 
 def test_a_cap_only_lowers_the_lower_end():

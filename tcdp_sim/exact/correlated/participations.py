@@ -1,5 +1,6 @@
 """In which steps of a run a record takes part: chosen at random, or known to the adversary up to their distance."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from tcdp_sim.core.errors import scalar, whole
@@ -7,13 +8,13 @@ from tcdp_sim.core.errors import scalar, whole
 MOST_BINS, MOST_SEPARATION = 2000, 10**5
 
 
-class Participation:
+class Participation(ABC):
     """A law of the steps of a record, or a set of possible steps."""
 
     @property
+    @abstractmethod
     def rate(self) -> float:
         """The share of the records in a batch, on average. Mechanisms are compared at equal shares."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def proposal(draws: LossDraws, epsilon: float, direction: str, further: float) -
     """Return the proposal with the best stretch for epsilon, and with that for a larger epsilon."""
     ways = [best_stretch(draws.kappa, epsilon + more) for more in ((0.0, further) if further else (0.0,))]
     factors = np.array([shift_factor(way.alpha, direction) for way in ways])
-    return Proposal(direction, epsilon, factors, min(len(ways) * ways[0].bound, 1.0) if ways[0].alpha > 1 else 1.0)
+    return Proposal(direction, epsilon, factors, len(ways) * ways[0].bound)  # above 1, too, with two ways
 
 
 def drawn(draws: LossDraws, by: Proposal, trials: int, rng: Any) -> Floats:
@@ -58,7 +58,7 @@ def one_way(draws: LossDraws, epsilon: float, direction: str, trials: int, level
         full.append(Moments.of(found))
         capped.append(Moments.of(np.minimum(found, cap)))
     high, low = (bernstein(merged(parts), bound, level, METHOD) for parts, bound in ((full, by.bound), (capped, cap)))
-    return Estimate(low.lower, high.estimate, high.upper, level, METHOD, trials, high.effective)
+    return Estimate(low.lower, high.estimate, min(high.upper, 1.0), level, METHOD, trials, high.effective)
 
 
 def _piloted(draws: LossDraws, epsilon: float, direction: str, trials: int, rng: Any) -> tuple[Proposal, float]:
