@@ -102,11 +102,15 @@ def test_a_report_has_the_curve_on_the_side_of_its_score():
     assert (found.alpha + found.beta).min() < 0.7  # the two inputs are told apart, not confused
     figure = report.figure()
     assert figure.axes[2].get_xlabel() == "type I error"
-    assert [line.get_linestyle() for line in figure.axes[2].lines] == ["-", "--"]
+    assert [line.get_linestyle() for line in figure.axes[2].lines] == [
+        "-",
+        "--",
+        "None",
+    ]  # the marker of the nearest point
     nothing = tcdp_sim.audit(lambda data, rng, trials: np.zeros(trials), neighbours=audited.ONE, trials=500)
     assert nothing.tradeoff is None
 
 
 def test_claims_of_other_kinds_are_refused():
-    with pytest.raises(UserError, match=r"cannot be audited; valid: PureDP.*GaussianDP, a Ledger, None"):
+    with pytest.raises(UserError, match=r"cannot be audited; valid: PureDP.*GaussianDP, a Ledger, .*None"):
         tcdp_sim.audit(audited.laplace, neighbours=audited.ONE, claim=0.5)

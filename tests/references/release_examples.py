@@ -52,7 +52,7 @@ EXAMPLES = {  # releases and their relations
     Allocated: [(Allocated(2.0, 10), ADD)],
     BoundedRange: [(BoundedRange(0.4), SUBSTITUTE)],
     BoundedRangePair: [(BoundedRangePair(0.4, 0.1), ADD)],
-    Chosen: [(Chosen(Ledger([(Additive(Gaussian(5.0)), 2)], ADD), PoissonTries(3.0)), ADD)],
+    Chosen: [(Chosen(Ledger([Additive(Gaussian(3.5))], ADD), PoissonTries(3.0)), ADD)],
     Claimed: [(Claimed(guarantee), ADD) for guarantee in (PureDP(0.3), ApproxDP(0.3, 1e-6))],
     Distributions: [(Distributions([0.7, 0.2, 0.1], [0.4, 0.35, 0.25]), ADD)],
     MatrixMechanism: [
