@@ -185,3 +185,9 @@ def test_what_is_no_such_run_is_refused(counted, told):
         training_report("shuffle_once", counted, records=60_000, delta=1e-6)
     with pytest.raises(ValueError, match="batch and epochs follow from what the library has counted"):
         training_report("shuffle_once", counted, records=60_000, batch=60, delta=1e-6)
+
+
+def test_a_run_of_fixed_size_has_all_steps_of_all_epochs():
+    (row,) = [row for row in training_report("fixed_size", 2.0, 1000, 20, 3, 1e-5).rows if row.epsilon]
+    step = Sampled(Additive(Gaussian(2.0), 2.0), 0.02, "without_replacement")
+    assert row.epsilon == Ledger([(step, 3 * 50)], "substitute").epsilon(1e-5)
