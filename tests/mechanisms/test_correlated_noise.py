@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matrix_references import bin_means, two_bins_delta
 
-from tcdp_sim.accounting import Ledger
+from tcdp_sim.accounting import Bands, Cyclic, Fixed, Ledger, MatrixMechanism, SameBin
 from tcdp_sim.mechanisms.correlated_noise import CorrelatedNoise
 from tcdp_sim.samplers.correlated_noise import DIRECTIONS, BinOutputs, sample_delta
 
@@ -65,3 +65,10 @@ def test_the_accountant_simulates_the_same_delta():
 def test_groups_and_bins_have_the_batches_of_an_epoch():
     for participation in ("same_bins", "cyclic", "known"):
         assert built(participation=participation).release.participation.rate == 1 / 8
+
+
+@pytest.mark.parametrize("participation", ["same_bins", "cyclic", "known"])
+def test_its_release_has_the_steps_of_an_epoch_and_the_epochs(participation):
+    mechanism = CorrelatedNoise(2, 5, 3, participation, 1.0, 1e-5, 4.0, ())
+    given = {"same_bins": SameBin(5), "cyclic": Cyclic(2, 2 / 5), "known": Fixed(5, 3)}[participation]
+    assert mechanism.release == MatrixMechanism(Bands(2, 15), given, 4.0)
