@@ -199,7 +199,8 @@ def labelled_pairs(
             return LabelledPair(((1.0, p, q),)), LabelledPair(((1.0, q, p),))
         return (LabelledPair(((1.0, p, q),), True),)
     probabilities, eta = draw_count_probabilities(s, records), inclusion_probability(s, scheme, records)
-    forward = tuple((each / eta, *subsampled(noise, k * shift, eta)) for k, each in enumerate(probabilities, start=1))
+    shares = [min(each / eta, 1.0) for each in probabilities]  # one draw: 1, whatever the quotient is rounded to
+    forward = tuple((share, *subsampled(noise, k * shift, eta)) for k, share in enumerate(shares, start=1))
     rest = draw_count_tail(s, records, len(probabilities)) / eta
     if scheme == "with_replacement":
         return (LabelledPair(forward, True, rest),)

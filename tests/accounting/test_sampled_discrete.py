@@ -350,3 +350,14 @@ def test_renyi_divergences():
         assert low * (1 - 1e-9) <= max(both) <= high * (1 + 1e-9)
     with pytest.raises(ValueError, match="fixed size are not known"):
         Ledger([Sampled(Additive(noise), 0.3, "without_replacement")], "substitute").renyi(2.0)
+
+
+@pytest.mark.parametrize("records", range(1, 30))
+def test_one_draw_is_a_sample_of_one_record(records):
+    """With and without replacement alike, for continuous noise; the quotient of chances may round above 1."""
+    step = Additive(Gaussian(2.0))
+    one, other = (
+        Ledger([(Sampled(step, 1 / records, scheme, n), 2)], "substitute")
+        for scheme, n in (("with_replacement", records), ("without_replacement", None))
+    )
+    assert one.delta(0.2) == pytest.approx(other.delta(0.2), rel=1e-3)
