@@ -622,6 +622,8 @@ def sweep(
     numerics: str = "warn",
     code: str = "same",
     on_error: str = "stop",
+    redraw: bool | int = False,
+    trial_seconds: float | None = None,
     squeeze: bool = True,
 ) -> xr.Dataset:
     """Simulate a function of your own at every point of its axes.
@@ -690,6 +692,13 @@ def sweep(
         the cells with errors without numbers, and warns. "count" takes a trial that fails for missing: one in which a
         function f(rng, **axes) raises an error, or a number of any function is NaN. All statistics are then those of
         the other trials, and `errors` and `error_rate` count the failed ones.
+    redraw : bool or int
+        With on_error="count": how often a failed trial is drawn again, at most. True is 50. A trial is missing if all
+        its draws fail; `missing` and `missing_rate` count those, and `errors` the trials whose first draw fails.
+    trial_seconds : float, optional
+        With on_error="count": a draw of a function f(rng, **axes) that takes longer fails. It is ended where Python can
+        interrupt it. Choose it so large that no trial comes near it on a slow or busy machine: then the same trials
+        fail everywhere.
     squeeze : bool
         If False, an axis with one value is a dimension of length one, as in `open_results`.
 
@@ -700,8 +709,9 @@ def sweep(
         `x_lower`, `x_upper` (a 95% interval), `x_sd`, `x_min`, `x_max`, `x_quantile`, and `x_exact` and `x_bound` if
         they are given. An event has its probability with an exact interval, and `x_count`. With on_error="count" the
         failed trials come first: their number `errors`, and `error_rate` with `error_rate_mcse`, `error_rate_lower` and
-        `error_rate_upper`. The attribute `errors` has the first failed trial of each kind as JSON; a folder has
-        them by cell in `errors.csv`.
+        `error_rate_upper`; and for functions of one trial `warnings` and `warning_rate`, of trials that warn. The
+        attributes `errors` and `warnings` have the first trial of each kind as JSON; a folder has them by cell in
+        `errors.csv`.
 
     Raises
     ------
@@ -731,7 +741,7 @@ def sweep(
         function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
         bound=bound, units=units, ranges=ranges, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
         cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials, numerics=numerics,
-        code=code, on_error=on_error,
+        code=code, on_error=on_error, redraw=redraw, trial_seconds=trial_seconds,
     )  # fmt: skip
     found, contradicted, line = sweeps.run(checked, _tell)
     if contradicted:

@@ -379,8 +379,8 @@ COMMANDS = {
     "replay": Command(
         _replay,
         ("RUN",),
-        "run one chunk again in this process, with its traceback",
-        {"cell": "ID", "index": 0, **OF_A_SWEEP, **OF_A_NOISE},
+        "run one chunk, or one trial of it, again in this process, with its traceback",
+        {"cell": "ID", "index": 0, "trial": "N", **OF_A_SWEEP, **OF_A_NOISE},
     ),
     "diff": Command(_diff, ("RUN", "FOLDER"), "compare two runs within Monte Carlo error"),
     "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run the chunks of another run of the same study"),

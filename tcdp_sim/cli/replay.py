@@ -1,4 +1,4 @@
-"""The command `tcdp-sim replay`, which computes one chunk again in this process and compares its bits."""
+"""The command `tcdp-sim replay`, which computes one chunk, or one trial of it, again in this process."""
 
 from rich.console import Console
 
@@ -15,21 +15,43 @@ from tcdp_sim.summaries.estimates import mean
 
 
 def main(
-    settings: Settings, console: Console, cell: str | None = None, index: int = 0, function: str | None = None
+    settings: Settings,
+    console: Console,
+    cell: str | None = None,
+    index: int = 0,
+    trial: str | None = None,
+    function: str | None = None,
 ) -> None:
-    """Run a chunk of the cell whose id starts with `cell`. An error in the chunk ends with its traceback.
+    """Run a chunk of the cell whose id starts with `cell`, and compare its bits. An error ends with its traceback.
 
-    The chunks of a sweep come from `function`, FILE.py:FUNCTION.
+    `trial` is the place of a trial in the chunk, such as errors.csv has it. It is run alone, after the draws of those
+    before it. The chunks of a sweep come from `function`, FILE.py:FUNCTION.
 
     For a debugger use `python -m pdb -c continue -m tcdp_sim replay FOLDER cell=... index=...`. Raises UserError for an
-    index below 0, and unless `cell` matches exactly one cell.
+    index below 0, a trial that the chunk does not have, and unless `cell` matches exactly one cell.
     """
     if index < 0:
         raise UserError(f"index = {index} is not valid; valid: a whole number, at least 0")
     own_noises.require_all(settings.noises)
     study = planned(settings)
     with code_of(settings, function):
-        _replay(study, _cell(study, cell), index, console)
+        found = _cell(study, cell)
+        if trial is None:
+            _replay(study, found, index, console)
+        else:
+            _replay_trial(study, found, index, _place(trial, settings.chunk), console)
+
+
+def _place(trial: str, trials: int) -> int:
+    """Return the place of a trial in its chunk. Raises UserError."""
+    if not trial.isdecimal() or int(trial) >= trials:
+        raise UserError(f"trial = {trial} is not valid; valid: a whole number from 0 to {trials - 1}")
+    return int(trial)
+
+
+def _replay_trial(study, cell, index, place, console) -> None:
+    for name, value in simulate.one_trial(_task(study, cell, index), place).items():
+        say(console, f"{name} = {value}")
 
 
 def _replay(study, cell, index, console) -> None:

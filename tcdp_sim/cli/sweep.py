@@ -28,6 +28,8 @@ or f(rng, **axes), which returns one trial. Keys:
   max_trials            the most trials of a cell under target_mcse
   on_error=continue     an error of the function leaves its cell without numbers, and the others go on
   on_error=count        an error in a trial makes it missing; the table has the rate of errors, errors.csv the first
+  redraw=true, redraw=N a failed trial is drawn again, 50 or N times at most
+  trial_seconds=T       a draw of one trial that takes longer fails
   code=any             use stored chunks that another state of tcdp_sim, NumPy, SciPy or a plug-in has computed
   numerics=strict       refuse workers whose elementary functions differ in the last bits
   part=17/1000          compute one part in this process alone; `tcdp-sim finish FOLDER` publishes all parts

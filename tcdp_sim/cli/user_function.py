@@ -10,8 +10,9 @@ from tcdp_sim.cli import overrides
 from tcdp_sim.core import registry, user_files
 from tcdp_sim.core.errors import UserError, only_keys, suggestion
 from tcdp_sim.core.user_files import VALID
-from tcdp_sim.mechanisms.functions import UserFunction, calling, failed_trials, needs_code, shipped
+from tcdp_sim.mechanisms.functions import UserFunction, calling, needs_code, shipped
 from tcdp_sim.mechanisms.functions.calls import KEPT, name_of
+from tcdp_sim.mechanisms.functions.failed_trials import counting
 from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import Settings
@@ -20,7 +21,8 @@ from tcdp_sim.sweeps.arguments import Sweep, calling_axes, checked, identified
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
 KEYS = (
     *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "ranges", "quantiles", "target_mcse", "share"),
-    *("seed", "cluster", "name", "results_dir", "max_trials", "numerics", "code", "on_error", "part"),
+    *("seed", "cluster", "name", "results_dir", "max_trials", "numerics", "code", "part"),
+    *("on_error", "redraw", "trial_seconds"),
 )
 
 
@@ -120,6 +122,6 @@ def code_of(settings: Settings, place: str | None) -> Iterator[None]:
     function = named(place)
     if identified(function)["source"] != wanted["source"]:
         raise UserError(f"{Path(place).name} is not the function of {settings.folder}: its source differs")
-    call = replace(calling(function, settings.options["axes"]), counts=failed_trials.counts(wanted))
+    call = replace(calling(function, settings.options["axes"]), counts=counting(wanted))
     with shipped(settings.options, call):
         yield

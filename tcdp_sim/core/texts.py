@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from collections.abc import Iterable
 from math import isnan
 from pathlib import Path
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 ROWS = 8192  # rows of a table that are converted to texts at a time
 LONGEST_LINE = 2000  # characters of a line that somebody is to read
 LONGEST_OF_A_NOTEBOOK = 500  # and of one in a notebook
+NUMBER = re.compile(r"0x[0-9a-f]+|[-+]?\d+(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes a cell that begins so for a formula
 
 
@@ -40,6 +42,11 @@ def said(problem: object) -> str:
         return str(problem)
     except Exception:  # a foreign class may raise anything
         return "(its message cannot be shown)"
+
+
+def kind_of(message: str) -> str:
+    """Return a message without its numbers: messages of one kind differ in nothing else."""
+    return NUMBER.sub("#", message)
 
 
 def show(value: float | str) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 
 from tcdp_sim.core.texts import said
 from tcdp_sim.mechanisms.base import Draws
-from tcdp_sim.mechanisms.functions.failed_trials import noted
+from tcdp_sim.mechanisms.functions.noted_trials import noted
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
 from tcdp_sim.summaries.many_summaries import encoded
-from tcdp_sim.summaries.problems import ERROR, TRIAL, WARNING, Problem
+from tcdp_sim.summaries.problems import ERROR, OF_TRIALS, WARNING, Problem
 from tcdp_sim.summaries.summary import summarise
 
 Found = TypeVar("Found")
@@ -91,7 +91,7 @@ def caught(cell: str, chunk: int, work: Callable[[], Found]) -> tuple[Found | No
             errors: Problems = ()
         except Exception as problem:  # a mechanism may raise anything
             found, errors = None, (Problem(cell, chunk, ERROR, _named(problem), traceback.format_exc()),)
-    errors += tuple(Problem(cell, chunk, TRIAL, *one) for one in failed.items())
+    errors += tuple(Problem(cell, chunk, OF_TRIALS[one.what], one.message, one.where) for one in failed.values())
     if not noticed:
         return found, errors
     each = {(_named(w.message), f"{w.filename}, line {w.lineno}"): None for w in noticed}  # each once, in order

@@ -260,7 +260,7 @@ def report(study: Study, run: Run, wanted: Wanted, tell: Tell, path: Path | None
     troubled = {one.cell for one in chunk_problems}
     where = {cell.id: cell.where for cell in study.plan.laws if cell.id in troubled} if troubled else {}
     problems.report(chunk_problems, where, path, tell)
-    if path is not None and study.settings.mechanism["name"] == UserFunction.name:
+    if path is not None and study.mechanism.missing:
         order = {cell: place for place, cell in enumerate(study.plan.laws.ids())} if troubled else {}
         problems.write_failed_trials(chunk_problems, where, order, path.with_name(problems.FAILED_TRIALS))
 

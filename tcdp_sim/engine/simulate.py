@@ -20,8 +20,9 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Ints
 from tcdp_sim.core.streams import LOSS_STREAM, fingerprint, generator, generators
 from tcdp_sim.engine.gathered import Gathered, caught, joined
-from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.mechanisms.counted import simulated
 from tcdp_sim.study import sweeps
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
@@ -93,6 +94,17 @@ def one_chunk(task: Task) -> bytes:
     return to_bytes(_Simulation(batch, task.trials_per_chunk, task.seed).summary(chunk, rng))
 
 
+def one_trial(task: Task, place: int) -> dict[str, Any]:
+    """Return the numbers of one trial of the single chunk of a task; errors are not caught.
+
+    A function of one trial is called for it alone, after the draws of the trials before it.
+    """
+    (batch,) = task.batches
+    (chunk,) = batch.chunks
+    (rng,) = generators(task.seed, [_stream(batch)], [chunk])
+    return _Simulation(batch, task.trials_per_chunk, task.seed).trial(rng, place)
+
+
 def _stream(batch: Batch) -> str:
     """Return the name of the streams of a batch."""
     return sweeps.stream(batch.law, batch.cell)
@@ -152,9 +164,15 @@ class _Simulation:
         """Return the summary of a chunk."""
         return self._summary(chunk, self._draws(chunk, rng))
 
+    def trial(self, rng: np.random.Generator, place: int) -> dict[str, Any]:
+        """Return the numbers of one trial of a chunk by name."""
+        if isinstance(self._mechanism, UserFunction) and self._mechanism.one_by_one:
+            return self._mechanism.trial(rng, place)
+        return {name: values[place] for name, values in self._mechanism.simulate(rng, self._trials).items()}
+
     def _draws(self, chunk: int, rng: np.random.Generator) -> Draws:
         """Return the trials of a chunk; privacy losses come from a stream of their own."""
-        values = self._mechanism.simulate(rng, self._trials)
+        values = simulated(self._mechanism, self._batch.law, rng, self._trials)
         if self._mechanism.draws_losses:
             losses = generator(self._seed, _stream(self._batch), chunk, LOSS_STREAM)
             values |= self._mechanism.draw_losses(losses, self._trials)

@@ -82,6 +82,10 @@ class Mechanism(ABC):
         True if a run also draws the privacy loss of each trial (`draw_losses`), because its law says so.
     loss_pair : str
         The neighbours of the drawn privacy loss, and whether they are proved to be the worst; "" if none is drawn.
+    missing : str
+        The event of trials that count in nothing else, "" if failed trials are not counted.
+    of_trials : tuple of str
+        The events of trials as such, which missing trials have too.
     unknown_losses : mapping of str to str
         The cases whose privacy loss is not drawn, and the reason of each, which is a sentence. A mechanism that draws
         none at all has one case.
@@ -106,6 +110,8 @@ class Mechanism(ABC):
     neighbours: ClassVar[str] = "substitute"
     draws_losses = False
     loss_pair: ClassVar[str] = ""
+    missing: ClassVar[str] = ""
+    of_trials: ClassVar[tuple[str, ...]] = ()
     unknown_losses: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def __init_subclass__(cls, **more: Any) -> None:

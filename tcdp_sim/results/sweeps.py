@@ -10,7 +10,7 @@ import xarray as xr
 
 from tcdp_sim.mechanisms.base import Observable
 from tcdp_sim.mechanisms.functions import at
-from tcdp_sim.mechanisms.functions.failed_trials import ERRORS, FAILED
+from tcdp_sim.mechanisms.functions.failed_trials import NUMBERS
 from tcdp_sim.store import columns, table
 from tcdp_sim.study.sweeps import CELLS, label
 from tcdp_sim.summaries.bins import MIXED, keys_between, places_within
@@ -103,14 +103,14 @@ def shown(
     if tuple(levels) != tuple(columns.QUANTILES):
         data = dict(data) | {name: value for one in names for name, value in _quantiles(data, one, levels)}
     renamed = {columns.mean(name) + end: name + end for name in names for end in OF_A_MEAN}
-    renamed |= {FAILED + columns.COUNT: ERRORS} if counted else {}
+    renamed |= {event + columns.COUNT: number for event, number in NUMBERS.items()} if counted else {}
     kept = {name: value for name, value in data.items() if not _is_inner(name, value[0], names) and np.size(value[1])}
     return {renamed.get(name, name): value for name, value in kept.items()}
 
 
 def in_order(data: Columns, numbers: Iterable[str]) -> dict[str, tuple[Any, Any, Any]]:
-    """Return the columns of a result, number by number; columns of no number come first, then the rate of errors."""
-    first = [FAILED] if ERRORS in data else []
+    """Return the columns of a result, number by number; columns of no number come first, then the rates of errors."""
+    first = [name for event, number in NUMBERS.items() if number in data for name in (number, event)]
     order = dict.fromkeys(number + ending for number in (*first, *numbers) for ending in OF_A_NUMBER)
     places = {name: place for place, name in enumerate(order)}
     return dict(sorted(data.items(), key=lambda column: places.get(column[0], -1)))

@@ -109,7 +109,9 @@ def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
 def _failed(here, there, name, rows):
     """Return the trials of both runs that failed and so count in no other frequency, 0 if they are not counted."""
     counting = all(run.attrs.get("on_error") == "count" for run in (here, there))
-    return _pair(here, there, columns.FAILED + columns.COUNT, rows) if counting and name != columns.FAILED else (0, 0)
+    if not counting or name in columns.OF_TRIALS:
+        return 0, 0
+    return tuple(run[columns.lost(run)].values[rows[:, side]] for side, run in enumerate((here, there)))
 
 
 def _quantiles(here, there, name, rows) -> Iterator[tuple[pd.DataFrame, int]]:

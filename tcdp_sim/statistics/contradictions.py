@@ -15,6 +15,7 @@ from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL, SAME, UNSEEN
 LOPSIDED = 1e-6  # the relative difference of the halves of an interval, from which it is that of a frequency
 COLUMNS = ("row", "quantity", "simulated", "exact", "distance", "p_value")
 ROWS = 65536  # rows of a table that are compared at a time
+GIVEN_SUCCESS = "trials failed, and simulated numbers are those given success: exact ones are compared with these"
 WITHIN_BOUND = "_within_bound"  # the ending of a quantity whose "exact" value is a bound that it must not exceed
 
 

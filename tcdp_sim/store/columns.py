@@ -21,8 +21,9 @@ KNOWN = "exact"  # the attribute of an estimate with the names of its exact valu
 NOT_KNOWN = "not known: "  # before the reason in this attribute
 UNDECLARED = "none is declared"  # the reason where an experiment gives none
 PILOT = "pilot_trials"  # trials that have chosen the number of trials, where a target asks for a standard error
-FAILED = "error_rate"  # the event of failed trials, where a sweep counts them (`mechanisms.functions.failed_trials`)
 COUNT = "_count"  # trials in which the event of a proportion happened
+# the events of trials as such, where failed trials are counted (`mechanisms.functions.failed_trials`)
+FAILED, MISSING, WARNED = OF_TRIALS = ("error_rate", "missing_rate", "warning_rate")
 INTERVAL = ("", MCSE, LOWER, UPPER)  # the variables of a simulated number
 WITH_EXACT = (*INTERVAL, EXACT)
 
@@ -31,6 +32,11 @@ NONFINITE = "_nonfinite"
 INFINITE = ("_minus_infinity", "_plus_infinity")
 COUNTED = (COUNT, MEAN, LEAST, MOST, NONFINITE)  # counted or added up, and not derived from anything published
 _QUANTILE, _EXCEEDS, _BATCH_MEAN, _BINS = "_quantile", "_exceeds_", "_batch_mean", "_histogram_bins"
+
+
+def lost(names: Collection[Any]) -> str:
+    """Return the name of the number of trials that are in no mean, where failed trials are counted."""
+    return MISSING + COUNT if MISSING + COUNT in names else FAILED + COUNT
 
 
 def mean(observable: str) -> str:

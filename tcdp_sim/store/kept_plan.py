@@ -23,7 +23,7 @@ NAME = PLAN.file
 MOST = 100_000  # cells; a larger plan would take more than 20 MB
 # what else a plan without the user's noise classes needs
 OF_PLAN = ("skipped", "axes", "noises", "unused", "without_losses")
-ELSEWHERE = ("name", "results_dir", "cluster", "numerics", "code", "on_error", "part")  # keys that no plan depends on
+ELSEWHERE = ("name", "results_dir", "cluster", "numerics", "code", "part")  # keys that no plan depends on
 
 
 def key(config: Mapping[str, Any]) -> str | None:

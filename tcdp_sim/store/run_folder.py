@@ -42,7 +42,7 @@ from tcdp_sim.store.journal import CHUNK, HEAD, PROBLEM, WORKER
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.encoding import assembled, from_bytes, parts_of, pooled
 from tcdp_sim.summaries.many_summaries import Names, Summaries, together
-from tcdp_sim.summaries.problems import ERROR, FAILED_TRIALS, TRIAL, WARNING, Problem
+from tcdp_sim.summaries.problems import ERROR, FAILED_TRIALS, OF_TRIALS, WARNING, Problem
 from tcdp_sim.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -379,7 +379,7 @@ def _problem(entry: Mapping[str, Any]) -> Problem:
     texts = (one.cell, one.kind, one.message, one.where)
     if not all(isinstance(text, str) for text in texts) or type(one.chunk) is not int:
         raise TypeError("a problem is told in words")
-    if one.kind not in (ERROR, TRIAL, WARNING):
+    if one.kind not in (ERROR, WARNING, *OF_TRIALS.values()):
         raise ValueError("a problem is an error, a failed trial or a warning")
     return one
 

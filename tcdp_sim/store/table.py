@@ -231,15 +231,14 @@ def estimates_of_rows(mechanism, rows: Mapping[str, batch.Rows], hits: Mapping[s
 
 def _hits(mechanism, name, events, trials):
     """Return how often an event has happened in how many trials, None in no trial; failed trials are missing."""
-    missing = getattr(mechanism, "missing", "")
-    there = trials - events[missing] if missing and name != missing else trials
+    there = trials if name in mechanism.of_trials else trials - events.get(mechanism.missing, 0)
     return (events[name], there) if there else None
 
 
 def _frequencies(mechanism, name, hits, trials):
     """Return the estimates of an event's probability, shape (4, cells), as `_proportions` does."""
-    missing = getattr(mechanism, "missing", "")
-    if not missing or name == missing or not hits[missing].any():
+    missing = mechanism.missing
+    if not missing or name in mechanism.of_trials or not hits[missing].any():
         return batch.proportions(hits[name], trials)
     found = [_hits(mechanism, name, {name: int(n), missing: int(lost)}, trials)
              for n, lost in zip(hits[name], hits[missing])]  # fmt: skip

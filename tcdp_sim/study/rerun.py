@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tcdp_sim.core import registry
-from tcdp_sim.mechanisms.functions import failed_trials
+from tcdp_sim.mechanisms.functions.failed_trials import counting
 from tcdp_sim.study import groups, own_noises, plain_yaml, study_file
 from tcdp_sim.study.compose import OWN_TABLE, composed
 from tcdp_sim.study.settings import OF_A_PROCESS
@@ -73,8 +73,9 @@ def _words_of_sweep(config: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"also.{key}={_written(value)}" for key, value in config["also"].items())
     keys = ("trials", "chunk", "seed", "target_mcse", "share", "name")
     yield from (f"{key}={_written(config[key])}" for key in keys if config[key] not in (None, [], ()))
-    if failed_trials.counts(function):
+    if how := counting(function):
         yield "on_error=count"
+        yield from (f"{key}={value}" for key, value in how.plain.items())
 
 
 def words(config: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from tcdp_sim.core.errors import UserError, known, only_keys, suggestion
 from tcdp_sim.core.figure_options import FigureOptions, figure_options
 from tcdp_sim.core.paths import at_home
+from tcdp_sim.mechanisms.functions.failed_trials import MOST_REDRAWS
 from tcdp_sim.study import groups
 from tcdp_sim.study.parts import MOST_PARTS, PART, Part, parsed
 
@@ -111,6 +112,7 @@ class Settings(_Part):
     numerics: Literal["warn", "strict"]
     code: Literal["same", "any"]
     on_error: Literal["stop", "continue", "count"]
+    redraw: Whole = Field(0, ge=0, le=MOST_REDRAWS, description=f"a whole number from 0 to {MOST_REDRAWS}")
     part: Annotated[str | None, BeforeValidator(_part)] = None
     losses: bool = Field(True, description="true or false")
     figures: Annotated[FigureOptions, BeforeValidator(figure_options)] = FigureOptions()
@@ -166,6 +168,10 @@ class Settings(_Part):
             raise UserError(f"max_trials = {self.max_trials} is not valid with target_mcse; {valid}", "max_trials")
         if self.on_error == "count":
             _check_counting(self)
+        elif self.redraw:
+            raise UserError(
+                f"redraw = {self.redraw} is not valid with on_error={self.on_error}; valid: with count", "redraw"
+            )
         for group in groups.CHOSEN:
             chosen = self.experiment.name if group == "experiment" else getattr(self, group).get("name")
             if group != "data" and chosen != groups.KEPT.get(group):  # users may name their data
@@ -178,9 +184,6 @@ class Settings(_Part):
 
 def _check_counting(s: Settings) -> None:
     """Raise UserError for a study whose failed trials cannot be counted."""
-    if "function" not in s.mechanism:
-        valid = "valid: stop, continue (count is for sweeps over a function)"
-        raise UserError(f"on_error = 'count' is not valid for a study of mechanisms; {valid}", "on_error")
     if s.share:
         why = "after a failed trial the cells meet different random numbers"
         raise UserError(f"on_error = 'count' is not valid with share: {why}", "on_error")

@@ -14,6 +14,8 @@ from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
 from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO, K
+from tcdp_sim.mechanisms.counted import counted
+from tcdp_sim.mechanisms.functions.failed_trials import Counting
 from tcdp_sim.mechanisms.losses import LOSS, PAIR, asked_losses
 from tcdp_sim.privacy.relation import written
 from tcdp_sim.study import blocks, cells, groups, sweeps
@@ -150,7 +152,7 @@ def prepare(settings: Settings) -> Study:
         swept = Study(settings, UserFunction.of(settings.options), sweeps.plan(settings))
         _check_size(settings, len(swept.plan.laws))
         return swept
-    mechanism = mechanism_class(settings.mechanism["name"])
+    mechanism = _mechanism(settings)
     _check_options(settings, mechanism)
     _check_target(settings.target_mcse, mechanism, settings.losses)
     share = blocks.spelled_out(settings, "share", settings.share)
@@ -163,13 +165,19 @@ def prepare(settings: Settings) -> Study:
     return Study(settings, mechanism, plan)
 
 
+def _mechanism(settings: Settings) -> type[Mechanism]:
+    """Return the class of a study's mechanism, whose trials that fail may be counted."""
+    kind = mechanism_class(settings.mechanism["name"])
+    return counted(kind, Counting(settings.redraw)) if settings.on_error == "count" else kind
+
+
 def of_plan(settings: Settings, every: Cells, rest: Mapping[str, Any]) -> Study | None:
     """Return the study of cells that were planned before, None if their data are others now.
 
     `rest` has the other fields of the plan. The data sets come with the package.
     """
     load, counts = _loader(settings), dict[str, Any]()
-    mechanism = mechanism_class(settings.mechanism["name"])
+    mechanism = _mechanism(settings)
     for cell in every:
         if cell.counts not in counts:
             data = load(cell.coords["data"], cell.coords["k"]) if cell.counts else None

@@ -13,7 +13,8 @@ from typing import Any
 
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.mechanisms.functions import NAME, UserFunction, failed_trials, law_of, point_text
+from tcdp_sim.mechanisms.functions import NAME, UserFunction, law_of, point_text
+from tcdp_sim.mechanisms.functions.failed_trials import Counting, counting
 from tcdp_sim.study.cells import NO_COUNTS, Plan, canonical, cell_id
 from tcdp_sim.study.packed_cells import Cell, Cells, Packer
 from tcdp_sim.study.points import KEYWORDS, LOG10, Point, points
@@ -163,15 +164,21 @@ def cells(
 
 
 def attributes(settings: Settings) -> dict[str, str]:
-    """Return the snapshot attributes that describe the function of a sweep; empty for other studies."""
+    """Return the snapshot attributes that describe the function of a sweep, and how failed trials are counted."""
     function = settings.options.get("function") if settings.mechanism["name"] == NAME else None
     if not function:
-        return {}
+        return _counted(Counting(settings.redraw)) if settings.on_error == "count" else {}
     about = {key: settings.options[key] for key in ("ranges", "draws") if key in settings.options}
     texts = {key: json.dumps(value, sort_keys=True) for key, value in about.items()}
     listed = {CELLS: "true"} if lists_cells(blocks(settings.sweep, settings.also).values()) else {}
-    counting = {"on_error": "count"} if failed_trials.counts(function) else {}
-    return {"function": f"{function['module']}:{function['name']}"} | texts | listed | counting
+    how = counting(function)
+    name = {"function": f"{function['module']}:{function['name']}"}
+    return name | texts | listed | (_counted(how) if how else {})
+
+
+def _counted(how: Counting) -> dict[str, str]:
+    """Return the attributes that say that failed trials are counted, and how."""
+    return {"on_error": "count"} | {key: str(value) for key, value in how.plain.items()}
 
 
 def lists_cells(named: Iterable[Mapping[str, Any]]) -> bool:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.core import texts
+from tcdp_sim.core.texts import kind_of
 from tcdp_sim.core.texts import shortened as shortened
 
 ERROR, WARNING = "error", "warning"
-TRIAL = "trial"  # the first failed trial of each kind in a chunk; `where` has the trial as JSON
+OF_TRIALS = {ERROR: "trial", WARNING: "trial warning"}  # the first trial of each kind in a chunk; `where` is JSON
+WHAT = {kind: what for what, kind in OF_TRIALS.items()}
 MOST_LISTED = 5
 FAILED_TRIALS = "errors.csv"
 
@@ -52,7 +54,7 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path | None,
     `where` gives the coordinates of each cell id. If `path` is None, nothing is written.
     """
     if path is not None:
-        _write([one for one in problems if one.kind != TRIAL], where, path)
+        _write([one for one in problems if one.kind not in WHAT], where, path)
     all_of_them = f"; all, with where they come from: {path}" if path else ", such as"
     for kind in (ERROR, WARNING):
         of_kind = [one for one in problems if one.kind == kind]
@@ -67,14 +69,18 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path | None,
 def first_failed_trials(problems: Iterable[Problem], order: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return the first failed trial of each cell and kind, by cell, chunk and trial.
 
-    `order` gives the place of each cell id. A trial has the keys cell, chunk, trial, error and state, which is that of
-    the generator.
+    `order` gives the place of each cell id. A trial has the keys cell, chunk, trial, kind (error or warning), message,
+    count (draws of its kind) and state, which is that of the generator before it.
     """
-    found = [{"cell": one.cell, "chunk": one.chunk, "error": one.message} | json.loads(one.where)
-             for one in problems if one.kind == TRIAL]  # fmt: skip
-    first: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in sorted(found, key=lambda one: (order[one["cell"]], one["chunk"], one["trial"], one["error"])):
-        first.setdefault((one["cell"], one["error"]), one)
+    found = [{"cell": one.cell, "chunk": one.chunk, "kind": WHAT[one.kind], "message": one.message}
+             | json.loads(one.where) for one in problems if one.kind in WHAT]  # fmt: skip
+    first: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for one in sorted(found, key=lambda one: (order[one["cell"]], one["chunk"], one["trial"], one["message"])):
+        key = one["cell"], one["kind"], kind_of(one["message"])
+        if key in first:
+            first[key]["count"] += one["count"]
+        else:
+            first[key] = one
     return list(first.values())
 
 
@@ -87,7 +93,8 @@ def write_failed_trials(
         path.unlink(missing_ok=True)
         return
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ["coordinates", "cell", "chunk", "trial", "error", "state"])
+        names = ["coordinates", "cell", "chunk", "trial", "kind", "message", "count", "state"]
+        writer = csv.DictWriter(file, names)
         writer.writeheader()
         for one in found:
             row = {"coordinates": where.get(one["cell"], ""), **one, "state": json.dumps(one["state"])}

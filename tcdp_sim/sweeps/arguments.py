@@ -14,6 +14,7 @@ from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.core.user_files import home_of
 from tcdp_sim.mechanisms.functions import Call, UserFunction, calling, failed_trials, listed
 from tcdp_sim.mechanisms.functions.calls import name_of
+from tcdp_sim.mechanisms.functions.failed_trials import MOST_REDRAWS, Counting
 from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.store.columns import QUANTILES
 from tcdp_sim.study import groups, sweeps
@@ -29,6 +30,7 @@ from tcdp_sim.study.settings import (
 )
 from tcdp_sim.sweeps import blocks, reference_arguments, stale_chunks
 
+REDRAWS = 50  # of a failed trial with redraw=True
 CHUNK = 10_000  # trials that share a stream by default; fewer trials are one chunk
 MAX_TRIALS = 10_000_000  # trials of a cell under target_mcse, as in config.yaml
 
@@ -79,8 +81,6 @@ class Sweep:
         """Return the sweep with the names that a trial yields. Raises UserError if an argument names another one."""
         names = (*observables, *events)
         blocks.check_derived_names(self.options["axes"], (*observables,), (*events,))
-        if self.call.counts and failed_trials.ERRORS in self.options["axes"]:
-            raise UserError(f"axis {failed_trials.ERRORS}: on_error='count' has this name for a number; rename it")
         for key in ("exact", "bound", "units"):
             for name in getattr(self, key):
                 if name not in names:
@@ -91,8 +91,8 @@ class Sweep:
         for name, wanted in (self.settings.target_mcse or {}).items():
             if name not in names:
                 raise UserError(f"target_mcse: {_unknown(name, self.call.function, names)}")
-            if self.call.counts and name in events and name != failed_trials.FAILED:
-                valid = ", ".join([failed_trials.FAILED, *observables])
+            if self.call.counts and name in events and name not in failed_trials.MEANINGS:
+                valid = ", ".join([*(one for one in events if one in failed_trials.MEANINGS), *observables])
                 raise UserError(f"target_mcse: {name} is an event; valid with on_error='count': {valid}")
             reference_arguments.check_target(name, wanted)
         return self.having(observables={name: self.units.get(name, "1") for name in observables}, events=[*events])
@@ -123,6 +123,8 @@ def checked(
     numerics: Any = "warn",
     code: Any = "same",
     on_error: Any = "stop",
+    redraw: Any = False,
+    trial_seconds: Any = None,
 ) -> Sweep:
     """Return the arguments of `tcdp_sim.sweep` after checking them. Raises UserError."""
     function = _of_plug_in(function) if isinstance(function, str) else function
@@ -135,11 +137,14 @@ def checked(
     except ValueError as mistake:
         raise UserError(str(mistake)) from None
     named = sweeps.axes_of(sweeps.blocks(sweep, further).values(), calling_axes(function))
-    call = replace(calling(function, named), counts=on_error == "count")
+    call = calling(function, named)
+    if on_error == "count":
+        blocks.check_counted(named)
+    call = replace(call, counts=_counting(call, on_error, redraw, trial_seconds))
     blocks.check_names(named, name is not None)
     defaults = _defaults(call, named)
     points, known = blocks.points_of(sweep, further, named, defaults), identified(function)
-    known |= {failed_trials.ERRORS: failed_trials.COUNTED} if call.counts else {}
+    known |= {failed_trials.ERRORS: call.counts.plain} if call.counts else {}
     folder = None if name is None else _folder(results_dir, name)
     wide = reference_arguments.ranges(ranges)
     options = {"function": known, "axes": named, "defaults": defaults, "observables": {}, "events": []}
@@ -156,6 +161,7 @@ def checked(
         "numerics": numerics,
         "code": code,
         "on_error": on_error,
+        "redraw": call.counts.redraw if call.counts else 0,
         "share": _share(share, named),
         "experiment": {"name": groups.KEPT["experiment"], "question": "", "axes": {}},
         "data": {"name": "one_bin"},
@@ -169,6 +175,23 @@ def checked(
         reference_arguments.functions("bound", bound, named),
         reference_arguments.units(units), levels,
     )  # fmt: skip
+
+
+def _counting(call: Call, on_error: Any, redraw: Any, seconds: Any) -> Counting | None:
+    """Return how failed trials are counted, None if they are not. Raises UserError."""
+    if on_error != "count":
+        for key, value in {"redraw": redraw, "trial_seconds": seconds}.items():
+            if value not in (False, None, 0):
+                raise UserError(f"{key} = {short(value)} is not valid with on_error={on_error!r}; valid: with 'count'")
+        return None
+    if seconds is not None and call.form != "one":
+        what = "returns many trials at once; valid: for a function f(rng, **axes) of one trial"
+        raise UserError(f"trial_seconds is not valid for {name_of(call.function)}, which {what}")
+    try:
+        times = REDRAWS * redraw if isinstance(redraw, bool) else whole("redraw", redraw, 0, MOST_REDRAWS)
+        return Counting(times, None if seconds is None else scalar("trial_seconds", seconds, 0))
+    except ValueError as mistake:
+        raise UserError(" ".join(str(mistake).split())) from None
 
 
 def _of_plug_in(name: str) -> Any:

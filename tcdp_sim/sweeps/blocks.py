@@ -7,6 +7,7 @@ import numpy as np
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.functions import listed
+from tcdp_sim.mechanisms.functions.failed_trials import MEANINGS, NUMBERS
 from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.store import columns
 from tcdp_sim.study import sweeps
@@ -74,6 +75,13 @@ def mapping(key: str, value: Any, example: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise UserError(f"{key} = {short(value)} is not valid; valid: names and their values, such as {example}")
     return value
+
+
+def check_counted(axes: Sequence[str]) -> None:
+    """Raise UserError for an axis with the name of a number of failed trials, where these are counted."""
+    for axis in axes:
+        if axis in (*MEANINGS, *NUMBERS.values()):
+            raise UserError(f"axis {axis}: on_error='count' has this name for a number; rename it")
 
 
 def check_names(axes: Sequence[str], named: bool) -> None:

@@ -12,7 +12,6 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.exits import ended
 from tcdp_sim.mechanisms.functions import Call, point_text
 from tcdp_sim.mechanisms.functions.calls import place
-from tcdp_sim.mechanisms.functions.failed_trials import FAILED
 from tcdp_sim.mechanisms.functions.returned import WrongResult, short
 from tcdp_sim.results.cells import RESOLVED
 from tcdp_sim.results.sweeps import Columns
@@ -141,6 +140,7 @@ def compared(sweep: Sweep, data: Columns, points: Sequence[Point]) -> tuple[int,
     alarms = contradictions.find(table)
     made, unjudged = alarms.attrs["comparisons"], alarms.attrs["unjudged"]
     more = [f"{contradictions.not_judged(unjudged)} ({DECLARED})"] if unjudged else []
+    more += [contradictions.GIVEN_SUCCESS] if sweep.call.counts and data[columns.lost(data)][1].any() else []
     if alarms.empty:
         line = f"{made} simulated numbers have an exact one or a bound beside them; none contradicts it beyond chance."
         return 0, "\n".join([line, *more])
@@ -151,7 +151,7 @@ def compared(sweep: Sweep, data: Columns, points: Sequence[Point]) -> tuple[int,
 
 def _compared(sweep: Sweep, data: Columns) -> Iterator[tuple[str, Any]]:
     """Yield the columns that `contradictions.find` reads."""
-    failed = np.asarray(data[FAILED + columns.COUNT][1]) if sweep.call.counts else 0
+    failed = np.asarray(data[columns.lost(data)][1]) if sweep.call.counts else 0
     yield "trials", np.asarray(data["trials"][1]) - failed
     for name in dict.fromkeys([*sweep.exact, *sweep.bound]):
         known = quantity(sweep, name)

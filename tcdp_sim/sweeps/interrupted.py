@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tcdp_sim.engine.until_precise import Chunks
+from tcdp_sim.study.points import Point
+from tcdp_sim.summaries.problems import Problem
 from tcdp_sim.sweeps.arguments import Sweep
 
 _kept: "dict[str, Started]" = {}  # one at most
@@ -14,10 +16,15 @@ _kept: "dict[str, Started]" = {}  # one at most
 
 @dataclass
 class Started:
-    """The chunks of a sweep, and its blocks of small cells by their first point: their number and columns."""
+    """The chunks of a sweep, and its blocks of small cells by their first point: their number and columns.
+
+    `trials` has the failed trials that chunks have noted, and `points` the points of their cells by id.
+    """
 
     chunks: Chunks = field(default_factory=Chunks)
     blocks: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    trials: list[Problem] = field(default_factory=list)
+    points: dict[str, Point] = field(default_factory=dict)
 
     @property
     def cells(self) -> int:
@@ -45,4 +52,4 @@ def going_on(sweep: Sweep) -> Iterator[Started]:
 def _key(sweep: Sweep) -> str:
     """Return what the numbers depend on besides the points."""
     s = sweep.settings
-    return json.dumps([sweep.options, s.seed, s.trials, s.chunk, s.share, sweep.call.counts], default=str)
+    return json.dumps([sweep.options, s.seed, s.trials, s.chunk, s.share], default=str)

@@ -34,7 +34,7 @@ from tcdp_sim.study import sweeps
 from tcdp_sim.study.points import Point
 from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.batch import TOGETHER, VALUES
-from tcdp_sim.summaries.problems import ERROR, TRIAL, Problem
+from tcdp_sim.summaries.problems import ERROR, WHAT
 from tcdp_sim.summaries.summary import Summary
 from tcdp_sim.sweeps.arguments import Sweep
 from tcdp_sim.sweeps.interrupted import Started, going_on
@@ -64,8 +64,7 @@ class Problems:
     """What a sweep does about errors and warnings of its function.
 
     `failed` has a line for each cell with an error. `finished` is the number of cells with numbers, and `stopped` the
-    error that has ended the sweep. `trials` has the first failed trial of each cell and kind, and `cells` the points of
-    their cells by id.
+    error that has ended the sweep.
     """
 
     sweep: Sweep
@@ -73,8 +72,7 @@ class Problems:
     failed: dict[str, str] = field(default_factory=dict)
     finished: int = 0
     stopped: Exception | None = None
-    trials: dict[tuple[str, str], Problem] = field(default_factory=dict)
-    cells: dict[str, Point] = field(default_factory=dict)
+    started: Started = field(default_factory=Started)
     warned: set[str] = field(default_factory=set)
 
     def heed(self, record: Record, point: Point, again: bool) -> None:
@@ -94,11 +92,9 @@ class Problems:
                     error.__cause__ = cause
                     raise Stop(error)
                 self.failed.setdefault(record.cell, str(error))
-            elif problem.kind == TRIAL:
-                known = self.trials.setdefault((record.cell, problem.message), problem)
-                if problem.chunk < known.chunk:  # chunks come in any order
-                    self.trials[record.cell, problem.message] = problem
-                self.cells[record.cell] = point
+            elif problem.kind in WHAT:
+                self.started.trials.append(problem)
+                self.started.points[record.cell] = point
             elif problem.message not in self.warned:
                 self.warned.add(problem.message)
                 self.tell(f"warning: {place(point)}{problem.message}")
@@ -125,7 +121,8 @@ def _cause(sweep: Sweep, record: Record, point: Point) -> BaseException | None:
 
 def simulated(sweep: Sweep, problems: Problems) -> Iterator[Columns]:
     """Yield the columns of consecutive cells."""
-    with going_on(sweep) as started:
+    with going_on(sweep) as problems.started:
+        started = problems.started
         if _is_small(sweep):
             yield from _small(sweep, problems, started)
             return
@@ -207,7 +204,7 @@ def _together(sweep: Sweep, points: Points, line: ProgressLine) -> Columns | Non
                 line.advance(1)
     except Exception:  # a function may raise anything
         return None
-    if noticed or (sweep.kind.missing and hits[sweep.kind.missing].any()):
+    if noticed or any(hits[name].any() for name in sweep.kind.of_trials):
         return None
     rows = {name: batch.rows_of(array, columns.QUANTILES) for name, array in numbers.items()}
     usual = {name: found for name, found in rows.items() if found is not None}

@@ -12,6 +12,7 @@ from tcdp_sim.core.texts import printable, said, shortened
 from tcdp_sim.mechanisms.base import Draws
 from tcdp_sim.mechanisms.functions import failed_trials
 from tcdp_sim.mechanisms.functions.calls import name_of, place
+from tcdp_sim.mechanisms.functions.noted_trials import ERROR, noted
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.store import columns
 from tcdp_sim.study.points import Point
@@ -150,11 +151,11 @@ def _first(sweep: Sweep) -> tuple[Point, Draws]:
     problems: list[Exception] = []
     for point in sweep.points.values():
         try:
-            with failed_trials.noted() as failed:
+            with noted() as failed:
                 found = _drawn(sweep, point)
-            if found.keys() != {failed_trials.FAILED}:
+            if found.keys() - failed_trials.MEANINGS.keys():
                 return point, found
-            first = in_a_line(next(iter(failed)))
+            first = in_a_line(next(one.message for one in failed.values() if one.what == ERROR))
             problems.append(Raised(f"{place(point)}{first}; all trials of all pilots failed like this"))
         except (UserError, Failure) as problem:
             problems.append(problem)

@@ -14,7 +14,7 @@ from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import clusters, parts
 from tcdp_sim.mechanisms.functions import point_text
 from tcdp_sim.mechanisms.functions.calls import name_of, place
-from tcdp_sim.mechanisms.functions.failed_trials import FAILED
+from tcdp_sim.mechanisms.functions.failed_trials import FAILED, NUMBERS, WARNED
 from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
 from tcdp_sim.study import study, sweeps
@@ -76,7 +76,7 @@ def kept(sweep: Sweep, tell: Tell, part: str | None = None) -> str:
     sweep, repeats = prepared(sweep, warning)
     flat, failed = in_folder.run(sweep, repeats, tell)
     endings = (columns.NONFINITE, columns.LEAST, columns.MOST)
-    always = ("trials", FAILED + columns.COUNT)
+    always = ("trials", *(event + columns.COUNT for event in NUMBERS))
     counted = [name for name in flat.data_vars if name in always or str(name).endswith(endings)]
     data, points = results.columns_of(flat[counted].load()), list(sweep.points.values())
     _check_ranges(sweep, data, points)
@@ -109,8 +109,9 @@ def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
 def _first_errors(sweep: Sweep, problems: memory.Problems) -> dict[str, str]:
     """Return the attribute with the first failed trials of a sweep in memory."""
     order = {point_text(point): place for place, point in enumerate(sweep.points.values())}
-    places = {cell: order[point_text(point)] for cell, point in problems.cells.items()}
-    return failed_trials.attribute(sweep, first_failed_trials(problems.trials.values(), places), problems.cells)
+    noted = problems.started
+    places = {cell: order[point_text(point)] for cell, point in noted.points.items()}
+    return failed_trials.attribute(sweep, first_failed_trials(noted.trials, places), noted.points)
 
 
 def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> tuple[xr.Dataset, int, str]:
@@ -118,7 +119,7 @@ def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> t
     _tell_of_lost(sweep, data, points, tell)
     contradicted, line = exact.compared(sweep, data, points)
     names = (*sweep.options["observables"], *sweep.options["events"])
-    ordered = results.in_order(results.shown(data, sweep.levels, counted=sweep.call.counts), names)
+    ordered = results.in_order(results.shown(data, sweep.levels, counted=sweep.call.counts is not None), names)
     found = results.labelled(ordered, points, about)
     return found.assign_coords(quantile=list(sweep.levels)) if "quantile" in found.dims else found, contradicted, line
 
@@ -137,11 +138,13 @@ def _check_ranges(sweep: Sweep, data: Any, points: Any) -> None:
 def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
     """Print a line about trials that are NaN or infinite, which no mean contains."""
     trials = np.asarray(data["trials"][1])
-    failed = np.asarray(data[FAILED + columns.COUNT][1]) if sweep.call.counts else np.zeros_like(trials)
-    if failed.any():
-        worst = int(np.argmax(failed / np.maximum(trials, 1)))
-        example = f"{place(points[worst])}{failed[worst]:,} of {trials[worst]:,}"
-        tell(f"trials of {np.count_nonzero(failed)} of {len(failed)} cells failed and are in no mean: {example}")
+    failed = np.zeros_like(trials)
+    if sweep.call.counts:
+        failed = np.asarray(data[columns.lost(data)][1])
+        drawn = "were drawn again" if sweep.call.counts.redraw else "are in no mean"
+        for event, what in ((FAILED, f"failed and {drawn}"), (WARNED, "warned")):
+            if event + columns.COUNT in data:
+                _tell_of_trials(np.asarray(data[event + columns.COUNT][1]), what, trials, points, tell)
     rest = "cells are NaN or infinite, and no mean has them"
     for name in sweep.options["observables"]:
         lost = np.asarray(data[name + columns.NONFINITE][1]) - failed
@@ -149,6 +152,14 @@ def _tell_of_lost(sweep: Sweep, data: Any, points: Any, tell: Tell) -> None:
             worst = int(np.argmax(lost / trials))
             example = f"{place(points[worst])}{lost[worst]:,} of {trials[worst]:,}"
             tell(f"{name}: trials of {np.count_nonzero(lost)} {rest}: {example}")
+
+
+def _tell_of_trials(count: Any, what: str, trials: Any, points: Any, tell: Tell) -> None:
+    """Print a line about trials that something has happened to, if there are any; `count` is their number by cell."""
+    if count.any():
+        worst = int(np.argmax(count / np.maximum(trials, 1)))
+        example = f"{place(points[worst])}{count[worst]:,} of {trials[worst]:,}"
+        tell(f"trials of {np.count_nonzero(count)} of {len(count)} cells {what}: {example}")
 
 
 def prepared(sweep: Sweep, warn: Tell) -> tuple[Sweep, bool]:

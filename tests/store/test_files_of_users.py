@@ -89,7 +89,7 @@ def test_a_file_is_digested_wherever_a_config_names_it(tmp_path, monkeypatch):
 def test_the_key_of_a_kept_plan_sees_every_setting_that_a_plan_depends_on():
     """A plan for invalid=skip was once read for invalid=refuse."""
     config = dict(settings(composed({})).config)
-    elsewhere = {"name", "results_dir", "cluster", "numerics", "code", "on_error", "part"}
+    elsewhere = {"name", "results_dir", "cluster", "numerics", "code", "part"}
     assert elsewhere <= {*config, "part"}
     for name in {*config} - elsewhere:
         assert kept_plan.key(config | {name: "another"}) != kept_plan.key(config), name

@@ -62,7 +62,7 @@ def good(rng, n):
 
 def of_old(found):
     """Return the results without what on_error="count" adds."""
-    return found.drop_vars([name for name in found.data_vars if str(name).startswith("error")])
+    return found.drop_vars([name for name in found.data_vars if str(name).startswith(("error", "warning"))])
 
 
 def loop(function, n, trials, chunk):
@@ -86,6 +86,7 @@ def test_numbers_are_those_of_a_plain_loop(tmp_path, name, trials, chunk):
         fails, AXES, trials=trials, chunk=chunk, on_error="count", name=name, results_dir=tmp_path, quantiles=[0.5]
     )
     told = {one["error"]: one for one in json.loads(found.attrs["errors"])}
+    assert sum(one["count"] for one in told.values()) == found["errors"].sum()
     for n in AXES["n"]:
         kept, first = loop(fails, n, trials, chunk)
         x, up, cell = np.array([one["x"] for one in kept]), sum(one["up"] for one in kept), found.sel(n=n)
@@ -106,9 +107,10 @@ def test_numbers_are_those_of_a_plain_loop(tmp_path, name, trials, chunk):
 
 def test_errors_come_first():
     found = tcdp_sim.sweep(fails, AXES, trials=100, on_error="count")
-    first = ["trials", "errors", "error_rate", "error_rate_mcse", "error_rate_lower", "error_rate_upper", "x"]
-    assert list(found.data_vars)[:7] == first
-    assert columns.FAILED == failed_trials.FAILED == first[2]
+    ends = ("", "_mcse", "_lower", "_upper")
+    first = ["errors", *(f"error_rate{end}" for end in ends), "warnings", *(f"warning_rate{end}" for end in ends)]
+    assert list(found.data_vars)[:12] == ["trials", *first, "x"]
+    assert columns.OF_TRIALS == (failed_trials.FAILED, failed_trials.MISSING, failed_trials.WARNED)
 
 
 @pytest.mark.parametrize("function", [fails, fails_by_nan, at_once, only_events])
@@ -195,7 +197,9 @@ def test_a_folder_lists_the_first_errors_and_resumes(tmp_path):
     assert written[0] == written[1]
     rows = list(csv.DictReader(written[0].splitlines()))
     _, first = loop(fails, 2, 4000, 500)
-    assert {row["error"]: (int(row["chunk"]), int(row["trial"])) for row in rows} == first
+    assert {row["message"]: (int(row["chunk"]), int(row["trial"])) for row in rows} == first
+    assert {row["kind"] for row in rows} == {"error"}
+    assert sum(int(row["count"]) for row in rows) == more["errors"].sum()
     assert {row["coordinates"] for row in rows} == {"n=2"}
     assert not (tmp_path / "x" / "problems.csv").exists()
     tcdp_sim.sweep(good, AXES, trials=1500, name="z", **go)
@@ -250,7 +254,7 @@ def test_exact_values_are_compared_with_the_successful_trials(recwarn):
     half = {"exact": {"value": lambda n: 0.5, "error_rate": lambda n: 0.3 * (n == 2)}}
     tcdp_sim.sweep(only_events, AXES, trials=5000, on_error="count", **half)
     assert not [one for one in recwarn if issubclass(one.category, tcdp_sim.Contradiction)]
-    with pytest.warns(tcdp_sim.Contradiction):
+    with pytest.warns(tcdp_sim.Contradiction, match="simulated numbers are those given success"):
         tcdp_sim.sweep(only_events, AXES, trials=5000, on_error="count", exact={"value": lambda n: 0.35})
 
 
@@ -273,7 +277,7 @@ def test_only_successful_trials_judge_an_exact_value(recwarn):
 def many_kinds(rng, n):
     u = rng.random()
     if u < 0.002:
-        raise ValueError(f"kind {int(u * 1e4)}")
+        raise ValueError(f"kind {'abcdefghijklmnopqrst'[int(u * 1e4)]}")
     return rng.normal()
 
 
@@ -285,7 +289,7 @@ def test_a_folder_with_more_trials_than_asked_tells_of_those_that_count(tmp_path
     assert (few["errors"] > 0).all()
     assert few.attrs["errors"] == here.attrs["errors"] != many.attrs["errors"]
     rows = list(csv.DictReader((tmp_path / "x" / "errors.csv").read_text("utf-8").splitlines()))
-    assert [row["error"] for row in rows] == [one["error"] for one in json.loads(few.attrs["errors"])]
+    assert [row["message"] for row in rows] == [one["error"] for one in json.loads(few.attrs["errors"])]
 
 
 SOURCE = """
@@ -348,9 +352,9 @@ def test_what_is_no_failed_trial_ends_the_sweep(function, kind, message):
 def test_what_cannot_be_counted_is_refused():
     with pytest.raises(UserError, match=r"^on_error = 'count' is not valid with share"):
         tcdp_sim.sweep(fails, AXES, trials=100, on_error="count", share="n")
-    with pytest.raises(UserError, match=r"^on_error = 'count' is not valid for a study"):
-        tcdp_sim.run(experiment="cdf", on_error="count")
-    with pytest.raises(UserError, match=r"target_mcse: up is an event; valid with on_error='count': error_rate, x"):
+    with pytest.raises(
+        UserError, match=r"target_mcse: up is an event; valid with on_error='count': error_rate, warning_rate, x"
+    ):
         tcdp_sim.sweep(fails, AXES, trials=100, on_error="count", target_mcse={"up": {"absolute": 0.1}})
     with pytest.raises(UserError, match="axis errors: on_error='count' has this name"):
         tcdp_sim.sweep(lambda rng, errors: rng.random(), {"errors": [1]}, trials=10, on_error="count")

@@ -1,5 +1,6 @@
 """An interrupted sweep in memory: the same call in the same process goes on, with the bits of one that was not."""
 
+import json
 import os
 import signal
 import time
@@ -77,6 +78,26 @@ def test_the_numbers_are_those_of_one_call(swept, keys):
     again = swept(**keys)
     assert not interrupted._kept
     xr.testing.assert_identical(again, swept(**keys))
+
+
+def fails(rng, n):
+    if os.environ["STOP"] == str(n):
+        os.environ["STOP"] = ""
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+    if rng.random() < 0.05:
+        raise ValueError("no root")
+    return rng.random()
+
+
+def test_failed_trials_of_before_are_told_too(swept):
+    asked = {"trials": 200, "chunk": 100, "on_error": "count"}
+    os.environ["STOP"] = "5"
+    with pytest.raises(KeyboardInterrupt, match=r" [1-5] of 6 cells are finished"):
+        tcdp_sim.sweep(fails, AXES, **asked)
+    again, whole = (tcdp_sim.sweep(fails, AXES, **asked) for _ in range(2))
+    xr.testing.assert_identical(again, whole)
+    assert sum(one["count"] for one in json.loads(again.attrs["errors"])) == again["errors"].sum() > 20
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"trials": 200}, {"on_error": "count"}])

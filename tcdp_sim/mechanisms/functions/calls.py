@@ -21,8 +21,18 @@ from tcdp_sim.core.exits import ended
 from tcdp_sim.core.sources import NOTHING, Sources, sources_of
 from tcdp_sim.core.texts import shortened, show
 from tcdp_sim.mechanisms.base import Draws
-from tcdp_sim.mechanisms.functions import failed_trials
-from tcdp_sim.mechanisms.functions.returned import WrongResult, checked, kind, short, together
+from tcdp_sim.mechanisms.functions.failed_trials import Counting, one_by_one, without_nan
+from tcdp_sim.mechanisms.functions.hung_trials import Limit
+from tcdp_sim.mechanisms.functions.returned import (
+    VALUE,
+    WrongResult,
+    by_trial,
+    checked,
+    kind,
+    short,
+    together,
+    without_masks,
+)
 
 TRIALS = "trials"
 KEPT = {"rng": "random generator", TRIALS: "number of trials"}  # names that no axis has
@@ -48,7 +58,7 @@ class Call:
     - `known`: all axes that it takes, None if it takes any.
     - `names`: the axes that it is given.
     - `sources`: the user's modules that it can reach, which go to workers with it.
-    - `counts`: True if failed trials are missing and counted (see `failed_trials`).
+    - `counts`: how failed trials are counted, None if they are errors (see `failed_trials`).
     """
 
     function: Callable[..., Any]
@@ -58,7 +68,7 @@ class Call:
     known: tuple[str, ...] | None
     names: tuple[str, ...] = ()
     sources: Sources = NOTHING
-    counts: bool = False
+    counts: Counting | None = None
 
     def __reduce__(self) -> Any:
         """Send the user's sources first: a worker imports nothing of the user's from its own disk."""
@@ -72,23 +82,34 @@ class Call:
         except (SystemExit, KeyboardInterrupt) as stop:
             raise ended(stop, name_of(self.function), place(point)) from stop
 
+    def alone(self, rng: np.random.Generator, place: int, point: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the numbers of one trial by name, after `place` others. Raises what the function raises, and Hung."""
+        if place:
+            self(rng, place, point)
+        with Limit(self.counts.seconds if self.counts else None) as limit, limit.of_a_trial():
+            found = by_trial(self.function(rng, **point))
+        return dict(found) if isinstance(found, Mapping) else {VALUE: found}
+
     def _trials(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
-        if self.form == "one" and self.counts:
-            return failed_trials.one_by_one(self.function, rng, trials, point)
         if self.form == "one":
+            if self.counts:
+                return one_by_one(self.function, rng, trials, point, self.counts)
             return together([self.function(rng, **point) for _ in range(trials)])
-        before = rng.bit_generator.state if self.counts else {}
-        found = self._at_once(rng, trials, point)
-        return failed_trials.without_nan(found, before) if self.counts else found
+        if self.counts:
+            return without_nan(lambda count: self._at_once(rng, count, point), rng, trials, self.counts)
+        return self._at_once(rng, trials, point)
 
     def _at_once(self, rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
         if self.form == "all":
-            return checked(self.function(rng, trials=trials, **point), trials)
+            return self._checked(self.function(rng, trials=trials, **point), trials)
         made = self.function(**point)
         if not callable(getattr(made, "simulate", None)):
             name = name_of(self.function)
             raise WrongResult(f"{name} takes no generator, and what it returns is {kind(made)}; valid: {FORMS}")
-        return checked(made.simulate(rng, trials), trials)
+        return self._checked(made.simulate(rng, trials), trials)
+
+    def _checked(self, returned: Any, trials: int) -> Draws:
+        return checked(without_masks(returned) if self.counts else returned, trials)
 
 
 def calling(function: Any, axes: Iterable[str]) -> Call:

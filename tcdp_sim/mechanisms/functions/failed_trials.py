@@ -1,92 +1,163 @@
-"""Trials of a user's function that fail, where a sweep counts them (`on_error="count"`).
+"""Trials of a user's function that fail or warn, where a sweep counts them (`on_error="count"`).
 
-A failed trial is missing: its numbers are NaN, its events False, and the event FAILED is true. The generator is left as
-the trial left it, so that the next trial draws new numbers. The same trials fail in every process.
+A failed trial is missing, or is drawn again. A missing trial has the numbers NaN and no event. The generator is left as
+the trial left it, so that the next draw takes new numbers. The same trials fail in every process.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tcdp_sim.core.texts import said
 from tcdp_sim.mechanisms.base import Draws
+from tcdp_sim.mechanisms.functions.hung_trials import Hung, Limit, after_hanging
+from tcdp_sim.mechanisms.functions.noted_trials import ERROR, WARNING, note
 from tcdp_sim.mechanisms.functions.returned import VALUE, WrongResult, by_trial, together
 
-FAILED = "error_rate"  # the event of a failed trial
-ERRORS = "errors"  # the number of failed trials, in the results
-COUNTED = "counted"  # of the key ERRORS of a function whose failed trials are counted
-KINDS = 8  # kinds of errors of a chunk whose first trial is kept
-_NOTED: "ContextVar[dict[str, str] | None]" = ContextVar("noted", default=None)
+FAILED = "error_rate"  # the event of a trial whose first draw fails
+MISSING = "missing_rate"  # the event of a trial all of whose draws fail, where failed trials are drawn again
+WARNED = "warning_rate"  # the event of a trial that warns, of functions of one trial
+NUMBERS = {FAILED: "errors", WARNED: "warnings", MISSING: "missing"}  # the numbers of such trials in the results
+MEANINGS = {FAILED: "a trial fails", WARNED: "a trial warns", MISSING: "a trial fails however often it is drawn"}
+GIVEN = ", given success"  # after the meaning of each number of the other trials
+ERRORS = NUMBERS[FAILED]  # also the key of a function whose failed trials are counted
+MOST_REDRAWS = 10**6
 
 
-def counts(function: Mapping[str, Any]) -> bool:
-    """Return True if the failed trials of a law's function are counted."""
-    return function.get(ERRORS) == COUNTED
+@dataclass(frozen=True)
+class Counting:
+    """How failed trials are counted.
+
+    - redraw: how often a failed trial is drawn again, at most. A trial is missing if its last draw fails too.
+    - seconds: a draw of a function of one trial that takes longer fails. None for no limit.
+    """
+
+    redraw: int = 0
+    seconds: float | None = None
+
+    @property
+    def missing(self) -> str:
+        """The event of a trial that is in no mean."""
+        return MISSING if self.redraw else FAILED
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The settings that differ from the default, by their keys in a study."""
+        found = {"redraw": self.redraw or None, "trial_seconds": self.seconds}
+        return {key: value for key, value in found.items() if value is not None}
 
 
-@contextmanager
-def noted() -> Iterator[dict[str, str]]:
-    """Collect the first failed trial of each kind during the block: its message, and where it is as JSON."""
-    found: dict[str, str] = {}
-    token = _NOTED.set(found)
-    try:
-        yield found
-    finally:
-        _NOTED.reset(token)
+def counting(function: Mapping[str, Any]) -> Counting | None:
+    """Return how the failed trials of a law's function are counted, None if they are not."""
+    own = function.get(ERRORS)
+    return None if own is None else Counting(own.get("redraw", 0), own.get("trial_seconds"))
 
 
-def one_by_one(function: Callable[..., Any], rng: np.random.Generator, trials: int, point: Mapping[str, Any]) -> Draws:
-    """Return single trials as one array for each name; FAILED alone if all trials have failed.
+def one_by_one(
+    function: Callable[..., Any], rng: np.random.Generator, trials: int, point: Mapping[str, Any], how: Counting
+) -> Draws:
+    """Return single trials as one array for each name, and their own events; these alone if all trials are missing.
 
     Raises WrongResult, and MemoryError, which says nothing about the trial.
     """
     good: list[Any] = []
-    failed = np.zeros(trials, bool)
-    for i in range(trials):
-        before = rng.bit_generator.state
-        try:
+    failed, missing, warned = np.zeros((3, trials), bool)
+    with Limit(how.seconds) as limit, warnings.catch_warnings(record=True) as noticed:
+        warnings.simplefilter("always")
+        for i in range(trials):
+            for _ in range(1 + how.redraw):
+                before = rng.bit_generator.state
+                found, error = _tried(function, rng, point, limit)
+                for one in noticed:
+                    warned[i] = True
+                    note(WARNING, f"{type(one.message).__name__}: {said(one.message)}", i, before)
+                noticed.clear()
+                if not error:
+                    good.append(found)
+                    break
+                failed[i] = True
+                note(ERROR, error, i, before)
+            else:
+                missing[i] = True
+    of_trials = {FAILED: failed, WARNED: warned} | ({MISSING: missing} if how.redraw else {})
+    return _with_events(together(good) if good else {}, of_trials, missing)
+
+
+def _tried(
+    function: Callable[..., Any], rng: np.random.Generator, point: Mapping[str, Any], limit: Limit
+) -> tuple[Any, str]:
+    """Return a draw of one trial and "", or the message of its failure."""
+    before = rng.bit_generator.state
+    try:
+        with limit.of_a_trial():
             found = by_trial(function(rng, **point))
-            message = _nan(found)
-        except (MemoryError, WrongResult):
-            raise
-        except Exception as problem:  # a function may raise anything
-            message = f"{type(problem).__name__}: {said(problem)}"
-        if message:
-            failed[i] = True
-            _note(message, i, before)
-        else:
-            good.append(found)
-    return _with_failed(together(good) if good else {}, failed)
+    except (MemoryError, WrongResult):
+        raise
+    except Hung as hung:
+        rng.bit_generator.state = after_hanging(before)
+        return None, str(hung)
+    except Exception as problem:  # a function may raise anything
+        return None, f"{type(problem).__name__}: {said(problem)}"
+    return found, _nan(found)
 
 
-def without_nan(values: Draws, before: Mapping[str, Any]) -> Draws:
-    """Return the trials of a chunk; those with a NaN have failed. `before` is the state of the chunk's generator."""
-    missing = {name: np.isnan(array) for name, array in values.items() if array.dtype != bool}
-    failed = np.zeros(len(next(iter(values.values()))), bool)
-    for name, lost in missing.items():
-        if (lost & ~failed).any():
-            _note(_is_nan(name), int(np.flatnonzero(lost & ~failed)[0]), before)
-        failed |= lost
-    return _with_failed({name: array[~failed] for name, array in values.items()} if failed.any() else values, failed)
-
-
-def _with_failed(values: Draws, failed: np.ndarray) -> Draws:
-    """Return FAILED and the values of successful trials, with the failed ones in their places."""
-    if FAILED in values or ERRORS in values:
-        taken = FAILED if FAILED in values else ERRORS
-        raise WrongResult(f"{taken} is what on_error='count' calls its own number; return it under another name")
-    if not failed.any():
-        return {FAILED: failed, **values}
-    found = {FAILED: failed}
-    for name, array in values.items():
-        if failed.all():
+def without_nan(draw: Callable[[int], Draws], rng: np.random.Generator, trials: int, how: Counting) -> Draws:
+    """Return trials that are drawn together; those with a NaN have failed. `draw` returns a number of trials."""
+    before = rng.bit_generator.state
+    values = draw(trials)
+    missing = _has_nan(values, np.arange(trials), before)
+    failed = missing.copy()
+    for _ in range(how.redraw):
+        if not missing.any():
             break
-        found[name] = np.zeros(len(failed), bool) if array.dtype == bool else np.full(len(failed), np.nan)
-        found[name][~failed] = array
+        places, before = np.flatnonzero(missing), rng.bit_generator.state
+        again = draw(len(places))
+        values = _replaced(values, places, again)
+        missing[places] = _has_nan(again, places, before)
+    of_trials = {FAILED: failed} | ({MISSING: missing} if how.redraw else {})
+    there = {name: array[~missing] for name, array in values.items()} if missing.any() else values
+    return _with_events(there, of_trials, missing)
+
+
+def _has_nan(values: Draws, places: np.ndarray, before: Any) -> np.ndarray:
+    """Return True for trials with a NaN, and note them. `before` is the state of the generator before all of them."""
+    failed = np.zeros(len(places), bool)
+    for name, array in values.items():
+        lost = np.isnan(array) & ~failed if array.dtype != bool else np.zeros(len(places), bool)
+        if lost.any():
+            note(ERROR, _is_nan(name), int(places[lost][0]), before, int(lost.sum()))
+        failed |= lost
+    return failed
+
+
+def _replaced(values: Draws, places: np.ndarray, again: Draws) -> Draws:
+    """Return trials with others in some places. Raises WrongResult unless they have the same names and kinds."""
+    kinds, others = ({name: array.dtype for name, array in each.items()} for each in (values, again))
+    if kinds != others:
+        raise WrongResult(f"trials that are drawn again have {', '.join(others)}, and the others {', '.join(kinds)}")
+    found = {name: array.copy() for name, array in values.items()}
+    for name, array in found.items():
+        array[places] = again[name]
+    return found
+
+
+def _with_events(values: Draws, of_trials: Draws, missing: np.ndarray) -> Draws:
+    """Return the events of all trials, and the values of those that are not missing, with the others in their places.
+
+    If all are missing, there are no values.
+    """
+    for name in (*MEANINGS, *NUMBERS.values()):
+        if name in values:
+            raise WrongResult(f"{name} is what on_error='count' calls its own number; return it under another name")
+    if not missing.any():
+        return {**of_trials, **values}
+    found = dict(of_trials)
+    for name, array in values.items() if not missing.all() else ():
+        found[name] = np.zeros(len(missing), bool) if array.dtype == bool else np.full(len(missing), np.nan)
+        found[name][~missing] = array
     return found
 
 
@@ -100,17 +171,3 @@ def _nan(trial: Any) -> str:
 
 def _is_nan(name: str) -> str:
     return f"{name} is NaN"
-
-
-def _note(message: str, trial: int, before: Mapping[str, Any]) -> None:
-    """Keep the first trial of each kind, with the state of the generator."""
-    found = _NOTED.get()
-    if found is not None and message not in found and len(found) < KINDS:
-        found[message] = json.dumps({"trial": trial, "state": _plain(before)})
-
-
-def _plain(state: Any) -> Any:
-    """Return the state of a bit generator as plain data."""
-    if isinstance(state, Mapping):
-        return {key: _plain(value) for key, value in state.items()}
-    return state.tolist() if isinstance(state, np.ndarray | np.generic) else state

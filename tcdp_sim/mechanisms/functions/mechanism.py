@@ -20,7 +20,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.functions.calls import Call
-from tcdp_sim.mechanisms.functions.failed_trials import FAILED, counts
+from tcdp_sim.mechanisms.functions.failed_trials import GIVEN, MEANINGS, counting
 from tcdp_sim.mechanisms.functions.returned import WrongResult
 from tcdp_sim.privacy import Guarantee
 
@@ -35,7 +35,6 @@ class UserFunction(Mechanism):
 
     `function`: its module, its name and the digest of its source; the digest is None if it cannot be identified.
     `point`: the value of each axis.
-    `missing`: the event of trials that have failed and count in nothing else, "" if failed trials are not counted.
     """
 
     function: Mapping[str, Any]
@@ -49,19 +48,21 @@ class UserFunction(Mechanism):
     observables = MappingProxyType({})
     events = MappingProxyType({})
     neighbours = ""
-    missing = ""
 
     @classmethod
     def of(cls, options: Options) -> "type[UserFunction]":
         """Return the class with the axes and observables that a study's options declare."""
-        ranges, missing = options.get("ranges", {}), FAILED if counts(options["function"]) else ""
+        ranges, how = options.get("ranges", {}), counting(options["function"])
+        given = GIVEN if how else ""
         declaring = {
             "axes": declared(*(Axis(name, "axis of the function", kind="plain") for name in options["axes"])),
             "observables": {
-                name: Observable(unit, name, *ranges.get(name, ())) for name, unit in options["observables"].items()
+                name: Observable(unit, f"{name}{given}", *ranges.get(name, ()))
+                for name, unit in options["observables"].items()
             },
-            "events": {name: "a trial fails" if name == missing else name for name in options["events"]},
-            "missing": missing,
+            "events": {name: MEANINGS.get(name, f"{name}{given}") if how else name for name in options["events"]},
+            "missing": how.missing if how else "",
+            "of_trials": tuple(name for name in options["events"] if how and name in MEANINGS),
         }
         return type("UserFunction", (cls,), declaring)
 
@@ -86,18 +87,35 @@ class UserFunction(Mechanism):
         return 1.0
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
+        call, kind = self._shipped
+        return kind.fitting(call(rng, trials, self.point))
+
+    @property
+    def _shipped(self) -> "tuple[Call, type[UserFunction]]":
+        """The call of the function, and its kind in the present sweep. Raises UserError in a process without it."""
         if not is_here(self.function):
             raise UserError(needs_code(self.function))
-        call, kind = _SHIPPED[_key(self.function)]
-        return kind.fitting(call(rng, trials, self.point))
+        return _SHIPPED[_key(self.function)]
+
+    @property
+    def one_by_one(self) -> bool:
+        """True if the function returns one trial."""
+        return self._shipped[0].form == "one"
+
+    def trial(self, rng: np.random.Generator, place: int) -> dict[str, Any]:
+        """Return the numbers of one trial of a function of one trial, which follows `place` others.
+
+        It may raise anything.
+        """
+        return self._shipped[0].alone(rng, place, self.point)
 
     @classmethod
     def fitting(cls, values: Draws) -> Draws:
         """Return the trials of a cell. Raises WrongResult unless the first cell has the same names and kinds."""
-        if cls.missing and values.keys() == {cls.missing}:  # all trials have failed
-            failed = values[cls.missing]
-            values = {name: np.full(len(failed), np.nan) for name in cls.observables}
-            values |= {name: np.zeros(len(failed), bool) for name in cls.events} | {cls.missing: failed}
+        if cls.missing and values.keys() == {*cls.of_trials}:  # all trials are missing
+            count = len(values[cls.missing])
+            none = {name: np.full(count, np.nan) for name in cls.observables}
+            values = none | {name: np.zeros(count, bool) for name in cls.events} | values
         for name, array in values.items():
             if name not in (cls.events if array.dtype == bool else cls.observables):
                 raise WrongResult(f"{name} is {_kind(array.dtype == bool)}, and the first cell has {cls.yields()}")
@@ -178,4 +196,4 @@ def is_here(function: Mapping[str, Any]) -> bool:
 
 
 def _key(function: Mapping[str, Any]) -> tuple[Any, ...]:
-    return function["module"], function["name"], function["source"], counts(function)
+    return function["module"], function["name"], function["source"], counting(function)

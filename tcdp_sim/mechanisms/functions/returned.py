@@ -78,6 +78,14 @@ def _column(name: str, values: Any, trials: int) -> Any:
     return array if array.dtype == bool else array.astype(np.float64, copy=False)
 
 
+def without_masks(returned: Any) -> Any:
+    """Return what a function returns with NaN for masked numbers. Masked events stay, and are refused."""
+    if isinstance(returned, Mapping):
+        return {name: without_masks(values) for name, values in returned.items()}
+    masked = isinstance(returned, np.ma.MaskedArray) and returned.dtype.kind in "iuf"
+    return returned.astype(np.float64).filled(np.nan) if masked else returned
+
+
 def _is_masked(values: Any) -> bool:
     """Return True for a masked array, or a list with a masked number, whose masks numpy.asarray would ignore."""
     if isinstance(values, list):
