@@ -123,7 +123,7 @@ def test_a_large_delta_needs_no_epsilon():
     assert epochs(1.0, 100).epsilon(0.39) == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("cells", [20, 60])
+@pytest.mark.parametrize("cells", [pytest.param(20, marks=pytest.mark.kept), 60])
 def test_coarse_grids_have_wide_brackets_that_hold(monkeypatch, cells):
     """Here each end has to do its part: the grid is coarse, and rare ratios are beyond it."""
     monkeypatch.setattr(ratio_sums, "_CELLS", cells)
