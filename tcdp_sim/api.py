@@ -453,6 +453,7 @@ def audit(
     errors: str = "output",
     learn: bool = True,
     bits: bool = False,
+    until: str | float | None = None,
 ) -> AuditReport:
     """Audit a privacy claim of a mechanism from its outputs.
 
@@ -498,6 +499,10 @@ def audit(
     bits : bool
         If True, also try the lowest bits of floating-point outputs. They betray the input of a textbook sampler whose
         claim holds only for real numbers.
+    until : "refuted" or float, optional
+        End early: as soon as the claim is refuted, or, given a value above the claimed one, also as soon as a true
+        value of that size would have been found. The audit looks at a share of the outputs, then at four times as many,
+        and so on. The level holds for all looks together. An audit that does not end early draws a third more.
 
     Returns
     -------
@@ -521,7 +526,7 @@ def audit(
     True
     """
     user_files.check_not_importing("an audit")
-    given = (mechanism, neighbours, claim, trials, seconds, level, seed, errors, learn, bits, name, results_dir)
+    given = (mechanism, neighbours, claim, trials, seconds, level, seed, errors, learn, bits, name, results_dir, until)
     report = audits.run(arguments.checked(*given), cluster, _tell)
     report.warn(stacklevel=3)
     return report
@@ -536,6 +541,7 @@ def audit_scores(
     delta: float | None = None,
     larger: str | None = None,
     runs: str = "many",
+    sequential: bool = False,
 ) -> ScoreReport:
     """Audit a privacy claim from scores that are already there, without a mechanism to call.
 
@@ -567,6 +573,10 @@ def audit_scores(
         If "many", the scores are of independent runs. If "one", they are of the canaries of one run, each inside with
         probability 1/2 by a coin of its own. The claim then has to be PureDP, ApproxDP or
         GaussianDP.
+    sequential : bool
+        If True, the audit is repeated while scores arrive, in the order of the arrays, and the level holds for all
+        calls together. It looks at the first 20 scores of each side, the first 30, 45 and so on; between them nothing
+        changes.
 
     Returns
     -------
@@ -592,7 +602,7 @@ def audit_scores(
     >>> report.refuted
     True
     """
-    report = score_audit.run(score_arguments.checked(inside, outside, claim, level, delta, larger, runs))
+    report = score_audit.run(score_arguments.checked(inside, outside, claim, level, delta, larger, runs, sequential))
     report.warn(stacklevel=3)
     return report
 

@@ -42,7 +42,7 @@ class Audit:
     """The checked arguments of an audit.
 
     `mechanism` is the user's object, and `sampler` draws its outputs. `seconds` is the time that decides the number of
-    trials, or None.
+    trials, or None. `until` is "refuted", or the value that would have been found, if the audit may end early.
     """
 
     mechanism: Any
@@ -57,6 +57,7 @@ class Audit:
     seed: int
     scoring: Scoring
     folder: Path | None
+    until: str | float | None = None
 
     @property
     def failure(self) -> float:
@@ -77,6 +78,7 @@ def checked(
     bits: bool,
     name: str | None,
     results_dir: str | Path,
+    until: Any = None,
 ) -> Audit:
     """Return the arguments of `tcdp_sim.audit` after checking them. Raises UserError."""
     if not callable(mechanism):
@@ -98,8 +100,23 @@ def checked(
     measure, chosen = claims.measure(claim), neighbours.given(neighbouring)
     return Audit(
         mechanism, sampler(mechanism, errors == "output"), pairs.listed(chosen.pairs), chosen.relation, claim, measure,
-        trials, seconds, level, seed, scoring, folder,
+        trials, seconds, level, seed, scoring, folder, _end(until, measure),
     )  # fmt: skip
+
+
+def _end(until: Any, one: Measure) -> str | float | None:
+    """Return what ends an audit early. Raises UserError."""
+    if until is None:
+        return None
+    if one.claimed == np.inf:
+        raise UserError(f"until = {until!r} needs a claim; valid: with claim=")
+    value = None if until == "refuted" or isinstance(until, bool | str) else np.asarray(until)
+    if until == "refuted":
+        return "refuted"
+    if value is None or value.shape or value.dtype.kind not in "iuf" or not one.claimed < value < np.inf:
+        valid = f"'refuted', or a value of {one.words} above the claimed {one.claimed:g} that would have been found"
+        raise UserError(f"until = {until!r} is not valid; valid: {valid}")
+    return float(value)
 
 
 def _folder_name(name: Any) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from tcdp_sim.audits.arguments import LEAST, MOST, Audit
 from tcdp_sim.audits.counting import stage_streams
+from tcdp_sim.audits.looks import GROWTH
 from tcdp_sim.audits.outputs import called
 from tcdp_sim.audits.stages import outputs_needed
 from tcdp_sim.core.streams import generator
@@ -21,7 +22,8 @@ def paced(audit: Audit, seconds: float, workers: int) -> Audit:
     The number depends on the speed of the machine, so another run may draw another number.
     """
     cost = _seconds_per_output(audit, LOOK * seconds) + COUNTING
-    most = seconds * workers / (2 * cost)  # outputs of each input
+    all_looks = 1 if audit.until is None else GROWTH / (GROWTH - 1)
+    most = seconds * workers / (2 * cost * all_looks)  # outputs of each input
     trials = LEAST
     for power in np.geomspace(LEAST, MOST, 400):
         if outputs_needed(int(power), len(audit.pairs)) > most:

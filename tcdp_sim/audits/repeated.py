@@ -12,7 +12,9 @@ def script(mechanism: Callable[..., Any], report: AuditReport) -> list[str]:
 
     If the mechanism or the inputs cannot be written, the lines say why, and which call repeats the audit in the test.
     """
-    settings = f"trials={report.trials}, level={report.level}, seed={report.seed}"
+    trials = report.planned or report.trials
+    early = f", until={report.until!r}" if report.until else ""
+    settings = f"trials={trials}, level={report.level}, seed={report.seed}{early}"
     try:
         return _script(mechanism, report, settings)
     except NoExpression as why:

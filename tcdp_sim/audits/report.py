@@ -99,6 +99,12 @@ class AuditReport:
         The notices that were printed during the audit.
     folder : Path or None
         The folder with the stored counts.
+    planned : int
+        Outputs of each input that the bound of an audit that may end early would be computed from at most, else 0.
+    until : str, float or None
+        What ends the audit early: "refuted", or also a value that would have been found; None if nothing does.
+    failure : float or None
+        The share of the failure probability 1 - level of the look at which an audit ended that may end early.
     bound : float
         The lower confidence bound on `measure`, in nats, at least 0; inf if every value is refuted.
     refuted : bool
@@ -154,6 +160,9 @@ class AuditReport:
     reproducible: bool
     notes: tuple[str, ...]
     folder: Path | None
+    planned: int = 0
+    until: str | float | None = None
+    failure: float | None = None
     bound: float = 0.0
     refuted: bool = False
     violation: float = float("nan")
@@ -200,7 +209,8 @@ class AuditReport:
         if self.scores is None:
             return None
         counts = self.scores.first, self.scores.second
-        return tradeoff.of_counts(*(counts if self._favours_first else counts[::-1]), 1 - self.level)
+        failure = 1 - self.level if self.failure is None else self.failure
+        return tradeoff.of_counts(*(counts if self._favours_first else counts[::-1]), failure)
 
     @property
     def _favours_first(self) -> bool:
@@ -240,6 +250,8 @@ class AuditReport:
             lines.append(f"pair {self.pair_index}: {data} and {other}")
             lines.append(f"event: {self.event}; likelier under the {self.toward}")
             lines.append(self._sample)
+        if self.planned:
+            lines.append(f"ended with {self.trials:,} of {self.planned:,} outputs of each input for the bound")
         return "\n".join([*lines, *self.notes, *self.weaknesses])
 
     def _repr_html_(self) -> str:
@@ -311,4 +323,4 @@ _PLAIN: tuple[str, ...] = (
     "toward",
     "hits",
 )
-_PLAIN += ("drawn", "seed", "reproducible", "tested", "finds_double", "notes", "weaknesses")
+_PLAIN += ("planned", "until", "drawn", "seed", "reproducible", "tested", "finds_double", "notes", "weaknesses")

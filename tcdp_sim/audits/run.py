@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits import claims, events, kept, moments, outputs, pace, sampling
+from tcdp_sim.audits import claims, events, kept, looks, moments, outputs, pace, sampling
 from tcdp_sim.audits.arguments import Audit
 from tcdp_sim.audits.counting import Changed, Counting, Unsteady, stage_streams
 from tcdp_sim.audits.events import Event
@@ -68,17 +68,17 @@ def _run(audit: Audit, spec: dict[str, Any], known: Any, tell: Tell, interleaved
             tell(line)
         counting = Counting(executor, journal, drawing, known, audit.seed)
         try:
-            found, counts = _counted(audit, counting)
+            report = _looked(audit, counting)
         except Changed:
             journal.discard()
             notes += (CHANGED,)
             tell(CHANGED)
             counting = Counting(executor, journal, drawing, known, audit.seed)
-            found, counts = _counted(audit, counting)
+            report = _looked(audit, counting)
         if journal.before and not counting.resumed and CHANGED not in notes:
             notes += (OTHER,)
             tell(OTHER)
-    report = _report(audit, found, counts, counting, notes)
+    report = replace(report, notes=notes)
     if not interleaved and not report.bound:
         report = replace(report, tested=_tells_apart(audit))
     if audit.folder is not None:
@@ -86,10 +86,16 @@ def _run(audit: Audit, spec: dict[str, Any], known: Any, tell: Tell, interleaved
     return report
 
 
-def _counted(audit: Audit, counting: Counting) -> tuple[Chosen | None, Any]:
-    """Return the chosen test and its counts (None without a test)."""
-    found = search(counting, audit)
-    return found, None if found is None else _bounding(counting, audit, found)
+def _looked(audit: Audit, counting: Counting) -> AuditReport:
+    """Return the report of the look that ends an audit: of its whole, unless it may end early."""
+    for look in looks.parts(audit):
+        found = search(counting, look)
+        report = _report(look, found, None if found is None else _bounding(counting, look, found), counting)
+        if looks.is_enough(audit, report):
+            break
+    if audit.until is None:
+        return report
+    return replace(report, level=audit.level, planned=audit.trials, until=audit.until, failure=look.failure)
 
 
 def _damages(journal: Any) -> Iterator[str]:
@@ -186,11 +192,11 @@ def _violation(audit: Audit, found: Chosen, counts: Counts) -> tuple[float, bool
     return value, bool(double or one.claimed == 0)
 
 
-def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counting, notes) -> AuditReport:
+def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counting) -> AuditReport:
     """Return the report on the chosen test, or on the lack of one."""
     report = AuditReport(
         audit.measure.words, audit.claim, audit.level, audit.trials, audit.seed, relation=audit.relation,
-        drawn=counting.drawn, resumed=counting.resumed, reproducible=not counting.drawing.interleaved, notes=notes,
+        drawn=counting.drawn, resumed=counting.resumed, reproducible=not counting.drawing.interleaved, notes=(),
         folder=audit.folder,
     )  # fmt: skip
     if found is None or counts is None:

@@ -23,6 +23,7 @@ class ScoreAudit:
 
     - directions: "inside" if scores may be larger inside, "outside" if they may be larger outside.
     - delta: the delta at which epsilon is bounded.
+    - sequential: True if the audit is repeated while scores arrive, which are in the order of their arrival.
     """
 
     inside: Floats
@@ -33,6 +34,7 @@ class ScoreAudit:
     level: float
     directions: tuple[str, ...]
     runs: str
+    sequential: bool
 
     @property
     def failure(self) -> float:
@@ -40,11 +42,17 @@ class ScoreAudit:
         return 1 - self.level
 
 
-def checked(inside: Any, outside: Any, claim: Any, level: Any, delta: Any, larger: Any, runs: Any) -> ScoreAudit:
+def checked(
+    inside: Any, outside: Any, claim: Any, level: Any, delta: Any, larger: Any, runs: Any, sequential: Any
+) -> ScoreAudit:
     """Return the arguments of `tcdp_sim.audit_scores` after checking them. Raises UserError."""
     if larger is not None and larger not in DIRECTIONS:
         raise UserError(f"larger = {larger!r} is not valid; valid: 'inside', 'outside', None for unknown", "larger")
     check_runs(runs)
+    if not isinstance(sequential, bool):
+        raise UserError(f"sequential = {sequential!r} is not valid; valid: True, False", "sequential")
+    if sequential and runs == "one":
+        raise UserError("sequential = True is not valid for one run, whose scores are there at once", "sequential")
     claim = stated_curves.of(claim) or claim
     measure = claims.measure(claim)
     try:
@@ -60,7 +68,8 @@ def checked(inside: Any, outside: Any, claim: Any, level: Any, delta: Any, large
     at = measure.delta if measure.quantity == "epsilon" and delta is None else delta or 0.0
     if claim is None:
         measure = epsilon_at(at)
-    return ScoreAudit(*scores, claim, measure, at, level, DIRECTIONS if larger is None else (larger,), runs)
+    sides = DIRECTIONS if larger is None else (larger,)
+    return ScoreAudit(*scores, claim, measure, at, level, sides, runs, sequential)
 
 
 def check_runs(runs: Any) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tcdp_sim.audits import claims, one_run, one_run_mu, rank_bounds
+from tcdp_sim.audits import claims, looks, one_run, one_run_mu, rank_bounds
 from tcdp_sim.audits.binomial import lower_probability, upper_probability
 from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.rank_bounds import Events
@@ -15,6 +15,7 @@ from tcdp_sim.audits.score_violation import least_found
 from tcdp_sim.audits.scores import Column
 from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import ZCDP
 
 CELLS = 200  # of the scores in the figure
@@ -25,7 +26,9 @@ SCORE = Column("value", 0, "score")
 
 def run(audit: ScoreAudit) -> ScoreReport:
     """Return the report of an audit from scores."""
-    return _of_one_run(audit) if audit.runs == "one" else _of_many_runs(audit)
+    if audit.runs == "one":
+        return _of_one_run(audit)
+    return _while_scores_arrive(audit) if audit.sequential else _of_many_runs(audit)
 
 
 def _empty(audit: ScoreAudit) -> ScoreReport:
@@ -66,6 +69,27 @@ def _of_many_runs(audit: ScoreAudit) -> ScoreReport:
         value, double = least_found(audit.measure, found, looks)
         report = replace(report, violation=value, finds_double=bool(double or audit.measure.claimed == 0))
     return _with_event(report, found, order[0]) if bound > 0 else report
+
+
+def _while_scores_arrive(audit: ScoreAudit) -> ScoreReport:
+    """Return the report of the last look at first scores of both sides, or of the look that shows most if it refutes.
+
+    All bounds of all looks hold together, also those of looks to come.
+    """
+    there = min(len(audit.inside), len(audit.outside))
+    if there < looks.FIRST:
+        raise UserError(f"{there} scores of a side are too few; valid: at least {looks.FIRST} with sequential=True")
+    every = [_first(audit, size, share * audit.failure) for size, share in looks.of_scores(there)]
+    best = max(every, key=lambda report: report.bound)
+    report = best if best.refuted else every[-1]
+    line = f"while scores arrive: of {len(audit.inside):,} inside and {len(audit.outside):,} outside"
+    return replace(report, notes=(*report.notes, f"{line}, the first {report.trials:,} of each are used"))
+
+
+def _first(audit: ScoreAudit, size: int, failure: float) -> ScoreReport:
+    """Return the report on the first scores of each side, at a share of the failure probability."""
+    first = replace(audit, inside=audit.inside[:size], outside=audit.outside[:size], level=1 - failure)
+    return replace(_of_many_runs(first), level=audit.level, failure=failure)
 
 
 def _with_event(report: ScoreReport, found: Events, place: int) -> ScoreReport:

@@ -23,6 +23,7 @@ KEY=VALUE or as --KEY VALUE:
   neighbours   required: records([...]), records([...], 'substitute', domain=[...]), answers(5), or a name in the file
   seconds      the time that the audit may take, 20 by default; or trials, the number of outputs
   level        the confidence level, 0.95 by default
+  until        refuted: end as soon as the claim is refuted; a value above the claim: also once it would have been found
   seed, cluster, name, results_dir, errors, bits     as in `tcdp_sim.audit`
   --json       print the report as JSON
 
@@ -30,7 +31,10 @@ The claim and the neighbours are parsed, never evaluated. The exit code is 1 if 
 mistake or if the audit has tested nothing: both inputs of every pair give the same outputs from the same random stream.
 Else it is 0."""
 
-KEYS = ("claim", "neighbours", "seconds", "trials", "level", "seed", "cluster", "name", "results_dir", "errors", "bits")
+KEYS = (
+    *("claim", "neighbours", "seconds", "trials", "level", "until", "seed", "cluster", "name", "results_dir"),
+    *("errors", "bits"),
+)
 TEXTS = ("claim", "neighbours", "name", "results_dir", "errors")
 SECONDS = 20.0
 
@@ -98,7 +102,7 @@ def _settings(place: str, given: dict[str, str]) -> dict[str, Any]:
 
 def _number(key: str, text: str) -> Any:
     """Return the number, the truth value or the name that a text stands for. Raises UserError."""
-    if key == "cluster":
+    if key == "cluster" or (key, text) == ("until", "refuted"):
         return text
     if key == "bits":
         if text.lower() not in ("true", "false"):

@@ -26,12 +26,13 @@ run and canary, they are checked. Keys, each as KEY=VALUE or as --KEY VALUE:
   larger       inside or outside: where scores are larger; without it, both are tried
   delta        the delta at which epsilon is bounded, by default that of the claim, or 0
   level        the confidence level of all numbers together, 0.95 by default
+  sequential   true: the file grows, and the audit is repeated; the level holds for all audits together
   --json       print the report as JSON
 
 The claim is parsed, never evaluated. The exit code is 1 if the claim is refuted, and 2 after a mistake or if all scores
 are equal. Else it is 0."""
 
-KEYS = ("claim", "runs", "larger", "delta", "level")
+KEYS = ("claim", "runs", "larger", "delta", "level", "sequential")
 NUMBERS = ("delta", "level")
 
 
@@ -59,6 +60,8 @@ def _settings(given: dict[str, str]) -> dict[str, Any]:
     from tcdp_sim.audits import parse
 
     settings: dict[str, Any] = {key: _number(key, text) if key in NUMBERS else text for key, text in given.items()}
+    if "sequential" in settings:
+        settings["sequential"] = {"true": True, "false": False}.get(settings["sequential"], settings["sequential"])
     if "claim" in settings:
         settings["claim"] = parse.claim(settings["claim"])
     return settings

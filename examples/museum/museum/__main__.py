@@ -9,7 +9,7 @@ from museum.exhibit import Exhibit
 from museum.exhibits import exhibits
 from museum.figure import figure
 from museum.page import page
-from museum.running import Outcome, keep, kept, measured
+from museum.running import Outcome, Version, keep, kept, measured
 from tcdp_sim import UserError
 
 
@@ -65,11 +65,16 @@ def _chosen(there: list[Exhibit], names: list[str]) -> list[Exhibit]:
 def _show(exhibit: Exhibit, options: argparse.Namespace) -> None:
     """Audit both versions of an exhibit, keep their outcomes and print a line for each."""
     outcomes: dict[str, Outcome] = {}
-    for which, level in (("broken", options.level), ("repaired", options.repaired_level)):
-        each = outcomes[which] = measured(exhibit, which, options.scale, level, options.seed)
+    audits: tuple[tuple[str, Version, float, str | None], ...] = (
+        ("broken", "broken", options.level, None),
+        ("repaired", "repaired", options.repaired_level, None),
+        ("early", "broken", options.level, "refuted"),
+    )
+    for name, which, level, until in audits:
+        each = outcomes[name] = measured(exhibit, which, options.scale, level, options.seed, until)
         verdict = "refuted" if each.refuted else "not refuted"
         shown = f"{each.claim} is {verdict}: {each.measure} >= {each.bound:.4g}"
-        print(f"{exhibit.name}, {which}: {shown}; {each.cpu:.1f} CPU s", flush=True)
+        print(f"{exhibit.name}, {name}: {shown}; {each.drawn:,} outputs, {each.cpu:.1f} CPU s", flush=True)
     keep(options.results, exhibit.name, outcomes)
 
 

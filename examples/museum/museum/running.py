@@ -23,6 +23,7 @@ class Outcome:
     - measure: the bounded number in words, such as "epsilon"
     - bound: its lower confidence bound
     - hits: outputs of both inputs in the event, out of `trials` each
+    - drawn: outputs of each input in all stages of the audit
     - cpu: the CPU seconds of the audit, with all its draws
     - type_one, power: upper ends of type I errors and lower ends of powers of the score's tests, which hold together
     """
@@ -35,26 +36,34 @@ class Outcome:
     hits: tuple[int, int]
     trials: int
     level: float
+    drawn: int
     cpu: float
     type_one: tuple[float, ...] = ()
     power: tuple[float, ...] = ()
 
 
-def audit(exhibit: Exhibit, which: Literal["broken", "repaired"], trials: int, level: float, seed: int) -> AuditReport:
+Version = Literal["broken", "repaired"]
+
+
+def audit(
+    exhibit: Exhibit, which: Version, trials: int, level: float, seed: int, until: str | None = None
+) -> AuditReport:
     """Audit a version of an exhibit in this process and return the report."""
     mechanism, claim = exhibit.case(which)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # libraries warn of deprecated names and of underflow
         return tcdp_sim.audit(
             mechanism, neighbours=exhibit.neighbours, claim=claim, trials=trials, level=level, seed=seed,
-            bits=exhibit.bits, learn=False,
+            bits=exhibit.bits, learn=False, until=until,
         )  # fmt: skip
 
 
-def measured(exhibit: Exhibit, which: Literal["broken", "repaired"], scale: float, level: float, seed: int) -> Outcome:
+def measured(
+    exhibit: Exhibit, which: Version, scale: float, level: float, seed: int, until: str | None = None
+) -> Outcome:
     """Audit a version with `scale` times the exhibit's trials, and return the outcome with its CPU time."""
     start = time.process_time()
-    report = audit(exhibit, which, max(int(exhibit.trials * scale), 100), level, seed)
+    report = audit(exhibit, which, max(int(exhibit.trials * scale), 100), level, seed, until)
     return outcome(report, time.process_time() - start)
 
 
@@ -63,7 +72,8 @@ def outcome(report: AuditReport, cpu: float) -> Outcome:
     type_one, power = _proved(report)
     return Outcome(
         claim=str(report.claim), measure=report.measure, bound=report.bound, refuted=report.refuted, event=report.event,
-        hits=report.hits, trials=report.trials, level=report.level, cpu=cpu, type_one=type_one, power=power,
+        hits=report.hits, trials=report.trials, level=report.level, drawn=report.drawn, cpu=cpu, type_one=type_one,
+        power=power,
     )  # fmt: skip
 
 
