@@ -5,6 +5,7 @@ seed. OpenDP has no seed, so its tests fail by chance with this probability, and
 """
 
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from math import exp, log
 
@@ -159,9 +160,12 @@ def test_the_page_tells_of_a_wrong_verdict():
     exhibit = next(each for each in THERE if each.name == "mbi_jam")
     reports = {which: audit(exhibit, which, 2000, 0.9, 1) for which in ("broken", "repaired")}
     swapped = {"broken": outcome(reports["repaired"], 1.0), "repaired": outcome(reports["broken"], 2.0)}
-    (line,) = (
-        line for line in page([(exhibit, swapped)], [], "a slow machine").splitlines() if line.startswith("| mbi_jam")
-    )
+    swapped["early"] = replace(swapped["broken"], drawn=swapped["broken"].drawn // 4)
+    text = page([(exhibit, swapped)], [], "a slow machine")
+    (line,) = (line for line in text.splitlines() if line.startswith("| mbi_jam"))
+    assert f"| {swapped['broken'].drawn:,}; {swapped['early'].drawn:,} |" in line
+    assert "draws 25.0% of the outputs" in text
+    assert "over 1 broken versions, of which it refutes 0." in text
     assert ", not refuted |" in line
     assert ", refuted |" in line
     assert line.endswith("| 3.0 |")
