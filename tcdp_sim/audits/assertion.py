@@ -70,6 +70,21 @@ def assert_private(
     False
     """
     __tracebackhide__ = True
+    reports = audited(mechanism, claim, neighbours, seconds, level, seed, tell)
+    return passed(mechanism, reports, stacklevel=4)
+
+
+def audited(
+    mechanism: Callable[..., Any],
+    claim: Guarantee,
+    neighbours: Any,
+    seconds: float,
+    level: float,
+    seed: int,
+    tell: Tell,
+) -> list[AuditReport]:
+    """Return the report of an audit, and that of a second one if the first refutes the claim. Raises UserError."""
+    __tracebackhide__ = True
     reports = []
     try:
         seed = whole("seed", seed, 0, SECOND - 1)
@@ -81,9 +96,15 @@ def assert_private(
                 break
     except ValueError as mistake:
         raise UserError(str(mistake)) from None  # so that a test shows its own lines and no others
+    return reports
+
+
+def passed(mechanism: Callable[..., Any], reports: list[AuditReport], stacklevel: int) -> AuditReport:
+    """Return the last report, with a warning if it is weak. Raises AssertionError if it refutes the claim."""
+    __tracebackhide__ = True
     if reports[-1].refuted:
         raise AssertionError(failure(mechanism, *reports))
-    reports[-1].warn(stacklevel=3)
+    reports[-1].warn(stacklevel)
     return reports[-1]
 
 

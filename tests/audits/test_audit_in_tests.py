@@ -5,13 +5,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import audited
 import numpy as np
 import pytest
 
 import tcdp_sim
-from tcdp_sim.audits import assert_private, parse, records
+from tcdp_sim.audits import assert_private, parse, pytest_plugin, records
 from tcdp_sim.cli import audit as command
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
@@ -40,6 +41,89 @@ def test_a_fresh_project_has_the_fixture_and_one_red_test(tmp_path):
     assert len(script) <= 10
     again = subprocess.run([sys.executable, "-c", "\n".join(script)], capture_output=True, text=True, check=False)
     assert "1-DP is refuted" in again.stdout, again.stderr
+
+
+AUDITS = """
+import numpy as np
+from tcdp_sim.audits import records
+from tcdp_sim.privacy import PureDP
+
+def right(data, rng, trials):
+    return len(data) + rng.laplace(0, 1, trials)
+
+def same(data, rng, trials):
+    return rng.laplace(0, 1, trials)
+
+def test_right(assert_private):
+    assert_private(right, PureDP(1.0), neighbours=records([1, 2]))
+
+def test_wrong(assert_private):
+    assert_private(right, PureDP(0.5), neighbours=records([1, 2]))
+
+def test_weak(assert_private):
+    assert_private(same, PureDP(1.0), neighbours=records([1, 2]))
+
+def test_other():
+    assert True
+"""
+
+
+@pytest.mark.parametrize("processes", ["0", pytest.param("2", marks=pytest.mark.slow)])
+def test_a_session_shares_its_time_and_tells_of_each_audit(tmp_path, processes):
+    (tmp_path / "test_it.py").write_text(AUDITS)
+    words = ("-n", processes, "--audit-seconds", "3", "--audit-badge", "badge.json", "--junit-xml", "found.xml")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    lines = [line for line in ran.stdout.splitlines() if line.startswith("test_it.py::") and ": " in line]
+    said = dict(sorted(line.split(": ", 1) for line in lines))
+    assert list(said) == [f"test_it.py::test_{name}" for name in ("right", "weak", "wrong")]
+    assert said["test_it.py::test_right"].startswith("1-DP is not refuted: epsilon >= 0.")
+    assert said["test_it.py::test_right"].endswith(" would have been found")
+    assert said["test_it.py::test_wrong"].startswith("0.5-DP is refuted: epsilon >= 0.")
+    badge = json.loads((tmp_path / "badge.json").read_text())
+    assert (badge["message"], badge["color"]) == ("1 of 3 refuted, 1 weak", "red")
+    tree = ElementTree.parse(tmp_path / "found.xml")
+    found = [each.attrib["value"] for each in tree.iter("property") if each.attrib["name"] == "privacy_audit"]
+    assert sorted(found) == sorted(said.values())
+
+
+def test_the_time_of_a_session_is_not_exceeded():
+    """Each audit has an equal share of what is left for the tests to come, its own included."""
+    budget = pytest_plugin.Budget(30.0, 3)
+    assert budget.share("a") == 10
+    budget.spend(4)
+    assert budget.share("a") == pytest.approx(26 / 3)  # a second audit of the same test
+    budget.spend(6)
+    assert budget.share("b") == 10
+    budget.spend(10)
+    assert budget.share("c") == 10
+    budget.spend(25)
+    assert budget.share("c") == pytest_plugin.SHORTEST
+
+
+@pytest.mark.parametrize(
+    ("lines", "weak", "message", "colour"),
+    [
+        ([], 0, "0 not refuted", "lightgrey"),
+        (["1-DP is not refuted: x"] * 2, 0, "2 not refuted", "brightgreen"),
+        (["1-DP is not refuted: x"] * 2, 1, "2 not refuted, 1 weak", "yellow"),
+        (["1-DP is not refuted: x", "1-DP is refuted: x"], 0, "1 of 2 refuted", "red"),
+    ],
+)
+def test_badges(lines, weak, message, colour):
+    badge = pytest_plugin._badge(lines, weak)
+    assert badge == {"schemaVersion": 1, "label": "privacy audits", "message": message, "color": colour}
+
+
+def test_a_budget_that_is_none_is_refused(tmp_path):
+    (tmp_path / "test_it.py").write_text(AUDITS)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--audit-seconds", "0"]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 4
+    assert "--audit-seconds 0 is not valid; valid: a positive number of seconds" in ran.stdout + ran.stderr
 
 
 def test_the_plug_in_loads_nothing_heavy():
