@@ -43,6 +43,7 @@ class Audit:
 
     `mechanism` is the user's object, and `sampler` draws its outputs. `seconds` is the time that decides the number of
     trials, or None. `until` is "refuted", or the value that would have been found, if the audit may end early.
+    `tried` and `ordinary` are those of the neighbours.
     """
 
     mechanism: Any
@@ -58,6 +59,8 @@ class Audit:
     scoring: Scoring
     folder: Path | None
     until: str | float | None = None
+    tried: tuple[str, ...] = ()
+    ordinary: bool = False
 
     @property
     def failure(self) -> float:
@@ -101,6 +104,7 @@ def checked(
     return Audit(
         mechanism, sampler(mechanism, errors == "output"), pairs.listed(chosen.pairs), chosen.relation, claim, measure,
         trials, seconds, level, seed, scoring, folder, _end(until, measure),
+        chosen.tried, chosen.ordinary,
     )  # fmt: skip
 
 

@@ -1,14 +1,17 @@
 """Data sets of any kind as lists of records, and their neighbours: one record removed, added or replaced."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tcdp_sim.audits import extremes
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.identity import digest
+from tcdp_sim.core.texts import shortened
 
 SOME = 4  # records of a kind (removed, added, replaced) that are tried, so that an audit of many records stays short
+LONGEST = 60  # letters of a record in words
 KINDS = "a list, tuple, array, set, string, pandas.Series or pandas.DataFrame"
 
 
@@ -35,27 +38,37 @@ def size(data: Any) -> int:
     return len(data)
 
 
-def add_remove(data: Any, domain: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
-    """Yield pairs of the data and the data without one record, and with one more record of the domain.
+Found = tuple[Any, Any, str]  # the data, a neighbour, and their difference in words
+
+
+def add_remove(data: Any, domain: Iterable[Any] | None) -> Iterator[Found]:
+    """Yield pairs of the data and the data without one record, and with one more record of the domain, in words too.
 
     Without a domain, the records of the data are added a second time; sets get no such pair.
     """
-    for index in _telling(_listed(data)):
-        yield data, without(data, index)
-    for record in _some(domain) if domain is not None else _own(data):
+    listed = _listed(data)
+    for index in _telling(listed):
+        yield data, without(data, index), f"without {_short(listed[index])}"
+    for record in _some(domain, data) if domain is not None else _own(data):
         if not (isinstance(data, set | frozenset) and record in data):
-            yield data, with_record(data, record)
+            yield data, with_record(data, record), f"with {_short(record)}"
 
 
-def substitute(data: Any, domain: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
+def substitute(data: Any, domain: Iterable[Any] | None) -> Iterator[Found]:
     """Yield pairs of the data and the data with one record replaced by another one of the domain, or of the data."""
-    values = _some(domain) if domain is not None else _own(data)
+    values = _some(domain, data) if domain is not None else _own(data)
     listed = _listed(data)
     for index in _telling(listed):
         for record in values:
             in_set = isinstance(data, set | frozenset) and record in data
             if not in_set and not _equal(listed[index], record):
-                yield data, replaced(data, index, record)
+                yield data, replaced(data, index, record), f"{_short(record)} for {_short(listed[index])}"
+
+
+def _short(record: Any) -> str:
+    """Return a record in a few letters."""
+    plain = tuple(record) if isinstance(record, tuple) else record  # without the names of a frame's rows
+    return shortened(repr(plain), LONGEST)
 
 
 def without(data: Any, index: int) -> Any:
@@ -144,14 +157,25 @@ def _own(data: Any) -> list[Any]:
     return [listed[index] for index in _telling(listed)]
 
 
-def _some(domain: Any) -> list[Any]:
+def _some(domain: Any, data: Any) -> list[Any]:
     """Return some different records of a domain. Raises UserError unless it can be listed."""
+    if isinstance(domain, Mapping):
+        return _of_columns(domain, data)
     if isinstance(domain, str) or not isinstance(domain, Iterable):
         raise UserError("domain is not valid; valid: a list of possible records, such as the least and the largest")
     listed = _listed(domain) if is_pandas(domain) else list(domain)
     if not listed:
         raise UserError("domain is empty; valid: a list of possible records, such as the least and the largest")
     return [listed[index] for index in _telling(listed)]
+
+
+def _of_columns(domain: Mapping[Any, Any], data: Any) -> list[Any]:
+    """Return records of a domain that is given column by column, of a frame or a list of dicts. Raises UserError."""
+    if is_pandas(data) and hasattr(data, "columns"):
+        return extremes.of_columns(domain, data.columns, data.to_dict("records"))
+    if isinstance(data, list | tuple) and data and all(isinstance(record, Mapping) for record in data):
+        return extremes.of_columns(domain, data[0], data)
+    raise UserError("domain is a mapping of columns, and the data have none; valid: for a frame, or a list of dicts")
 
 
 def _telling(records: list[Any]) -> list[int]:

@@ -26,6 +26,10 @@ class Neighbours:
         The pairs. An audit looks at both directions of each, and passes the inputs on as they are.
     relation : str
         The difference between neighbours, for the first line of a report.
+    tried : tuple of str
+        The difference of each pair in words, such as "with 99"; empty for pairs of one's own.
+    ordinary : bool
+        True if each record that is added or put in the place of another one is a copy of one that is there.
 
     Examples
     --------
@@ -36,6 +40,8 @@ class Neighbours:
 
     pairs: tuple[tuple[Any, Any], ...]
     relation: str
+    tried: tuple[str, ...] = ()
+    ordinary: bool = False
 
 
 def answers(d: int, sensitivity: float = 1.0, *, one: bool = False) -> Neighbours:
@@ -91,9 +97,11 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
         The records. The records of an array are its rows, and the records of a string its letters.
     relation : {"add_remove", "substitute"}
         The difference between neighbours: one record that only one of them has, or one record that has another value.
-    domain : iterable of records, optional
+    domain : iterable of records or mapping, optional
         Records that a person could have. The least and the largest possible ones tell most. Records of a frame are
-        dicts or tuples. By default the records of `data` are used.
+        dicts or tuples. For a frame or a list of dicts it may be a mapping from each column to its possible values, of
+        which the ends are enough: at most 12 records of such extremes, and with keys that are new to the data, are
+        tried. By default the records of `data` are used, and the report says so.
 
     Returns
     -------
@@ -115,11 +123,12 @@ def records(data: Any, relation: str = "add_remove", domain: Iterable[Any] | Non
         raise UserError(f"relation = {relation!r} is not valid; valid: 'add_remove', 'substitute'")
     data_sets.size(data)
     generate, words = RELATIONS[relation]
-    pairs = tuple(generate(data, domain))
-    if not pairs:
+    found = tuple(generate(data, domain))
+    if not found:
         hint = "give a domain of possible records" if domain is None else "give a domain with other records"
         raise UserError(f"records() finds no neighbour of these data; {hint}")
-    return Neighbours(pairs, words)
+    pairs = tuple((one, other) for one, other, _ in found)
+    return Neighbours(pairs, words, tuple(difference for *_, difference in found), domain is None)
 
 
 def given(neighbours: Any) -> Neighbours:

@@ -16,7 +16,7 @@ from tcdp_sim.audits.outputs import alike
 from tcdp_sim.audits.stated_curves import Stated
 from tcdp_sim.audits.tradeoff import GaussianDP
 from tcdp_sim.core.arrays import Bools, Floats, Ints
-from tcdp_sim.core.texts import in_html
+from tcdp_sim.core.texts import LONGEST_OF_A_NOTEBOOK, in_html, shortened
 from tcdp_sim.privacy import Guarantee
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ class AuditReport:
         The notices that were printed during the audit.
     folder : Path or None
         The folder with the stored counts.
+    tried : tuple of str
+        The differences of the pairs in words, in their order; empty for pairs of one's own.
     planned : int
         Outputs of each input that the bound of an audit that may end early would be computed from at most, else 0.
     until : str, float or None
@@ -160,6 +162,7 @@ class AuditReport:
     reproducible: bool
     notes: tuple[str, ...]
     folder: Path | None
+    tried: tuple[str, ...] = ()
     planned: int = 0
     until: str | float | None = None
     failure: float | None = None
@@ -248,6 +251,8 @@ class AuditReport:
         if self.pair is not None:
             data, other = (_short(side) for side in self.pair)
             lines.append(f"pair {self.pair_index}: {data} and {other}")
+            if self.tried:
+                lines.append(shortened(f"pairs tried: {'; '.join(self.tried)}", LONGEST_OF_A_NOTEBOOK))
             lines.append(f"event: {self.event}; likelier under the {self.toward}")
             lines.append(self._sample)
         if self.planned:
@@ -323,4 +328,15 @@ _PLAIN: tuple[str, ...] = (
     "toward",
     "hits",
 )
-_PLAIN += ("planned", "until", "drawn", "seed", "reproducible", "tested", "finds_double", "notes", "weaknesses")
+_PLAIN += (
+    "tried",
+    "planned",
+    "until",
+    "drawn",
+    "seed",
+    "reproducible",
+    "tested",
+    "finds_double",
+    "notes",
+    "weaknesses",
+)

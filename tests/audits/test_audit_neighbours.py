@@ -1,11 +1,13 @@
 """Neighbours in words: data sets of every kind keep their kind, and the report's first line names the relation."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import tcdp_sim
-from tcdp_sim.audits import answers, records
+from tcdp_sim.audits import answers, extremes, neighbours, records
 from tcdp_sim.audits.data_sets import SOME
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import PureDP
@@ -47,6 +49,82 @@ def test_arrays_and_frames_stay_what_they_are():
     assert removed.tolist() == [2.5]
     assert added.tolist() == [1.5, 2.5, 7.0]
     assert added.name == "x"
+
+
+CITIES = pd.DataFrame({"age": [31, 44, 58], "city": ["Rome", "Oslo", "Rome"]})
+DOMAIN = {"age": [0, 58, 120], "city": ["Oslo", "Rome", "Kyiv", "Lima"]}
+
+
+@pytest.mark.parametrize("data", [CITIES, CITIES.to_dict("records")], ids=["frame", "dicts"])
+def test_a_domain_of_columns_gives_extremes_and_a_new_key(data):
+    found = records(data, domain=DOMAIN)
+    assert [words for words in found.tried if words.startswith("with {")] == [
+        "with {'age': 0, 'city': 'Kyiv'}",
+        "with {'age': 120, 'city': 'Rome'}",
+        "with {'age': 120, 'city': 'Kyiv'}",
+        "with {'age': 0, 'city': 'Rome'}",
+    ]
+    added = [other for (_, other), words in zip(found.pairs, found.tried) if words.startswith("with {")]
+    last = [(other.to_dict("records") if isinstance(other, pd.DataFrame) else other)[-1] for other in added]
+    assert [(one["age"], one["city"]) for one in last] == [(0, "Kyiv"), (120, "Rome"), (120, "Kyiv"), (0, "Rome")]
+
+
+def test_the_extremes_of_columns_are_those_of_all_records_that_a_domain_has():
+    """Of each column, and of all columns together, by brute force over all combinations; one column moves at a time."""
+    domain = {"a": [3, 1, 2], "b": [-1.5, 8.0], "c": ["x", "y", "z"]}
+    every = [dict(zip(domain, values)) for values in itertools.product(*domain.values())]
+    found = extremes.of_columns(domain, ["a", "b", "c"], [{"a": 2, "b": 8.0, "c": "x"}])
+    assert len(found) == len({tuple(record.values()) for record in found}) <= extremes.MOST
+    assert all(record in every for record in found)
+    for end in (min, max):
+        assert {name: end(values) for name, values in domain.items()} in found
+        for name in domain:
+            other = min if end is max else max
+            assert {key: (other if key == name else end)(own) for key, own in domain.items()} in found
+    assert {"a": 1, "b": -1.5, "c": "y"} in found  # y is the first key that no record has
+    assert {"a": 3, "b": 8.0, "c": "y"} in found
+
+
+def test_a_bug_that_extremes_alone_show():
+    """The fourth city is not in the data, and the sum of ages is not clipped where it is new."""
+
+    def cities(frame, rng, trials):
+        sums = {"Oslo": 0.0, "Rome": 0.0, "Kyiv": 0.0, "Lima": 0.0}
+        for age, city in zip(frame["age"], frame["city"]):
+            sums[city] += age if city == "Kyiv" else min(age, 60)  # bug: clipped for the others alone
+        noise = rng.laplace(0, 60, (trials, 4))
+        return np.array(list(sums.values())) + noise
+
+    asked = {"claim": PureDP(1.0), "trials": 6000, "learn": False}
+    plain = tcdp_sim.audit(cities, neighbours=records(CITIES), **asked)
+    assert not plain.refuted
+    assert plain.notes[0].startswith("no records are added or put in but copies of the data's own; give domain=")
+    found = tcdp_sim.audit(cities, neighbours=records(CITIES, domain=DOMAIN), **asked)
+    assert found.refuted
+    assert found.tried[found.pair_index] == "with {'age': 120, 'city': 'Kyiv'}"
+    assert "pairs tried: without (31, 'Rome'); " in str(found)
+    assert found.to_dict()["tried"] == list(found.tried)
+    assert not found.notes
+
+
+@pytest.mark.parametrize(
+    ("data", "domain", "message"),
+    [
+        (CITIES, {"age": [0, 1]}, "domain has the columns age, and the data age, city; valid: the same"),
+        (CITIES, {"age": [0, 1], "city": "Rome"}, r"domain\['city'\] is not valid; valid: a list of values"),
+        (CITIES, {"age": [], "city": ["Rome"]}, r"domain\['age'\] is not valid"),
+        ([1, 2], {"age": [0, 1]}, "domain is a mapping of columns, and the data have none"),
+    ],
+)
+def test_domains_of_columns_that_do_not_fit(data, domain, message):
+    with pytest.raises(UserError, match=message):
+        records(data, domain=domain)
+
+
+def test_pairs_of_ones_own_have_no_words():
+    assert neighbours.given([([1], [2])]).tried == ()
+    assert not neighbours.given([([1], [2])]).ordinary
+    assert records([1, 2], "substitute", domain=[9]).tried == ("9 for 1", "9 for 2")
 
 
 def test_large_data_sets_give_a_few_telling_pairs():
