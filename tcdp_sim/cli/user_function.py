@@ -19,8 +19,20 @@ from tcdp_sim.sweeps.arguments import Sweep, calling_axes, checked, identified
 
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
 KEYS = (
-    *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "ranges", "quantiles", "target_mcse", "share"),
-    *("seed", "cluster", "name", "results_dir", "max_trials", "numerics", "code", "on_error", "part"),
+    *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "ranges", "quantiles", "share"),
+    *(
+        "target_mcse",
+        "target",
+        "seed",
+        "cluster",
+        "name",
+        "results_dir",
+        "max_trials",
+        "numerics",
+        "code",
+        "on_error",
+        "part",
+    ),
 )
 
 

@@ -71,7 +71,7 @@ def _words_of_sweep(config: Mapping[str, Any]) -> Iterator[str]:
     yield named or f"{function['module'].replace('.', '/')}.py:{function['name']}"
     yield from (f"sweep.{key}={_written(value)}" for key, value in config["sweep"].items())
     yield from (f"also.{key}={_written(value)}" for key, value in config["also"].items())
-    keys = ("trials", "chunk", "seed", "target_mcse", "share", "name")
+    keys = ("trials", "chunk", "seed", "target_mcse", "target", "share", "name")
     yield from (f"{key}={_written(config[key])}" for key in keys if config[key] not in (None, [], ()))
     if failed_trials.counts(function):
         yield "on_error=count"

@@ -79,7 +79,7 @@ def first_errors(sweep: Sweep) -> dict[str, str]:
     study = prepare(sweep.settings)
     order = {cell: place for place, cell in enumerate(study.plan.laws.ids())}
     s = sweep.settings
-    most = -(-s.max_trials // s.chunk) if s.target_mcse else s.chunks
+    most = -(-s.max_trials // s.chunk) if s.target_mcse or s.target else s.chunks
     own = [one for one in open_run(study).problems if one.cell in order and one.chunk < most]
     found = first_failed_trials(own, order)
     places = {one["cell"]: order[one["cell"]] for one in found}

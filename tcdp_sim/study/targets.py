@@ -1,0 +1,127 @@
+"""The key `target`: the decisions about means that end the simulation of a cell, and the comparisons that need them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import inf
+from typing import Any
+
+from tcdp_sim.core.errors import UserError, of_user, scalar, suggestion, whole
+from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
+from tcdp_sim.study.packed_cells import Cell
+
+FAILURE = 0.05  # the probability that any decision about a number is wrong
+MOST_EVENTS = 10**9
+EXAMPLES = "{across: method}, {across: method, within: 0.01}, {threshold: 0.5} or {events: 100}"
+KEYS = {"across": ("across", "within", "failure"), "threshold": ("threshold", "failure"), "events": ("events",)}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be decided about a number.
+
+    - across: the axis whose values are compared in pairs, "" for none.
+    - within: the difference that counts as none, 0 if every difference counts.
+    - threshold: the number that means are compared with, None for none.
+    - events: the number of times that an event has to happen, 0 for none.
+    - failure: the probability that any of the decisions about the number is wrong.
+    """
+
+    number: str
+    across: str = ""
+    within: float = 0.0
+    threshold: float | None = None
+    events: int = 0
+    failure: float = FAILURE
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison of two cells, or of one with a threshold or a number of events.
+
+    - cells: the ids of the cells.
+    - where: the coordinates that both have.
+    - values: the values of the axis that the cells differ in.
+    - shared: True if the cells have the same random numbers.
+    - failure: the probability that the decision is wrong.
+    """
+
+    target: Target
+    cells: tuple[str, ...]
+    where: Mapping[str, Any]
+    values: tuple[Any, ...] = ()
+    shared: bool = False
+    failure: float = FAILURE
+
+
+def targets(given: Mapping[Any, Any] | None) -> tuple[Target, ...]:
+    """Return the targets of a key. Raises UserError."""
+    return tuple(_target(str(name), one) for name, one in (given or {}).items())
+
+
+def _target(name: str, given: Any) -> Target:
+    where = f"target.{name}"
+    kinds = [kind for kind in KEYS if isinstance(given, Mapping) and kind in given]
+    if len(kinds) != 1 or not set(given) <= set(KEYS[kinds[0]]):
+        raise UserError(f"{where} = {given!r} is not valid; valid: {EXAMPLES}", where)
+    try:
+        if "events" in given:
+            return Target(name, events=whole(f"{where}.events", given["events"], 1, MOST_EVENTS))
+        failure = scalar(f"{where}.failure", given.get("failure", FAILURE), 0, 1)
+        if "threshold" in given:
+            return Target(name, threshold=scalar(f"{where}.threshold", given["threshold"], -inf), failure=failure)
+        within = given.get("within")
+        within = 0.0 if within is None else scalar(f"{where}.within", within, 0)
+    except ValueError as mistake:
+        raise of_user(mistake) from None
+    if not isinstance(given["across"], str):
+        raise UserError(f"{where}.across = {given['across']!r} is not valid; valid: the name of an axis", where)
+    return Target(name, across=given["across"], within=within, failure=failure)
+
+
+def check(every: Iterable[Target], axes: Sequence[str], events: Sequence[str]) -> None:
+    """Raise UserError for an axis that is none, or for a number of events of a number that is no event."""
+    for one in every:
+        where = f"target.{one.number}"
+        if one.across and one.across not in axes:
+            valid = f"valid: {', '.join(axes)}{suggestion(one.across, axes)}"
+            raise UserError(f"{where}.across = {one.across!r} is not an axis; {valid}", where)
+        if one.events and one.number not in events:
+            valid = f"valid: {', '.join(events)}" if events else "no trial has an event"
+            raise UserError(f"{where}.events: {one.number} is not an event; {valid}", where)
+
+
+def comparisons(cells: Iterable[Cell], every: Sequence[Target]) -> list[Comparison]:
+    """Return all comparisons of a sweep, target by target. Raises UserError for a target without any."""
+    listed = list(cells)
+    found: list[Comparison] = []
+    for target in every:
+        if target.across:
+            own = list(_pairs(listed, target))
+        else:
+            own = [Comparison(target, (cell.id,), _coordinates(cell)) for cell in listed]
+        if not own:
+            where = f"target.{target.number}"
+            raise UserError(f"{where}: no two cells differ in {target.across} alone; give it several values", where)
+        found += [replace(one, failure=target.failure / len(own)) for one in own]
+    return found
+
+
+def _pairs(cells: Iterable[Cell], target: Target) -> Iterator[Comparison]:
+    """Yield the pairs of cells that differ in an axis, and agree in all others that do not follow from it."""
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in cells:
+        others = {axis: value for axis, value in _coordinates(cell).items() if axis != target.across}
+        if cell.coords.get(target.across) is not None:
+            groups.setdefault(tuple(others.items()), []).append(cell)
+    for where, group in groups.items():
+        for first, second in combinations(group, 2):
+            values = tuple(cell.coords[target.across] for cell in (first, second))
+            shared = "stream" in first.law and first.law["stream"] == second.law.get("stream")
+            yield Comparison(target, (first.id, second.id), dict(where), values, shared)
+
+
+def _coordinates(cell: Cell) -> dict[str, Any]:
+    """Return the coordinates of a cell that follow from no others."""
+    follows = {OMEGA.name} if cell.coords.get(OMEGA_SQRT_RHO.name) is not None else set()
+    return {axis: value for axis, value in cell.coords.items() if value is not None and axis not in follows}
