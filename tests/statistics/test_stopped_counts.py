@@ -1,5 +1,7 @@
 """The intervals of an event that stops its own simulation, by enumeration of all ways to stop."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -76,7 +78,7 @@ def test_more_hits_and_an_earlier_look_move_both_ends_up():
     looks, asked = [100, 200, 400], 10
     ways = [(2, 0), (2, 4), (2, 9), (2, 10), (2, 30), (1, 10), (1, 50), (0, 10), (0, 90), (0, 100)]
     every = [interval(looks, asked, *way) for way in ways]
-    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(every, every[1:]))
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(every))
 
 
 def test_large_numbers_are_as_those_of_a_poisson_law():
