@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations_with_replacement
 from math import inf
 from typing import Any
 
@@ -107,18 +107,30 @@ def comparisons(cells: Iterable[Cell], every: Sequence[Target]) -> list[Comparis
     return found
 
 
-def _pairs(cells: Iterable[Cell], target: Target) -> Iterator[Comparison]:
-    """Yield the pairs of cells that differ in an axis, and agree in all others that do not follow from it."""
-    groups: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in cells:
-        others = {axis: value for axis, value in _coordinates(cell).items() if axis != target.across}
-        if cell.coords.get(target.across) is not None:
-            groups.setdefault(tuple(others.items()), []).append(cell)
-    for where, group in groups.items():
-        for first, second in combinations(group, 2):
-            values = tuple(cell.coords[target.across] for cell in (first, second))
-            shared = "stream" in first.law and first.law["stream"] == second.law.get("stream")
-            yield Comparison(target, (first.id, second.id), dict(where), values, shared)
+def _pairs(cells: Sequence[Cell], target: Target) -> Iterator[Comparison]:
+    """Yield the pairs of cells that differ in an axis, and agree in all others that both use."""
+    axis = target.across
+    own = [_coordinates(cell) for cell in cells]
+    using: dict[tuple[str, ...], list[int]] = {}  # the places of the cells that use the same axes
+    for place, coordinates in enumerate(own):
+        if axis in coordinates:
+            using.setdefault(tuple(coordinates), []).append(place)
+    found: list[tuple[int, int]] = []
+    for axes, others in combinations_with_replacement(using, 2):
+        common = [one for one in axes if one in others and one != axis]
+        at_point: dict[tuple[Any, ...], list[int]] = {}
+        for place in using[others]:
+            at_point.setdefault(tuple(own[place][one] for one in common), []).append(place)
+        for place in using[axes]:
+            partners = at_point.get(tuple(own[place][one] for one in common), ())
+            found += [(min(pair), max(pair)) for pair in ((place, one) for one in partners)]
+    for i, j in sorted(set(found)):
+        values = own[i][axis], own[j][axis]
+        if values[0] != values[1]:
+            where = {name: value for name, value in (own[j] | own[i]).items() if name != axis}
+            stream = cells[i].law.get("stream")
+            shared = stream is not None and stream == cells[j].law.get("stream")
+            yield Comparison(target, (cells[i].id, cells[j].id), where, values, shared)
 
 
 def _coordinates(cell: Cell) -> dict[str, Any]:
