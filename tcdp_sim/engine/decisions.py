@@ -65,6 +65,10 @@ class Trials(NamedTuple):
     lost: int
     batches: np.ndarray
 
+    def times(self, times: float) -> "Trials":
+        """Return what so many times the trials would show, as far as hits are concerned."""
+        return self._replace(hits=self.hits and (round(self.hits[0] * times), round(self.hits[1] * times)))
+
 
 @dataclass
 class State:
@@ -195,10 +199,13 @@ class Decisions:
 
     def _interval(self, one: Comparison, own: Sequence[Trials]) -> tuple[float, Interval, str]:
         """Return a difference, the ends of its interval, and why it is not decided if it is not."""
+        return self._ends(one, own, _centre(one, own, self.settings.chunk))
+
+    def _ends(self, one: Comparison, own: Sequence[Trials], centre: Centre | None) -> tuple[float, Interval, str]:
+        """Return `_interval` for trials with this mean or difference."""
         offset = own[1].value if one.target.across else float(one.target.threshold or 0.0)
         gap, events = own[0].value - offset, own[0].hits is not None
         share = 0.5 if events and one.target.across else 1.0  # of the failure, for the sequence of the mean
-        centre = self._centre(one, own)
         found = [_of_frequencies(one, own)] if events else []
         if centre is not None and not (events and not one.target.across):
             half = sequences.half_width(centre, share * one.failure, self.tight)
@@ -206,16 +213,50 @@ class Decisions:
             found.append((gap - half, gap + half))
         return gap, sequences.joint(found) if found else (-inf, inf), ENDED if found else _unknown(own)
 
-    def _centre(self, one: Comparison, own: Sequence[Trials]) -> Centre | None:
-        """Return the mean or the difference, None if its trials are too few or a cell's trials are all equal."""
-        centres = [trials.centre for trials in own if trials.centre is not None]
-        if len(centres) < len(own) or min(centre.trials for centre in centres) < LEAST:
-            return None
-        if not one.target.across:
-            return centres[0]
-        if one.shared and all(trials.batches.size for trials in own):
-            return sequences.paired(own[0].batches, own[1].batches, self.settings.chunk)
-        return sequences.difference(*centres)
+    def predicted(self, pilots: Mapping[str, Summary]) -> list[int]:
+        """Return the chunks that cells will need, estimated from some trials of theirs, for cells with a partner."""
+        needed: dict[str, int] = {}
+        for state in self.states:
+            one = state.comparison
+            own = [pilots[cell] for cell in one.cells if cell in pilots]
+            if len(own) == len(one.cells):
+                chunks = self.looks[self._predicted(one, own)]
+                needed |= {cell: max(chunks, needed.get(cell, 0)) for cell in one.cells}
+        return list(needed.values())
+
+    def _predicted(self, one: Comparison, pilots: Sequence[Summary]) -> int:
+        """Return the look at which a comparison is decided if the trials go on as those of the pilots."""
+        counting = self.settings.on_error == "count"
+        found = [trials_of(summary, one.target.number, counting) for summary in pilots]
+        own = [trials for trials in found if trials is not None]
+        if len(own) < len(found) or any(trials.lost for trials in own):
+            return 0
+        some = min(summary.trials for summary in pilots)
+        centre = _centre(one, own, some)
+        for look, chunks in enumerate(self.looks):
+            if self._is_enough(one, own, centre, chunks * self.settings.chunk / some):
+                return look
+        return len(self.looks) - 1
+
+    def _is_enough(self, one: Comparison, own: Sequence[Trials], centre: Centre | None, times: float) -> bool:
+        """Return True if a comparison would be decided with so many times the trials."""
+        more = [trials.times(times) for trials in own]
+        if one.target.events:
+            return bool(more[0].hits and more[0].hits[0] >= one.target.events)
+        _, ends, _ = self._ends(one, more, centre and sequences.times(centre, times))
+        return decision(one.target, *ends) != ""
+
+
+def _centre(one: Comparison, own: Sequence[Trials], chunk: int) -> Centre | None:
+    """Return the mean or the difference, None if its trials are too few or a cell's trials are all equal."""
+    centres = [trials.centre for trials in own if trials.centre is not None]
+    if len(centres) < len(own) or min(centre.trials for centre in centres) < LEAST:
+        return None
+    if not one.target.across:
+        return centres[0]
+    if one.shared and all(trials.batches.size for trials in own):
+        return sequences.paired(own[0].batches, own[1].batches, chunk)
+    return sequences.difference(*centres)
 
 
 def _unknown(own: Sequence[Trials]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaln
 
-from tcdp_sim.statistics.one_sample import SKEWED
+from tcdp_sim.statistics.one_sample import SKEWED, counts_around
 from tcdp_sim.summaries.bins import bin_edges
 from tcdp_sim.summaries.estimates import SAME, mean
 from tcdp_sim.summaries.summary import Distribution, batch_sizes
@@ -87,6 +87,12 @@ def paired(a: np.ndarray, b: np.ndarray, chunk: int) -> Centre | None:
     deviation = sqrt(square / (n - 1))
     skewness = float(np.mean((off / deviation) ** 3))
     return Centre(value, deviation / sqrt(total), _asymmetry(skewness, n), n, total)
+
+
+def times(of: Centre, factor: float) -> Centre:
+    """Return the same estimate from so many times the trials."""
+    root = sqrt(factor)
+    return Centre(of.value, of.error / root, of.asymmetry / root, of.pieces * factor, of.trials * factor)
 
 
 def _asymmetry(skewness: float, n: float) -> float:
@@ -202,6 +208,23 @@ def _rank(n: int, level: float, failure: float) -> int:
         else:
             high = middle
     return high
+
+
+def quantile_p_values(bins, level, exact) -> np.ndarray:
+    """Return `one_sample.quantile_p_values` that hold at any number of trials.
+
+    A p-value is twice the likelihood under the level over the mixture, for the side on which the trials lie, as for
+    `ranks`.
+    """
+    level, exact = np.broadcast_arrays(np.asarray(level, dtype=float), np.asarray(exact, dtype=float))
+    n, up_to, below = counts_around(bins, exact)
+    if not n:
+        return np.full(level.shape, np.nan)
+    far = np.where(up_to < level * n, up_to, np.where(below > level * n, below, -1))
+    hits = np.maximum(far, 0)
+    mixed = betaln(hits + PRIOR, n - hits + PRIOR) - betaln(PRIOR, PRIOR)
+    ratio = hits * np.log(level) + (n - hits) * np.log1p(-level) - mixed
+    return np.where(np.isnan(exact), np.nan, np.where(far < 0, 1.0, np.minimum(2 * np.exp(ratio), 1.0)))
 
 
 def joint(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -218,3 +218,17 @@ def test_intervals_for_any_number_of_trials_are_wider_by_a_known_factor():
     value, mcse, *ends_ = rule.proportion("x", 30, 1000)
     assert (value, mcse) == (0.03, pytest.approx(np.sqrt(0.03 * 0.97 / 1000)))
     assert ends_[0] < fixed.low < fixed.high < ends_[1]
+
+
+def test_p_values_of_quantiles_fit_the_ranks():
+    """The p-value of an order statistic is below 5% just outside of the ranks around the quantile."""
+    n, level = 500, 0.3
+    low, high = (int(ends[0]) for ends in sequences.ranks(n, (level,), 0.05))
+    edges = np.arange(n + 1.0)
+    bins = edges[:-1] + 0.25, edges[:-1] + 0.75, np.ones(n, dtype=int)  # trial i lies in the bin i - 1
+    for rank in range(1, n + 1):
+        p_value = float(sequences.quantile_p_values(bins, level, rank - 0.5))  # within the bin of the trial
+        assert (p_value > 0.05) == (low <= rank <= high), rank
+    assert float(sequences.quantile_p_values(bins, level, level * n)) == 1.0
+    assert np.isnan(sequences.quantile_p_values(bins, level, np.nan))
+    assert np.isnan(sequences.quantile_p_values((edges[:0], edges[:0], np.zeros(0, int)), level, 1.0))
