@@ -119,7 +119,7 @@ def half_width(of: Centre, failure: float, tight: float) -> float:
 def mixture(times: float, failure: float) -> float:
     """Return half the width of Robbins' normal mixture in standard errors of the mean.
 
-    `times` is the number of trials over the number at which the mixture is tightest (equation 15 of [WASKR24]).
+    `times` is the number of trials over the number at which the mixture is tightest [WASKR24].
     """
     size = -2 * log(failure)
     grown = times * (size + log(size + 1))  # n rho^2

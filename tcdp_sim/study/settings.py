@@ -16,6 +16,7 @@ from tcdp_sim.study.targets import targets
 
 MAX_SEED = 2**128
 OF_A_PROCESS = {"part", "figures"}  # keys that no result and no plan depends on, and that a folder does not keep
+NO_PARTS = "is not valid with target: the trials of a cell depend on other cells; valid: a run without part"
 MOST_TRIALS = 10**12
 MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer
@@ -171,8 +172,7 @@ class Settings(_Part):
         if self.target and self.target_mcse:
             raise UserError("target is not valid with target_mcse; give one of them", "target")
         if self.target and self.part:
-            why = "the numbers of trials of different cells depend on each other"
-            raise UserError(f"part = {self.part!r} is not valid with target: {why}", "part")
+            raise UserError(f"part = {self.part!r} {NO_PARTS}", "part")
         if self.on_error == "count":
             _check_counting(self)
         for group in groups.CHOSEN:

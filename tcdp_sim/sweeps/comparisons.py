@@ -13,9 +13,22 @@ from tcdp_sim.sweeps.arguments import Sweep
 ATTRIBUTE = "comparisons"
 
 
-def attribute(compared: Decisions | None) -> dict[str, str]:
-    """Return the attribute with the rows of comparisons.csv as JSON; nothing without a comparison."""
-    found = [{key: _plain(value) for key, value in row.items()} for row in decisions.rows(compared)] if compared else []
+def attribute(sweep: Sweep, compared: Decisions | None) -> dict[str, str]:
+    """Return the attribute with the rows of comparisons.csv as JSON; nothing without a comparison.
+
+    Whole numbers on the axes are as the function was called with them, and not floats as in a table.
+    """
+    axes = sweep.options["axes"]
+    whole = {axis for axis in axes if all(type(point[axis]) is int for point in sweep.points.values())}
+    found = []
+    for row in decisions.rows(compared) if compared else ():
+        of_axis = {"value": row["across"], "other": row["across"]}
+        found.append(
+            {
+                key: int(value) if of_axis.get(key, key) in whole and value is not None else _plain(value)
+                for key, value in row.items()
+            }
+        )
     return {ATTRIBUTE: json.dumps(found)} if found else {}
 
 
@@ -32,4 +45,4 @@ def in_folder(sweep: Sweep) -> dict[str, str]:
     compared = decisions.of(study.plan.laws, study.settings)
     if compared:
         compared.more(open_run(study), stopping.start(study.plan.laws, study.settings))
-    return attribute(compared)
+    return attribute(sweep, compared)

@@ -106,7 +106,7 @@ def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
         warnings.warn(f"{left}, the first: {next(iter(failed.values()))}", stacklevel=4)
     for line in decisions.lines(problems.compared) if problems.compared else ():
         tell(line)
-    about = attributes(sweep) | _first_errors(sweep, problems) | comparisons.attribute(problems.compared)
+    about = attributes(sweep) | _first_errors(sweep, problems) | comparisons.attribute(sweep, problems.compared)
     return _labelled(sweep, data, points, about, tell)
 
 
