@@ -9,7 +9,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.mechanisms.functions import failed_trials
 from tcdp_sim.study import groups, own_noises, plain_yaml, study_file
 from tcdp_sim.study.compose import OWN_TABLE, composed
-from tcdp_sim.study.settings import OF_A_PROCESS
+from tcdp_sim.study.settings import MAX_TRIALS, OF_A_PROCESS
 
 NOT_ITS_OWN = ("cluster", "results_dir")  # keys of the place where it ran
 SWEEP = "sweep."  # its keys need no + in front, because the mechanism declares them
@@ -73,6 +73,9 @@ def _words_of_sweep(config: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"also.{key}={_written(value)}" for key, value in config["also"].items())
     keys = ("trials", "chunk", "seed", "target_mcse", "target", "share", "name")
     yield from (f"{key}={_written(config[key])}" for key in keys if config[key] not in (None, [], ()))
+    targets = config["target"] or config["target_mcse"]
+    if targets and config["max_trials"] != max(MAX_TRIALS, config["trials"]):
+        yield f"max_trials={config['max_trials']}"
     if failed_trials.counts(function):
         yield "on_error=count"
 

@@ -18,6 +18,7 @@ MAX_SEED = 2**128
 OF_A_PROCESS = {"part", "figures"}  # keys that no result and no plan depends on, and that a folder does not keep
 NO_PARTS = "is not valid with target: the trials of a cell depend on other cells; valid: a run without part"
 MOST_TRIALS = 10**12
+MAX_TRIALS = 10_000_000  # trials of a cell under a target, as in config.yaml
 MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer
 LONGEST_DATA_NAME = 150  # figures are named after data sets

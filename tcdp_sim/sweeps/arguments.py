@@ -20,6 +20,7 @@ from tcdp_sim.study import groups, sweeps, targets
 from tcdp_sim.study.points import Point, plain
 from tcdp_sim.study.settings import (
     MAX_SEED,
+    MAX_TRIALS,
     MOST_TRIALS,
     MOST_TRIALS_A_CHUNK,
     Settings,
@@ -30,7 +31,6 @@ from tcdp_sim.study.settings import (
 from tcdp_sim.sweeps import blocks, reference_arguments, stale_chunks
 
 CHUNK = 10_000  # trials that share a stream by default; fewer trials are one chunk
-MAX_TRIALS = 10_000_000  # trials of a cell under a target, as in config.yaml
 
 
 @dataclass(frozen=True, eq=False)
