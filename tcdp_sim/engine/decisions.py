@@ -132,10 +132,11 @@ class Decisions:
 
     def more(self, store: Store, wanted: Wanted) -> Wanted:
         """Return the chunks that cells need, as far as the stored chunks show it."""
+        open_ = [state for state in self.states if not state.decided]
         for look in range(len(self.looks)):
             known: dict[str, Mapping[str, Trials | None] | None] = {}
-            for state in self.states:
-                if not state.decided and state.look == look:
+            for state in open_:
+                if state.look == look and not state.decided:
                     self._look(state, store, known)
         return wanted.with_chunks(self._chunks(len(wanted)))
 
@@ -152,6 +153,8 @@ class Decisions:
         every = []
         for cell in state.comparison.cells:
             if cell not in known:
+                if len(known) == KEPT:  # the pairs of a point are listed together
+                    known.clear()
                 known[cell] = self._trials(store, cell, self.looks[state.look])
             every.append(known[cell])
         if None in every:

@@ -124,7 +124,9 @@ def _pairs(cells: Sequence[Cell], target: Target) -> Iterator[Comparison]:
         for place in using[axes]:
             partners = at_point.get(tuple(own[place][one] for one in common), ())
             found += [(min(pair), max(pair)) for pair in ((place, one) for one in partners)]
-    for i, j in sorted(set(found)):
+    order: dict[tuple[Any, ...], int] = {}  # of the points, so that the pairs of a point are listed together
+    points = [order.setdefault(tuple(value for name, value in one.items() if name != axis), len(order)) for one in own]
+    for i, j in sorted(set(found), key=lambda pair: (max(points[pair[0]], points[pair[1]]), pair)):
         values = own[i][axis], own[j][axis]
         if values[0] != values[1]:
             where = {name: value for name, value in (own[j] | own[i]).items() if name != axis}
