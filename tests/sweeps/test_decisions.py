@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 import tcdp_sim
-from tcdp_sim import UserError
+from tcdp_sim import UserError, results
+from tcdp_sim.statistics.compare_runs import compare
 
 KEYS = {"trials": 200, "chunk": 100, "max_trials": 4000}
 LOOKS = [200, 300, 400, 500, 700, 900, 1200, 1500, 1900, 2400, 3000, 3800, 4000]  # every 1.25 times, in whole chunks
@@ -256,3 +257,21 @@ def test_keys_that_exclude_each_other(keys, said):
 def test_an_axis_with_one_value_has_no_pairs():
     with pytest.raises(UserError, match=r"target\.error: no two cells differ in method alone; give it several values"):
         tcdp_sim.sweep(scaled, {"method": "a", "n": [1, 2]}, target={"error": {"across": "method"}}, **KEYS)
+
+
+def test_runs_with_decisions_are_compared_by_their_intervals(tmp_path):
+    """Means in units of intervals that hold at any number of trials, no quantiles; the false-alarm rate is 1%."""
+    for seed in (1, 2):
+        target = {"error": {"across": "method"}}
+        tcdp_sim.sweep(scaled, AXES, target=target, seed=seed, name=f"seed{seed}", results_dir=tmp_path, **KEYS)
+    runs = [results.open_cells(tmp_path / f"seed{seed}").load() for seed in (1, 2)]
+    found = compare(*runs)
+    assert found.compared == 6
+    assert len(found.alarms) == 0
+    assert found.alarms.attrs["comparisons"] == 6
+    for run in runs:
+        del run.attrs["target"]
+    assert compare(*runs).alarms.attrs["comparisons"] > 6
+    runs[0].attrs["target"] = "{}"
+    runs[0]["error_mean"] = runs[0]["error_mean"] + 1
+    assert len(compare(*runs).alarms) == 6
