@@ -119,7 +119,8 @@ def measured(rule: Rule, law: Law, sweeps_made: int = SWEEPS, first: int = 0) ->
     covered = (table["x_lower"] <= table["x_exact"]) & (table["x_exact"] <= table["x_upper"])
     alarms = [len(contradictions.find(table.iloc[[i]])) > 0 for i in range(len(table))]
     wrong = [_is_wrong(state, rule) for state in states]
-    return Measured(table["trials"].mean(), covered.mean(), np.mean(wrong) if wrong else np.nan, np.mean(alarms))
+    shares = [float(np.mean(each)) if each else np.nan for each in (covered.tolist(), wrong, alarms)]
+    return Measured(float(table["trials"].mean()), *shares)
 
 
 def _is_wrong(decided: str, rule: Rule) -> bool:
@@ -178,7 +179,7 @@ def power(seed: int = 0) -> str:
 
     estimators = ["mean", "median", "trimmed mean", "midhinge", "midrange"]
     axes = {"estimator": estimators, "law": list(draws), "n": [11, 31, 101]}
-    keys = {"trials": 1000, "chunk": 1000, "max_trials": 100_000, "share": "estimator", "seed": seed}
+    keys: dict[str, Any] = {"trials": 1000, "chunk": 1000, "max_trials": 100_000, "share": "estimator", "seed": seed}
     found = tcdp_sim.sweep(squared, axes, target={"error": {"across": "estimator"}}, **keys)
     decided = [row["decided"] != "undecided" for row in json.loads(found.attrs["comparisons"])]
     used = float(found["trials"].mean()) / keys["max_trials"]

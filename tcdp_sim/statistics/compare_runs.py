@@ -95,7 +95,7 @@ def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
         means = _pair(here, there, columns.mean(name), rows)
         deviations = _pair(here, there, name + columns.DEVIATION, rows)
         if decided:
-            deviations = tuple(_deviations(here, there, columns.mean(name), rows, finite))
+            deviations = _deviations(here, there, columns.mean(name), rows, finite)
         use = np.isfinite(deviations).all(axis=0) & (np.min(finite, axis=0) > 1)
         tested: tuple[Any, Any] = same_mean(*((m[use], s[use], n[use]) for m, s, n in zip(means, deviations, finite)))
         yield _kept(rows[use], columns.mean(name), means[0][use], means[1][use], *tested)
@@ -109,21 +109,21 @@ def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
         of = [n - k for n, k in zip(trials, _failed(here, there, name, rows))]
         use = np.isfinite(values).all(axis=0) & _same_threshold(here, there, name, rows)
         if decided:
-            spread = _deviations(here, there, name, rows, of)
+            spread: tuple[Any, Any] = _deviations(here, there, name, rows, of)
             tested = same_mean(*((v[use], s[use], n[use]) for v, s, n in zip(values, spread, of)))
-            yield _kept(rows[use], name, *(v[use] for v in values), *tested)
-            continue
-        yield _kept(rows[use], name, *(v[use] for v in values), *_shares(hits, of, use))
+        else:
+            tested = _shares(hits, of, use)
+        yield _kept(rows[use], name, values[0][use], values[1][use], *tested)
 
 
-def _deviations(here, there, name, rows, trials) -> Iterator[np.ndarray]:
-    """Yield for both runs the standard deviations of trials that follow from the intervals.
+def _deviations(here, there, name, rows, trials) -> tuple[np.ndarray, np.ndarray]:
+    """Return for both runs the standard deviations of trials that follow from the intervals.
 
     The intervals of a run with a target hold at any number of trials, and so do the units that they give.
     """
     lower, upper = (_pair(here, there, name + end, rows) for end in (columns.LOWER, columns.UPPER))
-    for low, high, n in zip(lower, upper, trials):
-        yield 0.5 * (high - low) / NORMAL * np.sqrt(n)
+    first, second = (0.5 * (high - low) / NORMAL * np.sqrt(n) for low, high, n in zip(lower, upper, trials))
+    return first, second
 
 
 def _failed(here, there, name, rows):
