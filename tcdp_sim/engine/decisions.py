@@ -312,7 +312,7 @@ def rows(decisions: Decisions) -> Iterator[dict[str, Any]]:
         one = state.comparison
         if one.target.events:
             continue
-        value, other = one.values if one.target.across else ("", "")
+        value, other = one.values if one.target.across else (None, None)
         yield {
             "number": one.target.number,
             **{axis: one.where.get(axis) for axis in axes},
