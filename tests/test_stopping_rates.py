@@ -9,7 +9,7 @@ from scipy import stats
 from benchmarks import stopping
 from benchmarks.stopping import CELLS, LAWS, PAGE, RULES, SWEEPS, measured, replaced
 
-FEW = 2  # sweeps that are made again
+FEW = 1  # sweep that is made again
 ROWS = [(rule, name) for rule in RULES for name in LAWS if LAWS[name].event or not rule.words.startswith("`events")]
 
 
