@@ -34,7 +34,8 @@ UNDECIDED, LARGER, SMALLER, WITHIN = "undecided", "larger", "smaller", "within"
 MISSING = "chunks are missing"
 EQUAL, FEW, SAME = "all trials of a cell are equal", f"fewer than {LEAST} trials", "all differences are equal"
 ENDED = "max_trials"
-KEPT = 256  # cells whose summaries are kept from look to look
+KEPT = 256  # cells whose means are kept during a look
+MOST_BYTES = 1 << 28  # of summaries that are kept from look to look
 NAMED = 3  # undecided comparisons that a line names
 Interval = tuple[float, float]
 
@@ -129,6 +130,7 @@ class Decisions:
         self.states = [State(one) for one in comparisons(self.cells, every)]
         self._names = tuple(one.number for one in every)
         self._kept: dict[str, Summary] = {}
+        self._bytes = 0
 
     def more(self, store: Store, wanted: Wanted) -> Wanted:
         """Return the chunks that cells need, as far as the stored chunks show it."""
@@ -175,13 +177,17 @@ class Decisions:
         return {name: trials_of(summary, name, self.settings.on_error == "count") for name in self._names}
 
     def _summary(self, store: Store, cell: str, chunks: int) -> Summary:
-        """Return the summary of the first chunks of a cell. The last ones of a few cells are kept, to read less."""
+        """Return the summary of the first chunks of a cell. The last ones are kept as far as MOST_BYTES allow."""
         before = self._kept.get(cell)
+        if before and len(before.chunks) == chunks:
+            return before
         start = len(before.chunks) if before and len(before.chunks) < chunks else 0
         found = store.summary(cell, range(start, chunks))
         found = merged([before, found]) if before and start else found
-        if before or len(self._kept) < KEPT:
+        more = _size(found) - (_size(before) if before else 0)
+        if self._bytes + more <= MOST_BYTES:
             self._kept[cell] = found
+            self._bytes += more
         return found
 
     def _judge(self, state: State, every: Sequence[Trials | None]) -> None:
@@ -260,6 +266,12 @@ def _centre(one: Comparison, own: Sequence[Trials], chunk: int) -> Centre | None
     if one.shared and all(trials.batches.size for trials in own):
         return sequences.paired(own[0].batches, own[1].batches, chunk)
     return sequences.difference(*centres)
+
+
+def _size(summary: Summary) -> int:
+    """Return the approximate bytes of a summary."""
+    arrays = [each for d in summary.observables.values() for each in (d.keys, d.counts, d.atoms, d.moments)]
+    return sum(each.nbytes for each in [*arrays, *summary.batches.values()])
 
 
 def _unknown(own: Sequence[Trials]) -> str:
