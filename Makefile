@@ -11,7 +11,7 @@ WORKERS := -n auto --dist worksteal
 
 unexport PYTHONDONTWRITEBYTECODE # or each process that a test starts compiles the code anew
 
-.PHONY: run test test-times test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers bench-training papers doc-numbers docs audit-gallery museum null-audits torture blackout clean
+.PHONY: run test test-times test-rest test-processors test-all lint coverage mutants wheels release bench bench-history bench-peers bench-training bench-stopping papers doc-numbers docs audit-gallery museum null-audits torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -62,6 +62,9 @@ bench-peers: $(STAMP) # what people use now, on the same questions, in environme
 
 bench-training: $(STAMP) # what libraries print for the same training runs, as a page
 	$(BIN)/python -m benchmarks.training $(ARGS)
+
+bench-stopping: $(STAMP) # coverage of the rules that stop cells, written into docs/explained/monte_carlo.md (20 minutes)
+	$(BIN)/python -m benchmarks.stopping $(ARGS)
 
 papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	rm -rf results/papers/runs

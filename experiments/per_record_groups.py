@@ -50,7 +50,8 @@ def rows(cell: Cell) -> list[Row]:
     row |= {"smallest": sums.min(), "middle": np.median(sums), "largest": sums.max()}
     for name in SHARES:
         row |= cell.numbers(columns.mean(name), name, endings=("", columns.MCSE, columns.EXACT))
-        row |= _interval(name, row)
+        (upper,) = cell.numbers(columns.mean(name), name, endings=(columns.UPPER,)).values()
+        row |= _interval(name, row, upper)
     for short, name in (("within", SHARES[0]), ("median_relative_error", "median_relative_error")):
         most = 1.0 if short == "within" else np.inf  # quantiles come from bins, whose ends may lie beyond
         for end, level in BAND.items():
@@ -61,9 +62,12 @@ def rows(cell: Cell) -> list[Row]:
     return [row | {f"{name}_skewness": cell.skewness(name) for name in SHARES}]
 
 
-def _interval(name: str, row: Row) -> Row:
-    """Return the ends of the 95% interval of a share, widened for groups that may fail but never did in the run."""
-    half = NORMAL * row[name + columns.MCSE] + UNSEEN / (row["groups"] * row["trials"])
+def _interval(name: str, row: Row, upper: float) -> Row:
+    """Return the ends of the 95% interval of a share, widened for groups that may fail but never did in the run.
+
+    `upper` is the end of the published interval, which is farther away in a run with a target.
+    """
+    half = np.fmax(NORMAL * row[name + columns.MCSE], upper - row[name]) + UNSEEN / (row["groups"] * row["trials"])
     ends = {columns.LOWER: row[name] - half, columns.UPPER: row[name] + half}
     return {name + end: float(np.clip(value, 0, 1)) for end, value in ends.items()}
 

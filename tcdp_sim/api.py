@@ -623,6 +623,7 @@ def sweep(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     quantiles: Any = None,
     target_mcse: Mapping[str, Any] | None = None,
+    target: Mapping[str, Any] | None = None,
     share: Any = None,
     seed: int = 0,
     cluster: str | Mapping[str, Any] = "serial",
@@ -678,6 +679,12 @@ def sweep(
     target_mcse : mapping, optional
         The Monte Carlo standard errors to reach, such as {"error": {"relative": 1e-3}}. A pilot chooses the number of
         trials, and is in no estimate.
+    target : mapping, optional
+        What is to be decided about numbers, after which their cells stop: {"error": {"across": "method"}} which of two
+        values of an axis has the larger mean, at each point of the other axes; with "within": 0.01 also that they
+        differ by less than this; {"risk": {"threshold": 0.5}} on which side of it each mean lies. "failure": 0.05 is
+        the probability that any decision about the number is wrong. {"failed": {"events": 100}} stops a cell once the
+        event has happened so often. The decisions hold asymptotically. `trials` is the least number of trials.
     share : str or list of str, optional
         The axes along which cells use the same random numbers, so that differences become precise.
     seed : int
@@ -689,7 +696,8 @@ def sweep(
     results_dir : str or Path
         The folder that holds the folders of runs.
     max_trials : float, optional
-        The most trials of a cell under `target_mcse`. The default is 10,000,000, or `trials` if that is more.
+        The most trials of a cell under `target` or `target_mcse`. The default is 10,000,000, or `trials` if that is
+        more.
     numerics : str
         "strict" refuses workers whose elementary functions differ from those of this process in the last bits, and
         "warn" tells of them.
@@ -721,7 +729,8 @@ def sweep(
         failed trials come first: their number `errors`, and `error_rate` with `error_rate_mcse`, `error_rate_lower` and
         `error_rate_upper`; and for functions of one trial `warnings` and `warning_rate`, of trials that warn. The
         attributes `errors` and `warnings` have the first trial of each kind as JSON; a folder has them by cell in
-        `errors.csv`.
+        `errors.csv`. With `target` the attribute `comparisons` has the decisions as JSON, in a folder
+        `comparisons.csv`, and intervals hold at any number of trials.
 
     Raises
     ------
@@ -749,9 +758,9 @@ def sweep(
     user_files.check_not_importing("a sweep")
     checked = checked_sweep(
         function, axes, cells=cells, zip=zip, where=where, also=also, trials=trials, chunk=chunk, exact=exact,
-        bound=bound, units=units, ranges=ranges, quantiles=quantiles, target_mcse=target_mcse, share=share, seed=seed,
-        cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials, numerics=numerics,
-        code=code, on_error=on_error, redraw=redraw, trial_seconds=trial_seconds,
+        bound=bound, units=units, ranges=ranges, quantiles=quantiles, target_mcse=target_mcse, target=target,
+        share=share, seed=seed, cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials,
+        numerics=numerics, code=code, on_error=on_error, redraw=redraw, trial_seconds=trial_seconds,
     )  # fmt: skip
     found, contradicted, line = sweeps.run(checked, _tell)
     if contradicted:

@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "study": ("noise", "privacy", "summaries", "data", "mechanisms"),
     "store": ("summaries", "mechanisms", "study"),
     "statistics": ("summaries", "store"),
-    "engine": ("summaries", "report", "mechanisms", "study", "store"),
+    "engine": ("summaries", "report", "statistics", "mechanisms", "study", "store"),
     "audits": ("noise", "privacy", "data", "report", "samplers", "accounting", "store", "engine"),
     "results": ("summaries", "report", "statistics", "mechanisms", "study", "store"),
     "sweeps": ("summaries", "statistics", "mechanisms", "study", "store", "engine", "results"),

@@ -36,9 +36,9 @@ def main(settings: Settings, console: Console) -> None:
 
 
 def _estimate(coming: Forecast, pilot: Pilot, settings: Settings, console: Console) -> None:
-    if settings.target_mcse:
+    if key := "target_mcse" if settings.target_mcse else "target" if settings.target else "":
         trials = f"{pilot.chunks * settings.chunk:,.3g} trials a cell on average, {coming.chunks} chunks"
-        say(console, f"target_mcse: about {trials}; at most {settings.max_trials:,} trials a cell")
+        say(console, f"{key}: about {trials}; at most {settings.max_trials:,} trials a cell")
     sharing = f" that share {coming.at_once} cores" if coming.at_once < coming.workers else ""
     work = f"in about {coming.tasks} tasks, {_size(coming.bytes)} of journal"
     queued = ", once they are there" if settings.cluster["name"] in QUEUED else ""

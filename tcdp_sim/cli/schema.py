@@ -44,6 +44,32 @@ TARGET = {
     "maxProperties": 1,
     "additionalProperties": False,
 }
+FAILURE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+DECISIONS = {
+    "description": "what is decided about a number",
+    "type": "object",
+    "oneOf": [
+        {
+            "properties": {
+                "across": TEXT,
+                "within": {"type": ["number", "null"], "exclusiveMinimum": 0},
+                "failure": FAILURE,
+            },
+            "required": ["across"],
+            "additionalProperties": False,
+        },
+        {
+            "properties": {"threshold": NUMBER, "failure": FAILURE},
+            "required": ["threshold"],
+            "additionalProperties": False,
+        },
+        {
+            "properties": {"events": {"type": "integer", "minimum": 1}},
+            "required": ["events"],
+            "additionalProperties": False,
+        },
+    ],
+}
 FIGURES = {
     "width": {"type": ["number", "null"], "minimum": NARROWEST, "maximum": WIDEST, "description": "inches"},
     "title": {"type": "boolean"},
@@ -84,6 +110,7 @@ def _properties() -> Schema:
     found["name"] = {"type": ["string", "integer"]}
     found["trials"] = {"anyOf": [found["trials"], {"type": "string", "pattern": r"^\+\d"}]}
     found["target_mcse"] = {"type": ["object", "null"], "additionalProperties": TARGET}
+    found["target"] = {"type": ["object", "null"], "additionalProperties": DECISIONS}
     found["share"] = {"anyOf": [found["share"], TEXT, {"type": "null"}]}
     for key, comment in comments.items():
         found[key] |= {"description": comment or f"{key} of the run"}
@@ -231,6 +258,7 @@ def _with_mechanism(mechanism: type[Mechanism]) -> Schema:
                 "sweep": {"$ref": f"#/$defs/sweep_{name}"},
                 "also": {"additionalProperties": block},
                 "target_mcse": {"propertyNames": targets},
+                "target": {"propertyNames": targets},
             }
         },
     }

@@ -25,7 +25,9 @@ or f(rng, **axes), which returns one trial. Keys:
   units.NAME=UNIT       the unit of a number
   ranges.NAME=[A,B]     the least and the largest value of a trial, which judge means of equal trials
   trials, chunk, seed, quantiles, target_mcse, share, cluster, name, results_dir     as in `tcdp_sim.sweep`
-  max_trials            the most trials of a cell under target_mcse
+  target.NAME={...}     cells stop when it is decided which value of an axis has the larger mean: {across: AXIS}, or on
+                        which side of a number the mean lies: {threshold: 0.5}, or after 100 events: {events: 100}
+  max_trials            the most trials of a cell under target or target_mcse
   on_error=continue     an error of the function leaves its cell without numbers, and the others go on
   on_error=count        an error in a trial makes it missing; the table has the rate of errors, errors.csv the first
   redraw=true, redraw=N a failed trial is drawn again, 50 or N times at most

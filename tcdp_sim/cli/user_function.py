@@ -20,8 +20,8 @@ from tcdp_sim.sweeps.arguments import Sweep, calling_axes, checked, identified
 
 PARTS = ("zip", "where", "cells")  # keys of `sweep` that are no axes
 KEYS = (
-    *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "ranges", "quantiles", "target_mcse", "share"),
-    *("seed", "cluster", "name", "results_dir", "max_trials", "numerics", "code", "part"),
+    *("sweep", "also", "trials", "chunk", "exact", "bound", "units", "ranges", "quantiles", "target_mcse", "target"),
+    *("share", "seed", "cluster", "name", "results_dir", "max_trials", "numerics", "code", "part"),
     *("on_error", "redraw", "trial_seconds"),
 )
 

@@ -15,8 +15,9 @@ from tcdp_sim.cli.say import say
 from tcdp_sim.cli.user_function import code_of
 from tcdp_sim.core import own_noises
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.engine import stopping
+from tcdp_sim.engine import decisions, stopping
 from tcdp_sim.engine.evaluate import row
+from tcdp_sim.engine.pending import Wanted
 from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.results.open import readable
 from tcdp_sim.store import certificate, columns, table
@@ -149,7 +150,8 @@ def _as_published(study, run, chosen, console) -> bool:
             rows = [row for row, (cell, trials) in enumerate(there) if trials and cell in cells]
             names = [name for name in flat.variables if flat[name].dims in CHECKED]
             flat = flat[names].isel(cell=rows).load()
-            different = [line for i in range(len(rows)) if (line := _altered(study, run, cells, flat.isel(cell=i)))]
+            of_row = partial(_altered, study, run, cells, _decided(study, run))
+            different = [line for i in range(len(rows)) if (line := of_row(flat.isel(cell=i)))]
     except UserError as problem:
         say(console, f"NOT as stored: {problem}")
         return False
@@ -160,19 +162,26 @@ def _as_published(study, run, chosen, console) -> bool:
     return not different
 
 
-def _altered(study, run, cells, row) -> str:
+def _decided(study, run) -> Wanted | None:
+    """Return the chunks of all cells of a run whose comparisons decide on them, None for other runs."""
+    return stopping.as_needed(run, study.plan.laws, study.settings) if study.settings.target else None
+
+
+def _altered(study, run, cells, decided, row) -> str:
     """Return the published quantities of a cell that do not follow from its chunks, or "".
 
     Differences as small as those between CPUs are ignored.
     """
     cell, s, count = cells[str(row["id"].values)], study.settings, int(row["trials"]) // study.settings.chunk
     chunks = stopping.estimate(run, cell.id, s) if s.target_mcse else range(count)
+    chunks = decided.estimates([cell.id])[0] if decided else chunks
     if len(chunks) != count or not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
     known = known_exactly(study.settings.experiment.name)
     pilots = s.chunk if s.target_mcse else 0
+    rule = decisions.rule(s)
     summaries = [run.summary(cell.id, chunks)]
-    again = next(table.blocks([cell], summaries, study.plan.counts, {}, {}, known, None, study.mechanism, pilots))
+    again = next(table.blocks([cell], summaries, study.plan.counts, {}, {}, known, None, study.mechanism, pilots, rule))
     published = [str(n) for n in row.data_vars if n not in again and row[n].dtype.kind == "f"]  # of other cells
     if not known.width:  # those of a sweep are code, which is not here
         published = [n for n in published if not n.endswith((columns.EXACT, columns.BOUND))]

@@ -5,7 +5,7 @@ import numpy as np
 from tcdp_sim.core import log
 from tcdp_sim.core.errors import Failure
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine import exact, missing_chunks, state, stopping
+from tcdp_sim.engine import decisions, exact, missing_chunks, state, stopping
 from tcdp_sim.engine.parts import alone
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.run import cannot_write, look_over, publish, report
@@ -39,7 +39,9 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
     look_over(study, run, tell)
     if line := calibrations.keep(study.folder, study.calibrated):
         tell(line)
-    wanted = stopping.as_needed(run, study.plan.laws, study.settings)
+    cells, s = study.plan.laws, study.settings
+    compared = decisions.of(cells, s)
+    wanted = compared.more(run, stopping.start(cells, s)) if compared else stopping.as_needed(run, cells, s)
     todo = Pending(study.plan.laws, wanted, run.has)
     report(study, run, wanted, tell, study.folder / "problems.csv")
     complete, there = len(wanted) - todo.cells, wanted.total - len(todo)
@@ -52,6 +54,7 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
     kept, unknown = _exact(study, exact_values, bool(todo), tell)
     for line in missing_chunks.of_exact(study.planned, run.heads, exact_values.unknown, todo):
         tell(line)
+    decisions.report(compared, study.folder, tell)
     publish(study, run, wanted, exact_values, kept, kept_plan.keep(study), unknown)
     run.need_place()
     if not todo:

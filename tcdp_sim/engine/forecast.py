@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tcdp_sim.engine import clusters, schedule, stopping
+from tcdp_sim.engine import clusters, decisions, schedule, stopping
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.pilot import ExactPilot, Pilot, exact_pilot, pilot
 from tcdp_sim.store.exact_records import ExactRecords
@@ -106,15 +106,16 @@ def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO
     `tell` takes a line for the user. `values` are the experiment's exact values, which a run computes too.
     """
     s, lacking = study.settings, missing(study)
-    simulated, known = lacking or s.target_mcse, _lacking_values(study, values)
+    simulated, known = lacking or s.target_mcse or s.target, _lacking_values(study, values)
     if not (simulated or known):
         return Forecast(0, 0, 0, 0, 0.0, 0, 0.0, None)
     workers, at_once = clusters.forecast(s.cluster, tell)
     exact = _exact(study, values, known, at_once) if known else None
     if not simulated:
         return Forecast(0, 0, workers, at_once, 0.0, 0, 0.0, None, *_driver(study, 0), exact)
-    result = pilot(study.plan.laws, study.plan.counts, s)
-    more = round(len(study.plan.laws) * (result.chunks - stopping.first_pilot(s.chunks))) if s.target_mcse else 0
+    result = pilot(study.plan.laws, study.plan.counts, s, decisions.of(study.plan.laws, s))
+    begun = stopping.first_pilot(s.chunks) if s.target_mcse else s.chunks
+    more = round(len(study.plan.laws) * (result.chunks - begun)) if s.target_mcse or s.target else 0
     chunks = lacking + more
     seconds = chunks * result.seconds
     tasks = min(chunks, max(1, round(seconds / schedule.task_seconds(workers))))

@@ -8,12 +8,14 @@ from statistics import stdev
 from typing import Any
 
 from tcdp_sim.engine import stopping
+from tcdp_sim.engine.decisions import Decisions
 from tcdp_sim.engine.evaluate import row
 from tcdp_sim.engine.simulate import Batch, Done, Task, run
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes
+from tcdp_sim.summaries.summary import Summary
 
 SECONDS = 1.0
 TRIALS = 10_000
@@ -56,22 +58,30 @@ class ExactPilot:
     spread: float
 
 
-def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) -> Pilot:
-    """Simulate some trials of as many cells as SECONDS allow, but at least one, spread over the sweep."""
+def pilot(
+    cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings, compared: Decisions | None = None
+) -> Pilot:
+    """Simulate some trials of as many cells as SECONDS allow, but at least one, spread over the sweep.
+
+    `compared` holds the comparisons of a run with a target.
+    """
     least = most = min(settings.chunk, TRIALS)
     deadline = time.perf_counter() + SECONDS
     chunks, sizes, errors, seconds = [], [], 0, []
-    for index in _spread(len(cells)):
+    pilots: dict[str, Summary] = {}
+    for index in _in_pairs(cells, compared) if compared else _spread(len(cells)):
         trials, done = _simulated(cells[index], counts, settings.seed, most)
         least = min(least, trials)
         seconds.append(done.seconds * settings.chunk / trials)
         if done.records[0].summary is None:
             errors += 1
         else:
-            chunks.append(stopping.predicted(from_bytes(done.records[0].summary), settings))
+            pilots[cells[index].id] = summary = from_bytes(done.records[0].summary)
+            chunks.append(stopping.predicted(summary, settings))
             sizes.append(len(done.records[0].summary))
         if time.perf_counter() > deadline:
             break
+    chunks = (compared.predicted(pilots) or chunks) if compared else chunks
     averages = _average(chunks), _average(seconds), _average(sizes)
     spreads = _spread_of(seconds, len(cells)), _spread_of(sizes, len(cells))
     return Pilot(len(seconds), *averages, errors, *spreads, settings.chunk / least)
@@ -88,6 +98,14 @@ def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> t
         if trials == most or done.seconds > ENOUGH:
             return trials, done
         trials = min(MORE * trials, most)
+
+
+def _in_pairs(cells: Sequence[Cell], compared: Decisions) -> list[int]:
+    """Return the places of all cells in an order in which cells that are compared come together."""
+    states = compared.states
+    places = {cell.id: place for place, cell in enumerate(cells)}
+    paired = [places[cell] for index in _spread(len(states)) for cell in states[index].comparison.cells]
+    return list(dict.fromkeys([*paired, *range(len(cells))]))
 
 
 def exact_pilot(cells: Sequence[Cell], counts: Mapping[str, Any], values: ExactValues) -> ExactPilot:

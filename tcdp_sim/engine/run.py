@@ -12,8 +12,9 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.own_noises import NeedsCode
-from tcdp_sim.engine import clusters, exact, interrupts, schedule, shown, simulate, state, stopping
+from tcdp_sim.engine import clusters, decisions, exact, interrupts, schedule, shown, simulate, state, stopping
 from tcdp_sim.engine.carried_noises import carrying
+from tcdp_sim.engine.decisions import Decisions
 from tcdp_sim.engine.numerics_mismatch import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
@@ -32,6 +33,7 @@ from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import problems
+from tcdp_sim.summaries.fixed_trials import FIXED
 from tcdp_sim.summaries.many_summaries import Summaries
 
 if TYPE_CHECKING:
@@ -93,7 +95,8 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
     failed: set[str] = set()
     with Workers(s, tell) as workers:
         try:
-            wanted = simulate_all(study, run, todo, wanted, failed, workers, tell)
+            compared = decisions.of(cells, s)
+            wanted = simulate_all(study, run, todo, wanted, failed, workers, tell, compared)
         finally:
             report(study, run, wanted, tell, study.folder / "problems.csv")
         if len(failed) == len(cells):
@@ -101,6 +104,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues, seen
         run.need_place()
         kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
     run.need_place()
+    decisions.report(compared, study.folder, tell)
     publish(study, run, wanted, exact_values, kept, of, seen=seen)
     run.need_place()
     state.keep_end(study, run, kept)
@@ -180,15 +184,26 @@ def _shown(blocks: "Iterator[xr.Dataset]", line: ProgressLine) -> "Iterator[xr.D
 
 
 def simulate_all(
-    study: Study, run: Run, todo: Pending, wanted: Wanted, failed: set[str], workers: Workers, tell: Tell
+    study: Study,
+    run: Run,
+    todo: Pending,
+    wanted: Wanted,
+    failed: set[str],
+    workers: Workers,
+    tell: Tell,
+    compared: Decisions | None = None,
 ) -> Wanted:
-    """Simulate pilots and estimates into the run's folder, and return the chunks that the cells have in the end."""
+    """Simulate pilots and estimates into the run's folder, and return the chunks that the cells have in the end.
+
+    `compared` holds the comparisons of a run with a target.
+    """
 
     def simulate_pending(pending: Pending, planned: Wanted) -> None:
         _need_code(study)
         _simulate(study, run, pending, planned, failed, workers, tell)
 
-    return until_precise(study.plan.laws, study.settings, run, todo, wanted, simulate_pending, failed, tell)
+    cells, settings = study.plan.laws, study.settings
+    return until_precise(cells, settings, run, todo, wanted, simulate_pending, failed, tell, compared)
 
 
 def _simulate(
@@ -277,7 +292,8 @@ def _table(
     """Return the rows of all cells, a block at a time."""
     from tcdp_sim.store import table
 
-    names = table.names_together(study.mechanism, study.settings.losses)
+    rule = decisions.rule(study.settings)
+    names = table.names_together(study.mechanism, study.settings.losses) if rule is FIXED else None
 
     def summaries(cells: Sequence[str]) -> Summaries:
         return run.summaries(cells, wanted.estimates(cells), names)
@@ -288,7 +304,9 @@ def _table(
 
     cells, counts = study.plan.cells, study.plan.counts
     pilots = study.settings.chunk if study.settings.target_mcse else 0
-    return table.blocks(cells, summaries, counts, attributes, counted, exact_values, known, study.mechanism, pilots)
+    return table.blocks(
+        cells, summaries, counts, attributes, counted, exact_values, known, study.mechanism, pilots, rule
+    )
 
 
 def _noises(study: Study) -> dict[str, dict[str, str]]:

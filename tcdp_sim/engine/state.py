@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.core.texts import shortened
-from tcdp_sim.engine import numerics_mismatch, stopping
+from tcdp_sim.engine import decisions, numerics_mismatch, stopping
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.store import columns, finished, kept_status, provenance
 from tcdp_sim.store.run_folder import Run
@@ -40,12 +40,12 @@ def keep(planned: Planned, run: Run, wanted: Wanted, plan: str | None, worst: Wo
 def keep_end(study: "Study", run: Run, exact: "ExactRecords | None") -> None:
     """Store the lines to print if the same command finds nothing to do. Call it once everything is published.
 
-    Nothing is kept of a run that has warnings to repeat, that looks at its records again (`target_mcse`), or that reads
-    a user's data, which may change. Raises OSError.
+    Nothing is kept of a run that has warnings to repeat, that looks at its records again (`target`, `target_mcse`), or
+    that reads a user's data, which may change. Raises OSError.
     """
     s = study.settings
     warned = run.damaged or run.warned or run.problems or provenance.fingerprints(run.heads) - {fingerprint()}
-    if not (study.data or warned or s.target_mcse or (exact and exact.lent)):
+    if not (study.data or warned or s.target_mcse or s.target or (exact and exact.lent)):
         finished.write(s, [*study.notes, heading(s, study.plan.laws, "nothing to simulate")])
 
 
@@ -76,6 +76,9 @@ def lines(planned: Planned, run: Run, wanted: Wanted | None = None, worst: Worst
         beside = f"and {wanted.pilots.sum() * s.chunk:,} in pilots"
         grown = f"{(estimates > s.chunks).sum()} cells need more than {s.chunks * s.chunk:,} trials"
         said.append(f"target_mcse: {grown}, {most}, {beside}")
+    if compared := decisions.of(cells, s):
+        compared.more(run, wanted)
+        said += decisions.lines(compared)
     if missing and any(provenance.PART in head for head in run.heads):
         from tcdp_sim.engine import missing_chunks  # slow to import
 

@@ -5,14 +5,17 @@ their own number would be biased: they are fewest where they happen to miss the 
 grows, by at most a factor GROWTH at a time, until its standard errors are within a factor COARSE of their targets. Then
 the number of further trials is fixed. Each step looks at the chunks so far, in the order of their index. So every
 decision is a function of (seed, law) alone: workers, batches, crashes and resumes change nothing.
+
+The module `decisions` has the numbers of trials for `target`; `as_needed` gives them too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import ceil, inf, isnan
-from typing import Protocol
 
 import numpy as np
 
+from tcdp_sim.engine import decisions
+from tcdp_sim.engine.decisions import Store
 from tcdp_sim.engine.pending import Wanted
 from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.settings import Settings
@@ -24,16 +27,6 @@ COARSE = 2  # the pilot of a normal number has a quarter of the trials of the es
 LEAST, MOST = 4, 4  # a pilot begins with a quarter of `trials`, and ends with a quarter of `max_trials` at the latest
 MARGIN = 1.2  # times the trials that the pilot's standard error asks for, which is itself an estimate
 Targets = Mapping[str, Mapping[str, float]]
-
-
-class Store(Protocol):
-    """The chunks of a run that are there, in its folder or in memory."""
-
-    def has(self, cell: str, chunk: int) -> bool:
-        """Return True if a chunk is there."""
-
-    def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
-        """Return the summary of chunks that are there."""
 
 
 def start(cells: Cells, settings: Settings, chunks: "int | np.ndarray | None" = None) -> Wanted:
@@ -52,6 +45,8 @@ def start(cells: Cells, settings: Settings, chunks: "int | np.ndarray | None" = 
 def as_needed(run: Store, cells: Cells, settings: Settings) -> Wanted:
     """Return the chunks that each cell needs, as far as its stored chunks show how many its target needs."""
     wanted = start(cells, settings)
+    if compared := decisions.of(cells, settings):
+        return compared.more(run, wanted)
     while True:
         grown = more(run, wanted, settings)
         if (grown.chunks == wanted.chunks).all():

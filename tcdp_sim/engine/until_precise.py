@@ -9,12 +9,14 @@ import numpy as np
 
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import stopping
+from tcdp_sim.engine.decisions import Decisions, Store
 from tcdp_sim.engine.pending import Pending, Wanted
-from tcdp_sim.engine.stopping import Store
 from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.summary import Summary, merged
+
+TOLD = 2  # times as many chunks as at the last line about a target, from which there is another one
 
 
 def until_precise(
@@ -26,20 +28,27 @@ def until_precise(
     simulate: Callable[[Pending, Wanted], None],
     failed: Collection[str],
     tell: Tell,
+    compared: Decisions | None = None,
 ) -> Wanted:
     """Simulate pilots and estimates, and return the chunks that the cells have in the end.
 
-    `simulate` puts pending chunks into the store, and the ids of cells with errors into `failed`.
+    `simulate` puts pending chunks into the store, and the ids of cells with errors into `failed`. `compared` holds the
+    comparisons of a run with a target.
     """
+    told = 0
     while True:
         if todo:
             simulate(todo, wanted)
-        more = stopping.more(store, wanted, settings)
+        more = compared.more(store, wanted) if compared else stopping.more(store, wanted, settings)
         grown = int(np.count_nonzero(more.chunks > wanted.chunks))
         if not grown:
             return more
         todo = Pending(cells, more, store.has, failed)
-        tell(f"target_mcse: {grown} cells need more trials; {len(todo)} chunks to simulate")
+        if not compared:
+            tell(f"target_mcse: {grown} cells need more trials; {len(todo)} chunks to simulate")
+        elif more.total >= TOLD * told:  # looks are frequent
+            tell(f"target: {grown} cells need more trials; {len(todo)} chunks to simulate")
+            told = more.total
         wanted = more
 
 

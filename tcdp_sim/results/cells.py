@@ -9,6 +9,7 @@ import xarray as xr
 
 from tcdp_sim.core import registry
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.statistics import sequences
 from tcdp_sim.statistics.one_sample import quantile_p_values
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import NORMAL, UNSEEN
@@ -61,10 +62,12 @@ def cell_p_values(flat: xr.Dataset, i: int, observable: str, level, exact) -> np
     """Return p-values for the hypothesis that quantiles of row i of `open_cells` are `exact`.
 
     `level`: levels of the quantiles, in (0, 1). `exact`: supposed quantiles, in the unit of the observable. They may be
-    infinite. The shapes of `level` and `exact` broadcast.
+    infinite. The shapes of `level` and `exact` broadcast. The p-values of a run with a `target` hold at any number of
+    trials.
     """
     infinite = (infinite_trials(flat, observable, side)[i] for side in (0, 1))
-    return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), level, exact)
+    p_values = sequences.quantile_p_values if "target" in flat.attrs else quantile_p_values
+    return p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), level, exact)
 
 
 def table_p_values(flat: xr.Dataset, observable: str, level: float, exact) -> np.ndarray:
@@ -117,7 +120,8 @@ def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, floa
     """
     name = columns.mean(observable)
     mean, mcse, most = (cell.get(each, np.nan) for each in (name, name + columns.MCSE, observable + columns.MOST))
-    half = NORMAL * mcse + UNSEEN * most / max(cell["trials"], 1)
+    half = np.fmax(NORMAL * mcse, cell.get(name + columns.UPPER, np.nan) - mean)  # wider in a run with a target
+    half = half + UNSEEN * most / max(cell["trials"], 1)
     return mean, mcse, mean - half, mean + half
 
 

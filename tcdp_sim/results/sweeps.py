@@ -14,7 +14,7 @@ from tcdp_sim.mechanisms.functions.failed_trials import NUMBERS
 from tcdp_sim.store import columns, table
 from tcdp_sim.study.sweeps import CELLS, label
 from tcdp_sim.summaries.bins import MIXED, keys_between, places_within
-from tcdp_sim.summaries.estimates import quantile_table
+from tcdp_sim.summaries.fixed_trials import FIXED, FixedTrials
 from tcdp_sim.summaries.summary import Distribution
 
 OF_STUDIES = ("data_counts", "data_start", "data_size", "warned", "failed")
@@ -91,17 +91,21 @@ def points_of(flat: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def shown(
-    data: Columns, levels: Sequence[float], names: Sequence[str] | None = None, counted: bool = False
+    data: Columns,
+    levels: Sequence[float],
+    names: Sequence[str] | None = None,
+    counted: bool = False,
+    rule: FixedTrials = FIXED,
 ) -> dict[str, tuple[Any, Any, Any]]:
     """Return the columns of a result: means under the names of their numbers, quantiles of the given levels.
 
     The bins of histograms are left out, because the cells have different ones. The means of batches are left out, which
     only serve comparisons of cells. `names` are the observables if the data lack them. `counted` says whether
-    failed trials are counted.
+    failed trials are counted, and `rule` gives the intervals of quantiles.
     """
     names = columns.observables(data) if names is None else names
     if tuple(levels) != tuple(columns.QUANTILES):
-        data = dict(data) | {name: value for one in names for name, value in _quantiles(data, one, levels)}
+        data = dict(data) | {name: value for one in names for name, value in _quantiles(data, one, levels, rule)}
     renamed = {columns.mean(name) + end: name + end for name in names for end in OF_A_MEAN}
     renamed |= {event + columns.COUNT: number for event, number in NUMBERS.items()} if counted else {}
     kept = {name: value for name, value in data.items() if not _is_inner(name, value[0], names) and np.size(value[1])}
@@ -116,7 +120,9 @@ def in_order(data: Columns, numbers: Iterable[str]) -> dict[str, tuple[Any, Any,
     return dict(sorted(data.items(), key=lambda column: places.get(column[0], -1)))
 
 
-def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
+def _quantiles(
+    data: Columns, name: str, levels: Sequence[float], rule: FixedTrials
+) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
     """Yield the columns of the quantiles of an observable at other levels, read from its bins."""
     lower, upper, counts, bins = (np.asarray(data[part][1]) for part in columns.histogram(name))
     keys = keys_between(lower, upper)
@@ -133,7 +139,7 @@ def _quantiles(data: Columns, name: str, levels: Sequence[float]) -> Iterator[tu
         Distribution(keys[cell], counts[cell], atoms[cell], {}, own, 0, (int(minus), int(plus)))
         for cell, own, minus, plus in zip(cells, moments, *sides)
     ]
-    table = quantile_table(ds, np.array(levels)) if levels else np.zeros((4, len(bins), 0))
+    table = rule.quantiles(ds, np.array(levels)) if levels else np.zeros((4, len(bins), 0))
     for end, values in zip(columns.INTERVAL, table):
         dims, _, about = data[columns.quantile(name) + end]
         yield columns.quantile(name) + end, (dims, values, about)

@@ -2,7 +2,8 @@
 
 The runs may have other seeds, machines, versions, trials or chunks. Cells are matched by their law. Means are compared
 in standard errors. Counts of trials (events, exceedances, quantiles) are compared by Fisher's exact test. The alarms
-keep the false-discovery rate over all comparisons.
+keep the false-discovery rate over all comparisons. If the trials of a run have stopped at a decision (`target`), its
+intervals give the units of its means and frequencies, and quantiles are not compared.
 """
 
 import json
@@ -17,6 +18,7 @@ from scipy.special import ndtri
 
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, ROUNDING, beyond_chance, same_mean, same_share
 from tcdp_sim.store import columns
+from tcdp_sim.summaries.estimates import NORMAL
 
 NO_LAW = ("version", "stream")  # keys of a stored law that say how it is drawn, not what is drawn
 COLUMNS = ["row", "row_there", "quantity", "here", "there", "distance", "p_value"]
@@ -86,24 +88,42 @@ def _identical(here, there, rows) -> np.ndarray:
 
 def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
     """Yield, for each quantity, the comparisons that might be alarms and the number of comparisons."""
-    trials = _pair(here, there, "trials", rows)
+    trials, decided = _pair(here, there, "trials", rows), any("target" in run.attrs for run in (here, there))
     for name in _observables(here, there):
         lost = _pair(here, there, name + columns.NONFINITE, rows)
         finite = [n - k for n, k in zip(trials, lost)]
         means = _pair(here, there, columns.mean(name), rows)
         deviations = _pair(here, there, name + columns.DEVIATION, rows)
+        if decided:
+            deviations = _deviations(here, there, columns.mean(name), rows, finite)
         use = np.isfinite(deviations).all(axis=0) & (np.min(finite, axis=0) > 1)
         tested: tuple[Any, Any] = same_mean(*((m[use], s[use], n[use]) for m, s, n in zip(means, deviations, finite)))
         yield _kept(rows[use], columns.mean(name), means[0][use], means[1][use], *tested)
         use = np.max(lost, axis=0) > 0
         shares = [k[use] / n[use] for k, n in zip(lost, trials)]
         yield _kept(rows[use], name + columns.NONFINITE, *shares, *_shares(lost, trials, use))
-        yield from _quantiles(here, there, name, rows)
+        if not decided:
+            yield from _quantiles(here, there, name, rows)
     for name in _proportions(here, there):
         values, hits = _pair(here, there, name, rows), _pair(here, there, name + columns.COUNT, rows)
         of = [n - k for n, k in zip(trials, _failed(here, there, name, rows))]
         use = np.isfinite(values).all(axis=0) & _same_threshold(here, there, name, rows)
-        yield _kept(rows[use], name, *(v[use] for v in values), *_shares(hits, of, use))
+        if decided:
+            spread: tuple[Any, Any] = _deviations(here, there, name, rows, of)
+            tested = same_mean(*((v[use], s[use], n[use]) for v, s, n in zip(values, spread, of)))
+        else:
+            tested = _shares(hits, of, use)
+        yield _kept(rows[use], name, values[0][use], values[1][use], *tested)
+
+
+def _deviations(here, there, name, rows, trials) -> tuple[np.ndarray, np.ndarray]:
+    """Return for both runs the standard deviations of trials that follow from the intervals.
+
+    The intervals of a run with a target hold at any number of trials, and so do the units that they give.
+    """
+    lower, upper = (_pair(here, there, name + end, rows) for end in (columns.LOWER, columns.UPPER))
+    first, second = (0.5 * (high - low) / NORMAL * np.sqrt(n) for low, high, n in zip(lower, upper, trials))
+    return first, second
 
 
 def _failed(here, there, name, rows):

@@ -42,16 +42,21 @@ def quantile_p_values(bins, level, exact) -> np.ndarray:
 
     `bins`: lower and upper edges of disjoint bins, in order, and the number of trials in each. Edges may be infinite.
     """
-    low, high, counts = bins
     level, exact = np.broadcast_arrays(np.asarray(level, dtype=float), np.asarray(exact, dtype=float))
-    n, total = int(np.sum(counts)), np.concatenate([[0], np.cumsum(counts)])
+    n, up_to, below = counts_around(bins, exact)
     if not n:
         return np.full(level.shape, np.nan)
-    slack = np.where(np.isfinite(exact), ROUNDING * np.abs(exact), 0)
-    up_to = total[np.searchsorted(low, exact + slack, side="right")]
-    below = total[np.searchsorted(high, exact - slack, side="left")]
     few, many = bdtr(up_to, n, level), np.where(below > 0, bdtrc(np.maximum(below - 1, 0), n, level), 1.0)
     return np.where(np.isnan(exact), np.nan, np.minimum(2 * np.minimum(few, many), 1.0))
+
+
+def counts_around(bins, exact) -> tuple[int, np.ndarray, np.ndarray]:
+    """Return the number of trials in bins, of those up to supposed quantiles, and of those below them."""
+    low, high, counts = bins
+    total = np.concatenate([[0], np.cumsum(counts)])
+    slack = np.where(np.isfinite(exact), ROUNDING * np.abs(exact), 0)
+    up_to = total[np.searchsorted(low, exact + slack, side="right")]
+    return int(np.sum(counts)), up_to, total[np.searchsorted(high, exact - slack, side="left")]
 
 
 def usual_range(mean, exact) -> tuple[np.ndarray, np.ndarray]:

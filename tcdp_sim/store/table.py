@@ -21,14 +21,8 @@ from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.summaries import batch
 from tcdp_sim.summaries.bins import MIXED, RESOLUTION, SMALL_KEY, bin_edges, in_order, values_at
-from tcdp_sim.summaries.estimates import (
-    CONFIDENCE,
-    NORMAL,
-    ends_of_equal_trials,
-    mean,
-    proportion,
-    quantile_table,
-)
+from tcdp_sim.summaries.estimates import ends_of_equal_trials, mean, proportion
+from tcdp_sim.summaries.fixed_trials import FIXED, FixedTrials
 from tcdp_sim.summaries.many_summaries import Names, Summaries, Together
 from tcdp_sim.summaries.summary import Distribution, Summary
 
@@ -38,11 +32,12 @@ _NAN4 = (np.nan,) * 4
 _COUNTS, _ATOMS = attrgetter("counts"), attrgetter("atoms")
 _ENDS = ("lower", "upper")
 _law_text = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make a new encoder for every law
-_MOMENTS = (
-    *("mean", "Monte Carlo standard error of the mean"),
-    *(f"{end} end of the mean's normal {CONFIDENCE:.0%} interval (NaN if all trials are equal)" for end in _ENDS),
-    *("standard deviation", "smallest", "largest"),
-)
+
+
+def _of_moments(rule: FixedTrials) -> tuple[str, ...]:
+    """Return the meanings of the seven moments."""
+    ends = (f"{end} end of {rule.of_mean} (NaN if all trials are equal)" for end in _ENDS)
+    return "mean", "Monte Carlo standard error of the mean", *ends, "standard deviation", "smallest", "largest"
 
 
 def blocks(
@@ -55,6 +50,7 @@ def blocks(
     known: Callable[[Cell, Mechanism], np.ndarray] | None = None,
     mechanism: type[Mechanism] | None = None,
     pilots: int = 0,
+    rule: FixedTrials = FIXED,
 ) -> Iterator[xr.Dataset]:
     """Yield the table in blocks of BLOCK rows, one for each cell: coordinates and every statistic.
 
@@ -67,6 +63,7 @@ def blocks(
     - exact_values: the exact values to publish with the simulated ones.
     - known: a function that returns a cell's exact values if they have been computed before.
     - mechanism: the class that declares the numbers of a trial, by default the class that the laws name.
+    - rule: the intervals. Another one than FIXED needs summaries that come one by one.
     - pilots: the trials of a chunk if the first chunks of cells may be pilots, which are in no statistic; else 0.
     """
     read = summaries if callable(summaries) else _one_by_one(summaries)
@@ -77,7 +74,7 @@ def blocks(
     for start in range(0, len(cells), BLOCK):
         block = cells[start : start + BLOCK]
         found = read([cell.id for cell in block])
-        variables = _block(kind, block, found, counts, problems, exact_values, known)
+        variables = _block(kind, block, found, counts, problems, exact_values, known, rule)
         variables |= {columns.PILOT: pilot_trials(found, pilots)} if pilots else {}
         known_numbers = {name: column for name, column in variables.items() if not _is_nan(column[1])}
         yield xr.Dataset(known_numbers | entries.of(block), _coordinates(block, numeric, kind.axes), about)
@@ -119,7 +116,7 @@ def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
     return xr.Dataset(data, {"quantile": ("quantile", QUANTILES)}).isel(cell=0)
 
 
-def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
+def _block(mechanism, cells, summaries, counts, problems, exact_values, known, rule):
     """Return the variables of some cells: name -> (dimensions, values, attributes)."""
     at_once = isinstance(summaries, Together)
     built = [] if at_once and not exact_values.width else [_built(mechanism, c, counts[c.counts]) for c in cells]
@@ -129,7 +126,7 @@ def _block(mechanism, cells, summaries, counts, problems, exact_values, known):
     data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
     failed = [int((cell.id, "error") in problems) for cell in cells]
     data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
-    data |= estimates_together(mechanism, summaries) if at_once else estimates(mechanism, built, summaries, False)
+    data |= estimates_together(mechanism, summaries) if at_once else estimates(mechanism, built, summaries, False, rule)
     exact: dict[str, tuple] = {}
     estimated = columns.quantities(data)
     if exact_values.width:
@@ -190,7 +187,7 @@ def estimates_together(mechanism: type[Mechanism], found: Together):
     return estimates_of_rows(mechanism, rows, found.hits, found.trials)
 
 
-def estimates(mechanism, built, summaries, every: bool = True):
+def estimates(mechanism, built, summaries, every: bool = True, rule: FixedTrials = FIXED):
     """Return the variables of observables and events: name -> (dimensions, values, attributes).
 
     They cover every observable and event, or only the ones that one of the summaries has.
@@ -202,14 +199,14 @@ def estimates(mechanism, built, summaries, every: bool = True):
         if not every and name not in there:
             continue
         distributions = [s.observables.get(name) if s else None for s in summaries]
-        data |= _moments(name, about, distributions) | _quantiles(name, about, distributions)
+        data |= _moments(name, about, distributions, rule) | _quantiles(name, about, distributions, rule)
         data |= _histogram(name, about, distributions)
-        data |= _exceedances(name, about, distributions, [t.get(name, {}) for t in thresholds])
+        data |= _exceedances(name, about, distributions, [t.get(name, {}) for t in thresholds], rule)
     for name, meaning in mechanism.events.items():
         if not every and name not in there:
             continue
         hits = [_hits(mechanism, name, s.events, s.trials) if s and name in s.events else None for s in summaries]
-        data |= _proportions(name, "cell", f"P[{meaning}]", hits)
+        data |= _proportions(name, "cell", f"P[{meaning}]", hits, rule)
     return data
 
 
@@ -225,7 +222,7 @@ def estimates_of_rows(mechanism, rows: Mapping[str, batch.Rows], hits: Mapping[s
         data |= _histogram_variables(name, about, row.keys, row.counts, row.atoms, row.bins)
     for name, meaning in mechanism.events.items():
         table = _frequencies(mechanism, name, hits, trials)
-        data |= _proportion_variables(name, "cell", f"P[{meaning}]", table, hits[name])
+        data |= _proportion_variables(name, "cell", f"P[{meaning}]", table, hits[name], FIXED)
     return data
 
 
@@ -328,10 +325,10 @@ def _row(values, unit, meaning, dims="cell"):
     return (dims, np.asarray(values), {"units": unit, "long_name": meaning})
 
 
-def _moments(name, about, distributions):
-    rows = np.array([_moment_row(d, about) for d in distributions], dtype=float).T
+def _moments(name, about, distributions, rule=FIXED):
+    rows = np.array([_moment_row(d, about, rule) for d in distributions], dtype=float).T
     lost = [d.nonfinite if d else 0 for d in distributions]
-    out = _moment_variables(name, about, rows, lost)
+    out = _moment_variables(name, about, rows, lost, rule)
     if any(d and any(d.infinite) for d in distributions):  # the remaining non-finite trials are NaN
         for side, sign in enumerate(("minus", "plus")):
             infinite = [d.infinite[side] if d else 0 for d in distributions]
@@ -340,10 +337,10 @@ def _moments(name, about, distributions):
     return out
 
 
-def _moment_variables(name, about, rows, lost):
+def _moment_variables(name, about, rows, lost, rule=FIXED):
     names = [columns.mean(name) + end for end in INTERVAL]
     names += [name + end for end in (columns.DEVIATION, columns.LEAST, columns.MOST)]
-    out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
+    out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _of_moments(rule))}
     _name_error(out, names[0])
     return out | {name + columns.NONFINITE: _row(lost, "1", f"{about.meaning}: trials that are not finite")}
 
@@ -359,27 +356,26 @@ def _with_ends(moments, about: Observable, trials: int):
     return moments
 
 
-def _moment_row(d: Distribution | None, about: Observable):
+def _moment_row(d: Distribution | None, about: Observable, rule: FixedTrials = FIXED):
     if d is None:
         return (np.nan,) * 7
     centre, mcse, deviation = mean(d)
     least, most = d.moments[:, 3].min(), d.moments[:, 4].max()
-    ends = centre - NORMAL * mcse, centre + NORMAL * mcse
+    ends = rule.mean(d, centre, mcse)
     if least == most:  # equal trials say nothing about their spread
         ends = ends_of_equal_trials(centre, d.moments[:, 0].sum(), about.least, about.most)
     return (centre, mcse, *(end if np.isfinite(end) else np.nan for end in ends), deviation, least, most)
 
 
-def _quantiles(name, about, distributions):
-    return _quantile_variables(name, about, quantile_table(distributions, QUANTILES))
+def _quantiles(name, about, distributions, rule=FIXED):
+    return _quantile_variables(name, about, rule.quantiles(distributions, QUANTILES), rule)
 
 
-def _quantile_variables(name, about, table):
+def _quantile_variables(name, about, table, rule=FIXED):
     meanings = (
         f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide (exact in bins with one value)",
         "Monte Carlo standard error of the quantile",
-        f"lower end of an exact {CONFIDENCE:.0%} interval of the quantile",
-        f"upper end of an exact {CONFIDENCE:.0%} interval of the quantile",
+        *(f"{end} end of {rule.of_quantile} of the quantile" for end in _ENDS),
     )
     out = {
         columns.quantile(name) + end: _row(part, about.unit, f"{about.meaning}: {text}", ("cell", "quantile"))
@@ -416,24 +412,24 @@ def _histogram_variables(name, about, keys, counts, atoms, sizes):
     return out
 
 
-def _exceedances(name, about, distributions, thresholds):
+def _exceedances(name, about, distributions, thresholds, rule=FIXED):
     out = {}
     for label in dict.fromkeys(label for row in thresholds for label in row):
         values = [row.get(label, np.nan) for row in thresholds]
         hits = [(d.exceed[label], d.values) if d and label in d.exceed else None for d in distributions]
         out[columns.threshold(name, label)] = _row(values, about.unit, f"{about.meaning}: {label} threshold")
         meaning = f"P[{about.meaning} > its {label} threshold]"
-        out |= _proportions(columns.exceeds(name, label), "cell", meaning, hits)
+        out |= _proportions(columns.exceeds(name, label), "cell", meaning, hits, rule)
     return out
 
 
-def _proportions(name, dims, meaning, hits):
-    table = np.array([proportion(*hit) if hit else _NAN4 for hit in hits], dtype=float).T
-    return _proportion_variables(name, dims, meaning, table, [hit[0] if hit else 0 for hit in hits])
+def _proportions(name, dims, meaning, hits, rule=FIXED):
+    table = np.array([rule.proportion(name, *hit) if hit else _NAN4 for hit in hits], dtype=float).T
+    return _proportion_variables(name, dims, meaning, table, [hit[0] if hit else 0 for hit in hits], rule)
 
 
-def _proportion_variables(name, dims, meaning, table, counts):
-    remarks = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
+def _proportion_variables(name, dims, meaning, table, counts, rule=FIXED):
+    remarks = ("", ": Monte Carlo standard error", f": lower end of {rule.of_frequency}", ": upper end")
     out = {name + end: _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, remarks)}
     _name_error(out, name)
     return out | {name + COUNT: _row(counts, "1", f"{meaning}: trials in which it happened")}

@@ -9,7 +9,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.mechanisms.functions.failed_trials import counting
 from tcdp_sim.study import groups, own_noises, plain_yaml, study_file
 from tcdp_sim.study.compose import OWN_TABLE, composed
-from tcdp_sim.study.settings import OF_A_PROCESS
+from tcdp_sim.study.settings import MAX_TRIALS, OF_A_PROCESS
 
 NOT_ITS_OWN = ("cluster", "results_dir")  # keys of the place where it ran
 SWEEP = "sweep."  # its keys need no + in front, because the mechanism declares them
@@ -71,8 +71,11 @@ def _words_of_sweep(config: Mapping[str, Any]) -> Iterator[str]:
     yield named or f"{function['module'].replace('.', '/')}.py:{function['name']}"
     yield from (f"sweep.{key}={_written(value)}" for key, value in config["sweep"].items())
     yield from (f"also.{key}={_written(value)}" for key, value in config["also"].items())
-    keys = ("trials", "chunk", "seed", "target_mcse", "share", "name")
+    keys = ("trials", "chunk", "seed", "target_mcse", "target", "share", "name")
     yield from (f"{key}={_written(config[key])}" for key in keys if config[key] not in (None, [], ()))
+    targets = config["target"] or config["target_mcse"]
+    if targets and config["max_trials"] != max(MAX_TRIALS, config["trials"]):
+        yield f"max_trials={config['max_trials']}"
     if how := counting(function):
         yield "on_error=count"
         yield from (f"{key}={value}" for key, value in how.plain.items())

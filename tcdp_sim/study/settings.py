@@ -13,10 +13,13 @@ from tcdp_sim.core.paths import at_home
 from tcdp_sim.mechanisms.functions.failed_trials import MOST_REDRAWS
 from tcdp_sim.study import groups
 from tcdp_sim.study.parts import MOST_PARTS, PART, Part, parsed
+from tcdp_sim.study.targets import targets
 
 MAX_SEED = 2**128
 OF_A_PROCESS = {"part", "figures"}  # keys that no result and no plan depends on, and that a folder does not keep
+NO_PARTS = "is not valid with target: the trials of a cell depend on other cells; valid: a run without part"
 MOST_TRIALS = 10**12
+MAX_TRIALS = 10_000_000  # trials of a cell under a target, as in config.yaml
 MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer
 LONGEST_DATA_NAME = 150  # figures are named after data sets
@@ -106,6 +109,7 @@ class Settings(_Part):
     trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
     chunk: Whole = Field(ge=1, le=MOST_TRIALS_A_CHUNK, description=f"a whole number from 1 to {MOST_TRIALS_A_CHUNK}")
     target_mcse: Keys | None = Field(description="keys and their values, such as {linf_error: {relative: 1e-3}}")
+    target: Keys | None = Field(None, description="keys and their values, such as {linf_error: {across: noise}}")
     max_trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
     results_dir: Annotated[str, BeforeValidator(folder_text)]
     invalid: Literal["refuse", "skip"]
@@ -163,9 +167,15 @@ class Settings(_Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.target_mcse and self.max_trials < self.trials:
-            valid = f"valid: at least trials = {self.trials}"
-            raise UserError(f"max_trials = {self.max_trials} is not valid with target_mcse; {valid}", "max_trials")
+        targets(self.target)
+        for key, given in (("target_mcse", self.target_mcse), ("target", self.target)):
+            if given and self.max_trials < self.trials:
+                valid = f"valid: at least trials = {self.trials}"
+                raise UserError(f"max_trials = {self.max_trials} is not valid with {key}; {valid}", "max_trials")
+        if self.target and self.target_mcse:
+            raise UserError("target is not valid with target_mcse; give one of them", "target")
+        if self.target and self.part:
+            raise UserError(f"part = {self.part!r} {NO_PARTS}", "part")
         if self.on_error == "count":
             _check_counting(self)
         elif self.redraw:

@@ -18,7 +18,7 @@ from tcdp_sim.mechanisms.counted import counted
 from tcdp_sim.mechanisms.functions.failed_trials import Counting
 from tcdp_sim.mechanisms.losses import LOSS, PAIR, asked_losses
 from tcdp_sim.privacy.relation import written
-from tcdp_sim.study import blocks, cells, groups, sweeps
+from tcdp_sim.study import blocks, cells, groups, sweeps, targets
 from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.planned import OfSettings, Planned
 from tcdp_sim.study.points import LOG10, points
@@ -50,12 +50,17 @@ class Study(OfSettings):
         It is the sha256 of a JSON list whose last item is the list of all cells' ids.
         """
         s = self.settings
-        start = json.dumps([self.identity, s.trials, s.target_mcse or None, []], default=str)
+        start = json.dumps([self.identity, s.trials, s.target_mcse or None, *self._stopping, []], default=str)
         digest = hashlib.sha256(start.removesuffix("]]").encode())
         for i, cell in enumerate(self.plan.cells.ids()):
             digest.update(f'{", " if i else ""}"{cell}"'.encode())
         digest.update(b"]]")
         return digest.hexdigest()
+
+    @property
+    def _stopping(self) -> list[Any]:
+        """The settings that decide when cells stop at a decision, none without such a target."""
+        return [self.settings.target, self.settings.max_trials] if self.settings.target else []
 
     @cached_property
     def uses(self) -> tuple[str, ...]:
@@ -128,6 +133,7 @@ def of_trials(settings: Settings) -> dict[str, Any]:
         "trials_per_chunk": settings.chunk,
         "trials_per_cell": settings.chunks * settings.chunk,  # the least number: a target may ask for more
         "share": json.dumps(settings.share),
+        **({"target": json.dumps(settings.target, default=str)} if settings.target else {}),
     }
 
 
@@ -151,10 +157,12 @@ def prepare(settings: Settings) -> Study:
     if settings.mechanism["name"] == UserFunction.name:
         swept = Study(settings, UserFunction.of(settings.options), sweeps.plan(settings))
         _check_size(settings, len(swept.plan.laws))
+        targets.comparisons(swept.plan.laws if settings.target else (), targets.targets(settings.target))
         return swept
     mechanism = _mechanism(settings)
     _check_options(settings, mechanism)
-    _check_target(settings.target_mcse, mechanism, settings.losses)
+    _check_target_mcse(settings.target_mcse, mechanism, settings.losses)
+    _check_target(settings, mechanism)
     share = blocks.spelled_out(settings, "share", settings.share)
     _check_axes(settings, mechanism, share)
     points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
@@ -162,6 +170,7 @@ def prepare(settings: Settings) -> Study:
     load = _loader(settings)
     plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, share, settings.losses)
     _check_size(settings, len(plan.laws))
+    targets.comparisons(plan.laws if settings.target else (), targets.targets(settings.target))
     return Study(settings, mechanism, plan)
 
 
@@ -207,18 +216,29 @@ def _check_options(
     mechanism.check_options(settings.options)
 
 
-def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism], losses: bool) -> None:
-    """Raise UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
+def _check_target(settings: Settings, mechanism: type[Mechanism]) -> None:
+    """Raise UserError unless target names numbers and axes of the mechanism."""
+    every = targets.targets(settings.target)
+    for one in every:
+        _check_number(f"target.{one.number}", one.number, mechanism, settings.losses)
+    targets.check(every, list(mechanism.axes), list(mechanism.events))
+
+
+def _check_number(where: str, name: str, mechanism: type[Mechanism], losses: bool) -> None:
+    """Raise UserError unless a name is that of an observable or event of the mechanism."""
     needs_losses = set() if losses else asked_losses(mechanism)
     names = [name for name in (*mechanism.observables, *mechanism.events) if name not in needs_losses]
+    if name in needs_losses:
+        raise UserError(f"{where} needs losses=true, which this study does not have", where)
+    if name not in names:
+        raise UserError(f"{where} is not an observable or event of {mechanism.name}; valid: {', '.join(names)}", where)
+
+
+def _check_target_mcse(target: Mapping[str, Any] | None, mechanism: type[Mechanism], losses: bool) -> None:
+    """Raise UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
     for name, wanted in (target or {}).items():
         where = f"target_mcse.{name}"
-        if name in needs_losses:
-            raise UserError(f"{where} needs losses=true, which this study does not have", where)
-        if name not in names:
-            raise UserError(
-                f"{where} is not an observable or event of {mechanism.name}; valid: {', '.join(names)}", where
-            )
+        _check_number(where, name, mechanism, losses)
         if not isinstance(wanted, Mapping) or len(wanted) != 1 or not set(wanted) <= {"absolute", "relative"}:
             raise UserError(
                 f"{where} = {wanted!r} is not valid; valid: {{absolute: 0.1}} or {{relative: 0.001}}", where

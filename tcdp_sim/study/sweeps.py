@@ -147,9 +147,13 @@ def plan(settings: Settings) -> Plan:
     options = settings.options
     named, axes, function = blocks(settings.sweep, settings.also), options["axes"], options["function"]
     every = distinct(points_of(named, axes, options["defaults"]))
+    return Plan(cells(function, every, settings.share, coordinates(every, axes)), {"": NO_COUNTS}, (), tuple(axes))
+
+
+def coordinates(every: Mapping[str, Point], axes: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the coordinates that a table has for each point."""
     columns = [labels([point[axis] for point in every.values()]) for axis in axes]
-    coords = (dict(zip(axes, each)) for each in zip(*columns)) if axes else repeat({})
-    return Plan(cells(function, every, settings.share, coords), {"": NO_COUNTS}, (), tuple(axes))
+    return (dict(zip(axes, each)) for each in zip(*columns)) if axes else repeat({})
 
 
 def cells(

@@ -75,17 +75,25 @@ def _text(value: Any) -> str:
 
 def _amount(ours: Settings, theirs: Settings) -> dict[str, Any]:
     """Return the keys that decide the number of trials: the larger numbers, and the target that one study has."""
-    targets = [each.target_mcse for each in (ours, theirs) if each.target_mcse]
-    if len(targets) == 2 and targets[0] != targets[1]:
-        given = f"target_mcse = {_text(targets[1])} there, {_text(targets[0])} here"
-        one = f"`tcdp-sim merge WORDS {theirs.folder}` with the target_mcse that both are to meet among the words"
-        raise UserError(f"{theirs.folder} and {ours.folder} have different targets ({given}); give one: {one}")
+    targets = {key: _target(key, ours, theirs) for key in ("target_mcse", "target")}
+    if all(targets.values()):
+        raise UserError(f"{theirs.folder} and {ours.folder} have a target and a target_mcse; give one of them to both")
     return {
         "trials": max(ours.trials, theirs.trials),
         "max_trials": max(ours.max_trials, theirs.max_trials),
-        "target_mcse": targets[0] if targets else None,
+        **targets,
         "invalid": "skip" if "skip" in (ours.invalid, theirs.invalid) else "refuse",
     }
+
+
+def _target(key: str, ours: Settings, theirs: Settings) -> Any:
+    """Return the target that one study has under a key, None if none has. Raises UserError for two different ones."""
+    found = [getattr(each, key) for each in (ours, theirs) if getattr(each, key)]
+    if len(found) == 2 and found[0] != found[1]:
+        given = f"{key} = {_text(found[1])} there, {_text(found[0])} here"
+        one = f"`tcdp-sim merge WORDS {theirs.folder}` with the {key} that both are to meet among the words"
+        raise UserError(f"{theirs.folder} and {ours.folder} have different targets ({given}); give one: {one}")
+    return found[0] if found else None
 
 
 def _candidates(ours: Settings, theirs: Settings, here: set[bytes], there: set[bytes]) -> Iterator[Settings]:

@@ -3,7 +3,7 @@
 Floating-point sums over chunks are exact (math.fsum), so no statistic depends on how chunks were merged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import fsum, isnan, log, nan, sqrt
 from typing import Any
@@ -19,6 +19,7 @@ CONFIDENCE = 0.95
 NORMAL = 1.959963984540054  # half the width of the interval of a normal law, in standard errors
 UNSEEN = -log(0.025)  # hits expected at the upper end of such an interval where there is none; 1 - 0.95 is rounded
 SAME = 1e-14  # relative: a smaller standard error is a rounding remainder of equal trials
+Around = Callable[[int, tuple[float, ...]], tuple[np.ndarray, np.ndarray]]  # ranks below and above quantiles
 _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 
 
@@ -89,21 +90,28 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     return quantile_table([d], q)[:, 0]
 
 
-def quantile_table(ds: Sequence[Distribution | None], q: np.ndarray) -> np.ndarray:
-    """Return `quantiles` of several distributions, shape (4, len(ds), len(q)); NaN for a None and for no trials."""
+def quantile_table(ds: Sequence[Distribution | None], q: np.ndarray, around: Around | None = None) -> np.ndarray:
+    """Return `quantiles` of several distributions, shape (4, len(ds), len(q)); NaN for a None and for no trials.
+
+    `around` gives the ranks at the ends of intervals, by default those of a fixed number of trials. The MCSE does not
+    depend on it.
+    """
     table = np.full((4, len(ds), len(q)), np.nan)
     rows = [row for row, d in enumerate(ds) if d and d.values]
     if rows:
-        table[:, rows] = _quantiles_of([d for d in ds if d and d.values], q)
+        own = [d for d in ds if d and d.values]
+        table[:, rows] = _quantiles_of(own, q, _binomial)
+        if around:
+            table[2:, rows] = _quantiles_of(own, q, around)[2:]
     return table
 
 
-def _quantiles_of(ds: Sequence[Distribution], q: np.ndarray) -> np.ndarray:
+def _quantiles_of(ds: Sequence[Distribution], q: np.ndarray, around: Around) -> np.ndarray:
     """Return the quantiles of distributions with trials.
 
     Bins and cumulative counts of all distributions are concatenated, so that one search finds the bins of all ranks.
     """
-    ranks, within = (np.array(part) for part in zip(*(ranks_of(d.values, tuple(q)) for d in ds)))
+    ranks, within = (np.array(part) for part in zip(*(ranks_of(d.values, tuple(q), around) for d in ds)))
     keys, counts, atoms, infinite = (np.concatenate(part) for part in zip(*map(_by_value, ds)))
     total = np.cumsum(counts)
     ends = np.cumsum([np.count_nonzero(d.infinite) + len(d.keys) for d in ds])[:, None, None]
@@ -157,16 +165,21 @@ def _by_value(d):
     return np.concatenate([[0], keys, [0]])[used], counts[used], atoms[used], ends[used]
 
 
-@lru_cache(maxsize=64)
-def ranks_of(n: int, q: tuple[float, ...]):
-    """Return the ranks of the q-quantiles and of the order statistics around them, and where these statistics exist.
-
-    Outside of 1..n no order statistic lies on that side of the quantile, and the rank is clipped. The existence is
-    given as rows (below, above).
-    """
+def _binomial(n: int, q: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ranks of the order statistics around the q-quantiles for a fixed number of trials."""
     from scipy.special import bdtrik  # slow to import
 
     half = 0.5 * (1 - CONFIDENCE)
     low = np.floor(bdtrik(half, n, q))  # P[Binomial(n, q) < low] <= half
-    high = np.floor(bdtrik(1 - half, n, q)) + 2
+    return low, np.floor(bdtrik(1 - half, n, q)) + 2
+
+
+@lru_cache(maxsize=64)
+def ranks_of(n: int, q: tuple[float, ...], around: Around = _binomial):
+    """Return the ranks of the q-quantiles and of the order statistics around them, and where these statistics exist.
+
+    `around` gives the latter. Outside of 1..n no order statistic lies on that side of the quantile, and the rank is
+    clipped. The existence is given as rows (below, above).
+    """
+    low, high = around(n, q)
     return np.array([np.multiply(q, n), np.clip(low, 0, n), np.clip(high, 0, n)]), (low >= 1, high <= n)

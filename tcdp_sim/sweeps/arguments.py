@@ -17,10 +17,11 @@ from tcdp_sim.mechanisms.functions.calls import name_of
 from tcdp_sim.mechanisms.functions.failed_trials import MOST_REDRAWS, Counting
 from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.store.columns import QUANTILES
-from tcdp_sim.study import groups, sweeps
+from tcdp_sim.study import groups, sweeps, targets
 from tcdp_sim.study.points import Point, plain
 from tcdp_sim.study.settings import (
     MAX_SEED,
+    MAX_TRIALS,
     MOST_TRIALS,
     MOST_TRIALS_A_CHUNK,
     Settings,
@@ -32,7 +33,6 @@ from tcdp_sim.sweeps import blocks, reference_arguments, stale_chunks
 
 REDRAWS = 50  # of a failed trial with redraw=True
 CHUNK = 10_000  # trials that share a stream by default; fewer trials are one chunk
-MAX_TRIALS = 10_000_000  # trials of a cell under target_mcse, as in config.yaml
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +89,21 @@ class Sweep:
             if name not in observables:
                 raise UserError(f"ranges: {_unknown(name, self.call.function, (*observables,))}")
         for name, wanted in (self.settings.target_mcse or {}).items():
-            if name not in names:
-                raise UserError(f"target_mcse: {_unknown(name, self.call.function, names)}")
-            if self.call.counts and name in events and name not in failed_trials.MEANINGS:
-                valid = ", ".join([*(one for one in events if one in failed_trials.MEANINGS), *observables])
-                raise UserError(f"target_mcse: {name} is an event; valid with on_error='count': {valid}")
+            self._check_number("target_mcse", name, [*observables], [*events])
             reference_arguments.check_target(name, wanted)
+        every = targets.targets(self.settings.target)
+        for one in every:
+            self._check_number("target", one.number, [*observables], [*events])
+        targets.check(every, self.options["axes"], [*events])
         return self.having(observables={name: self.units.get(name, "1") for name in observables}, events=[*events])
+
+    def _check_number(self, key: str, name: str, observables: Sequence[str], events: Sequence[str]) -> None:
+        """Raise UserError unless a target can be met for a number of a trial."""
+        if name not in (*observables, *events):
+            raise UserError(f"{key}: {_unknown(name, self.call.function, (*observables, *events))}")
+        if self.call.counts and name in events and name not in failed_trials.MEANINGS:
+            valid = ", ".join([*(one for one in events if one in failed_trials.MEANINGS), *observables])
+            raise UserError(f"{key}: {name} is an event; valid with on_error='count': {valid}")
 
 
 def checked(
@@ -114,6 +122,7 @@ def checked(
     ranges: Any = None,
     quantiles: Any = None,
     target_mcse: Any = None,
+    target: Any = None,
     share: Any = None,
     seed: Any = 0,
     cluster: Any = "serial",
@@ -156,6 +165,7 @@ def checked(
         "trials": trials,
         "chunk": chunk or stale_chunks.chunk_of(folder, known) or min(trials, CHUNK),
         "target_mcse": blocks.mapping("target_mcse", target_mcse, "{'error': {'relative': 1e-3}}") or None,
+        "target": blocks.mapping("target", target, "{'error': {'across': 'method'}}") or None,
         "max_trials": most,
         "invalid": "refuse",
         "numerics": numerics,

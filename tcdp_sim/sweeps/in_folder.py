@@ -23,7 +23,7 @@ from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.part_folder import open_part
 from tcdp_sim.store.run_folder import Run, is_started, open_run
 from tcdp_sim.study.parts import parsed
-from tcdp_sim.study.settings import settings
+from tcdp_sim.study.settings import NO_PARTS, settings
 from tcdp_sim.study.study import Study, prepare
 from tcdp_sim.summaries.problems import ERROR, first_failed_trials
 from tcdp_sim.sweeps import exact, failed_trials, pilot, stale_chunks
@@ -79,7 +79,7 @@ def first_errors(sweep: Sweep) -> dict[str, str]:
     study = prepare(sweep.settings)
     order = {cell: place for place, cell in enumerate(study.plan.laws.ids())}
     s = sweep.settings
-    most = -(-s.max_trials // s.chunk) if s.target_mcse else s.chunks
+    most = -(-s.max_trials // s.chunk) if s.target_mcse or s.target else s.chunks
     own = [one for one in open_run(study).problems if one.cell in order and one.chunk < most]
     found = first_failed_trials(own, order)
     places = {one["cell"]: order[one["cell"]] for one in found}
@@ -130,6 +130,8 @@ def part(sweep: Sweep, repeats: bool, name: str, tell: Tell) -> None:
 
 def _values_in_parts(sweep: Sweep, repeats: bool, name: str) -> ExactValues:
     """Return the exact values and bounds. Raises UserError if a sweep cannot be computed in parts."""
+    if sweep.settings.target:
+        raise UserError(f"part = {name!r} {NO_PARTS}")
     if sweep.function["source"] is None:
         why = "cannot be told from those of another function" if repeats else "do not follow from its generator"
         raise UserError(f"part = {name!r} is not valid for {name_of(sweep.call.function)}: its numbers {why}")

@@ -52,4 +52,5 @@ def going_on(sweep: Sweep) -> Iterator[Started]:
 def _key(sweep: Sweep) -> str:
     """Return what the numbers depend on besides the points."""
     s = sweep.settings
-    return json.dumps([sweep.options, s.seed, s.trials, s.chunk, s.share], default=str)
+    most = s.max_trials if s.target_mcse or s.target else None
+    return json.dumps([sweep.options, s.seed, s.trials, s.chunk, s.share, s.target_mcse, s.target, most], default=str)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import repeat
 from traceback import format_exception
 from typing import Any
 
@@ -20,7 +19,8 @@ from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.streams import generator, generators
 from tcdp_sim.core.texts import printable
-from tcdp_sim.engine import clusters, interrupts, stopping
+from tcdp_sim.engine import clusters, decisions, interrupts, stopping
+from tcdp_sim.engine.decisions import Decisions
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.schedule import Executor, SerialExecutor, simulate
@@ -64,7 +64,7 @@ class Problems:
     """What a sweep does about errors and warnings of its function.
 
     `failed` has a line for each cell with an error. `finished` is the number of cells with numbers, and `stopped` the
-    error that has ended the sweep.
+    error that has ended the sweep. `compared` holds the comparisons of a sweep with a target.
     """
 
     sweep: Sweep
@@ -74,6 +74,7 @@ class Problems:
     stopped: Exception | None = None
     started: Started = field(default_factory=Started)
     warned: set[str] = field(default_factory=set)
+    compared: Decisions | None = None
 
     def heed(self, record: Record, point: Point, again: bool) -> None:
         """Print each warning of a chunk once; note its error, or raise Stop with it for on_error=stop.
@@ -135,7 +136,7 @@ def _is_small(sweep: Sweep) -> bool:
     """Return True if each cell is one small chunk with a random stream of its own, in this process."""
     s = sweep.settings
     alone = s.cluster["name"] == "serial" and s.chunks == 1 and s.chunk <= TOGETHER
-    return alone and not (s.share or s.target_mcse)
+    return alone and not (s.share or s.target_mcse or s.target)
 
 
 @dataclass
@@ -218,19 +219,20 @@ def _by_chunks(
 ) -> Iterator[Columns]:
     """Yield the columns of cells whose chunks are tasks of an executor, and are put into the store."""
     s, failed = sweep.settings, problems.failed
-    laws = sweeps.cells(sweep.function, points, s.share, repeat({}))
+    laws = sweeps.cells(sweep.function, points, s.share, sweeps.coordinates(points, sweep.options["axes"]))
+    compared = problems.compared = decisions.of(laws, s)
     wanted, ids = stopping.start(laws, s), list(laws.ids())
     point_of = dict(zip(ids, points.values()))
     here = isinstance(executor, SerialExecutor)
     work = Carried(sweep.options, sweep.call) if here else carried(sweep)
 
     def simulate_pending(todo: Pending, planned: Wanted) -> None:
-        estimates = dict(zip(ids, planned.estimates(ids)))
+        estimates = {} if compared else dict(zip(ids, planned.estimates(ids)))
 
         def receive(done: Done) -> None:
             for record in done.records:
                 if record.summary is not None:
-                    store.add(record.cell, record.chunk, record.summary, estimates[record.cell])
+                    store.add(record.cell, record.chunk, record.summary, estimates.get(record.cell, range(0)))
                 problems.heed(record, point_of[record.cell], again=here and done.seconds <= SOON)
             line.advance(done)
 
@@ -240,7 +242,7 @@ def _by_chunks(
 
     todo = Pending(laws, wanted, store.has)
     try:
-        wanted = until_precise(laws, s, store, todo, wanted, simulate_pending, failed, problems.tell)
+        wanted = until_precise(laws, s, store, todo, wanted, simulate_pending, failed, problems.tell, compared)
     except Stop as end:
         problems.stopped = end.args[0]
     for start in range(0, len(ids), BLOCK):
@@ -254,9 +256,9 @@ def _by_chunks(
 def columns_of(sweep: Sweep, summaries: Sequence[Summary | None]) -> Columns:
     """Return the columns of cells with these summaries; None stands for a cell that an error left without numbers."""
     shown = _trials(np.array([summary.trials if summary else 0 for summary in summaries]))
-    built = [sweep.kind(sweep.function, {})] * len(summaries)
+    built, rule = [sweep.kind(sweep.function, {})] * len(summaries), decisions.rule(sweep.settings)
     shown |= {columns.PILOT: table.pilot_trials(summaries, sweep.settings.chunk)} if sweep.settings.target_mcse else {}
-    return shown | table.estimates(sweep.kind, built, summaries) | table.batch_means(sweep.kind, summaries)
+    return shown | table.estimates(sweep.kind, built, summaries, rule=rule) | table.batch_means(sweep.kind, summaries)
 
 
 def _trials(counts: np.ndarray) -> Columns:

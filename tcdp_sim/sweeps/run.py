@@ -11,7 +11,7 @@ import xarray as xr
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.version import __version__
-from tcdp_sim.engine import clusters, parts
+from tcdp_sim.engine import clusters, decisions, parts
 from tcdp_sim.mechanisms.functions import point_text
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.failed_trials import FAILED, NUMBERS, WARNED
@@ -19,7 +19,7 @@ from tcdp_sim.results import sweeps as results
 from tcdp_sim.store import columns
 from tcdp_sim.study import study, sweeps
 from tcdp_sim.summaries.problems import first_failed_trials
-from tcdp_sim.sweeps import exact, failed_trials, in_folder, memory, pilot
+from tcdp_sim.sweeps import comparisons, exact, failed_trials, in_folder, memory, pilot
 from tcdp_sim.sweeps.arguments import Sweep
 
 OTHER_GENERATOR = (
@@ -55,7 +55,8 @@ def run(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
         if failed:
             warnings.warn(failed, stacklevel=3)  # the caller of tcdp_sim.sweep
         data, points = results.columns_of(flat.load()), list(sweep.points.values())
-        return _labelled(sweep, data, points, flat.attrs | attributes(sweep) | in_folder.first_errors(sweep), tell)
+        about = flat.attrs | attributes(sweep) | in_folder.first_errors(sweep) | comparisons.in_folder(sweep)
+        return _labelled(sweep, data, points, about, tell)
     for line in study.rounded(sweep.settings):
         tell(line)
     return in_memory(sweep, tell)
@@ -103,7 +104,10 @@ def in_memory(sweep: Sweep, tell: Tell) -> tuple[xr.Dataset, int, str]:
     if failed := problems.failed:
         left = f"errors left {len(failed)} of {len(points)} cells without numbers"
         warnings.warn(f"{left}, the first: {next(iter(failed.values()))}", stacklevel=4)
-    return _labelled(sweep, data, points, attributes(sweep) | _first_errors(sweep, problems), tell)
+    for line in decisions.lines(problems.compared) if problems.compared else ():
+        tell(line)
+    about = attributes(sweep) | _first_errors(sweep, problems) | comparisons.attribute(sweep, problems.compared)
+    return _labelled(sweep, data, points, about, tell)
 
 
 def _first_errors(sweep: Sweep, problems: memory.Problems) -> dict[str, str]:
@@ -119,7 +123,8 @@ def _labelled(sweep: Sweep, data: Any, points: Any, about: Any, tell: Tell) -> t
     _tell_of_lost(sweep, data, points, tell)
     contradicted, line = exact.compared(sweep, data, points)
     names = (*sweep.options["observables"], *sweep.options["events"])
-    ordered = results.in_order(results.shown(data, sweep.levels, counted=sweep.call.counts is not None), names)
+    rule, counted = decisions.rule(sweep.settings), sweep.call.counts is not None
+    ordered = results.in_order(results.shown(data, sweep.levels, counted=counted, rule=rule), names)
     found = results.labelled(ordered, points, about)
     return found.assign_coords(quantile=list(sweep.levels)) if "quantile" in found.dims else found, contradicted, line
 

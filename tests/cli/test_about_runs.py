@@ -6,6 +6,7 @@ from math import ceil
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tcdp_sim import results
@@ -258,6 +259,36 @@ def test_equal_trials_are_no_proof_of_a_mean():
     assert needed([np.inf] * 100, relative=0.5) == (2, (1, 2))
     assert needed([1.0, 3.0] * 50, absolute=0.1) == (3, (1, 3))  # sd 1.005 over 10 is 0.5% too much
     assert stopping.after_pilot(summarise("0" * 64, 0, 9, {}, {}), 1, 5, {"x": {"absolute": 1}}, 9) == (0, 5)
+
+
+DECIDED = (
+    "sweep.noise=[gaussian,laplace,sinh_normal]",
+    "target={linf_error: {across: noise}, top_stays: {threshold: 0.5}}",
+)
+
+
+def test_decisions_of_a_study_do_not_depend_on_the_way_there(tiny, folder):
+    """At once and after a larger run: the same bytes. Cells without omega_sqrt_rho are compared at each value of it."""
+    words = (*SMALL, *DECIDED, "sweep.omega_sqrt_rho=[1,2]", "trials=500", "chunk=250", "max_trials=4000")
+    code, out, _ = tiny(*words)
+    assert code == 0
+    assert "comparisons decided with" in out
+    rows = pd.read_csv(folder / "comparisons.csv")
+    pairs = rows[rows["across"] == "noise"]
+    assert sorted(pairs["value"] + " " + pairs["other"]) == [
+        "gaussian laplace",
+        *["gaussian sinh_normal"] * 2,
+        *["laplace sinh_normal"] * 2,
+    ]
+    assert (pairs["failure"] == 0.05 / 5).all()
+    assert set(pairs["omega_sqrt_rho"].dropna()) == {1.0, 2.0}
+    assert (rows["threshold"] == 0.5).sum() == results.open_cells(folder).sizes["cell"]
+    assert tiny(*words, "verify")[0] == 0
+    other = folder.parent / "large"
+    assert tiny(*SMALL, DECIDED[0], "sweep.omega_sqrt_rho=[1,2]", "chunk=250", "trials=3000", "name=large")[0] == 0
+    assert tiny(*words, "name=large")[0] == 0
+    assert snapshot(other) == snapshot(folder)
+    assert (other / "comparisons.csv").read_bytes() == (folder / "comparisons.csv").read_bytes()
 
 
 def test_status_follows_the_target(tiny, tiny_once, folder):

@@ -265,7 +265,9 @@ def test_what_cannot_be_locked_or_logged_is_left_to_the_run(again, folder, tiny,
 # Runs of which nothing is kept
 
 
-@pytest.mark.parametrize("more", [("target_mcse={linf_error: {relative: 0.5}}",), ("part=1/1",)])
+@pytest.mark.parametrize(
+    "more", [("target_mcse={linf_error: {relative: 0.5}}",), ("target={linf_error: {threshold: 1}}",), ("part=1/1",)]
+)
 def test_targets_and_parts_are_looked_at_each_time(tiny, folder, more):
     assert tiny(*SMALL, *more)[0] == 0
     assert not (folder / finished.NAME).exists()

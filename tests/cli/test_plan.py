@@ -33,6 +33,21 @@ def test_the_predicted_trials_are_those_the_target_takes(tiny, folder, monkeypat
     assert taken > 5000
 
 
+def test_the_predicted_trials_are_those_the_decisions_take(tiny, folder, monkeypatch):
+    """The means differ by 2% or more of a standard deviation; a factor of two allows for the pilot's own errors."""
+    monkeypatch.setattr(pilot, "SECONDS", 600.0)
+    more = ("sweep.k=[10,1e6]", "sweep.omega_sqrt_rho=[1,1.1]", "sweep.noise=sinh_normal", "chunk=100", "trials=200")
+    words = (*more, "target={linf_error:{across:omega_sqrt_rho},spurious_wins:{events:50}}", "max_trials=50000")
+    code, out, _ = tiny(*words, "plan")
+    assert code == 0
+    predicted = float(re.search(r"target: about ([\d.,e+]+) trials a cell", out)[1].replace(",", ""))
+    assert "at most 50,000 trials a cell" in out
+    assert tiny(*words)[0] == 0
+    taken = results.open_cells(folder)["trials"].values.mean()
+    assert taken / 2 < predicted < 2 * taken
+    assert taken > 400
+
+
 def test_a_finished_run_needs_no_pilot(tiny, tiny_once):
     tiny_once(*SMALL)
     code, out, _ = tiny(*SMALL, "plan")

@@ -60,7 +60,14 @@ def without_kept_files(folder):
         (folder / name).unlink()
 
 
-@pytest.mark.parametrize("more", [(), ("target_mcse={linf_error: {relative: 0.01}}", "max_trials=20000")])
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("target_mcse={linf_error: {relative: 0.01}}", "max_trials=20000"),
+        ("target={linf_error: {across: k}}", "max_trials=2000"),
+    ],
+)
 def test_what_is_kept_is_what_the_journal_says(tiny, folder, status, more):
     assert tiny(*SMALL, *more)[0] == 0
     kept = status()

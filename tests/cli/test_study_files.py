@@ -341,6 +341,8 @@ ROUND = [
     {"experiment": "gap_max_data", "data": {"name": "mine", "file": "nyc2013_tailnum.csv", "outside": "drop"}},
     {"experiment": "thresholds", "mechanism": {"records": {"mine": {"path": "t.csv", "column": "n", "log2_k": 4}}}},
     {"target_mcse": {"linf_error": {"relative": 1e-3}}, "share": ["noise"], "max_trials": 1e7},
+    {"target": {"linf_error": {"across": "noise", "within": 0.1, "failure": 0.01}, "top_stays": {"events": 100}}},
+    {"target": {"linf_error": {"threshold": 3}, "mean_abs_error": {"across": "noise"}}},
     {"cluster": {"name": "slurm", "workers": 7}, "results_dir": "runs", "sweep": {"cells": [{"k": 1, "rho": 0.5}]}},
     {"experiment": "noisy_mean", "trials": 100},
 ]
@@ -451,6 +453,11 @@ BAD = ["sed: 1", "trials: many", "sweep: {kk: 1}", "sweep: {rho: a}", "sweep: {n
 BAD += ["experiment: gap_max\nsweep: {algorithm: x}", "experiment: histogrm", "cluster: {name: slurm, wokers: 3}"]
 BAD += ["data: zpif", "data: {name: zpif}", "data: {name: zipf, m: 3}", "mechanism: {beta: a}", "sweep: {k: []}"]
 BAD += ["sweep: {k: {from: 1, to: 2}}", "also: {x: {kk: 1}}", "also: {x: 5}", "target_mcse: {lin: {relative: 1}}"]
+BAD += [
+    "target: {linf_error: {across: noise, threshold: 1}}",
+    "target: {lin: {across: noise}}",
+    "target: {linf_error: {}}",
+]
 BAD += ["target_mcse: {linf_error: 1}", "sweep: {where: [k ~ 3]}", "mechanism: noise\nsweep: {k: 3}", "trials: 0"]
 BAD += ["figures: {width: 2}", "figures: {format: gif}", "figures: svg"]
 BAD += ["seed: -1", "seed: 1.5", "sweep: {zip: [[k, roh]]}", "sweep: {cells: [{kk: 1}]}", "sweep: 5", "share: [1]"]

@@ -127,7 +127,7 @@ def completed(command, monkeypatch):
 
 def test_a_shell_completes_commands_keys_and_options(completed):
     assert completed("tcdp-sim re") == ["redraw=", "replay ", "report ", "reproduce ", "results_dir="]
-    assert completed("tcdp-sim plan re") == ["results_dir="]
+    assert completed("tcdp-sim plan re") == ["redraw=", "results_dir="]
     assert completed("tcdp-sim plan sweep.log10_rh") == ["sweep.log10_rho="]
     assert set(completed("tcdp-sim plan sweep.")) >= {"sweep.k=", "sweep.noise=", "sweep.gap=", "sweep.zip="}
     assert completed("tcdp-sim plan swe") == ["sweep."]

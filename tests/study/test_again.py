@@ -20,6 +20,7 @@ GIVEN = [
     {"experiment": "tightness", "also": None, "sweep": {"where": ["omega > 1.5"]}},
     {"also": {"more": {"k": 30, "noise": ["gaussian"]}}, "name": "other name"},
     {"target_mcse": {"linf_error": {"relative": 1e-3}}, "share": ["noise"]},
+    {"target": {"linf_error": {"across": "noise"}, "top_stays": {"threshold": 0.5}}, "max_trials": 10**6},
 ]
 
 

@@ -76,6 +76,18 @@ def test_a_target_that_one_of_them_has_is_kept_and_two_are_refused():
         union(study({}, target_mcse=other), study({"k": 20}, target_mcse=target))
 
 
+def test_decisions_that_one_of_them_has_are_kept_and_other_targets_are_refused():
+    target, other = {"linf_error": {"threshold": 0.1}}, {"linf_error": {"across": "k"}}
+    precise = {"linf_error": {"relative": 0.1}}
+    assert union(study({}), study({"k": 20}, target=target)).settings.target == target
+    with pytest.raises(UserError, match=r"have different targets \(target = .* `tcdp-sim merge WORDS "):
+        union(study({}, target={"linf_error": {"threshold": 0.2}}), study({"k": 20}, target=target))
+    with pytest.raises(UserError, match=r"have a target and a target_mcse; give one of them to both"):
+        union(study({}, target_mcse=precise), study({"k": 20}, target=target))
+    with pytest.raises(UserError, match=r"no two cells differ in k alone"):
+        study({}, target=other)
+
+
 def test_another_mechanism_and_other_shared_numbers_are_refused():
     with pytest.raises(UserError, match=r"is of another study .*share = .* `tcdp-sim diff"):
         union(study({}), study({}, share=["noise"]))

@@ -17,6 +17,7 @@ RUNS = {
     "small cells": {"trials": 100},
     "chunks": {"trials": 3000, "chunk": 1000},
     "workers": {"trials": 3000, "chunk": 1000, "cluster": {"name": "local", "workers": 1}},
+    "decisions": {"trials": 1000, "chunk": 500, "max_trials": 2000, "target": {"value": {"threshold": 3.4}}},
     "target": {"trials": 1000, "target_mcse": {"value": {"absolute": 1e-2}}},
 }
 
@@ -71,7 +72,7 @@ def test_chunks_go_on(swept):
     goes_on(swept, RUNS["chunks"])
 
 
-@pytest.mark.parametrize("keys", [pytest.param(RUNS[name], id=name) for name in ("workers", "target")])
+@pytest.mark.parametrize("keys", [pytest.param(RUNS[name], id=name) for name in ("workers", "target", "decisions")])
 def test_the_numbers_are_those_of_one_call(swept, keys):
     with pytest.raises(KeyboardInterrupt, match=r"of 6 cells are finished"):
         swept(4, **keys)
@@ -100,7 +101,13 @@ def test_failed_trials_of_before_are_told_too(swept):
     assert sum(one["count"] for one in json.loads(again.attrs["errors"])) == again["errors"].sum() > 20
 
 
-@pytest.mark.parametrize("other", [{"seed": 1}, {"trials": 200}, {"on_error": "count"}])
+@pytest.mark.parametrize(
+    "other",
+    [
+        *({"seed": 1}, {"trials": 200}, {"on_error": "count"}),
+        *({"target_mcse": {"value": {"absolute": 1.0}}}, {"target": {"value": {"threshold": 3.4}}, "max_trials": 200}),
+    ],
+)
 def test_another_call_uses_none_of_it(swept, other):
     with pytest.raises(KeyboardInterrupt):
         swept(5, trials=100)

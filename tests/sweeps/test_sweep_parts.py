@@ -88,6 +88,7 @@ def test_finishing_further_parts_keeps_published_exact_values(command, folder, m
 
 
 EXACT = (*WORDS, "exact.value=mean_of_largest", "bound.value=1")
+DECIDED = "target={value:{across:n}}"
 TARGET = ("target_mcse={value:{relative:0.01}}", "trials=500", "chunk=100")
 
 
@@ -327,3 +328,12 @@ def test_mistakes_are_one_line(command, folder, words, said):
     assert code == 2
     assert said in err
     assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("sweep", *WORDS, DECIDED, "part=1/2"), ("script", "slurm", "sweep", *WORDS, DECIDED, "parts=2")]
+)
+def test_decisions_need_the_whole_sweep(command, folder, words):
+    code, _, err = command(*words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "is not valid with target: the trials of a cell depend on other cells; valid: a run without part" in err
