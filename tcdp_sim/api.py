@@ -4,6 +4,7 @@ A mistake raises a UserError of one line, never SystemExit. Ctrl-C raises Keyboa
 chunk. Messages and the progress bar go to stderr (in a notebook: below the cell).
 """
 
+import time
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.report.terminal import Terminal
-from tcdp_sim.results import published
+from tcdp_sim.results import in_notebook, published
 from tcdp_sim.results.distribution import distribution
 from tcdp_sim.results.export import chosen
 from tcdp_sim.results.open import squeezed
@@ -41,6 +42,7 @@ from tcdp_sim.study.settings import settings
 from tcdp_sim.study.study import Study
 from tcdp_sim.sweeps import run as sweeps
 from tcdp_sim.sweeps.arguments import checked as checked_sweep
+from tcdp_sim.sweeps.run import ran
 
 FEW = 10  # cells of a plan that a notebook shows
 
@@ -733,12 +735,15 @@ def sweep(
         cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials, numerics=numerics,
         code=code, on_error=on_error,
     )  # fmt: skip
+    started = time.monotonic()
     found, contradicted, line = sweeps.run(checked, _tell)
     if contradicted:
         warnings.warn(line, Contradiction, stacklevel=2)
     elif line:
         _tell(line)
-    return squeezed(found, checked.options["axes"]) if squeeze else found
+    found = squeezed(found, checked.options["axes"]) if squeeze else found
+    in_notebook.remember(found, ran(checked, time.monotonic() - started, contradicted, line))
+    return found
 
 
 def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:
