@@ -21,6 +21,7 @@ from tcdp_sim.audits.report import AuditReport
 from tcdp_sim.audits.score_report import ScoreReport
 from tcdp_sim.checks import check
 from tcdp_sim.core import user_files
+from tcdp_sim.core.collector import collecting_seldom
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.figure_options import FigureOptions
 from tcdp_sim.core.texts import in_html
@@ -736,7 +737,8 @@ def sweep(
         code=code, on_error=on_error,
     )  # fmt: skip
     started = time.monotonic()
-    found, contradicted, line = sweeps.run(checked, _tell)
+    with collecting_seldom():
+        found, contradicted, line = sweeps.run(checked, _tell)
     if contradicted:
         warnings.warn(line, Contradiction, stacklevel=2)
     elif line:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tcdp_sim.core import system
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine.forecast import A_ROW, Forecast, forecast
+from tcdp_sim.engine.forecast import Forecast, forecast, seconds_of_table
 from tcdp_sim.engine.parts import alone
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.store.exact_values import ExactValues
@@ -67,7 +67,7 @@ def needs(settings: Settings, parts: int, values: ExactValues, tell: Tell) -> Ne
     growth = (system.peak_memory() - before) * (coming.pilot.more_trials if coming.pilot else 1.0)
     memory = max(coming.memory[1], before) + growth
     reading = A_STORED_CHUNK * max(coming.chunks, len(study.plan.laws) * study.settings.chunks)
-    finish = planning + reading + len(study.plan.cells) * A_ROW + FIGURES
+    finish = planning + reading + seconds_of_table(study) + FIGURES
     chunks = round(by_number * coming.chunks)
     text = f"Forecast for the largest part: {chunks:,} chunks, {seconds:.0f} s and {memory / 1e9:.1f} GB at the most."
     return Needs(_need(planning + seconds, memory), _need(finish, memory), text)

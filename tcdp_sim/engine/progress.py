@@ -18,6 +18,7 @@ FIRST_SECONDS = 0.8  # until the first line of a log
 LOG_SECONDS = 15.0  # between later ones
 LIVE_SECONDS = 0.25
 LOOK_SECONDS = 0.4  # the line is updated at least this often, even if nothing arrives
+TOO_SOON = 2.0, 0.01  # seconds and share of the work before which the first small tasks would forecast hours
 QUIET_SECONDS = 10.0  # without an arrival, until the line says how long the present task has taken
 NAMED = 3  # silent workers that are named
 
@@ -173,6 +174,8 @@ class ProgressLine:
             return f"unknown: the first task has taken {now - self._started:.0f} s so far"
         if share >= 1:
             return "0 s"
+        if now - self._started < TOO_SOON[0] and share < TOO_SOON[1]:
+            return "unknown so soon"
         left = (self._arrived - self._started) * (1 / share - 1) - waited
         return f"{left:.0f} s{self._quiet(now)}" if left > 0 else f"unknown{self._quiet(now)}"
 

@@ -224,3 +224,13 @@ def test_ipython_in_a_terminal_has_lines(kernel, monkeypatch, capsys):
     progress.ProgressLine(progress.Tally(Todo(), 500)).advance(done(record("a", 1)))
     assert not kernel.shown
     assert capsys.readouterr().err.startswith("20%  0/2 cells")
+
+
+@pytest.mark.parametrize(("now", "left"), [(1.0, "unknown so soon"), (3.0, "300 s")])
+def test_the_first_small_tasks_forecast_nothing(monkeypatch, capsys, now, left):
+    """Less than a hundredth of the work has arrived: after a second it says nothing, after three seconds it does."""
+    clock = iter([0.0, now])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    tally = SimpleNamespace(total=1010.0, work=0.0, add=lambda done: setattr(tally, "work", 10.0))
+    progress.ProgressLine(tally).advance(None)
+    assert capsys.readouterr().err.rstrip().endswith(f"  ETA {left}")
