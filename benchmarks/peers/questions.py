@@ -191,9 +191,9 @@ QUESTIONS = (
     ),
     Question(
         "small_cells_durable",
-        f"{MANY:,} cells of 100 trials, on the disk",
-        "The same cells, with results that outlive the process.",
-        {"cells": MANY},
+        f"{MANY // 10:,} cells of 100 trials, on the disk",
+        "A tenth of these cells, with results that outlive the process.",
+        {"cells": MANY // 10},
         {"cells": 10},
     ),
     Question(
