@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
@@ -205,7 +206,8 @@ def in_child(work: Callable[[Callable[[str], None]], None]) -> tuple[str, float,
     def note(text: str) -> None:
         os.write(here, text.encode())
 
-    child = os.fork()
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # threads of BLAS outlive a fork
+        child = os.fork()
     if not child:
         code = 1
         try:
