@@ -7,6 +7,7 @@ from rich.table import Table
 
 from benchmarks import (
     again,
+    cells,
     corners,
     drawing,
     driver,
@@ -58,6 +59,7 @@ BENCHMARKS = {
     "scaling": scaling.scaling,
 }
 ASKED = {  # long ones, run only by their names
+    "cells": cells.cells,
     "million": million.million,
     "chunks": million.chunks,
     "corners": corners.corners,

@@ -19,8 +19,8 @@ from rich.console import Console
 from benchmarks.framework import composed, empty_folder
 from tcdp_sim import results
 from tcdp_sim.cli import status
-from tcdp_sim.cli.imports import YOUNG
 from tcdp_sim.cli.run_argument import Given
+from tcdp_sim.core.collector import OBJECTS
 from tcdp_sim.engine import exact, run
 from tcdp_sim.results import published
 from tcdp_sim.store import certificate
@@ -117,7 +117,7 @@ def _run(raw) -> tuple[Stages, int]:
     stages, checked, quiet = Stages(), settings(raw), Console(quiet=True)
     known = known_exactly(checked.experiment.name)
     gc.freeze()  # as the command line does
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
+    gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])
     start = psutil.Process().memory_info().rss
     with empty_folder(), ExitStack() as patches:
         for name, owner, function in (

@@ -4,6 +4,7 @@ A mistake raises a UserError of one line, never SystemExit. Ctrl-C raises Keyboa
 chunk. Messages and the progress bar go to stderr (in a notebook: below the cell).
 """
 
+import time
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from tcdp_sim.audits.report import AuditReport
 from tcdp_sim.audits.score_report import ScoreReport
 from tcdp_sim.checks import check
 from tcdp_sim.core import user_files
+from tcdp_sim.core.collector import collecting_seldom
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.figure_options import FigureOptions
 from tcdp_sim.core.texts import in_html
@@ -27,7 +29,7 @@ from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.report.terminal import Terminal
-from tcdp_sim.results import published
+from tcdp_sim.results import in_notebook, published
 from tcdp_sim.results.distribution import distribution
 from tcdp_sim.results.export import chosen
 from tcdp_sim.results.open import squeezed
@@ -41,6 +43,7 @@ from tcdp_sim.study.settings import settings
 from tcdp_sim.study.study import Study
 from tcdp_sim.sweeps import run as sweeps
 from tcdp_sim.sweeps.arguments import checked as checked_sweep
+from tcdp_sim.sweeps.run import ran
 
 FEW = 10  # cells of a plan that a notebook shows
 
@@ -762,12 +765,16 @@ def sweep(
         share=share, seed=seed, cluster=cluster, name=name, results_dir=results_dir, max_trials=max_trials,
         numerics=numerics, code=code, on_error=on_error, redraw=redraw, trial_seconds=trial_seconds,
     )  # fmt: skip
-    found, contradicted, line = sweeps.run(checked, _tell)
+    started = time.monotonic()
+    with collecting_seldom():
+        found, contradicted, line = sweeps.run(checked, _tell)
     if contradicted:
         warnings.warn(line, Contradiction, stacklevel=2)
     elif line:
         _tell(line)
-    return squeezed(found, checked.options["axes"]) if squeeze else found
+    found = squeezed(found, checked.options["axes"]) if squeeze else found
+    in_notebook.remember(found, ran(checked, time.monotonic() - started, contradicted, line))
+    return found
 
 
 def _prepared(study, experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Study:

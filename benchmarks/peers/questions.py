@@ -8,6 +8,7 @@ RATE, DELTA = 0.01, 1e-6
 KINDS = [[1.0 + 0.1 * i, 0.005 + 0.001 * i, 50] for i in range(20)]  # sigma, sampling rate, releases
 VARIANCES = [5.0 * 80.0 ** (i / 63) for i in range(64)]  # of discrete Gaussians
 CELLS = 2000
+MANY = 100_000
 BINARY = "ours searches all orders for the best binary test, and its ε is {}"
 ADD_REMOVE = "one record added or removed; Poisson sampling; noise of scale 1 at sensitivity 1; the worse direction"
 
@@ -178,6 +179,21 @@ QUESTIONS = (
         f"{CELLS:,} trivial cells of a sweep, on the disk",
         "The same function, with results that outlive the process. The remark says what is kept, and how safely.",
         {"cells": CELLS},
+        {"cells": 10},
+    ),
+    Question(
+        "small_cells",
+        f"{MANY:,} cells of 100 trials, in memory",
+        "The coverage and the mean width of a confidence interval, by a function of all trials of a cell at once. The "
+        "other tools get a function that makes its own random stream and both means with their standard errors.",
+        {"cells": MANY},
+        {"cells": 10},
+    ),
+    Question(
+        "small_cells_durable",
+        f"{MANY // 10:,} cells of 100 trials, on the disk",
+        "A tenth of these cells, with results that outlive the process.",
+        {"cells": MANY // 10},
         {"cells": 10},
     ),
     Question(

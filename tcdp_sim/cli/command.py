@@ -42,7 +42,8 @@ class Command:
     `does`: the function of the command. It is called with the console and the arguments, once for each run if the first
     place is a RUN. It returns the exit code or None. `takes`: the names of its places in order. A name in [brackets]
     may be left out. A name with dots stands for words that the function reads itself. `keys`: the keys that may be
-    given as KEY=VALUE, each with an example of its type.
+    given as KEY=VALUE, each with an example of its type. `of_a_sweep`: the function for the words of a sweep over a
+    user's function, which follow the word `sweep`; it is called with the console and these words.
     """
 
     does: Callable[..., int | None]
@@ -50,6 +51,7 @@ class Command:
     about: str
     keys: Mapping[str, Any] = field(default_factory=dict)
     details: str = ""
+    of_a_sweep: Callable[..., int | None] | None = None
 
     @property
     def of_runs(self) -> bool:

@@ -42,6 +42,9 @@ NAME is a noise or a mechanism of the package or of a plug-in. Parameters of a n
   tcdp-sim check logistic
   tcdp-sim check my_noise.py:Logistic scale=2.5
 The exit code is 0 if nothing wrong is found, and 1 otherwise."""
+PLAN = """\
+The plan of a sweep over a function of your own calls that function for a second:
+  tcdp-sim plan sweep my_file.py:median_error sweep.n=[11,101] sweep.epsilon=1 trials=1e5"""
 SCRIPT = """\
 QUEUE is one of slurm, pbs, lsf, sge, htcondor, and the words of a run follow. The file goes to the standard output:
   tcdp-sim script slurm experiment=histogram sweep.rho=0.1 trials=1e8 parts=1000 > job.sh
@@ -67,6 +70,8 @@ def main(words: Sequence[str]) -> int:
 
 def _done(name: str, words: Sequence[str]) -> int:
     command = COMMANDS[name]
+    if command.of_a_sweep and words[:1] == ["sweep"] and words[1:]:
+        return command.of_a_sweep(_console(), words[1:]) or 0
     if command.reads_all:
         return command.does(_console(), words) or 0
     given = command.read(name, words)
@@ -164,6 +169,13 @@ def _plan(console, run) -> None:
         console.print(f"part={run.part} is left aside: this is the plan of the whole run", markup=False)
     with working():
         plan.main(run.settings, console)
+
+
+def _plan_of_a_sweep(console, words) -> None:
+    with importing():
+        from tcdp_sim.cli import plan
+    with working():
+        plan.of_a_sweep(words, console)
 
 
 def _show(console, run) -> None:
@@ -357,7 +369,13 @@ COMMANDS = {
         "look for mistakes in the class of a noise or a mechanism",
         details=CHECK,
     ),
-    "plan": Command(_plan, ("[RUN]",), "estimate the time, memory and disk space of a run, without running it"),
+    "plan": Command(
+        _plan,
+        ("[RUN]",),
+        "estimate the time, memory and disk space of a run, without running it",
+        details=PLAN,
+        of_a_sweep=_plan_of_a_sweep,
+    ),
     "script": Command(
         _script, ("QUEUE ...",), "print a job file that computes a run in parts", {"parts": 1000}, SCRIPT
     ),

@@ -4,9 +4,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tcdp_sim.core.collector import collecting_seldom
 from tcdp_sim.engine import interrupts
-
-YOUNG = 20_000  # new objects between collections; with Python's 700 they take a fifteenth of the time of a large plan
 
 
 @contextmanager
@@ -15,7 +14,7 @@ def importing() -> Iterator[None]:
 
     The block does not call `gc.disable()`, because a library that is imported meanwhile (dask) would keep that setting.
     """
-    with _collecting(0), interrupts.held():
+    with _collecting_never(), interrupts.held():
         yield
 
 
@@ -27,15 +26,14 @@ def working() -> Iterator[None]:
     """
     if not gc.get_freeze_count():
         gc.freeze()
-    with _collecting(YOUNG):
+    with collecting_seldom():
         yield
 
 
 @contextmanager
-def _collecting(young: int) -> Iterator[None]:
-    """Let Python collect garbage after `young` new objects in the block, and never if `young` is 0."""
+def _collecting_never() -> Iterator[None]:
     thresholds = gc.get_threshold()
-    gc.set_threshold(young, *thresholds[1:])
+    gc.set_threshold(0, *thresholds[1:])
     try:
         yield
     finally:

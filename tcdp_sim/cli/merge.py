@@ -59,7 +59,7 @@ def main(settings: Settings, other: str, console: Console) -> int:
 def _missing(study, heads) -> list[str]:
     run = open_run(study)
     wanted = stopping.as_needed(run, study.plan.laws, study.settings)
-    return missing_chunks.lines(study.planned, heads, wanted, Pending(study.plan.laws, wanted, run.has))
+    return missing_chunks.lines(study.planned, run, wanted, Pending(study.plan.laws, wanted, run.has), heads)
 
 
 def _other_folder(other: str, ours: Path) -> Path:

@@ -1,25 +1,44 @@
 """The command `tcdp-sim plan`, which estimates the cost of a run. It runs and writes nothing."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from rich.console import Console
 
+from tcdp_sim.cli import user_function
 from tcdp_sim.cli.planning import planned
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.engine.forecast import ExactForecast, Forecast, forecast
 from tcdp_sim.engine.pilot import Pilot
-from tcdp_sim.store.exact_values import known_exactly
+from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.study.blocks import absent_blocks
 from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.study import Study
+from tcdp_sim.sweeps import in_folder, run
 
 QUEUED = ("slurm", "pbs")  # clusters that queue their workers
 
 
 def main(settings: Settings, console: Console) -> None:
     """Print the cells, chunks and trials of a study, an estimate of time and disk space, and the parts left out."""
-    study = planned(settings)
+    _tell_of(planned(settings), known_exactly(settings.experiment.name), console)
+    for why in absent_blocks(settings):
+        say(console, why)
+
+
+def of_a_sweep(words: Sequence[str], console: Console) -> None:
+    """Print the same of the sweep of a command line, whose function is called for a pilot. Raises UserError."""
+    sweep, part = user_function.asked(words)
+    if part:
+        say(console, f"part={part} is left aside: this is the plan of the whole run")
+    sweep, _ = run.prepared(sweep, lambda line: say(console, f"warning: {line}"))
+    with in_folder.here(sweep) as values:
+        _tell_of(planned(sweep.settings), values, console)
+
+
+def _tell_of(study: Study, values: ExactValues, console: Console) -> None:
     s, cells = study.settings, len(study.plan.laws)
-    coming = forecast(study, partial(say, console), known_exactly(s.experiment.name))
+    coming = forecast(study, partial(say, console), values)
     say(console, f"{s.name}: {cells} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
     trials = coming.missing * s.chunk
     say(console, f"to simulate: {coming.missing} of {cells * s.chunks} chunks, {trials:,} trials")
@@ -30,8 +49,6 @@ def main(settings: Settings, console: Console) -> None:
     if coming.pilot or coming.exact:
         _driver(coming, console)
     say(console, f"folder: {study.folder}")
-    for why in absent_blocks(settings):
-        say(console, why)
     say_all(console, study.notes)
 
 

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
@@ -188,6 +189,45 @@ def peak_memory() -> float:
         return 0.0
     now = psutil.Process().memory_info()
     return float(getattr(now, "peak_wset", now.rss))
+
+
+def in_child(work: Callable[[Callable[[str], None]], None]) -> tuple[str, float, int]:
+    """Let a forked child do some work; return what it notes, its peak memory in bytes, and its code (0 if it is well).
+
+    `work` gets a function that notes a text. Where processes cannot be forked, this process does the work itself. A
+    forked child begins with the memory of this process. What the work prints is lost.
+    """
+    if not has_fork_server():
+        noted: list[str] = []
+        work(noted.append)
+        return "".join(noted), peak_memory(), 0
+    there, here = os.pipe()
+
+    def note(text: str) -> None:
+        os.write(here, text.encode())
+
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # threads of BLAS outlive a fork
+        child = os.fork()
+    if not child:
+        code = 1
+        try:
+            _silence()  # what a command prints may be a file that somebody runs
+            work(note)
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(here)
+    with open(there, encoding="utf-8") as notes:
+        said = notes.read()
+    _, status, used = os.wait4(child, 0)
+    return said, used.ru_maxrss * 1024.0, os.waitstatus_to_exitcode(status)
+
+
+def _silence() -> None:
+    """Let nothing that this process prints go anywhere."""
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the process ends)
+    for stream in (1, 2):
+        os.dup2(sys.stdout.fileno(), stream)
 
 
 def c_function(name: str) -> Callable[..., Any] | None:

@@ -46,7 +46,7 @@ def _finish(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> in
     report(study, run, wanted, tell, study.folder / "problems.csv")
     complete, there = len(wanted) - todo.cells, wanted.total - len(todo)
     tell(f"{study.settings.name}: {there} of {wanted.total} chunks are there, {complete} of {len(wanted)} cells whole")
-    for line in missing_chunks.lines(study.planned, run.heads, wanted, todo):
+    for line in missing_chunks.lines(study.planned, run, wanted, todo):
         tell(line)
     if not complete:
         raise Failure("no cell has all its chunks yet, so nothing is published")

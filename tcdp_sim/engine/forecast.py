@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tcdp_sim.engine import clusters, decisions, schedule, stopping
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.pilot import ExactPilot, Pilot, exact_pilot, pilot
+from tcdp_sim.mechanisms.functions import UserFunction
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import is_started, open_run
@@ -23,7 +24,12 @@ MERGED = 2000  # bytes for each chunk of one cell while its chunks are merged, a
 A_FRAME = 33  # bytes of the journal around a chunk's record
 HEADS = 1e4  # bytes of the journal's heads at its beginning and end
 OTHER_CHUNKS = 0.1  # by which the records of a cell's chunks differ in their mean size
+ALONE = "serial"  # the cluster whose driver also simulates
 UNSEEN = 0.3  # share of time and memory that a pilot in one process misses: workers side by side, libraries
+
+# Seconds of a row of a sweep over a user's function, of each number in it that is no event, and of a chunk for a driver
+# that simulates too and sends nothing, as `python -m benchmarks cells` measures them.
+A_SWEEPS_ROW, A_NUMBER, A_CHUNK_HERE = 5e-5, 3.3e-5, 2.5e-5
 
 Range = tuple[float, float]  # least and most
 
@@ -119,8 +125,10 @@ def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO
     chunks = lacking + more
     seconds = chunks * result.seconds
     tasks = min(chunks, max(1, round(seconds / schedule.task_seconds(workers))))
-    one_driver = tasks * A_TASK + chunks * (A_CHUNK + result.bytes * A_BYTE)  # serves all workers
+    storing = chunks * result.bytes * A_BYTE
+    one_driver = tasks * A_TASK + chunks * A_CHUNK + storing  # serves all workers
     takes = max(seconds / at_once, one_driver, result.seconds)  # a single chunk cannot be split among workers
+    takes = seconds + chunks * A_CHUNK_HERE + storing if s.cluster["name"] == ALONE else takes
     size = chunks * (result.bytes + A_FRAME)
     return Forecast(lacking, chunks, workers, at_once, takes, tasks, size, result, *_driver(study, chunks), exact)
 
@@ -131,7 +139,15 @@ def _driver(study: Study, chunks: int) -> tuple[Range, float]:
     fixed = MEMORY + BLOCKS * min(1.0, rows / BLOCK) + max(chunks, laws * study.settings.chunks) * AN_INDEX
     low, high = (fixed + laws * cell for cell in A_CELL)
     high += MERGED * chunks / laws
-    return (low / (1 + UNSEEN), high * (1 + UNSEEN)), rows * A_ROW
+    return (low / (1 + UNSEEN), high * (1 + UNSEEN)), seconds_of_table(study)
+
+
+def seconds_of_table(study: Study) -> float:
+    """Return the seconds for the rows of the table and of the certificate."""
+    options = study.settings.options
+    if study.settings.mechanism["name"] != UserFunction.name:
+        return len(study.plan.cells) * A_ROW
+    return len(study.plan.cells) * (A_SWEEPS_ROW + A_NUMBER * len(options["observables"]))
 
 
 def _lacking_values(study: Study, values: ExactValues) -> int:

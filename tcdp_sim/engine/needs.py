@@ -8,9 +8,11 @@ import numpy as np
 
 from tcdp_sim.core import system
 from tcdp_sim.core.log import Tell
-from tcdp_sim.engine.forecast import A_ROW, Forecast, forecast
+from tcdp_sim.engine import largest_cells
+from tcdp_sim.engine.forecast import Forecast, forecast, seconds_of_table
 from tcdp_sim.engine.parts import alone
 from tcdp_sim.engine.run import prepare
+from tcdp_sim.mechanisms.functions import UserFunction
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.packed_cells import Cells
 from tcdp_sim.study.parts import owner
@@ -65,12 +67,17 @@ def needs(settings: Settings, parts: int, values: ExactValues, tell: Tell) -> Ne
     seconds = max(largest * coming.between[1], _longest_cell(settings, coming))
     seconds += _largest_exact(study, parts, coming) if coming.exact else 0.0
     growth = (system.peak_memory() - before) * (coming.pilot.more_trials if coming.pilot else 1.0)
-    memory = max(coming.memory[1], before) + growth
+    base = max(coming.memory[1], before)
+    finishing = base + growth
+    if issubclass(study.mechanism, UserFunction):  # cells may differ by any factor, and the finish calls no function
+        most = largest_cells.measured(study.plan.laws, study.plan.counts, study.settings, tell)
+        growth, seconds, finishing = most.bytes, max(seconds, most.seconds), base
+    memory = base + growth
     reading = A_STORED_CHUNK * max(coming.chunks, len(study.plan.laws) * study.settings.chunks)
-    finish = planning + reading + len(study.plan.cells) * A_ROW + FIGURES
+    finish = planning + reading + seconds_of_table(study) + FIGURES
     chunks = round(by_number * coming.chunks)
     text = f"Forecast for the largest part: {chunks:,} chunks, {seconds:.0f} s and {memory / 1e9:.1f} GB at the most."
-    return Needs(_need(planning + seconds, memory), _need(finish, memory), text)
+    return Needs(_need(planning + seconds, memory), _need(finish, finishing), text)
 
 
 def _need(seconds: float, memory: float) -> Need:

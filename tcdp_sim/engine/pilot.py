@@ -14,6 +14,7 @@ from tcdp_sim.engine.simulate import Batch, Done, Task, run
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
+from tcdp_sim.summaries.batch import TOGETHER
 from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.summary import Summary
 
@@ -21,6 +22,7 @@ SECONDS = 1.0
 TRIALS = 10_000
 PROBE, MORE = 20, 8  # trials of the first attempt at a cell, and the factor by which later attempts grow
 ENOUGH = 0.2  # seconds after which the cost of a trial is known well enough
+GROUP = 64  # cells of one small chunk that are simulated in one task, as a run does
 GOLDEN = 0.6180339887498949  # steps of this share of the cells soon visit all parts of a sweep
 
 
@@ -63,38 +65,62 @@ def pilot(
 ) -> Pilot:
     """Simulate some trials of as many cells as SECONDS allow, but at least one, spread over the sweep.
 
-    `compared` holds the comparisons of a run with a target.
+    Cells of a small chunk that is done soon are simulated GROUP at a time: alone they take ten times as long.
+    `compared` holds the comparisons of a run with a target, whose cells come one by one.
     """
-    least = most = min(settings.chunk, TRIALS)
     deadline = time.perf_counter() + SECONDS
-    chunks, sizes, errors, seconds = [], [], 0, []
-    pilots: dict[str, Summary] = {}
-    for index in _in_pairs(cells, compared) if compared else _spread(len(cells)):
-        trials, done = _simulated(cells[index], counts, settings.seed, most)
-        least = min(least, trials)
-        seconds.append(done.seconds * settings.chunk / trials)
-        if done.records[0].summary is None:
-            errors += 1
-        else:
-            pilots[cells[index].id] = summary = from_bytes(done.records[0].summary)
-            chunks.append(stopping.predicted(summary, settings))
-            sizes.append(len(done.records[0].summary))
+    group = GROUP if settings.chunk <= TOGETHER and len(cells) > GROUP and not compared else 1
+    if group > 1:
+        first = _Tried(settings)
+        first.add(*_simulated([cells[0]], counts, settings.seed, settings.chunk))
+        group = group if first.seconds[0] < ENOUGH / GROUP else 1
+    found = _Tried(settings)
+    for index in _in_pairs(cells, compared) if compared else _spread(-(-len(cells) // group)):
+        own = cells[index * group : (index + 1) * group]
+        found.add(*_simulated(own, counts, settings.seed, min(settings.chunk, TRIALS)))
         if time.perf_counter() > deadline:
             break
-    chunks = (compared.predicted(pilots) or chunks) if compared else chunks
-    averages = _average(chunks), _average(seconds), _average(sizes)
-    spreads = _spread_of(seconds, len(cells)), _spread_of(sizes, len(cells))
-    return Pilot(len(seconds), *averages, errors, *spreads, settings.chunk / least)
+    return found.pilot(len(cells), group, compared)
 
 
-def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> tuple[int, Done]:
-    """Simulate PROBE trials of a cell, then more until they take ENOUGH seconds, and return the last attempt.
+class _Tried:
+    """What tasks of one chunk of each of some cells have taken, and the sizes of their records."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._least = min(settings.chunk, TRIALS)
+        self._cells = self._errors = 0
+        self._summaries: dict[str, Summary] = {}
+        self._sizes: list[float] = []
+        self.seconds: list[float] = []  # of a chunk, a mean for each task
+
+    def add(self, trials: int, done: Done) -> None:
+        """Add a task with chunks of this many trials."""
+        self._least = min(self._least, trials)
+        self._cells += len(done.records)
+        self.seconds.append(done.seconds * self._settings.chunk / trials / len(done.records))
+        there = {record.cell: record.summary for record in done.records if record.summary is not None}
+        self._errors += len(done.records) - len(there)
+        self._sizes += map(len, there.values())
+        self._summaries |= {cell: from_bytes(summary) for cell, summary in there.items()}
+
+    def pilot(self, cells: int, group: int, compared: Decisions | None) -> Pilot:
+        """Return the averages over the cells tried, of a sweep of `cells` cells that was tried `group` at a time."""
+        chunks = [stopping.predicted(summary, self._settings) for summary in self._summaries.values()]
+        chunks = (compared.predicted(self._summaries) or chunks) if compared else chunks
+        averages = _average(chunks), _average(self.seconds), _average(self._sizes)
+        spreads = _spread_of(self.seconds, -(-cells // group)), _spread_of(self._sizes, cells)
+        return Pilot(self._cells, *averages, self._errors, *spreads, self._settings.chunk / self._least)
+
+
+def _simulated(cells: Sequence[Cell], counts: Mapping[str, Any], seed: int, most: int) -> tuple[int, Done]:
+    """Simulate PROBE trials of each cell, then more until they take ENOUGH seconds, and return the last attempt.
 
     The first attempts also pay for work that is done once, such as tables of a noise, so that the last one does not.
     """
     trials = min(PROBE, most)
     while True:
-        done = run(Task(seed, trials, (Batch(cell.id, cell.law, counts[cell.counts], (0,)),)))
+        done = run(Task(seed, trials, tuple(Batch(cell.id, cell.law, counts[cell.counts], (0,)) for cell in cells)))
         if trials == most or done.seconds > ENOUGH:
             return trials, done
         trials = min(MORE * trials, most)

@@ -1,4 +1,4 @@
-"""The progress line: live on a terminal, an occasional line in a log."""
+"""The progress line: live on a terminal, a bar below the cell of a notebook, an occasional line in a log."""
 
 import threading
 import time
@@ -11,12 +11,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from tcdp_sim.core.log import LOG
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.simulate import Done, Record
+from tcdp_sim.report import notebooks
 from tcdp_sim.report.terminal import Terminal
 
 FIRST_SECONDS = 0.8  # until the first line of a log
 LOG_SECONDS = 15.0  # between later ones
 LIVE_SECONDS = 0.25
 LOOK_SECONDS = 0.4  # the line is updated at least this often, even if nothing arrives
+TOO_SOON = 2.0, 0.01  # seconds and share of the work before which the first small tasks would forecast hours
 QUIET_SECONDS = 10.0  # without an arrival, until the line says how long the present task has taken
 NAMED = 3  # silent workers that are named
 
@@ -105,8 +107,9 @@ class ProgressLine:
         self._ticker = threading.Thread(target=self._tick, name="progress", daemon=True)
         self._console = Terminal(stderr=True)
         self._live = self._console.is_terminal
+        self._below = notebooks.Bar() if notebooks.is_notebook() else None
         self._started = self._last_drawn = self._arrived = time.monotonic()
-        self._next_log = self._started + max(FIRST_SECONDS, patience)
+        self._next_log = self._next_below = self._started + max(FIRST_SECONDS, patience)
         self._first_drawn = self._started + patience
         self._drawn = False
         self._bar = Progress(
@@ -140,6 +143,9 @@ class ProgressLine:
             self._draw()
             self._last_drawn = now
             self._bar.update(self._task, completed=self._tally.work, what=self._what() + self._quiet(now))
+        if self._below and now > self._next_below:
+            self._next_below = now + LIVE_SECONDS
+            self._below.show(self._share(), self._line(now))
         if now > self._next_log:
             self._next_log = now + LOG_SECONDS
             self._say(now)
@@ -163,21 +169,30 @@ class ProgressLine:
 
     def _left(self, now: float) -> str:
         """Return the time left by the tasks that have arrived. It does not grow while nothing arrives."""
-        share, waited = self._tally.work / self._tally.total, now - self._arrived
+        share, waited = self._share(), now - self._arrived
         if not share:
             return f"unknown: the first task has taken {now - self._started:.0f} s so far"
         if share >= 1:
             return "0 s"
+        if now - self._started < TOO_SOON[0] and share < TOO_SOON[1]:
+            return "unknown so soon"
         left = (self._arrived - self._started) * (1 / share - 1) - waited
         return f"{left:.0f} s{self._quiet(now)}" if left > 0 else f"unknown{self._quiet(now)}"
 
     def _say(self, now: float) -> None:
         """Log the progress with the time left."""
-        share = self._tally.work / self._tally.total
-        line = f"{share:.0%}  {self._what()}  ETA {self._left(now)}"
+        line = self._line(now)
         LOG.info(line)
-        if not self._live:
+        if not (self._live or self._below):
             self._console.print(line, highlight=False, soft_wrap=True)
+
+    def _line(self, now: float) -> str:
+        """Return the progress with the time left."""
+        return f"{self._share():.0%}  {self._what()}  ETA {self._left(now)}"
+
+    def _share(self) -> float:
+        """Return the share of the work that is done."""
+        return self._tally.work / self._tally.total
 
     def __enter__(self) -> "ProgressLine":
         if self._first_drawn <= self._started:
@@ -185,9 +200,12 @@ class ProgressLine:
         self._ticker.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._end.set()
         self._ticker.join()
+        if self._below and self._below.is_shown:
+            how, taken = "stopped" if kind else "done", time.monotonic() - self._started
+            self._below.show(self._share(), f"{self._share():.0%}  {self._tally}  {how} after {taken:.3g} s")
         if self._drawn:
             self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))
             self._bar.stop()

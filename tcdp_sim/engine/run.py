@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.core import log, own_noises
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.collector import collecting_seldom
 from tcdp_sim.core.errors import Failure, UserError, reason
 from tcdp_sim.core.log import Tell
 from tcdp_sim.core.own_noises import NeedsCode
@@ -73,7 +74,7 @@ def execute(
     """
     run = run or open_run(study)
     try:
-        with run.lock(), log.kept(study.folder):
+        with run.lock(), log.kept(study.folder), collecting_seldom():
             for line in study.notes:
                 tell(line)
             return _execute(study, run, tell, exact_values, seen)

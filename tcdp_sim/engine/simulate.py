@@ -18,6 +18,7 @@ import numpy as np
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Ints
+from tcdp_sim.core.collector import collecting_seldom
 from tcdp_sim.core.streams import LOSS_STREAM, fingerprint, generator, generators
 from tcdp_sim.engine.gathered import Gathered, caught, joined
 from tcdp_sim.mechanisms import Mechanism, UserFunction, mechanism_class
@@ -81,7 +82,8 @@ class Done:
 def run(task: Task) -> Done:
     """Simulate a task. Errors and warnings of the simulation are returned as data with their chunk."""
     started = time.perf_counter()
-    records = tuple(_records(task))
+    with collecting_seldom():
+        records = tuple(_records(task))
     who = f"{socket.gethostname()}:{os.getpid()}"
     return Done(records, fingerprint(), time.perf_counter() - started, task.work, who)
 

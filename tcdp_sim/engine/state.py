@@ -82,7 +82,7 @@ def lines(planned: Planned, run: Run, wanted: Wanted | None = None, worst: Worst
     if missing and any(provenance.PART in head for head in run.heads):
         from tcdp_sim.engine import missing_chunks  # slow to import
 
-        said += missing_chunks.lines(planned, run.heads, wanted, missing)
+        said += missing_chunks.lines(planned, run, wanted, missing)
     return [*said, *numerics_mismatch.lines(s, run.heads), *_problems(run, wanted)]
 
 

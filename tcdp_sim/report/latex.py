@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from math import floor, isfinite, isnan, log10
+from math import isfinite, isnan
 from typing import Any
 
 import pandas as pd
 
 from tcdp_sim.core.texts import printable
+from tcdp_sim.report.numbers import PLAIN, parts
 
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -16,7 +17,6 @@ ESCAPES = {
     "^": r"\textasciicircum{}",
     **{"ρ": r"$\rho$", "ω": r"$\omega$", "ε": r"$\varepsilon$", "δ": r"$\delta$", "√": r"$\surd$"},
 }
-PLAIN = (1e-3, 1e5)  # numbers in this range are written without a power of ten
 
 
 def escaped(text: str) -> str:
@@ -40,14 +40,7 @@ def with_error(value: float, mcse: float) -> str:
     """Return a number with its standard error in units of its last digits, such as 12.95(2) or 12.950(14)."""
     if not (isfinite(value) and isfinite(mcse) and mcse > 0):
         return number(value)
-    size = max(abs(value), mcse)
-    exponent = 0 if PLAIN[0] <= size < PLAIN[1] else floor(log10(size))
-    value, mcse = value / 10.0**exponent, mcse / 10.0**exponent
-    error = f"{mcse:.1e}" if f"{mcse:.1e}".startswith("1") else f"{mcse:.0e}"
-    digits, power = error.split("e")
-    decimals = len(digits.replace(".", "")) - 1 - int(power)
-    last = int(digits.replace(".", "")) * 10 ** max(-decimals, 0)
-    text = f"{round(value, decimals):.{max(decimals, 0)}f}({last})"
+    text, exponent = parts(value, mcse)
     return rf"${text} \times 10^{{{exponent}}}$" if exponent else _signed(text)
 
 

@@ -162,6 +162,13 @@ def in_parts(sweep: Sweep, repeats: bool, name: str) -> Iterator[ExactValues]:
         yield values
 
 
+@contextmanager
+def here(sweep: Sweep) -> Iterator[ExactValues]:
+    """Let this process simulate the cells of a sweep during the block, and give its exact values."""
+    with shipped(sweep.options, sweep.call):
+        yield exact.values_of(sweep)
+
+
 def study_of(sweep: Sweep) -> Study:
     """Return the study of a sweep, with the function that simulates it."""
     return replace(prepare(sweep.settings), simulated=carried(sweep))

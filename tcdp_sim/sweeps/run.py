@@ -16,6 +16,7 @@ from tcdp_sim.mechanisms.functions import point_text
 from tcdp_sim.mechanisms.functions.calls import name_of, place
 from tcdp_sim.mechanisms.functions.failed_trials import FAILED, NUMBERS, WARNED
 from tcdp_sim.results import sweeps as results
+from tcdp_sim.results.in_notebook import Ran
 from tcdp_sim.store import columns
 from tcdp_sim.study import study, sweeps
 from tcdp_sim.summaries.problems import first_failed_trials
@@ -190,6 +191,20 @@ def prepared(sweep: Sweep, warn: Tell) -> tuple[Sweep, bool]:
         warn(f"{name} {why}")
         sweep = sweep.having(function={**sweep.function, "source": None})
     return sweep, found.repeats
+
+
+def ran(sweep: Sweep, seconds: float, contradictions: int, compared: str) -> Ran:
+    """Return what a notebook shows of a sweep besides its results."""
+    s, axes = sweep.settings, sweep.options["axes"]
+    more = "a smaller target_mcse" if s.target_mcse else f"trials={2 * s.chunks * s.chunk:_}"
+    if sweep.function["source"] is None:
+        further = f"More trials: the same call with {more}. It computes all trials again: the function has no identity."
+    elif sweep.kept:
+        further = f"Kept in {s.folder}: the same call with {more} computes only what is missing."
+    else:
+        further = f"Not kept: with name='...' the numbers stay, and the same call with {more} computes only new trials."
+    title = f"sweep of {sweep.function['name']}"
+    return Ran(title, axes, len(sweep.points), seconds, contradictions, compared, further)
 
 
 def attributes(sweep: Sweep) -> dict[str, Any]:

@@ -213,3 +213,88 @@ def test_every_beginning_of_the_pilot_is_spread_over_the_sweep(n):
 @pytest.mark.parametrize(("seconds", "said"), [(1.5, "1.5 s"), (200, "3.33 min"), (7200, "2 h"), (1e6, "11.6 days")])
 def test_durations_are_for_people(seconds, said):
     assert plan._duration(seconds) == said
+
+
+def test_a_pilot_of_small_cells_tries_them_together(monkeypatch):
+    """A task costs 1 ms and a cell in it 0.1 ms: 130 cells alone would be forecast at 1.1 ms each."""
+    tasks = []
+
+    def run(task):
+        tasks.append([batch.cell for batch in task.batches])
+        records = tuple(Record(batch.cell, 0, b"1234", (), 0.1) for batch in task.batches)
+        return Done(records, "", 1e-3 + 1e-4 * len(records), task.work)
+
+    monkeypatch.setattr(pilot, "run", run)
+    monkeypatch.setattr(pilot, "SECONDS", 600.0)
+    monkeypatch.setattr(pilot, "from_bytes", len)
+    monkeypatch.setattr(pilot.stopping, "predicted", lambda summary, settings: 1)
+    cells = [SimpleNamespace(id=n, law={}, counts=None) for n in range(130)]
+    found = pilot.pilot(cells, {None: None}, SimpleNamespace(chunk=100, chunks=1, seed=1))
+    assert (found.cells, found.errors, found.bytes, found.more_trials) == (130, 0, 4, 1)
+    assert found.seconds == pytest.approx((2 * (1e-4 + 1e-3 / 64) + 1e-4 + 1e-3 / 2) / 3)
+    assert sorted({cell for task in tasks for cell in task}) == list(range(130))
+    assert {len(task) for task in tasks} == {1, 64, 2}
+
+
+def test_a_pilot_of_slow_cells_tries_one_at_a_time(monkeypatch):
+    def run(task):
+        (batch,) = task.batches
+        return Done((Record(batch.cell, 0, b"1234", (), 0.1),), "", 0.3, task.work)
+
+    monkeypatch.setattr(pilot, "run", run)
+    monkeypatch.setattr(pilot, "from_bytes", len)
+    monkeypatch.setattr(pilot.stopping, "predicted", lambda summary, settings: 1)
+    cells = [SimpleNamespace(id=n, law={}, counts=None) for n in range(130)]
+    found = pilot.pilot(cells, {None: None}, SimpleNamespace(chunk=10, chunks=1, seed=1))
+    assert found.seconds == pytest.approx(0.3)
+
+
+FUNCTION = """
+def value(rng, trials, n, scale=1.0):
+    return {"value": scale * rng.random((trials, n)).sum(axis=1), "large": rng.random(trials) < 0.1}
+def half(n):
+    return n / 2
+"""
+
+
+def test_the_plan_of_a_sweep_is_that_of_the_run(tmp_path, command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(FUNCTION)
+    words = ("mine.py:value", "sweep.n=[1,2,3]", "trials=500", "chunk=100", "cluster=serial")
+    code, out, _ = command("plan", "sweep", *words, "exact.value=half", "part=1/7")
+    assert code == 0
+    assert not (tmp_path / "results").exists()
+    assert "value: 3 cells x 500 trials in 5 chunks, seed 0" in out
+    assert "to simulate: 15 of 15 chunks, 1,500 trials" in out
+    assert "estimated by a pilot of 3 cells" in out
+    assert "for the exact values of 3 cells" in out
+    assert "part=1/7 is left aside" in out
+    assert command("sweep", *words)[0] == 0
+    assert "to simulate: 0 of 15 chunks" in command("plan", "sweep", *words)[1]
+
+
+def test_a_wrong_plan_of_a_sweep_is_one_line(tmp_path, command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(FUNCTION)
+    for words, message in (
+        (("mine.py:value", "sweep.m=1"), "takes no 'm'"),
+        (("mine.py:other", "sweep.n=1"), "other"),
+        (("sweep.n=1",), "needs a function first"),
+    ):
+        code, _, err = command("plan", "sweep", *words)
+        assert code == 2
+        assert message in err
+        assert len(err.splitlines()) == 1
+
+
+def test_the_table_of_a_sweep_costs_by_its_numbers(tmp_path, monkeypatch):
+    """1,000 rows of a number and an event, by the constants."""
+    from tcdp_sim.sweeps import arguments, in_folder
+    from tcdp_sim.sweeps import run as sweeps
+
+    def value(rng, trials, n):
+        return {"value": rng.random(trials), "large": rng.random(trials) < 0.1}
+
+    monkeypatch.chdir(tmp_path)
+    sweep, _ = sweeps.prepared(arguments.checked(value, {"n": range(1000)}, trials=10, name="a"), print)
+    assert forecast.seconds_of_table(in_folder.study_of(sweep)) == pytest.approx(0.083)

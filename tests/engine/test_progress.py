@@ -1,8 +1,10 @@
 """The progress line, and what it adds up."""
 
 import logging
+import sys
 import time
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -147,3 +149,88 @@ def test_a_live_line_of_short_work_is_never_begun(monkeypatch):
     with progress.ProgressLine(progress.Tally(Todo(), 500)):
         pass
     assert "simulating" in out.getvalue()
+
+
+class Kernel:
+    """A kernel that keeps each output by what it shows at the moment, and a line for each update."""
+
+    def __init__(self):
+        self.outputs, self.shown = [], []
+        self.display = self
+
+    def get_ipython(self):
+        return self
+
+    @property
+    def kernel(self):
+        return self
+
+    def show(self, data, raw, display_id):
+        assert raw
+        assert display_id
+        self.outputs.append(data)
+        self.shown.append(data["text/plain"])
+        return self
+
+    def update(self, data, raw):
+        assert raw
+        self.outputs[-1] = data
+        self.shown.append(data["text/plain"])
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    found = Kernel()
+    found.display = SimpleNamespace(display=found.show)
+    monkeypatch.setitem(sys.modules, "IPython", found)
+    return found
+
+
+def test_a_notebook_has_one_bar_and_no_lines(kernel, monkeypatch, capsys):
+    """It begins after a second, is updated four times a second at most, and says at the end how long it took."""
+    clock = iter([0.0, 0.5, 1.0, 1.1, 3.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress, "LOOK_SECONDS", 1e3)
+    with progress.ProgressLine(progress.Tally(Todo(), 500), lambda: ["<b>"]) as line:
+        for cell, chunk in (("a", 1), ("a", 2), ("b", 0)):
+            line.advance(done(record(cell, chunk)))
+    assert kernel.shown == [
+        "40%  1/2 cells, 1e+03 trials, worst standard error 0.058 of its mean, silent: <b>  ETA 2 s",
+        "100%  2/2 cells, 1.5e+03 trials, worst standard error 0.1 of its mean  done after 3 s",
+    ]
+    assert len(kernel.outputs) == 1
+    assert '<progress value="1.000" max="1">' in kernel.outputs[0]["text/html"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_interrupted_bar_stays_where_it_was(kernel, monkeypatch):
+    clock = iter([0.0, 2.0, 2.5])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress, "LOOK_SECONDS", 1e3)
+    line = progress.ProgressLine(progress.Tally(Todo(), 500), lambda: ["<b>"])
+    line.__enter__()
+    line.advance(done(record("a", 1)))
+    assert "&lt;b&gt;&nbsp; ETA 8 s" in kernel.outputs[0]["text/html"]
+    line.__exit__(KeyboardInterrupt, None, None)
+    assert kernel.shown[-1].startswith("20%  0/2 cells")
+    assert kernel.shown[-1].endswith("  stopped after 2.5 s")
+    assert '<progress value="0.200" max="1">' in kernel.outputs[0]["text/html"]
+
+
+def test_ipython_in_a_terminal_has_lines(kernel, monkeypatch, capsys):
+    monkeypatch.setattr(kernel, "get_ipython", object)
+    clock = iter([0.0, 2.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    progress.ProgressLine(progress.Tally(Todo(), 500)).advance(done(record("a", 1)))
+    assert not kernel.shown
+    assert capsys.readouterr().err.startswith("20%  0/2 cells")
+
+
+@pytest.mark.parametrize(("now", "left"), [(1.0, "unknown so soon"), (3.0, "300 s")])
+def test_the_first_small_tasks_forecast_nothing(monkeypatch, capsys, now, left):
+    """Less than a hundredth of the work has arrived: after a second it says nothing, after three seconds it does."""
+    clock = iter([0.0, now])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    tally = SimpleNamespace(total=1010.0, work=0.0, add=lambda done: setattr(tally, "work", 10.0))
+    progress.ProgressLine(tally).advance(None)
+    assert capsys.readouterr().err.rstrip().endswith(f"  ETA {left}")

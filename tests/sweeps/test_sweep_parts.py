@@ -10,6 +10,7 @@ import pytest
 from tcdp_sim.cli import script
 from tcdp_sim.core import user_files
 from tcdp_sim.store import exact_columns, exact_records, journal
+from tcdp_sim.study import parts
 from tcdp_sim.sweeps import exact
 
 FILE = """
@@ -337,3 +338,68 @@ def test_decisions_need_the_whole_sweep(command, folder, words):
     code, _, err = command(*words)
     assert (code, err.count("\n")) == (2, 1)
     assert "is not valid with target: the trials of a cell depend on other cells; valid: a run without part" in err
+
+
+FAILING = """
+def failing(rng, trials, n):
+    if n == 4:
+        raise ValueError("no four")
+    return rng.random(trials)
+"""
+
+
+def test_the_status_says_which_parts_failed_and_which_are_missing_and_how_to_submit_them(command, folder):
+    """Parts 1, 2 and 4 of 7 have been run, the ones with a chunk of n = 4 in vain, and 6 was killed."""
+    Path("my_file.py").write_text(FAILING)
+    words = ("my_file.py:failing", "sweep.n=[1,2,3,4,5]", "trials=4e3", "chunk=1e3", "name=f")
+    failed = {i for i in (1, 2, 4) if command("sweep", *words, f"part={i}/7")[0]}
+    ids = {law["point"]: cell for law, cell in _cells("f")}
+    four = {(int(ids['{"n": 4}'][:16], 16) + chunk) % 7 + 1 for chunk in range(4)}
+    assert failed == four & {1, 2, 4}
+    assert failed
+    (begun,) = Path("results/f/journal").glob("*.part-4-of-7.seg")
+    begun.with_name("killed.part-6-of-7.seg").write_bytes(begun.read_bytes()[:100])
+    out = command("status", "results/f")[1]
+    missing = sorted({1, 2, 3, 4, 5, 6, 7} - ({1, 2, 4} - failed))
+    assert _line(out, "missing parts: ") == f"{parts.in_ranges(missing)} ({len(missing)} of 7)"
+    assert _line(out, "  ended by an error: ") == parts.in_ranges(failed)
+    assert _line(out, "  begun and not done (at work, killed or out of time): ") == "6"
+    assert _line(out, "  not begun: ") == "3,5,7"
+    assert "(n=4) index=" in _line(out, f"  part {min(failed)}: cell=")
+    assert _line(out, "  part ").endswith("ValueError: no four")
+    assert f"`sh job.sh {parts.in_ranges(missing)}` submits them alone" in out
+    assert f"`sh job.sh {parts.in_ranges(missing)}` submits them alone" in command("finish", "results/f")[1]
+
+
+def _line(text, start):
+    (found,) = (line.removeprefix(start) for line in text.splitlines() if line.startswith(start))
+    return found
+
+
+def _cells(name):
+    from tcdp_sim.engine.run import prepare
+    from tcdp_sim.store.run_settings import settings_of
+
+    return [(cell.law, cell.id) for cell in prepare(settings_of(Path("results", name))).plan.laws]
+
+
+LARGE = """
+import numpy as np
+
+
+def large(rng, trials, n):
+    return np.ones((trials, n), np.int8).sum(axis=1) + rng.random(trials)
+"""
+
+
+def test_the_memory_of_a_job_is_that_of_the_largest_cell(command, folder):
+    """500 trials of 400,000 bytes take 200 MB at once; a job asks for twice as much beyond the memory of the rest."""
+    Path("my_file.py").write_text(LARGE)
+    words = ("my_file.py:large", "trials=1e3", "chunk=500", "parts=3")
+    sizes = []
+    for most in (10, 400_000):
+        text = command("script", "slurm", "sweep", *words, f"sweep.n=[1,{most},2]")[1]
+        sizes.append([int(size) for size in re.findall(r"--mem=(\d+)M", text)])
+    (small, finish), (large, again) = sizes
+    assert 400 - 100 <= large - small <= 400 + 200
+    assert abs(finish - again) <= 300

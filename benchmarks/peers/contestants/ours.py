@@ -160,6 +160,23 @@ def sweep_seeded(cells):
     return done(_swept(trial, cells)["value"].size, "with intervals and quantiles besides")
 
 
+def small_cells(cells):
+    return done(_coverage(cells)["covered"].size, "with intervals and quantiles besides")
+
+
+def small_cells_durable(cells):
+    with tempfile.TemporaryDirectory() as folder:
+        found = _coverage(cells, name="cells", results_dir=folder)
+        return done(found["covered"].size, "a run: journal, snapshot and certificate, flushed to the disk")
+
+
+def _coverage(cells, **kept):
+    from benchmarks.peers.contestants.cell import axes, coverage
+    from tcdp_sim import sweep
+
+    return sweep(coverage, axes(cells), trials=100, **kept)
+
+
 def _value(rng, k):
     from benchmarks.peers.contestants.cell import cell
 

@@ -1,6 +1,7 @@
 """cluster=slurm on a real Slurm: munged, slurmctld and slurmd of one machine, started here, on loopback only."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -363,7 +364,13 @@ def test_an_array_of_parts_of_a_sweep_with_one_killed_and_one_lost(slurm, tmp_pa
     log = end_of_finish(slurm, tmp_path)
     assert f"missing parts: {missing} (2 of 6)\n" in log
     assert "chunks are missing" in log or "nothing is published" in log
-    submit(slurm, tmp_path, missing)
+    status = subprocess.run([*program, "status", "results/largest"], check=True, **here).stdout
+    number = running[0].split("_")[1]
+    assert f"  begun and not done (at work, killed or out of time): {number}\n" in status
+    assert f"  not begun: {lost.split('_')[1]}\n" in status
+    (words,) = re.findall("`sh job.sh (.*)` submits them alone", status)
+    assert words == missing
+    submit(slurm, tmp_path, words)
     log = end_of_finish(slurm, tmp_path)
     assert "3 of 3 cells whole" in log
     assert "3 simulated numbers have an exact one beside them; none contradicts" in log
