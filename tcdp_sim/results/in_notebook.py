@@ -15,13 +15,13 @@ import xarray as xr
 from markupsafe import Markup
 
 from tcdp_sim.core.texts import printable, shortened, show
-from tcdp_sim.mechanisms.functions.failed_trials import ERRORS, FAILED
+from tcdp_sim.mechanisms.functions.failed_trials import ERRORS, MEANINGS, MISSING, NUMBERS, WARNED
 from tcdp_sim.report import html, notebooks, numbers
 from tcdp_sim.store import columns
 
 ROWS = 10  # cells that are shown
 VALUES = 8  # values of an axis
-NUMBERS = 6
+MOST_NUMBERS = 6
 LONGEST = 200  # characters of a text
 NOTATION = "0.5082(50) is 0.5082 with a standard error of 0.0050."
 
@@ -81,11 +81,11 @@ def _is_whole(data: xr.Dataset, ran: Ran) -> bool:
 
 
 def _numbers(data: xr.Dataset) -> list[str]:
-    """Return the names of the means and probabilities, without that of failed trials."""
+    """Return the names of the means and probabilities, without those of failed trials."""
     return [
         str(name)
         for name in data.data_vars
-        if f"{name}{columns.MCSE}" in data and "quantile" not in data[name].dims and name != FAILED
+        if f"{name}{columns.MCSE}" in data and "quantile" not in data[name].dims and name not in MEANINGS
     ]
 
 
@@ -133,9 +133,10 @@ def _columns(data: xr.Dataset, ran: Ran, cells: np.ndarray) -> Iterator[tuple[st
     trials = data["trials"].values
     if len(np.unique(trials[np.nan_to_num(trials) > 0])) > 1:
         yield "trials", [f"{int(value):,}" for value in _at(data, "trials", cells)]
-    if ERRORS in data:
-        yield ERRORS, [f"{int(value):,}" for value in _at(data, ERRORS, cells)]
-    for name in _numbers(data)[:NUMBERS]:
+    for name in (ERRORS, *(each for each in (NUMBERS[WARNED], NUMBERS[MISSING]) if each in data and data[each].any())):
+        if name in data:
+            yield name, [f"{int(value):,}" for value in _at(data, name, cells)]
+    for name in _numbers(data)[:MOST_NUMBERS]:
         unit = data[name].attrs.get("units", "1")
         pairs = zip(_at(data, name, cells), _at(data, name + columns.MCSE, cells))
         yield name if unit == "1" else f"{name} ({unit})", [numbers.with_error(*pair) for pair in pairs]
@@ -155,7 +156,7 @@ def _lines(data: xr.Dataset, ran: Ran, cells: np.ndarray) -> Iterator[str]:
     """Yield the lines below the table."""
     if len(cells) > ROWS:
         yield f"The first {ROWS} of {ran.cells:,} cells."
-    if others := _numbers(data)[NUMBERS:]:
+    if others := _numbers(data)[MOST_NUMBERS:]:
         yield f"{len(others)} more numbers: {', '.join(others)}."
     yield NOTATION
     if ran.compared and not ran.contradictions:
@@ -164,7 +165,8 @@ def _lines(data: xr.Dataset, ran: Ran, cells: np.ndarray) -> Iterator[str]:
         failed = np.nan_to_num(data[ERRORS].values.ravel())
         total = np.nan_to_num(data["trials"].values.ravel()).sum()
         where = f"{np.count_nonzero(failed):,} of {ran.cells:,} cells"
-        yield f"{int(failed.sum()):,} of {int(total):,} trials failed, in {where}. They are in no mean."
+        what = "were drawn again" if NUMBERS[MISSING] in data else "are in no mean"
+        yield f"{int(failed.sum()):,} of {int(total):,} trials failed, in {where}. They {what}."
     if ran.cells > len(cells):
         lost = f"{ran.cells - len(cells):,} of {ran.cells:,} cells"
         yield f"{lost} have no numbers, because the function raised an error."

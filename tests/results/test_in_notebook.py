@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,6 +105,20 @@ def test_contradictions_failed_trials_and_units_are_told(formatter):
     assert [row[1] for row in page.rows if row] == ["0", f"{failed}"]
     assert "2 of 2 simulated numbers differ" in page.lines[1]
     assert f"{failed} of 400 trials failed, in 1 of 2 cells. They are in no mean." in page.lines
+
+
+def test_trials_that_warn_or_are_drawn_again_are_told(formatter):
+    def half(rng, n):
+        x = rng.random()
+        if x < 0.1 * n:
+            warnings.warn("small", stacklevel=1)
+        return x if x > 0.25 * n else np.nan
+
+    ds = tcdp_sim.sweep(half, {"n": [0, 1]}, trials=200, on_error="count", redraw=True)
+    page, failed, warned = Page(formatter(ds)), int(ds["errors"].sum()), int(ds["warnings"].sum())
+    assert page.headings == ["n", "errors", "warnings", "value"]
+    assert [row[1:3] for row in page.rows if row] == [["0", "0"], [f"{failed}", f"{warned}"]]
+    assert f"{failed} of 400 trials failed, in 1 of 2 cells. They were drawn again." in page.lines
 
 
 def test_ten_of_many_cells_are_shown_and_places_without_a_cell_are_not(formatter):
