@@ -304,10 +304,10 @@ def trials_of(summary: Summary, name: str, counting: bool) -> Trials | None:
 
     `counting` says whether failed trials are missing.
     """
-    failed = summary.events.get(columns.FAILED, 0) if counting else 0
+    failed = summary.events.get(columns.missing(summary.events), 0) if counting else 0
     batches = summary.batches.get(name, np.zeros(0))
     if name in summary.events:
-        hits = summary.events[name], summary.trials - (failed if name != columns.FAILED else 0)
+        hits = summary.events[name], summary.trials - (failed if name not in columns.OF_TRIALS else 0)
         value = hits[0] / hits[1] if hits[1] else nan
         return Trials(sequences.centre_of_hits(*hits), value, hits, 0, batches)
     if name not in summary.observables:

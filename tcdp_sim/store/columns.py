@@ -39,6 +39,11 @@ def lost(names: Collection[Any]) -> str:
     return MISSING + COUNT if MISSING + COUNT in names else FAILED + COUNT
 
 
+def missing(events: Collection[str]) -> str:
+    """Return the event of trials that are in no mean, where failed trials are counted."""
+    return MISSING if MISSING in events else FAILED
+
+
 def mean(observable: str) -> str:
     """Return the name of the quantity for the mean of an observable's finite trials."""
     return observable + MEAN

@@ -173,14 +173,15 @@ def test_a_cell_with_an_error_leaves_its_comparisons_undecided():
     assert found["trials"].values.tolist() == [200, 200, 0]
 
 
-def test_failed_trials_are_no_lost_trials():
+@pytest.mark.parametrize("redraw", [0, 1, 30])
+def test_failed_trials_are_no_lost_trials(redraw):
     def fails(rng, kind):
         if rng.random() < 0.1:
             raise ArithmeticError("no")
         return {"value": rng.random() + {"low": 0.0, "high": 1.0}[kind]}
 
     axes, target = {"kind": ["low", "high"]}, {"value": {"across": "kind"}, "error_rate": {"threshold": 0.5}}
-    found = tcdp_sim.sweep(fails, axes, target=target, on_error="count", **KEYS)
+    found = tcdp_sim.sweep(fails, axes, target=target, on_error="count", redraw=redraw, **KEYS)
     assert [row["decided"] for row in table(found)] == ["smaller"] * 3
 
 
