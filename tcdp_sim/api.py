@@ -574,8 +574,8 @@ def audit_scores(
         tried, which costs a little power.
     runs : {"many", "one"}
         If "many", the scores are of independent runs. If "one", they are of the canaries of one run, each inside with
-        probability 1/2 by a coin of its own. The claim then has to be PureDP, ApproxDP or
-        GaussianDP.
+        probability 1/2 by a coin of its own. The claim then has to be PureDP, ApproxDP, GaussianDP or a whole curve,
+        for which `bound` is minus the decimal logarithm of a p-value.
     sequential : bool
         If True, the audit is repeated while scores arrive, in the order of the arrays, and the level holds for all
         calls together. It looks at the first 20 scores of each side, the first 30, 45 and so on; between them nothing

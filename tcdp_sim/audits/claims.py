@@ -28,7 +28,7 @@ LOWEST_EXCESS = 0.02  # the smallest order tried exceeds 1 by this much
 class Measure:
     """A number of a pair of output laws that a claim bounds, with the claimed value.
 
-    - quantity: "epsilon", "rho", "divergence", "mu" or "power".
+    - quantity: "epsilon", "rho", "divergence", "mu", "power", or for the curve of one run "digits" of a p-value.
     - words: the name of the number in messages.
     - claimed: the claimed upper bound in nats, inf without a claim.
     - delta: the delta at which epsilon is measured.
@@ -112,6 +112,24 @@ def measure(claim: Any) -> Measure:
         f"claim = {claim!r} cannot be audited; valid: PureDP, ApproxDP, RDP, ZCDP, TCDP, GaussianDP, a Ledger, "
         "a mapping {epsilon: delta}, a trade-off function, None"
     )
+
+
+def of_one_run(claim: Any, one: Measure, failure: float) -> Measure:
+    """Return what one run measures of a claim: for a curve the p-value of correct guesses, else the same number.
+
+    The claim of a curve is refuted if minus the decimal logarithm of the p-value exceeds that of `failure`.
+    """
+    if one.quantity != "power":
+        return one
+    words = "minus log10 of the p-value of the claimed trade-off curve"
+    return Measure("digits", words, float(-np.log10(failure)), power=one.power)
+
+
+def rarer(claim: Any) -> Callable[[Floats], Floats]:
+    """Return how rare events of given probabilities may be under a neighbour, by a claimed curve."""
+    curve = tradeoff.of_ledger(claim) if isinstance(claim, Ledger) else claim.curve
+    found: Callable[[Floats], Floats] = curve.rarer
+    return found
 
 
 def _orders(highest: float) -> tuple[float, ...]:

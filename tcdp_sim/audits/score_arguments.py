@@ -64,6 +64,7 @@ def checked(
         raise UserError(f"delta = {delta:g} is not that of the claim {claim}; valid: no delta", "delta")
     scores = _scores("inside", inside), _scores("outside", outside)
     if runs == "one":
+        measure = claims.of_one_run(claim, measure, 1 - level)
         _check_canaries(measure, claim, *map(len, scores))
     at = measure.delta if measure.quantity == "epsilon" and delta is None else delta or 0.0
     if claim is None:
@@ -100,8 +101,8 @@ def _scores(name: str, values: Any) -> Floats:
 
 def _check_canaries(measure: Measure, claim: Any, inside: int, outside: int) -> None:
     """Raise UserError unless these can be canaries of one run and the claim is about epsilon."""
-    if measure.quantity not in ("epsilon", "mu"):
-        valid = "valid: PureDP, ApproxDP, GaussianDP, None"
+    if measure.quantity not in ("epsilon", "mu", "digits"):
+        valid = "valid: PureDP, ApproxDP, GaussianDP, a whole curve, None"
         raise UserError(f"claim = {claim} is not valid for one run, which bounds epsilon or mu; {valid}", "claim")
     canaries = inside + outside
     if canaries < FEWEST_CANARIES:

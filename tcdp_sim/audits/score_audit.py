@@ -1,10 +1,11 @@
 """An audit from scores, from its checked arguments to its report."""
 
 from dataclasses import replace
+from math import log10
 
 import numpy as np
 
-from tcdp_sim.audits import claims, looks, one_run, one_run_mu, rank_bounds
+from tcdp_sim.audits import claims, looks, one_run, one_run_curves, rank_bounds
 from tcdp_sim.audits.binomial import lower_probability, upper_probability
 from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.rank_bounds import Events
@@ -141,10 +142,15 @@ def _of_one_run(audit: ScoreAudit) -> ScoreReport:
     tried = [each for side in audit.directions for each in one_run.guesses(audit.inside, audit.outside, side)]
     share = audit.failure / len(tried)
 
+    rarer = claims.rarer(audit.claim) if audit.measure.quantity == "digits" else None
+
     def shown(correct: int, made: int) -> float:
+        if rarer is not None:
+            return max(one_run_curves.digits(correct, made, canaries, rarer) - log10(len(tried)), 0.0)
         if audit.measure.quantity == "mu":
-            return one_run_mu.bound(correct, made, canaries, share)
-        return one_run.bound(correct, made, canaries, audit.delta, share)
+            return one_run_curves.mu(correct, made, canaries, share)
+        given = correct, made, canaries, audit.delta, share
+        return max(one_run.bound(*given), one_run_curves.epsilon(*given) if audit.delta else 0.0)
 
     bounds = [shown(each.correct, each.made) for each in tried]
     best = int(np.argmax(bounds))

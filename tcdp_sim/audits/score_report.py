@@ -52,8 +52,8 @@ class ScoreReport(AuditReport):
 
     @property
     def epsilon(self) -> float:
-        """The bound on epsilon at the delta of the report, in nats."""
-        return next(bound for words, bound in self.bounds.items() if words.startswith("epsilon"))
+        """The bound on epsilon at the delta of the report, in nats; NaN for one run that bounds another number."""
+        return next((bound for words, bound in self.bounds.items() if words.startswith("epsilon")), float("nan"))
 
     @property
     def rho(self) -> float:
@@ -62,7 +62,7 @@ class ScoreReport(AuditReport):
 
     @property
     def mu(self) -> float:
-        """The bound on mu of Gaussian DP, NaN for one run."""
+        """The bound on mu of Gaussian DP, NaN for one run that bounds another number."""
         return self.bounds.get("mu of Gaussian DP", float("nan"))
 
     def epsilon_at(self, delta: float) -> float:

@@ -12,6 +12,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError, scalar
 
 GRID = np.concatenate([[0.0], np.geomspace(1e-9, 0.5, 200), 1 - np.geomspace(0.5, 1e-9, 200)[1:], [1.0]])
+LAST_DIGIT = 4e-16  # the rounding error of a difference from 1
 ROUNDING = 1e-9  # by which the values of a trade-off curve may break its rules
 VALID = "valid: a convex function that falls, from at most 1 - alpha at each type I error alpha down to 0"
 
@@ -52,6 +53,10 @@ class StatedCurve:
         alpha = np.asarray(alpha, np.float64)
         values = self.function(alpha) if self._takes_arrays else _one_by_one(self.function, alpha)
         return np.clip(1 - np.asarray(values, np.float64), 0.0, 1.0)
+
+    def rarer(self, likely: Floats) -> Floats:
+        """Return the least probabilities that events with these probabilities have under a neighbour."""
+        return np.maximum(0.0, 1 - self.power(1 - likely) - LAST_DIGIT)
 
     @cached_property
     def _takes_arrays(self) -> bool:

@@ -46,6 +46,10 @@ class GaussianDP:
         """Return the largest power of a test at type I errors alpha."""
         return np.asarray(ndtr(ndtri(alpha) + self.mu))
 
+    def rarer(self, likely: Floats) -> Floats:
+        """Return the least probabilities that events with these probabilities have under a neighbour."""
+        return np.asarray(ndtr(ndtri(likely) - self.mu))
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -63,6 +67,16 @@ class Curve:
         steep = self.delta + np.exp(self.epsilon) * x
         flat = 1 - np.exp(-self.epsilon) * (1 - self.delta - x)
         return np.asarray(np.minimum(1.0, np.minimum(steep, flat).min(axis=-1)))
+
+    def rarer(self, likely: Floats) -> Floats:
+        """Return lower bounds on the probabilities that events with these probabilities have under a neighbour."""
+        return self.rarer_of_each(likely[..., None]).max(axis=-1)
+
+    def rarer_of_each(self, likely: Floats) -> Floats:
+        """Return the bounds that each point of the profile alone gives, with the points along the last axis."""
+        flat = np.exp(-self.epsilon) * (likely - self.delta)
+        steep = 1 - self.delta - np.exp(self.epsilon) * (1 - likely)
+        return np.asarray(np.maximum(0.0, np.maximum(flat, steep)))
 
 
 def curve(claim: Any) -> GaussianDP | Curve | None:

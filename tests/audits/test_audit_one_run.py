@@ -8,8 +8,12 @@ from scipy import stats
 from scipy.optimize import linprog
 
 import tcdp_sim
-from tcdp_sim.audits import GaussianDP, WeakAudit, one_run, one_run_mu
+from tcdp_sim.accounting import Additive, Ledger
+from tcdp_sim.audits import GaussianDP, WeakAudit, one_run, one_run_curves, stated_curves
+from tcdp_sim.audits import claims as claims_of_audits
+from tcdp_sim.audits.tradeoff import Curve
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
 
 
@@ -138,38 +142,120 @@ def test_what_is_no_audit_of_one_run_is_refused(message):
     assert str(told.value).startswith(message)
 
 
-def largest_tail(correct, made, canaries, mu):
+def largest_tail(correct, made, canaries, slopes, heights):
     """The largest P[Z >= correct] under the inequalities of the theorem, by linear programming over the law of Z.
 
-    The concave function is the lower one of many tangents, so the optimum is a little too large.
+    The concave function is the lowest of lines with these slopes and heights at 0.
     """
-    places = stats.norm.cdf(np.linspace(-8, 8, 400))
-    heights = stats.norm.cdf(stats.norm.ppf(places) + mu)
-    slopes = stats.norm.pdf(stats.norm.ppf(places) + mu) / stats.norm.pdf(stats.norm.ppf(places))
     z = np.arange(made + 1)
     rows, ends = [], []
     for k in range(1, made + 1):
         right, wrong = (z >= k) * z / canaries, (z >= k - 1) * (made - z) / canaries
         rows += list(right[None] - slopes[:, None] * wrong[None])
-        ends += list(heights - slopes * places)
+        ends += list(heights)
     found = linprog(-(z >= correct).astype(float), np.array(rows), ends, np.ones((1, made + 1)), [1.0])
     return -found.fun
 
 
-@pytest.mark.parametrize(("correct", "made", "canaries"), [(6, 6, 10), (9, 10, 10), (8, 10, 30), (14, 20, 20)])
+def lines_of_mu(mu):
+    """Tangents, so that the optimum is a little too large."""
+    places = stats.norm.cdf(np.linspace(-8, 8, 400))
+    heights = stats.norm.cdf(stats.norm.ppf(places) + mu)
+    slopes = stats.norm.pdf(stats.norm.ppf(places) + mu) / stats.norm.pdf(stats.norm.ppf(places))
+    return slopes, heights - slopes * places
+
+
+def lines_of_profile(points):
+    """P <= e^epsilon Q + delta, and 1 - Q <= e^epsilon (1 - P) + delta."""
+    slopes = [np.exp(sign * epsilon) for sign in (1, -1) for epsilon, _ in points]
+    heights = [delta for _, delta in points] + [1 - np.exp(-epsilon) * (1 - delta) for epsilon, delta in points]
+    return np.array(slopes), np.array(heights)
+
+
+COUNTS = [(6, 6, 10), (9, 10, 10), (8, 10, 30), (14, 20, 20)]
+PROFILES = [((0.5, 0.0),), ((1.0, 1e-2),), ((0.0, 0.3), (1.0, 0.1), (2.0, 0.01)), ((3.0, 1e-3),)]
+
+
+@pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("mu", [0.1, 0.5, 1.0, 2.0])
-def test_the_recursion_is_the_optimum_of_a_linear_programme(correct, made, canaries, mu):
-    most = largest_tail(correct, made, canaries, mu)
-    assert one_run_mu.refuted(correct, made, canaries, most * (1 + 1e-3), np.array([mu]))[0] or most > 0.999
-    assert not one_run_mu.refuted(correct, made, canaries, most * (1 - 2e-2), np.array([mu]))[0]
+def test_the_recursion_is_the_optimum_of_a_linear_programme(counts, mu):
+    most = largest_tail(*counts, *lines_of_mu(mu))
+    rarer = GaussianDP(mu).rarer
+    assert one_run_curves.refuted(*counts, most * (1 + 1e-3), rarer) or most > 0.999
+    assert not one_run_curves.refuted(*counts, most * (1 - 2e-2), rarer)
 
 
-def test_a_bound_on_mu_is_the_largest_that_is_refuted():
-    bound = one_run_mu.bound(390, 500, 1000, 0.05)
-    near = one_run_mu.refuted(390, 500, 1000, 0.05, np.array([bound * (1 - 1e-9), bound + 1e-3]))
-    assert near.tolist() == [True, False]
-    assert one_run_mu.bound(250, 500, 1000, 0.05) == 0
-    assert 0 < one_run_mu.bound(10**4, 10**4, 10**5, 1e-6) < one_run_mu.MOST
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize("points", PROFILES)
+def test_the_p_value_of_a_curve_is_the_optimum_of_a_linear_programme(counts, points):
+    most = largest_tail(*counts, *lines_of_profile(points))
+    curve = Curve(*np.array(points).T)
+    assert 10 ** -one_run_curves.digits(*counts, curve.rarer) == pytest.approx(min(most, 1.0), rel=5e-3)
+
+
+def test_the_rarest_neighbour_of_an_event_inverts_the_power():
+    likely = np.geomspace(1e-12, 1, 200)
+    for curve in (GaussianDP(1.3), Curve(np.array([0.0, 1.0, 2.0]), np.array([0.4, 0.1, 1e-3]))):
+        rarer = curve.rarer(likely)
+        assert (curve.power(np.maximum(rarer, 0)) >= likely * (1 - 1e-9)).all()
+        there = rarer > 1e-12
+        assert (curve.power(rarer[there] * (1 - 1e-6)) < likely[there]).all()
+    stated = stated_curves.of(lambda alpha: max(0.0, 1 - 1e-3 - np.exp(1.0) * alpha, np.exp(-1.0) * (1 - 1e-3 - alpha)))
+    plain = Curve(np.array([1.0]), np.array([1e-3]))
+    assert stated.rarer(likely) == pytest.approx(plain.rarer(likely), abs=1e-14)
+
+
+def test_a_bound_is_the_largest_that_is_refuted():
+    counts = 390, 500, 1000
+    for bound, rarer in (
+        (one_run_curves.mu(*counts, 0.05), lambda mu: GaussianDP(mu).rarer),
+        (
+            one_run_curves.epsilon(*counts, 1e-4, 0.05),
+            lambda epsilon: Curve(np.array([epsilon]), np.array([1e-4])).rarer,
+        ),
+    ):
+        assert one_run_curves.refuted(*counts, 0.05, rarer(bound * (1 - 1e-9)))
+        assert not one_run_curves.refuted(*counts, 0.05, rarer(bound + 1e-3))
+    assert one_run_curves.mu(250, 500, 1000, 0.05) == 0
+    assert 0 < one_run_curves.mu(10**4, 10**4, 10**5, 1e-6) < one_run_curves.MOST_MU
+
+
+def test_the_better_of_two_bounds_is_shown():
+    """Both bound the same probability, so the smaller bound on it needs no share."""
+    generator = rng(8)
+    for canaries, better in ((100_000, "curves"), (1000, "binomial")):
+        coins = generator.random(canaries) < 0.5
+        few = np.where(generator.random(canaries) < 500 / canaries, coins * 2.0 - 1, 0.0)
+        scores = few + 0.1 * generator.random(canaries) if better == "curves" else coins + generator.laplace(size=1000)
+        claim = ApproxDP(1.0, 1e-5)
+        report = tcdp_sim.audit_scores(scores[coins], scores[~coins], claim=claim, runs="one", larger="inside")
+        correct, number = report.hits
+        share = 0.05 / len(one_run.numbers(canaries))
+        first = one_run.bound(correct, number, canaries, 1e-5, share)
+        second = one_run_curves.epsilon(correct, number, canaries, 1e-5, share)
+        assert report.epsilon == pytest.approx(max(first, second), rel=1e-12)
+        assert (second > first) == (better == "curves")
+
+
+def test_a_curve_is_the_claim_of_one_run():
+    """A ledger, points and a function; the p-value is that of all tries together."""
+    coins = rng(9).random(2000) < 0.5
+    scores = 2 * coins + rng(10).normal(size=2000)
+    ledger = Ledger([Additive(Gaussian(1.0))])
+    cdf = stats.norm.cdf
+    profile = {each: cdf(0.5 - each) - np.exp(each) * cdf(-0.5 - each) for each in np.linspace(0, 6, 25).tolist()}
+    claims = [ledger, profile, lambda alpha: cdf(stats.norm.ppf(1 - alpha) - 1)]
+    for claim in claims:
+        report = tcdp_sim.audit_scores(scores[coins], scores[~coins], claim=claim, runs="one", larger="inside")
+        rarer = claims_of_audits.rarer(stated_curves.of(claim) or claim)
+        alone = one_run_curves.digits(*report.hits, 2000, rarer)
+        assert report.bound == pytest.approx(alone - np.log10(len(one_run.numbers(2000))))
+        assert report.refuted
+        assert report.bound > -np.log10(0.05)
+        assert "minus log10 of the p-value of the claimed trade-off curve >= " in report.verdict
+        assert np.isnan(report.epsilon)
+        true = tcdp_sim.audit_scores(*run(2000, 0.5, rng(11)), claim=claim, runs="one")
+        assert not true.refuted
 
 
 @pytest.mark.parametrize("mu", [0.5, 1.0])
