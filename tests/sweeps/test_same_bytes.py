@@ -14,6 +14,7 @@ from tcdp_sim.store import journal
 FILE = """
 import os
 import time
+import warnings
 
 
 def spread(rng, trials, n):
@@ -22,6 +23,21 @@ def spread(rng, trials, n):
     first, second = rng.spawn(2)
     x = first.normal(size=(trials, n))
     return {"largest": x.max(axis=1), "above": second.random(trials) < x[:, 0]}
+
+
+def failing(rng, n):
+    if os.environ.get("SLOW"):
+        time.sleep(0.005)
+    x = rng.normal()
+    if x > 1.5:
+        raise ArithmeticError(f"no root at {x}")
+    if x < -3.2:  # a few of 3,000 trials
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            pass
+    if x < -2:
+        warnings.warn("far off")
+    return x
 
 
 def probability(n):
@@ -37,6 +53,8 @@ DECIDED = ("target={largest:{across:n,within:0.3},above:{threshold:0.35}}", "max
 COUNTED = ("target={above:{events:300}}", "max_trials=1500")
 PUBLISHED = ("certificate.json", "contradictions.csv")
 COMPARED = "comparisons.csv"
+FAILING = ("my_file.py:failing", "sweep.n=[1,2,5]", "trials=1000", "chunk=50")
+REDRAWN = ("on_error=count", "redraw=2", "trial_seconds=.5")
 
 
 @pytest.fixture
@@ -128,6 +146,23 @@ def test_a_run_killed_between_its_decisions_goes_on_to_the_same_bytes(command, f
     code, out, _ = command(*words)
     assert (code, "nothing to simulate" in out, "cells need more trials" in out) == (0, True, True)
     assert published("killed") == expected
+
+
+@pytest.mark.slow
+def test_failed_trials_are_the_same_after_a_kill_and_with_workers(command, folder):
+    """Errors, draws that are repeated, warnings, and trials that hang; also what errors.csv has of them."""
+    assert command("sweep", *FAILING, *REDRAWN, "cluster=serial", "name=serial")[0] == 0
+    expected, told = published("serial"), Path("results/serial/errors.csv").read_bytes()
+    for kind in (b"no root at", b"the trial takes more than 0.5 s", b"far off"):
+        assert kind in told
+    words = ("sweep", *FAILING, *REDRAWN, "cluster=serial", "name=killed")
+    killed(folder, words, "killed", sum(journal.segments(folder / "results/serial/journal").values()) // 2)
+    code, out, _ = command(*words)
+    assert (code, "nothing to simulate" in out) == (0, False)
+    assert command("sweep", *FAILING, *REDRAWN, "cluster.workers=2", "name=there")[0] == 0
+    for name in ("killed", "there"):
+        assert published(name) == expected
+        assert Path("results", name, "errors.csv").read_bytes() == told
 
 
 @pytest.mark.parametrize("before", [("trials=200",), ("trials=3000",), COUNTED], ids=["fewer", "more", "counted"])
