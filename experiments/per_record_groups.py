@@ -65,9 +65,12 @@ def rows(cell: Cell) -> list[Row]:
 def _interval(name: str, row: Row, upper: float) -> Row:
     """Return the ends of the 95% interval of a share, widened for groups that may fail but never did in the run.
 
-    `upper` is the end of the published interval, which is farther away in a run with a target.
+    `upper` is the end of the published interval, which is farther away in a run with a target. That of equal trials,
+    unless nothing is known, counts trials, and here groups count.
     """
-    half = np.fmax(NORMAL * row[name + columns.MCSE], upper - row[name]) + UNSEEN / (row["groups"] * row["trials"])
+    value, mcse = row[name], row[name + columns.MCSE]
+    published = upper - value if mcse > 0 or upper >= 1 else 0.0
+    half = np.fmax(NORMAL * mcse, published) + UNSEEN / (row["groups"] * row["trials"])
     ends = {columns.LOWER: row[name] - half, columns.UPPER: row[name] + half}
     return {name + end: float(np.clip(value, 0, 1)) for end, value in ends.items()}
 

@@ -33,6 +33,7 @@ _signal: Any = signal
 # flags of `os.open`: bytes as they are, in no process that this one starts; and a refusal to follow a link
 BYTES: int = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 ELSEWHERE = "" if hasattr(signal, "pthread_sigmask") else ", or under WSL if this is Windows"  # the end of an advice
+ALARM: Any = getattr(signal, "SIGALRM", None)  # the signal that ends a wait of the main thread; None without signals
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER: int | None = getattr(os, "O_DIRECTORY", None)  # None where folders cannot be opened
 
@@ -46,6 +47,16 @@ def read_at(file: int, size: int, start: int) -> bytes:
     with _READING:  # the place in the file belongs to all threads
         os.lseek(file, start, os.SEEK_SET)
         return os.read(file, size)
+
+
+def on_alarm(handle: Any) -> Any:
+    """Let a function handle ALARM, in the main thread of a system that has it, and return what has handled it."""
+    return signal.signal(ALARM, handle)
+
+
+def alarm(thread: int) -> None:
+    """Send ALARM to a thread."""
+    _signal.pthread_kill(thread, ALARM)
 
 
 def sync_file(path: Path) -> None:

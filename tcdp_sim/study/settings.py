@@ -10,7 +10,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from tcdp_sim.core.errors import UserError, known, only_keys, suggestion
 from tcdp_sim.core.figure_options import FigureOptions, figure_options
 from tcdp_sim.core.paths import at_home
-from tcdp_sim.mechanisms.functions.failed_trials import MOST_REDRAWS
 from tcdp_sim.study import groups
 from tcdp_sim.study.parts import MOST_PARTS, PART, Part, parsed
 from tcdp_sim.study.targets import targets
@@ -19,6 +18,7 @@ MAX_SEED = 2**128
 OF_A_PROCESS = {"part", "figures"}  # keys that no result and no plan depends on, and that a folder does not keep
 NO_PARTS = "is not valid with target: the trials of a cell depend on other cells; valid: a run without part"
 MOST_TRIALS = 10**12
+MOST_REDRAWS = 10**6
 MAX_TRIALS = 10_000_000  # trials of a cell under a target, as in config.yaml
 MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems allow 255 and 4096, and paths in a run's folder are longer

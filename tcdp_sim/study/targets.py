@@ -7,7 +7,6 @@ from math import inf
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, of_user, scalar, suggestion, whole
-from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
 from tcdp_sim.study.packed_cells import Cell
 
 FAILURE = 0.05  # the probability that any decision about a number is wrong
@@ -137,5 +136,7 @@ def _pairs(cells: Sequence[Cell], target: Target) -> Iterator[Comparison]:
 
 def _coordinates(cell: Cell) -> dict[str, Any]:
     """Return the coordinates of a cell that follow from no others."""
+    from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO  # slow to import, and settings need it not
+
     follows = {OMEGA.name} if cell.coords.get(OMEGA_SQRT_RHO.name) is not None else set()
     return {axis: value for axis, value in cell.coords.items() if value is not None and axis not in follows}

@@ -14,7 +14,7 @@ from tcdp_sim.core.identity import digest, identity
 from tcdp_sim.core.user_files import home_of
 from tcdp_sim.mechanisms.functions import Call, UserFunction, calling, failed_trials, listed
 from tcdp_sim.mechanisms.functions.calls import name_of
-from tcdp_sim.mechanisms.functions.failed_trials import MOST_REDRAWS, Counting
+from tcdp_sim.mechanisms.functions.failed_trials import Counting
 from tcdp_sim.mechanisms.functions.returned import short
 from tcdp_sim.store.columns import QUANTILES
 from tcdp_sim.study import groups, sweeps, targets
@@ -22,6 +22,7 @@ from tcdp_sim.study.points import Point, plain
 from tcdp_sim.study.settings import (
     MAX_SEED,
     MAX_TRIALS,
+    MOST_REDRAWS,
     MOST_TRIALS,
     MOST_TRIALS_A_CHUNK,
     Settings,

@@ -24,7 +24,6 @@ NUMBERS = {FAILED: "errors", WARNED: "warnings", MISSING: "missing"}  # the numb
 MEANINGS = {FAILED: "a trial fails", WARNED: "a trial warns", MISSING: "a trial fails however often it is drawn"}
 GIVEN = ", given success"  # after the meaning of each number of the other trials
 ERRORS = NUMBERS[FAILED]  # also the key of a function whose failed trials are counted
-MOST_REDRAWS = 10**6
 
 
 @dataclass(frozen=True)

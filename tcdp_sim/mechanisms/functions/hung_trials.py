@@ -7,7 +7,6 @@ when it returns.
 
 import hashlib
 import json
-import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tcdp_sim.core import system
 from tcdp_sim.mechanisms.functions.noted_trials import plain_state
 
 LOOKS = 20  # of the watch in the time of a trial
@@ -34,7 +34,7 @@ class Limit:
         self._seconds = seconds
         self._own = threading.get_ident()
         main = threading.current_thread() is threading.main_thread()
-        self._by_signal = main and hasattr(signal, "SIGALRM")  # which other threads and Windows do not have
+        self._by_signal = main and system.ALARM is not None  # which other threads and Windows do not have
         self._lock, self._end = threading.Lock(), threading.Event()
         self._began: float | None = None  # of the present trial, or its last exception
         self._is_late = self._is_coming = False  # the present trial is late; its exception is on its way
@@ -43,14 +43,14 @@ class Limit:
     def __enter__(self) -> Self:
         if self._seconds is not None:
             if self._by_signal:
-                self._before = signal.signal(signal.SIGALRM, self._raise)
+                self._before = system.on_alarm(self._raise)
             threading.Thread(target=self._watch, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end.set()
         if self._seconds is not None and self._by_signal:
-            signal.signal(signal.SIGALRM, self._before)
+            system.on_alarm(self._before)
 
     @contextmanager
     def of_a_trial(self) -> Iterator[None]:
@@ -80,7 +80,7 @@ class Limit:
 
     def _strike(self) -> None:
         if self._by_signal:
-            signal.pthread_kill(self._own, signal.SIGALRM)
+            system.alarm(self._own)
         else:
             pythonapi.PyThreadState_SetAsyncExc(c_ulong(self._own), py_object(self._kind()))
 
