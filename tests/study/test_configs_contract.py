@@ -167,6 +167,7 @@ def test_the_sweeps_of_the_readme_and_the_first_pages_are_planned(command):
         "data=csv",
         "trials=+",
         "cluster=",
+        "across: noise",  # needs several noises
         *(f"tcdp-sim {name} " for name in set(COMMANDS) - {"plan"}),
     )
     commands = [
