@@ -6,7 +6,7 @@ All bounds of all looks hold together, by the union bound. So the audit may end 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from math import ceil, isnan
+from math import ceil, isnan, nextafter
 
 from tcdp_sim.audits.arguments import LEAST, Audit
 from tcdp_sim.audits.report import AuditReport
@@ -49,13 +49,19 @@ def of_scores(there: int) -> Iterator[tuple[int, float]]:
         yield size, 1 / (look * (look + 1))
 
 
+def level(failure: float) -> float:
+    """Return the level of a look with a failure probability, rounded such that 1 - level is not above it."""
+    found = 1 - failure
+    return found if 1 - found <= failure else nextafter(found, 1.0)
+
+
 def parts(audit: Audit) -> Iterator[Audit]:
     """Yield the audits of all looks; of an audit that does not end early itself."""
     if audit.until is None:
         yield audit
         return
     for look in looks(audit.trials, audit.failure):
-        yield replace(audit, trials=look.trials, level=1 - look.failure)
+        yield replace(audit, trials=look.trials, level=level(look.failure))
 
 
 def is_enough(audit: Audit, report: AuditReport) -> bool:

@@ -89,7 +89,7 @@ def _while_scores_arrive(audit: ScoreAudit) -> ScoreReport:
 
 def _first(audit: ScoreAudit, size: int, failure: float) -> ScoreReport:
     """Return the report on the first scores of each side, at a share of the failure probability."""
-    first = replace(audit, inside=audit.inside[:size], outside=audit.outside[:size], level=1 - failure)
+    first = replace(audit, inside=audit.inside[:size], outside=audit.outside[:size], level=looks.level(failure))
     return replace(_of_many_runs(first), level=audit.level, failure=failure)
 
 

@@ -41,6 +41,13 @@ def test_the_looks_share_the_failure_probability(trials, failure):
     assert found[-1].failure >= failure / 2
 
 
+def test_no_look_has_more_than_its_share_by_rounding():
+    shares = 10.0 ** -np.linspace(0.1, 18, 5000)
+    levels = np.array([looks.level(share) for share in shares.tolist()])
+    assert (1 - levels <= shares).all()
+    assert (1 - levels >= shares - 2.3e-16).all()
+
+
 def test_the_looks_at_scores_share_it_however_many_come():
     sizes, shares = zip(*looks.of_scores(10**9))
     assert sizes[:4] == (20, 30, 45, 68)

@@ -69,7 +69,7 @@ def one_by_one(
         for i in range(trials):
             for _ in range(1 + how.redraw):
                 before = rng.bit_generator.state
-                found, error = _tried(function, rng, point, limit)
+                found, error = _tried(function, rng, point, limit, before)
                 for one in noticed:
                     warned[i] = True
                     note(WARNING, f"{type(one.message).__name__}: {said(one.message)}", i, before)
@@ -86,10 +86,9 @@ def one_by_one(
 
 
 def _tried(
-    function: Callable[..., Any], rng: np.random.Generator, point: Mapping[str, Any], limit: Limit
+    function: Callable[..., Any], rng: np.random.Generator, point: Mapping[str, Any], limit: Limit, before: Any
 ) -> tuple[Any, str]:
-    """Return a draw of one trial and "", or the message of its failure."""
-    before = rng.bit_generator.state
+    """Return a draw of one trial and "", or the message of its failure. `before` is the state of the generator."""
     try:
         with limit.of_a_trial():
             found = by_trial(function(rng, **point))
