@@ -13,15 +13,20 @@ from tcdp_sim.audits.stages import outputs_needed
 from tcdp_sim.core.streams import generator
 
 LOOK = 0.05  # the share of the time that measures the speed of the mechanism
+MOST_AT_ONCE = 100_000  # outputs of a call
 COUNTING = 2e-7  # seconds that reading and counting an output take at least
 
 
-def paced(audit: Audit, seconds: float, workers: int) -> Audit:
-    """Return the audit with the largest number of trials that fits the time, at least LEAST.
+def paced(audit: Audit, began: float, workers: int, in_turn: bool = False) -> Audit:
+    """Return the audit with the largest number of trials that fits the time left since `began`, at least LEAST.
 
-    The number depends on the speed of the machine, so another run may draw another number.
+    An audit without a time of its own is returned as it is. With `in_turn` each output takes a call. The number depends
+    on the speed of the machine, so another run may draw another number.
     """
-    cost = _seconds_per_output(audit, LOOK * seconds) + COUNTING
+    if audit.seconds is None:
+        return audit
+    seconds = max(audit.seconds - (time.perf_counter() - began), 0.0)
+    cost = _seconds_per_output(audit, LOOK * seconds, 1 if in_turn else MOST_AT_ONCE) + COUNTING
     all_looks = 1 if audit.until is None else GROWTH / (GROWTH - 1)
     most = seconds * workers / (2 * cost * all_looks)  # outputs of each input
     trials = LEAST
@@ -32,15 +37,19 @@ def paced(audit: Audit, seconds: float, workers: int) -> Audit:
     return replace(audit, trials=trials)
 
 
-def _seconds_per_output(audit: Audit, seconds: float) -> float:
-    """Return the time that an output takes, measured on growing calls for at most about this many seconds."""
-    pair, size, drawn = audit.pairs[0], 1, 0
+def _seconds_per_output(audit: Audit, seconds: float, most_at_once: int) -> float:
+    """Return the time that an output takes, measured for at most about this many seconds, on growing samples.
+
+    A call has at most `most_at_once` outputs.
+    """
+    pair, size = audit.pairs[0], 1
     stream = stage_streams("pace", pair)[0]
     started = time.perf_counter()
     while True:
-        before = time.perf_counter()
-        called(audit.sampler, pair.data, generator(audit.seed, stream, size), size)
-        drawn, now = size, time.perf_counter()
-        if now - started > seconds / 3 or size > 100_000:
-            return (now - before) / drawn
+        rng, before = generator(audit.seed, stream, size), time.perf_counter()
+        for drawn in range(0, size, most_at_once):
+            called(audit.sampler, pair.data, rng, min(most_at_once, size - drawn))
+        now = time.perf_counter()
+        if now - started > seconds / 3 or size > MOST_AT_ONCE:
+            return (now - before) / size
         size *= 2

@@ -1,5 +1,6 @@
 """An audit from its checked arguments to its report."""
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -46,17 +47,16 @@ def run(audit: Audit, cluster: str | Mapping[str, Any], tell: Tell) -> AuditRepo
     spec = {"name": cluster} if isinstance(cluster, str) else dict(cluster)
     workers = clusters.worker_count(spec)
     known = identity(audit.mechanism) if all(pair.known for pair in audit.pairs) else None
-    steady = _reproducible(audit)
-    if audit.seconds is not None:
-        audit = pace.paced(audit, audit.seconds, workers if spec["name"] != "serial" else 1)
-    if steady:
+    began = time.perf_counter()
+    if _reproducible(audit):
         try:
-            return _run(audit, spec, known, tell, interleaved=False)
+            paced = pace.paced(audit, began, workers if spec["name"] != "serial" else 1)
+            return _run(paced, spec, known, tell, interleaved=False)
         except Unsteady:
             tell("two calls with one input and one random stream gave different outputs: the audit begins again")
     if spec["name"] != "serial":
         raise UserError(f"cluster = {spec['name']!r} is not valid for {NOT_REPRODUCIBLE}; valid: cluster='serial'")
-    return _run(audit, spec, known, tell, interleaved=True)
+    return _run(pace.paced(audit, began, 1, in_turn=True), spec, known, tell, interleaved=True)
 
 
 def _run(audit: Audit, spec: dict[str, Any], known: Any, tell: Tell, interleaved: bool) -> AuditReport:

@@ -245,16 +245,45 @@ def test_a_mechanism_that_changes_its_input_is_refused():
 @pytest.mark.parametrize("cost", [1e-3, 1e-6])
 def test_seconds_decide_the_number_of_trials(monkeypatch, pairs, cost):
     """The outputs of all stages take the time given, and a twentieth more trials would not fit."""
-    monkeypatch.setattr(pace, "_seconds_per_output", lambda audit, seconds: cost)
+    monkeypatch.setattr(pace, "_seconds_per_output", lambda audit, seconds, most_at_once: cost)
+    monkeypatch.setattr(time, "perf_counter", lambda: 7.0)
     neighbours = [(np.zeros(1), np.full(1, 1.0 + place)) for place in range(pairs)]
     checked = arguments.checked(
         audited.laplace, neighbours, None, None, 20.0, 0.95, 0, "output", False, False, None, "results"
     )
-    trials = pace.paced(checked, 20.0, 1).trials
+    trials = pace.paced(checked, 7.0, 1).trials
     cost += pace.COUNTING
     assert 2 * cost * stages.outputs_needed(trials, pairs) <= 20
     assert 2 * cost * stages.outputs_needed(int(1.1 * trials) + 2, pairs) > 20
     assert replaced(checked, trials=trials).seconds == 20
+
+
+class Slow:
+    """Laplace noise of the mechanism's own, if it has a generator; a call takes .1 ms and 1 us an output on a clock.
+
+    From some call on it draws from its own generator, if `steady_calls` is not None.
+    """
+
+    def __init__(self, monkeypatch, steady_calls=None):
+        self.now, self.calls, self.steady_calls = 0.0, 0, steady_calls
+        self.own = np.random.default_rng(3)
+        monkeypatch.setattr(time, "perf_counter", lambda: self.now)
+
+    def __call__(self, data, rng, trials):
+        self.now += 1e-4 + 1e-6 * trials
+        self.calls += 1
+        if self.steady_calls is not None and self.calls > self.steady_calls:
+            rng = self.own
+        return data[0] + rng.laplace(0, 1, trials)
+
+
+@pytest.mark.parametrize("steady_calls", [None, 0, 60], ids=["steady", "a state", "a state that shows late"])
+def test_an_audit_takes_the_time_given(monkeypatch, steady_calls):
+    """Calls of one output cost more than calls of many: the time is that of the calls that an audit makes."""
+    slow = Slow(monkeypatch, steady_calls)
+    report = tcdp_sim.audit(slow, neighbours=audited.ONE, claim=PureDP(2.0), seconds=3.0)
+    assert report.reproducible == (steady_calls is None)
+    assert 1.0 < slow.now <= 3.2
 
 
 def test_a_slow_mechanism_is_audited_in_the_time_given():
