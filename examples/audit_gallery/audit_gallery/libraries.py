@@ -1,12 +1,16 @@
-"""Rows for mechanisms of installed libraries, each with the claim that its library makes."""
+"""Rows for mechanisms of installed libraries, each with the claim that its library makes.
+
+The numbers of outputs take about ten minutes on one core each.
+"""
 
 import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +19,7 @@ from tcdp_sim.audits import answer_pairs
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
 
 DELTA = 1e-3
+LEVEL = 0.99  # a library is accused of more than a made mechanism is
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class OpendpNoise:
     kind: Literal["laplace", "geometric", "gaussian"]
     scale: float
 
+    @cache  # a measurement takes longer to make than to call
     def measurement(self):
         """Return OpenDP's measurement on vectors. Its map(1) is the claim for neighbours at distance 1."""
         import opendp.prelude as dp
@@ -96,6 +102,7 @@ class OpendpNoisyMax:
 
     scale: float
 
+    @cache
     def measurement(self):
         """Return OpenDP's measurement on vectors of scores, each of which may change by one."""
         import opendp.prelude as dp
@@ -120,33 +127,40 @@ def library_rows() -> tuple[list[Row], list[str]]:
     return rows, missing
 
 
+def _long(trials: float) -> dict[str, Any]:
+    """Return the settings of a row of a library."""
+    return {"trials": int(trials), "level": LEVEL, "library": True}
+
+
 def _diffprivlib_rows() -> list[Row]:
     one, several, claim = answer_pairs(1), answer_pairs(5), PureDP(EPSILON)
     approximate = ApproxDP(0.5, DELTA)
 
-    def row(name, kind, pairs, says, guarantee=claim, **options):
+    def row(name, kind, pairs, says, trials, guarantee=claim, **options):
         mechanism = Diffprivlib(kind, guarantee.epsilon, **options)
-        return Row(f"diffprivlib_{name}", mechanism, guarantee, pairs, True, f"diffprivlib {kind}: {says}")
+        says = f"diffprivlib {version('diffprivlib')}, {kind}: {says}"
+        return Row(f"diffprivlib_{name}", mechanism, guarantee, pairs, True, says, **_long(trials))
 
     return [
-        row("laplace", "Laplace", one, "one number"),
-        row("geometric", "Geometric", one, "one count"),
-        row("gaussian", "Gaussian", one, "one number, the textbook's scale", approximate, delta=DELTA),
-        row("gaussian_analytic", "GaussianAnalytic", one, "one number, the exact scale", approximate, delta=DELTA),
-        row("exponential", "Exponential", several, "one of 5", selects=True),
-        row("permute_and_flip", "PermuteAndFlip", several, "one of 5", selects=True),
+        row("laplace", "Laplace", one, "one number", 1e9),
+        row("geometric", "Geometric", one, "one count", 2.4e7),
+        row("gaussian", "Gaussian", one, "one number, the textbook's scale", 3e7, approximate, delta=DELTA),
+        row("gaussian_analytic", "GaussianAnalytic", one, "one number, the exact scale", 3e7, approximate, delta=DELTA),
+        row("exponential", "Exponential", several, "one of 5", 9e6, selects=True),
+        row("permute_and_flip", "PermuteAndFlip", several, "one of 5", 1.4e7, selects=True),
     ]
 
 
 def _opendp_rows() -> list[Row]:
     one, three, several, claim = answer_pairs(1), answer_pairs(3, one=True), answer_pairs(5), PureDP(EPSILON)
 
-    def row(name, mechanism, guarantee, pairs, says):
-        return Row(f"opendp_{name}", mechanism, guarantee, pairs, True, f"OpenDP {says}")
+    def row(name, mechanism, guarantee, pairs, says, trials):
+        says = f"OpenDP {version('opendp')}, {says}"
+        return Row(f"opendp_{name}", mechanism, guarantee, pairs, True, says, **_long(trials))
 
     return [
-        row("laplace", OpendpNoise("laplace", 1 / EPSILON), claim, one, "Laplace: one number"),
-        row("geometric", OpendpNoise("geometric", 1 / EPSILON), claim, one, "geometric: one count"),
-        row("gaussian", OpendpNoise("gaussian", 2.0), ZCDP(1 / 8), three, "Gaussian: a vector of 3 sums"),
-        row("noisy_max", OpendpNoisyMax(2 / EPSILON), claim, several, "noisy max: one of 5"),
+        row("laplace", OpendpNoise("laplace", 1 / EPSILON), claim, one, "Laplace: one number", 7e5),
+        row("geometric", OpendpNoise("geometric", 1 / EPSILON), claim, one, "geometric: one count", 9e5),
+        row("gaussian", OpendpNoise("gaussian", 2.0), ZCDP(1 / 8), three, "Gaussian: a vector of 3 sums", 3.5e5),
+        row("noisy_max", OpendpNoisyMax(2 / EPSILON), claim, several, "noisy max: one of 5", 9e5),
     ]

@@ -8,6 +8,16 @@ FOLDER = "audit_gallery"
 
 
 @dataclass(frozen=True)
+class Size:
+    """The size of an audit: its number of trials or the seconds that decide it, its confidence level and its seed."""
+
+    trials: int | None
+    seconds: float | None
+    level: float
+    seed: int
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The outcome of one audit.
 
@@ -38,7 +48,12 @@ class Outcome:
     @property
     def key(self) -> str:
         """The name of the outcome's file."""
-        return f"{self.name}_{'ratios' if self.ratios else 'outputs'}_{self.trials}_{self.level:g}_{self.seed}"
+        return self.key_of(self.name, self.ratios, Size(self.trials, None, self.level, self.seed))
+
+    @staticmethod
+    def key_of(name: str, ratios: bool, size: Size) -> str:
+        """Return the name of the file of an outcome of a number of trials."""
+        return f"{name}_{'ratios' if ratios else 'outputs'}_{size.trials}_{size.level:g}_{size.seed}"
 
 
 def keep(outcome: Outcome, results: Path) -> None:

@@ -1,20 +1,26 @@
 """The page of results: a table of audits beside the exact values and beside published audits."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 
-from audit_gallery.outcomes import Outcome
+from audit_gallery.outcomes import Outcome, Size
 from audit_gallery.rows import Row
 
 HEAD = """# The audit gallery
 
-This page lists audits of sound and of broken mechanisms. Their code is in
-[examples/audit_gallery](../../examples/audit_gallery). Two commands make the page:
+This page lists audits of sound and of broken mechanisms, and of mechanisms of two libraries. Their code is in
+[examples/audit_gallery](../../examples/audit_gallery). One command makes the page, in about an hour and a half on two
+cores:
 
-    make audit-gallery ARGS="{command}"
-    make audit-gallery ARGS="{command} --outputs --page docs/reference/audit_gallery.md"
+    make audit-gallery ARGS="{command}--page docs/reference/audit_gallery.md"
 
-Every bound holds at confidence {level:g}% and is proved with {trials:,} outputs of each input. ε is in nats.
+A stopped run continues where it stopped. ε is in nats.
+"""
+
+OWN = """
+## Mechanisms of published audits
+
+Every bound holds at confidence {level:g}% and is proved with {trials:,} outputs of each input.
 
 | column | meaning |
 | --- | --- |
@@ -25,7 +31,7 @@ Every bound holds at confidence {level:g}% and is proved with {trials:,} outputs
 | of best | the bound in the column before, divided by the best event's |
 | DP-Sniper (s) | published bounds at 90%, by logistic regression / by a network (seconds of the former) |
 | StatDP | published estimates, without a confidence level |
-| s, CPU s | clock time of the audit with ratios, and CPU time of all its processes |
+| CPU s | CPU time of all processes of the audit with ratios |
 | sampling CPU s | CPU time that the mechanism alone needs for as many outputs |
 | verdict | refuted if either of our bounds is above the claim; both hold together at {both:g}% |
 
@@ -37,35 +43,76 @@ Every bound holds at confidence {level:g}% and is proved with {trials:,} outputs
 - DP-Sniper tried svt_1 at threshold 0.5, where the best event gives 0.0870. The threshold here is 1.
 """
 
+HELD_OUT = """
+## Mechanisms that are held out
+
+The audit was never tuned on these. Every bound holds at confidence {level:g}%, from {trials:,} outputs of each input alone.
+"""
+
+LIBRARIES = """
+## Mechanisms of libraries
+
+Each mechanism was audited for about ten minutes on one core, from its outputs alone. Every bound holds at confidence {level:g}%.
+The claims are those of the libraries. OpenDP draws from its own generators, so its audits are not reproducible bit by
+bit, and each of its outputs takes a call of its own. For diffprivlib's Laplace noise, an array of outputs is drawn by
+the library's own sampler, as by as many calls.
+"""
+
 COLUMNS = (
     *("mechanism", "claim", "true ε", "best event", "ratios", "of best", "outputs", "of best"),
-    *("DP-Sniper (s)", "StatDP", "s", "CPU s", "sampling CPU s", "verdict"),
+    *("DP-Sniper (s)", "StatDP", "CPU s", "sampling CPU s", "verdict"),
 )
+HELD_OUT_COLUMNS = ("mechanism", "claim", "true ε", "bound on ε", "verdict")
+LIBRARY_COLUMNS = ("mechanism", "claim", "outputs of each input", "lower bound", "verdict")
+
+Found = Mapping[tuple[str, bool], Outcome]
 
 
-def page(rows: Iterable[Row], outcomes: list[Outcome], trials: int, level: float, command: str) -> str:
-    """Return the page in markdown: a table of the mechanisms, then the event that proved each bound.
+def page(
+    groups: tuple[list[Row], list[Row], list[Row]],
+    sizes: Mapping[str, Size],
+    outcomes: Iterable[Outcome],
+    command: str = "",
+) -> str:
+    """Return the page in markdown: a table of each group of rows, then the event that proved each bound.
 
-    The rows come in the order of the table. Outcomes with other trials or another level are left out.
+    `groups` are the mechanisms of published audits, those that are held out, and those of libraries. Rows without
+    an outcome are left out. `sizes` are those of the audits, and `command` their options.
     """
-    found = {(each.name, each.ratios): each for each in outcomes if (each.trials, each.level) == (trials, level)}
-    shown = [row for row in rows if any((row.name, ratios) in found for ratios in (True, False))]
-    lines = [HEAD.format(trials=trials, level=100 * level, both=100 * (2 * level - 1), command=command)]
-    lines += [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
-    lines += [_line(_cells(row, found, trials, level)) for row in shown]
+    found = {(each.name, each.ratios): each for each in outcomes}
+    own, held_out, library = (
+        [row for row in group if any((row.name, ratios) in found for ratios in (True, False))] for group in groups
+    )
+    lines = [HEAD.format(command=f"{command} " if command else "").rstrip()]
+    if own:
+        cells = [_cells(row, found, sizes[row.name]) for row in own]
+        lines += _section(OWN, sizes[own[0].name], COLUMNS, cells)
+    if held_out:
+        cells = [_held_out_cells(row, found) for row in held_out]
+        lines += _section(HELD_OUT, sizes[held_out[0].name], HELD_OUT_COLUMNS, cells)
+    if library:
+        cells = [_library_cells(row, found) for row in library]
+        lines += _section(LIBRARIES, sizes[library[0].name], LIBRARY_COLUMNS, cells)
     lines += ["", "## Mechanisms and events", ""]
-    for row in shown:
+    for row in (*own, *held_out, *library):
         each = found.get((row.name, True)) or found[row.name, False]
         lines += [f"- **{row.name}**: {row.says}. Event: {each.event}. Inputs: {each.pair}."]
     return "\n".join(lines) + "\n"
+
+
+def _section(head: str, size: Size, columns: Iterable[str], cells: list[list[str]]) -> list[str]:
+    """Return the lines of a section: what its columns mean, and its table."""
+    level = size.level
+    text = head.format(trials=size.trials, level=100 * level, both=100 * (2 * level - 1))
+    return [text, _line(columns), _line(["---"] * len(cells[0])), *map(_line, cells)]
 
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cells(row: Row, found: dict[tuple[str, bool], Outcome], trials: int, level: float) -> list[str]:
-    best = row.best(trials, level)
+def _cells(row: Row, found: Found, size: Size) -> list[str]:
+    best = row.best(size.trials, size.level)
     limit = best.epsilon if best else None
     outcomes = [found.get((row.name, ratios)) for ratios in (True, False)]
     timed = next(each for each in outcomes if each is not None)
@@ -75,16 +122,26 @@ def _cells(row: Row, found: dict[tuple[str, bool], Outcome], trials: int, level:
     cells += [
         _sniper(row),
         _number(row.published.statdp),
-        *(_seconds(x) for x in (timed.seconds, timed.cpu, timed.sampling)),
+        *(_seconds(x) for x in (timed.cpu, timed.sampling)),
     ]
     return [*cells, _verdict(row, outcomes)]
 
 
-def _bound(outcome: Outcome | None) -> str:
+def _held_out_cells(row: Row, found: Found) -> list[str]:
+    outcome = found[row.name, False]
+    return [row.name, str(row.claim), _number(row.epsilon()), _bound(outcome), _verdict(row, [outcome])]
+
+
+def _library_cells(row: Row, found: Found) -> list[str]:
+    outcome = found[row.name, False]
+    return [row.name, str(row.claim), f"{outcome.trials:,}", _bound(outcome, unit=True), _verdict(row, [outcome])]
+
+
+def _bound(outcome: Outcome | None, unit: bool = False) -> str:
     if outcome is None:
         return "—"
-    unit = "" if outcome.measure == "epsilon" else f" ({outcome.measure})"
-    return f"{outcome.bound:.4g}{unit}"
+    measure = outcome.measure.replace("epsilon", "ε").replace("delta", "δ").replace("rho", "ρ")
+    return f"{measure} ≥ {outcome.bound:.4g}" if unit else f"{outcome.bound:.4g}"
 
 
 def _sniper(row: Row) -> str:

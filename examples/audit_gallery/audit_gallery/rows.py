@@ -32,7 +32,8 @@ class Published:
 class Row:
     """One mechanism, sound or broken.
 
-    `pairs` are neighbours, which are tried both ways. If `bits` is true, the audit reads outputs bit by bit.
+    `pairs` are neighbours, which are tried both ways. If `bits` is true, the audit reads outputs bit by bit. The page
+    has a bound from `trials` outputs of each input, at a confidence level. `library` is true for mechanisms of others.
     """
 
     name: str
@@ -43,6 +44,9 @@ class Row:
     says: str
     published: Published = Published()
     bits: bool = False
+    trials: int = 200_000_000
+    level: float = 0.9
+    library: bool = False
 
     @property
     def law(self) -> m.Known | None:

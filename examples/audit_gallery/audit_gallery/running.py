@@ -8,35 +8,32 @@ import numpy as np
 import psutil
 
 import tcdp_sim
-from audit_gallery.outcomes import Outcome, kept
+from audit_gallery.outcomes import Outcome, Size, kept
 from audit_gallery.rows import Row
 
 FEW, BLOCK = 200, 20_000  # outputs drawn at a time to measure a sampler: FEW for a slow one
 LEAST_SECONDS = 0.3
 
 
-def audited(
-    row: Row, size: dict[str, float], level: float, seed: int, workers: int, ratios: bool, results: Path
-) -> Outcome:
+def audited(row: Row, size: Size, workers: int, ratios: bool, results: Path) -> Outcome:
     """Audit a row, or continue a stopped audit, and return the outcome.
 
-    `size` has the number of `trials`, or the `seconds` that decide it. With 0 workers the audit runs in this process.
-    If `ratios` is true, the audit is given the mechanism's own likelihood ratios, if it has any. The folder `results`
-    keeps the run's counts, from which a stopped audit continues.
+    With 0 workers the audit runs in this process. If `ratios` is true, the audit is given the mechanism's own
+    likelihood ratios, if it has any. The folder `results` keeps the run's counts, from which a stopped audit continues.
     """
     mechanism = row.mechanism if ratios else row.mechanism.__call__  # a bound method has no likelihood ratios
     cluster = {"name": "local", "workers": workers} if workers else "serial"
     name = f"gallery_{row.name}_{'ratios' if ratios else 'outputs'}"
     start, cpu = perf_counter(), _cpu_seconds()
     report = tcdp_sim.audit(
-        mechanism, neighbours=row.pairs, claim=row.claim, level=level, seed=seed, cluster=cluster,
-        name=name, results_dir=results, bits=row.bits, **size,
+        mechanism, neighbours=row.pairs, claim=row.claim, trials=size.trials, seconds=size.seconds, level=size.level,
+        seed=size.seed, cluster=cluster, name=name, results_dir=results, bits=row.bits,
     )  # fmt: skip
     outcome = Outcome(
-        name=row.name, ratios=ratios, trials=report.trials, level=level, workers=workers, measure=report.measure,
+        name=row.name, ratios=ratios, trials=report.trials, level=size.level, workers=workers, measure=report.measure,
         bound=report.bound, refuted=report.refuted, pair=_pair(report), event=report.event, drawn=report.drawn,
         seconds=perf_counter() - start, cpu=_cpu_seconds() - cpu,
-        sampling=2 * report.drawn * seconds_an_output(row), seed=seed,
+        sampling=2 * report.drawn * seconds_an_output(row), seed=size.seed,
     )  # fmt: skip
     return _first(outcome, results) if report.resumed else outcome
 
