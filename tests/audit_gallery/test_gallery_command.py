@@ -1,12 +1,22 @@
 """The command: `python -m audit_gallery`, on a few outputs, in this process."""
 
 import sys
+from dataclasses import replace
 
+import audit_gallery.__main__ as gallery
 import pytest
-from audit_gallery.__main__ import main
+from audit_gallery.held_out import held_out_rows
+from audit_gallery.mechanisms import LaplaceVector
 from audit_gallery.outcomes import kept
+from audit_gallery.rows import Row
 
+from tcdp_sim.audits import answer_pairs
 from tcdp_sim.core import identity
+from tcdp_sim.privacy import PureDP
+
+SUM = Row(
+    "lib_sum", LaplaceVector(10.0), PureDP(0.1), answer_pairs(1), True, "a sum", trials=2000, level=0.99, library=True
+)
 
 
 @pytest.fixture
@@ -16,7 +26,7 @@ def command(monkeypatch, tmp_path, capsys):
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["audit_gallery", "--workers", "0", *words])
-        code = main()
+        code = gallery.main()
         out, err = capsys.readouterr()
         return code, out, err
 
@@ -26,11 +36,9 @@ def command(monkeypatch, tmp_path, capsys):
 def test_rows_are_audited_both_ways_and_go_on_the_page(command, tmp_path):
     """The true claim would be refuted with probability 2e-6 for one choice of seeds, once."""
     words = ("noisy_hist_2", "laplace", "--trials", "20000", "--level", "0.999999")
-    code, out, _ = command(*words)
+    code, out, _ = command(*words, "--page", "page.md")
     assert code == 0
-    assert "noisy_hist_2: epsilon >= " in out
-    code, out, _ = command(*words, "--outputs", "--page", "page.md")
-    assert code == 0
+    assert out.count("noisy_hist_2: epsilon >= ") == 2
     assert "page: page.md" in out
     outcomes = {(each.name, each.ratios): each for each in kept(tmp_path / "results")}
     assert len(outcomes) == 4
@@ -44,7 +52,7 @@ def test_rows_are_audited_both_ways_and_go_on_the_page(command, tmp_path):
     assert "that the mechanism gives" in outcomes["noisy_hist_2", True].event
     text = (tmp_path / "page.md").read_text("utf-8")
     assert f"| {outcomes['noisy_hist_2', True].bound:.4g} |" in text
-    assert 'ARGS="--trials 2e4 --level 0.999999"' in text
+    assert 'ARGS="--trials 2e4 --level 0.999999 --page ' in text
     assert "Every bound holds at confidence 99.9999%" in text
 
 
@@ -58,10 +66,32 @@ def test_what_is_there_is_not_run_again_and_keeps_its_times(command, tmp_path):
 def test_the_page_names_the_command_exactly(command, tmp_path):
     command("laplace", "--trials", "20500", "--seed", "7", "--page", "page.md")
     text = (tmp_path / "page.md").read_text("utf-8")
-    assert 'ARGS="--trials 2.05e4 --seed 7"' in text
+    assert 'ARGS="--trials 2.05e4 --seed 7 --page ' in text
     assert "| laplace |" in text
     command("--only-page", "--trials", "20500", "--page", "page.md")
     assert "| laplace |" not in (tmp_path / "page.md").read_text("utf-8")  # another seed's
+
+
+def test_a_page_has_the_sizes_of_its_rows_and_libraries_in_processes_of_their_own(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(gallery, "rows", list)
+    monkeypatch.setattr(gallery, "held_out_rows", lambda: [replace(held_out_rows()[-1], trials=3000)])
+    monkeypatch.setattr(gallery, "library_rows", lambda: ([SUM], ["lib is not installed: its rows are left out"]))
+    code, out, _ = command("--workers", "2", "--page", "page.md")
+    assert code == 0
+    assert "lib is not installed" in out
+    held, total = kept(tmp_path / "results")
+    assert (held.name, held.trials, held.level, held.workers) == ("held_labels", 3000, 0.9, 2)
+    assert (total.name, total.trials, total.level, total.workers) == ("lib_sum", 2000, 0.99, 0)
+    text = (tmp_path / "page.md").read_text("utf-8")
+    assert "| held_labels | 0.5-DP |" in text
+    assert "| lib_sum | 0.1-DP | 2,000 |" in text
+    assert 'ARGS="--page docs/reference/audit_gallery.md"' in text
+
+
+def test_a_page_takes_no_seconds(command, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command("--seconds", "1", "--page", "page.md")
+    assert "--seconds does not go with --trials or --page" in capsys.readouterr().err
 
 
 def test_an_unknown_row_is_one_line_and_exit_code_2(command):

@@ -12,6 +12,8 @@ from audit_gallery.rows import Row
 from tcdp_sim.audits import answer_pairs
 from tcdp_sim.privacy import PureDP
 
+TRIALS = 1_000_000
+
 
 @dataclass(frozen=True)
 class UnclippedMean(Exact):
@@ -139,17 +141,17 @@ class SixLabels(Exact):
 
 def held_out_rows() -> list[Row]:
     """Return the rows of these mechanisms."""
-    size = {"trials": 1_000_000}
     coin, outlier = [(np.zeros(1), np.ones(1))], [(np.zeros(10), np.append(np.zeros(9), 5.0))]
     return [
         Row("held_mean", UnclippedMean(0.2), PureDP(0.5), outlier, False,
-            "the mean of 10 records in [0, 1], clipped to [0, 2] by mistake", **size),
+            "the mean of 10 records in [0, 1], clipped to [0, 2] by mistake", trials=TRIALS),
         Row("held_gap", MaximumWithGap(5.0), PureDP(0.4), answer_pairs(4), True,
-            "the index of the largest of 4 answers with Laplace noise, and the gap to the next", **size),
+            "the index of the largest of 4 answers with Laplace noise, and the gap to the next", trials=TRIALS),
         Row("held_clamped", ClampedCount(0.8), PureDP(-log(0.8)), coin, False,
-            "a count with two-sided geometric noise, clamped to a range that depends on the count", **size),
+            "a count with two-sided geometric noise, clamped to a range that depends on the count", trials=TRIALS),
         Row("held_first_value", FirstAboveWithValue(2.0, 4.0, 2.0), PureDP(1.0), answer_pairs(4), False,
-            "the index and value of the first of 4 answers above a noisy threshold; the value's noise is not paid for", **size),
+            "the index and value of the first of 4 answers above a noisy threshold; the value's noise is not paid for",
+            trials=TRIALS),
         Row("held_labels", SixLabels(0.4), PureDP(0.5), coin, False,
-            "randomised response on 6 labels that tells the truth with probability 0.4, too often", **size),
+            "randomised response on 6 labels that tells the truth with probability 0.4, too often", trials=TRIALS),
     ]  # fmt: skip

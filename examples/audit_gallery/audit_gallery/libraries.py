@@ -4,6 +4,7 @@ The numbers of outputs take about ten minutes on one core each.
 """
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -68,6 +69,12 @@ def _diffprivlib() -> ModuleType:
         return import_module("diffprivlib.mechanisms")
 
 
+@cache
+def _made(mechanism: "OpendpNoise | OpendpNoisyMax") -> Callable[[list[Any]], Any]:
+    """Return the mechanism's measurement, which takes longer to make than to call."""
+    return mechanism.measurement()
+
+
 @dataclass(frozen=True)
 class OpendpNoise:
     """Noise of OpenDP on every answer.
@@ -79,7 +86,6 @@ class OpendpNoise:
     kind: Literal["laplace", "geometric", "gaussian"]
     scale: float
 
-    @cache  # a measurement takes longer to make than to call
     def measurement(self):
         """Return OpenDP's measurement on vectors. Its map(1) is the claim for neighbours at distance 1."""
         import opendp.prelude as dp
@@ -92,7 +98,7 @@ class OpendpNoise:
 
     def __call__(self, data: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
         number = int if self.kind == "geometric" else float
-        noisy = self.measurement()([number(x) for x in np.tile(data, trials)])
+        noisy = _made(self)([number(x) for x in np.tile(data, trials)])
         return np.array(noisy, dtype=np.float64).reshape(trials, len(data))
 
 
@@ -102,7 +108,6 @@ class OpendpNoisyMax:
 
     scale: float
 
-    @cache
     def measurement(self):
         """Return OpenDP's measurement on vectors of scores, each of which may change by one."""
         import opendp.prelude as dp
@@ -112,7 +117,7 @@ class OpendpNoisyMax:
         return dp.m.make_noisy_max(*scores, dp.max_divergence(), scale=self.scale)
 
     def __call__(self, data: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        measurement, scores = self.measurement(), [int(x) for x in data]
+        measurement, scores = _made(self), [int(x) for x in data]
         return np.array([measurement(scores) for _ in range(trials)], dtype=np.int64)
 
 

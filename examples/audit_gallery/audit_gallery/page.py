@@ -46,16 +46,17 @@ Every bound holds at confidence {level:g}% and is proved with {trials:,} outputs
 HELD_OUT = """
 ## Mechanisms that are held out
 
-The audit was never tuned on these. Every bound holds at confidence {level:g}%, from {trials:,} outputs of each input alone.
+The audit was never tuned on these. Every bound holds at confidence {level:g}%, from {trials:,} outputs of each input
+alone.
 """
 
 LIBRARIES = """
 ## Mechanisms of libraries
 
-Each mechanism was audited for about ten minutes on one core, from its outputs alone. Every bound holds at confidence {level:g}%.
-The claims are those of the libraries. OpenDP draws from its own generators, so its audits are not reproducible bit by
-bit, and each of its outputs takes a call of its own. For diffprivlib's Laplace noise, an array of outputs is drawn by
-the library's own sampler, as by as many calls.
+Each mechanism was audited for about ten minutes on one core, from its outputs alone. Every bound holds at confidence
+{level:g}%. The claims are those of the libraries. OpenDP draws from its own generators, so its audits are not
+reproducible bit by bit, and each of its outputs takes a call of its own. For diffprivlib's Laplace noise, an array of
+outputs is drawn by the library's own sampler, as by as many calls.
 """
 
 COLUMNS = (
