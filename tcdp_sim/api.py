@@ -515,8 +515,8 @@ def audit(
     Warns
     -----
     WeakAudit
-        If both inputs of every pair give the same outputs from the same random stream, or if the audit could not have
-        found twice the claim.
+        If both inputs of every pair give the same outputs from the same random stream, if `records` has tried no
+        records but copies of the data's own, or if the audit could not have found twice the claim.
 
     Examples
     --------

@@ -57,7 +57,8 @@ def assert_private(
     Warns
     -----
     WeakAudit
-        If the audit has tested nothing, or could not have found twice the claim. The summary of pytest shows it.
+        If the audit has tested nothing, has tried ordinary records alone, or could not have found twice the claim. The
+        summary of pytest shows it.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class Neighbours:
     tried : tuple of str
         The difference of each pair in words, such as "with 99"; empty for pairs of one's own.
     ordinary : bool
-        True if each record that is added or put in the place of another one is a copy of one that is there.
+        True if no domain was given, so that only copies of the data's own records are added or put in.
 
     Examples
     --------

@@ -26,7 +26,7 @@ MOST_RECORDS, MOST_LETTERS = 12, 60  # of an input that a printed report shows
 
 
 class WeakAudit(UserWarning):
-    """The warning that an audit has tested nothing, or could not have found twice the claim.
+    """The warning that an audit shows little: it tested nothing, tried ordinary records, or would miss twice the claim.
 
     Examples
     --------
@@ -101,6 +101,8 @@ class AuditReport:
         The folder with the stored counts.
     tried : tuple of str
         The differences of the pairs in words, in their order; empty for pairs of one's own.
+    ordinary : bool
+        True if no records were added or put in but copies of the data's own.
     planned : int
         Outputs of each input that the bound of an audit that may end early would be computed from at most, else 0.
     until : str, float or None
@@ -163,6 +165,7 @@ class AuditReport:
     notes: tuple[str, ...]
     folder: Path | None
     tried: tuple[str, ...] = ()
+    ordinary: bool = False
     planned: int = 0
     until: str | float | None = None
     failure: float | None = None
@@ -240,6 +243,11 @@ class AuditReport:
             least = f"{self.violation:.4g} or more" if np.isfinite(self.violation) else "no value"
             found = f"of {self.measure}, {least} would have been found on the event of this audit"
             yield f"the audit could not have found twice the claim ({found}): give more seconds or trials"
+        if self.ordinary:
+            yield (
+                "no records were added or put in but copies of the data's own: give records() a domain= with those "
+                "that tell more, the least and the largest possible ones and new keys"
+            )
 
     def warn(self, stacklevel: int) -> None:
         """Issue a `WeakAudit` for each weakness, at a place that is `stacklevel` frames up, as `warnings.warn` does."""
@@ -330,6 +338,7 @@ _PLAIN: tuple[str, ...] = (
 )
 _PLAIN += (
     "tried",
+    "ordinary",
     "planned",
     "until",
     "drawn",

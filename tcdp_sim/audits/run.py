@@ -34,10 +34,6 @@ INTERLEAVED = (
     "the outputs depend on more than the input and rng (such as the number of calls, the time, or a generator of its "
     "own): the two inputs are drawn in turn, one call for each output; not reproducible"
 )
-ORDINARY = (
-    "no records are added or put in but copies of the data's own; give domain= with those that tell more: the least "
-    "and the largest possible ones, and new keys"
-)
 CHECKED = 50  # outputs that are drawn twice to test reproducibility
 COMPARED, MOST_COMPARED = 10, 200_000  # a tenth of the trials, at most, shows whether inputs give different outputs
 
@@ -112,8 +108,6 @@ def _notes(audit: Audit, reproducible: bool, known: bool) -> Iterator[str]:
     """Yield the notices about claim, reproducibility and resuming that are printed before the audit."""
     if line := claims.warning(audit.measure, audit.trials, audit.failure):
         yield line
-    if audit.ordinary:
-        yield ORDINARY
     if not reproducible:
         yield INTERLEAVED
     if not known and audit.folder is not None:
@@ -202,8 +196,8 @@ def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counti
     """Return the report on the chosen test, or on the lack of one."""
     report = AuditReport(
         audit.measure.words, audit.claim, audit.level, audit.trials, audit.seed, relation=audit.relation,
-        tried=audit.tried, drawn=counting.drawn, resumed=counting.resumed, notes=(), folder=audit.folder,
-        reproducible=not counting.drawing.interleaved,
+        tried=audit.tried, ordinary=audit.ordinary, drawn=counting.drawn, resumed=counting.resumed, notes=(),
+        folder=audit.folder, reproducible=not counting.drawing.interleaved,
     )  # fmt: skip
     if found is None or counts is None:
         planned = sizes(audit.trials, len(audit.pairs))
