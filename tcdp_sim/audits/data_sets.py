@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.audits import extremes
-from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.errors import UserError, unmasked
 from tcdp_sim.core.identity import digest
 from tcdp_sim.core.texts import shortened
 
@@ -32,6 +32,10 @@ def digestible(data: Any) -> Any:
 
 def size(data: Any) -> int:
     """Return the number of records. Raises UserError if the data are of no known kind."""
+    try:
+        unmasked("data", data)
+    except ValueError as mistake:
+        raise UserError(str(mistake)) from None
     known = isinstance(data, list | tuple | str | set | frozenset) or is_pandas(data)
     if not known and not (isinstance(data, np.ndarray) and data.ndim):
         raise UserError(f"records() cannot use data of type {type(data).__name__}; valid: {KINDS}")

@@ -83,6 +83,8 @@ def _tail(axes, report: Any, scores: Any, upper: bool) -> None:
     if event is not None and event.upper == upper:
         low, high = axes.get_xlim()
         place = float(np.clip(event.threshold, 2 * low - high, 2 * high - low))  # it may be the smallest float
-        ends = (place, max(high, place)) if upper else (min(low, place), place)
+        ends = (
+            (place, max(high, place + 0.05 * (high - low))) if upper else (min(low, place - 0.05 * (high - low)), place)
+        )
         axes.axvspan(*ends, color=plots.WRONG if report.refuted else plots.GREY, alpha=0.15, label="event")
     axes.set(yscale="log", xlabel=f"{scores.words} {'≥' if upper else '<'} t: t")

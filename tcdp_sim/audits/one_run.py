@@ -16,7 +16,7 @@ from scipy.special import bdtrc, expit
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.search import brentq
 
-FEWEST = 2  # guesses "inside" of the smallest number of guesses that is tried
+FEWEST = 2  # guesses at each end of the smallest number of guesses that is tried
 REACH = 10.0  # standard deviations around the mean of the correct guesses; the quotients beyond are bounded
 MOST = 60.0  # the largest epsilon that is reported; floats cannot tell its guesses from certain ones
 
@@ -27,23 +27,25 @@ class Guesses:
 
     - correct: the number of correct guesses.
     - made: the largest number of guesses that this rule may make.
-    - inside: the scores at least this are guessed inside; if `larger` is "outside", the scores at most this.
+    - inside: the scores at least this are guessed inside; if `larger` is "outside", the scores at most this. None if no
+      canary is guessed inside.
     - outside: the same for the guesses "outside", at the other end.
     - larger: "inside" or "outside".
     """
 
     correct: int
     made: int
-    inside: float
-    outside: float
+    inside: float | None
+    outside: float | None
     larger: str
 
     @property
     def words(self) -> str:
         """The guesses in words."""
         signs = (">=", "<=") if self.larger == "inside" else ("<=", ">=")
-        ends = f"score {signs[0]} {self.inside:.10g} is guessed inside, score {signs[1]} {self.outside:.10g} outside"
-        return f"guess: {ends}, no other guess"
+        ends = zip(signs, (self.inside, self.outside), ("inside", "outside"))
+        words = [f"score {sign} {end:.10g} is guessed {side}" for sign, end, side in ends if end is not None]
+        return f"guess: {', '.join([*words, 'no other guess'])}"
 
 
 def p_value(correct: int, made: int, canaries: int, epsilon: float, delta: float) -> float:
@@ -81,24 +83,38 @@ def guesses(inside: Floats, outside: Floats, larger: str) -> Iterator[Guesses]:
     """Yield guesses about a half, a quarter, ... of the canaries at both ends of the scores, fewer if scores are tied.
 
     `larger` is the side, "inside" or "outside", that large scores are guessed to be on. No guess depends on the coins.
+    Equal scores get the same guess.
     """
     sign = 1.0 if larger == "inside" else -1.0
     one, other = np.sort(sign * inside), np.sort(sign * outside)
     scores = np.sort(np.concatenate([one, other]))
-    for number in numbers(len(scores)):
-        top, bottom = _untied(scores, number), -_untied(-scores[::-1], number)
-        correct = len(one) - np.searchsorted(one, top, "left") + np.searchsorted(other, bottom, "right")
-        yield Guesses(int(correct), 2 * number, sign * top, sign * bottom, larger)
+    for made in numbers(len(scores)):
+        low, high = _at_ends(scores, made)
+        top = float(scores[-high]) if high else None
+        bottom = float(scores[low - 1]) if low else None
+        right = 0 if top is None else len(one) - np.searchsorted(one, top, "left")
+        right += 0 if bottom is None else np.searchsorted(other, bottom, "right")
+        inside, outside = (None if end is None else sign * end for end in (top, bottom))
+        yield Guesses(int(right), made, inside, outside, larger)
 
 
-def _untied(scores: Floats, number: int) -> float:
-    """Return the least score that at most `number` of the ascending scores reach, inf if there is none."""
-    first = len(scores) - number
-    if scores[first - 1] == scores[first]:
-        first = int(np.searchsorted(scores, scores[first], "right"))
-    return float(scores[first]) if first < len(scores) else np.inf
+def _at_ends(scores: Floats, made: int) -> tuple[int, int]:
+    """Return how many of the least and of the largest scores get a guess: half of `made` each, unless scores are tied.
+
+    Ties are kept whole. What they leave of the guesses goes to the other end, as far as its ties fit.
+    """
+    tied = np.unique(scores, return_counts=True)[1]
+    ends = [np.concatenate([[0], np.cumsum(each)]) for each in (tied, tied[::-1])]
+
+    def whole(end: int, most: int) -> int:
+        return int(ends[end][np.searchsorted(ends[end], most, "right") - 1])
+
+    taken = [whole(0, made // 2), whole(1, made // 2)]
+    for end in (0, 1) if taken[0] < taken[1] else (1, 0):
+        taken[end] = whole(end, made - taken[1 - end])
+    return taken[0], taken[1]
 
 
 def numbers(canaries: int) -> list[int]:
-    """Return the numbers of guesses "inside" that are tried: halves of halves of the canaries."""
-    return [number for step in range(1, 60) if (number := canaries >> step) >= FEWEST]
+    """Return the numbers of guesses that are tried: all canaries, and an even number near a half, a quarter, ..."""
+    return [canaries, *(2 * number for step in range(2, 60) if (number := canaries >> step) >= FEWEST)]

@@ -10,7 +10,7 @@ from tcdp_sim.audits import claims, stated_curves
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.rank_bounds import DIRECTIONS
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.core.errors import UserError, scalar
+from tcdp_sim.core.errors import ArgumentError, UserError, scalar, unmasked
 
 RUNS = ("many", "one")
 FEWEST_CANARIES = 4
@@ -86,6 +86,10 @@ def epsilon_at(delta: float) -> Measure:
 
 def _scores(name: str, values: Any) -> Floats:
     """Return scores as floats of shape (n,), n >= 2. Raises UserError."""
+    try:
+        unmasked(name, values)
+    except ArgumentError as mistake:
+        raise UserError(f"{mistake}, and -inf or inf for an output that the mechanism withheld", name) from None
     try:
         array = np.asarray(values)
         scores = array.astype(np.float64) if array.dtype.kind in "biufO" else None

@@ -65,7 +65,7 @@ def _of_many_runs(audit: ScoreAudit) -> ScoreReport:
         notes=(line,) if line else (), event="none: no event is likelier on one side beyond chance",
     )  # fmt: skip
     order = np.argsort(-rank_bounds.of_each(audit.measure, found), kind="stable").tolist()
-    if audit.claim is not None:
+    if audit.claim is not None and report.tested:
         looks = order[:LOOKS] if bound > 0 else order[:: max(len(order) // LOOKS, 1)]
         value, double = least_found(audit.measure, found, looks)
         report = replace(report, violation=value, finds_double=bool(double or audit.measure.claimed == 0))

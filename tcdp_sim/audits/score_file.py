@@ -9,7 +9,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.readers import Row, read_header, read_rows
 
-SIDES = {"1": True, "1.0": True, "True": True, "true": True, "0": False, "0.0": False, "False": False, "false": False}
+SIDES = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}  # in lower case
 
 
 def read(path: Path | str, runs: str) -> tuple[Floats, Floats]:
@@ -37,8 +37,11 @@ def _numbers(path: Path | str, rows: list[Row]) -> Floats:
     if missing:
         valid = "numbers, and -inf or inf for an output that the mechanism withheld"
         raise UserError(f"{path}: {missing:,} of {len(rows):,} scores are missing; valid: {valid}", str(path))
+    texts = [row[0] or "" for row in rows]
     try:
-        return np.array([float(row[0] or "") for row in rows])
+        if grouped := next((text for text in texts if "_" in text), ""):  # Python reads 1_000 as 1000
+            raise ValueError(f": {grouped!r}")
+        return np.array([float(text) for text in texts])
     except ValueError as mistake:
         text = str(mistake).partition(": ")[2]
         raise UserError(f"{path}: score {text} is no number; valid: numbers, -inf, inf", str(path)) from None
@@ -46,9 +49,10 @@ def _numbers(path: Path | str, rows: list[Row]) -> Floats:
 
 def _side(path: Path | str, text: str | None) -> bool:
     """Return whether a cell of the column `in` says inside. Raises UserError."""
-    if text not in SIDES:
-        raise UserError(f"{path}: in = {text or 'empty'} is not valid; valid: 1 (inside), 0 (outside)", str(path))
-    return SIDES[text]
+    word = (text or "").strip().lower()
+    if word not in SIDES:
+        raise UserError(f"{path}: in = {word or 'empty'} is not valid; valid: 1 (inside), 0 (outside)", str(path))
+    return SIDES[word]
 
 
 def _check_one_run(path: Path | str, labels: dict[str, list[str | None]]) -> None:

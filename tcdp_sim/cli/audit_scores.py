@@ -61,7 +61,8 @@ def _settings(given: dict[str, str]) -> dict[str, Any]:
 
     settings: dict[str, Any] = {key: _number(key, text) if key in NUMBERS else text for key, text in given.items()}
     if "sequential" in settings:
-        settings["sequential"] = {"true": True, "false": False}.get(settings["sequential"], settings["sequential"])
+        text = settings["sequential"]
+        settings["sequential"] = {"true": True, "false": False}.get(text.lower(), text)
     if "claim" in settings:
         settings["claim"] = parse.claim(settings["claim"])
     return settings

@@ -121,6 +121,7 @@ def real(
         return value  # by far the most frequent case
     import numpy as np
 
+    unmasked(name, value)
     try:
         array = np.array(_numbers(value), dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -162,6 +163,15 @@ def whole(name: str, value: object, low: int, high: float) -> int:
         most = f"{high:g}".replace("e+", "e")
         raise ArgumentError(f"{name} = {written} is not valid; valid: a whole number from {low} to {most}", name)
     return int(number)
+
+
+def unmasked(name: str, values: Any) -> Any:
+    """Return values as they are. Raises ValueError for an array with masked ones, which numpy would read as numbers."""
+    import numpy as np
+
+    if isinstance(values, np.ma.MaskedArray) and (hidden := np.ma.count_masked(values)):
+        raise ArgumentError(f"{name}: {hidden:,} of {values.size:,} values are masked; valid: none", name)
+    return values
 
 
 def _numbers(value: object) -> "NDArray[Any]":

@@ -8,6 +8,7 @@ from hashlib import blake2b
 import numpy as np
 
 from tcdp_sim.core.arrays import Ints
+from tcdp_sim.core.errors import unmasked
 from tcdp_sim.data.checks import LARGEST_DOMAIN
 
 
@@ -45,7 +46,7 @@ class Counts:
     own: bool = False
 
     def __post_init__(self) -> None:
-        counts = np.asarray(self.counts)
+        counts = np.asarray(unmasked("counts", self.counts))
         if counts.ndim != 1 or (counts.size and counts.dtype.kind not in "iu"):
             raise ValueError(f"counts must be a list of integers, not {counts.ndim}-d of type {counts.dtype}")
         counts = np.sort(counts.astype(np.int64))[::-1].copy()

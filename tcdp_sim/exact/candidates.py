@@ -1,6 +1,7 @@
 """Exact laws of private selection from candidates, and exact divergences of the best of a random number of runs."""
 
 from math import log
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -35,7 +36,7 @@ def best_of_tries(probabilities: Floats, tries: Tries) -> Floats:
     >>> best_of_tries([0.5, 0.5], tries_of("geometric", 2.0)).round(4).tolist()
     [0.6667, 0.3333, 0.0]
     """
-    own = np.asarray(real("probability", np.asarray(probabilities, dtype=float), 0, 1, closed=True))
+    own = np.asarray(real("probability", probabilities, 0, 1, closed=True, finite=False))
     if own.ndim != 1 or not abs(own.sum() - 1) < 1e-9:
         raise ValueError(f"probabilities add up to {own.sum():g}, which is not valid; valid: 1, in one dimension")
     better = np.concatenate([[0.0], np.cumsum(own)[:-1]])
@@ -102,7 +103,7 @@ def divergence_in_worst_order(order: float, first: Floats, second: Floats, tries
     0.01368
     """
     order = scalar("order", order, 1)
-    p, q = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    p, q = (np.asarray(real("probability", each, 0, 1, closed=True, finite=False)) for each in (first, second))
     loss = np.log(p) - np.log(q)
     cost = (order - 1) * np.expm1(-order * loss) - order * np.expm1(-(order - 1) * loss)
     ranked = np.argsort(-cost, kind="stable")
@@ -135,7 +136,7 @@ def best_candidate_probabilities(scores: Floats, scale: float, tries: Tries) -> 
     >>> best_candidate_probabilities([1.0, 0.0], 1e-3, tries_of("geometric", 2.0)).round(4).tolist()
     [0.6667, 0.3333]
     """
-    u = np.asarray(scores, dtype=float) / scalar("scale", scale, 0)
+    u = _listed(scores) / scalar("scale", scale, 0)
     places = _places(u)
     found = np.zeros(len(u))
     for y in _tiles(places, len(u)):
@@ -164,7 +165,7 @@ def noisy_best_probabilities(scores: Floats, scale: float) -> Floats:
     >>> noisy_best_probabilities([1.0, 1.0, -9.0], 1.0).round(4).tolist()
     [0.5, 0.5, 0.0]
     """
-    u = np.asarray(scores, dtype=float) / scalar("scale", scale, 0)
+    u = _listed(scores) / scalar("scale", scale, 0)
     found = np.zeros(len(u))
     for y in _tiles(_places(u), len(u)):
         below = log_ndtr(y[:, None] - u)
@@ -196,7 +197,7 @@ def permute_and_flip_probabilities(scores: Floats, epsilon: float) -> Floats:
     >>> permute_and_flip_probabilities([0.0, 0.0], 1.0).round(6).tolist()
     [0.5, 0.5]
     """
-    u = np.asarray(scores, dtype=float)
+    u = _listed(scores)
     accepted = np.exp(0.5 * scalar("epsilon", epsilon, 0) * (u - u.max()))
     nodes, weights = np.polynomial.legendre.leggauss(len(u) // 2 + 1)
     times = 0.5 * (nodes + 1)
@@ -231,7 +232,7 @@ def divergence_of_candidates(order: float, scores: Floats, others: Floats, scale
     0.02357
     """
     order, scale = scalar("order", order, 1), scalar("scale", scale, 0)
-    u, v = np.asarray(scores, dtype=float) / scale, np.asarray(others, dtype=float) / scale
+    u, v = _listed(scores) / scale, _listed(others) / scale
     moments = 0.0
     for y in _tiles(_places(np.concatenate([u, v, order * u - (order - 1) * v])), len(u)):
         slopes = [np.log(tries.slope(ndtr(w - y[:, None]).mean(axis=1)))[:, None] for w in (u, v)]
@@ -243,6 +244,11 @@ def divergence_of_candidates(order: float, scores: Floats, others: Floats, scale
 
 def _density(z: Floats) -> Floats:
     return np.exp(-0.5 * np.square(z) - 0.5 * log(2 * np.pi))
+
+
+def _listed(scores: Any) -> Floats:
+    """Return scores as an array of shape (k,). Raises ValueError."""
+    return np.atleast_1d(real("score", scores, -np.inf))
 
 
 def _places(u: Floats) -> Floats:

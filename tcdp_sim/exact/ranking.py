@@ -98,7 +98,7 @@ def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, k: flo
 def _ranked(counts: Sequence[int] | Ints, k: float) -> tuple[Floats, int, Floats, float]:
     """Return the distinct gaps below the top count, the ties at the top, the gap multiplicities and the empty bins."""
     k = real("k", k, max(len(counts), 1), closed=True)
-    values, times = np.unique(np.asarray(counts, dtype=np.float64), return_counts=True)
+    values, times = np.unique(np.asarray(real("counts", counts, -np.inf)), return_counts=True)
     return values[-1] - values[:-1], times[-1], times[:-1].astype(float), k - times.sum()
 
 

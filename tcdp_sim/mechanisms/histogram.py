@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import declared
-from tcdp_sim.core.errors import UserError, choice, real
+from tcdp_sim.core.errors import UserError, choice, real, unmasked
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, SIZES, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
@@ -99,7 +99,7 @@ class Histogram(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.counts)
+        given = np.asarray(unmasked("counts", self.counts))
         whole = given.dtype.kind in "iu" or not given.size  # a fraction is refused instead of being truncated
         counts = given.astype(np.int64) if whole else np.zeros(1)
         if counts.ndim != 1 or (counts < 1).any() or (counts[1:] > counts[:-1]).any():

@@ -44,7 +44,7 @@ class Scores:
     def __post_init__(self) -> None:
         if self.sensitivity is None:
             raise ValueError("sensitivity is missing; give the largest change of one score between neighbours")
-        listed = np.asarray(real("score", np.asarray(self.listed), -np.inf))
+        listed = np.asarray(real("score", self.listed, -np.inf))
         if listed.ndim != 1 or not len(listed):
             raise ValueError(f"scores have shape {listed.shape}, which is not valid; valid: (n,) with n >= 1")
         others = real("others", self.others, 0, MOST, closed=True, finite=False)

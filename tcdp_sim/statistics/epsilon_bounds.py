@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from tcdp_sim.core.errors import real
+from tcdp_sim.core.errors import real, unmasked
 
 CELLS = 2**16  # losses are rounded down to this many levels, which costs at most 1/65536 of the largest
 BETS = 2.0 ** np.arange(-1, 4)
@@ -156,7 +156,7 @@ def _rounded_down(losses):
 
 
 def _sample(name: str, values):
-    array = np.asarray(values, dtype=np.float64)
+    array = np.asarray(unmasked(name, values), dtype=np.float64)
     if array.ndim != 1 or len(array) < 2 or np.isnan(array).any():
         raise ValueError(f"{name} is not valid; valid: a list of at least two numbers, none of them NaN")
     return array

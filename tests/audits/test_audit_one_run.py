@@ -70,11 +70,56 @@ def test_guesses_by_hand():
     assert [each.correct for each in one_run.guesses(inside, outside, "outside")] == [2, 2]
 
 
-def test_tied_scores_get_no_guess_unless_all_of_them_do():
+def test_equal_scores_get_the_same_guess():
     inside, outside = np.array([5.0, 4.0, 4.0, 2.0]), np.array([4.0, 2.0, 2.0, 1.0])
     found = list(one_run.guesses(inside, outside, "inside"))
     assert [(each.correct, each.made) for each in found] == [(3 + 3, 8), (2, 4)]
-    assert next(one_run.guesses(np.ones(4), np.ones(4), "inside")).correct == 0
+    assert next(one_run.guesses(np.ones(4), np.ones(4), "inside")).correct == 4  # all are guessed inside
+
+
+@pytest.mark.parametrize("larger", ["inside", "outside"])
+@pytest.mark.parametrize("canaries", [4, 5, 8, 31, 200])
+def test_guesses_are_those_of_their_words_and_no_more_than_allowed(canaries, larger):
+    """Counted one by one from the thresholds, for scores with ties and infinities."""
+    generator = rng(canaries)
+    for values in ([0, 1], [0, 0, 1, np.inf], [-np.inf, np.inf], [-np.inf, 3, 3, 4, np.inf], range(50)):
+        coins = np.arange(canaries) % 2 == 0
+        scores = generator.choice(np.array(values, float), canaries)
+        for found in one_run.guesses(scores[coins], scores[~coins], larger):
+            high, low = found.inside, found.outside
+            beyond = np.greater_equal if larger == "inside" else np.less_equal
+            yes = beyond(scores, high) if high is not None else np.zeros(canaries, bool)
+            no = beyond(low, scores) if low is not None else np.zeros(canaries, bool)
+            assert not (yes & no).any()
+            assert yes.sum() + no.sum() <= found.made
+            assert found.correct == (yes & coins).sum() + (no & ~coins).sum()
+
+
+@pytest.mark.parametrize("claim", [PureDP(0.5), ApproxDP(0.5, 1e-6), GaussianDP(0.5), None], ids=str)
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.3, 0.6])
+def test_infinite_scores_that_know_nothing_show_nothing(share, claim):
+    """Scores are independent of the coins. At level 0.999 one of 16 audits errs with probability 0.016."""
+    generator = rng(round(100 * share))
+    coins = generator.random(1000) < 0.5
+    scores = generator.normal(size=1000)
+    withheld = generator.random(1000) < share
+    scores[withheld] = np.where(generator.random(withheld.sum()) < 0.7, np.inf, -np.inf)
+    report = quiet(scores[coins], scores[~coins], claim, level=0.999)
+    assert not report.refuted
+    assert report.bound < 0.5
+
+
+@pytest.mark.parametrize("canaries", [1000, 1001])
+def test_labels_show_as_much_as_numbers(canaries):
+    """Randomised response at epsilon = 3: all guesses are made, so the bound is that of the binomial law of all."""
+    generator = rng(7)
+    coins = generator.random(canaries) < 0.5
+    labels = np.where(generator.random(canaries) < 1 / (1 + np.exp(-3.0)), coins, ~coins).astype(float)
+    report = quiet(labels[coins], labels[~coins], PureDP(1.0), larger="inside")
+    correct = int((labels == coins).sum())
+    share = 0.05 / len(one_run.numbers(canaries))
+    exact = stats.beta.ppf(share, correct, canaries - correct + 1)
+    assert report.bound == pytest.approx(np.log(exact / (1 - exact)), abs=1e-6)
 
 
 @pytest.mark.parametrize(("epsilon", "leak"), [(1.0, 0.0), (1.0, 0.002)])

@@ -58,7 +58,7 @@ def selection_distribution(
     >>> selection_distribution("exponential_mechanism", 2.0, [0.0, 0.0]).estimate.tolist()
     [0.5, 0.5]
     """
-    values = np.asarray(real("score", np.asarray(scores), -np.inf))
+    values = np.asarray(real("score", scores, -np.inf))
     if values.ndim != 1 or len(values) < 2:
         raise ValueError(f"scores have shape {values.shape}, which is not valid; valid: (k,) with k >= 2")
     checked_delta(delta)
