@@ -274,7 +274,9 @@ def test_withheld_outputs_and_few_values_are_scores():
     assert report.refuted
     assert report.hits in ((150, 0), (50, 200))
     json.dumps(report.to_dict(), allow_nan=False)
-    report.figure()
+    shaded = [patch for axes in report.figure().axes for patch in axes.patches]
+    assert len(shaded) == 1
+    assert shaded[0].get_width() > 0.01  # also where the event's scores are all beyond the finite ones
     flags = tcdp_sim.audit_scores([True] * 90 + [False] * 10, [True] * 10 + [False] * 90, claim=PureDP(0.5))
     assert 0.5 < flags.bound < np.log(9)
 
@@ -283,6 +285,7 @@ def test_weak_audits_say_so():
     with pytest.warns(WeakAudit, match="all scores are equal"):
         report = tcdp_sim.audit_scores(np.ones(50), np.ones(60), claim=PureDP(1.0))
     assert (report.tested, report.bound) == (False, 0)
+    assert "would have been found" not in str(report)
     with pytest.warns(WeakAudit, match="could not have found twice"):
         report = tcdp_sim.audit_scores(*samples(1, 20, 20, rng(11)), claim=PureDP(8.0))
     assert "no 20 scores inside and 20 outside could refute epsilon <= 8; about " in str(report)

@@ -42,6 +42,21 @@ def test_canaries_of_one_run(command):
     assert command("audit-scores", "canaries.csv", "runs=one", "claim=PureDP(2)")[0] == 0
 
 
+@pytest.mark.parametrize("sides", [("TRUE", "FALSE"), (" 1", "0 "), ("True", "false"), ("1.0", "0.0")])
+def test_sides_as_spreadsheets_write_them(command, tmp_path, sides):
+    write(tmp_path / "scores.csv", "in,score", [(sides[i % 2], 5 - 5 * (i % 2) + i / 100) for i in range(100)])
+    code, out, _ = command("audit-scores", "scores.csv", "claim=PureDP(1)", "larger=inside")
+    assert code == 1
+    assert "50 scores inside and 50 outside" in out
+
+
+@pytest.mark.usefixtures("files")
+def test_true_is_true_in_any_case(command):
+    outs = {command("audit-scores", "runs.csv", f"sequential={word}")[1] for word in ("true", "True", "TRUE")}
+    assert len(outs) == 1
+    assert "while scores arrive" in outs.pop()
+
+
 @pytest.mark.usefixtures("files")
 def test_json_has_the_bounds_and_the_band(command):
     code, out, _ = command("audit-scores", "runs.csv", "delta=0.01", "level=0.9", "--json")
@@ -78,6 +93,7 @@ FILES = {
     "column 'in' is not there; its columns: 'score', 'inside'": ("score,inside", [(1, 1)]),
     "1 of 3 scores are missing; valid: numbers, and -inf or inf": ("score,in", [(1, 1), ("", 0), (2, 0)]),
     "2 of 3 scores are missing": ("score,in", [("nan", 1), ("NaN", 0), (2, 0)]),
+    "score '1_05' is no number": ("score,in", [("1_05", 1), (1, 0)]),
     "score 'x' is no number": ("score,in", [("x", 1), (1, 0)]),
     "in = 2 is not valid; valid: 1 (inside), 0 (outside)": ("score,in", [(1, 2)]),
     "in = empty is not valid": ("score,in", [(1, "")]),
