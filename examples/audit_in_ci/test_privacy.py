@@ -22,7 +22,7 @@ def mean(ages, rng):
 
 
 def test_count(assert_private):
-    assert_private(count, PureDP(0.5), neighbours=records(AGES), seconds=0.5)
+    assert_private(count, PureDP(0.5), neighbours=records(AGES, domain=[0, 99]), seconds=0.5)
 
 
 def test_noisy_max(assert_private):

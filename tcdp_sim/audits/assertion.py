@@ -66,7 +66,7 @@ def assert_private(
     >>> from tcdp_sim.privacy import PureDP
     >>> def count(data, rng, trials):
     ...     return len(data) + rng.laplace(0, 1, trials)
-    >>> report = assert_private(count, PureDP(1.0), neighbours=records([1, 2, 3]), seconds=2)
+    >>> report = assert_private(count, PureDP(1.0), neighbours=records([1, 2, 3], domain=[9]), seconds=2)
     >>> report.refuted
     False
     """

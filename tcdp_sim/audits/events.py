@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import betainc
 
 from tcdp_sim.audits import binomial, odds, wording
 from tcdp_sim.audits.claims import Measure
@@ -115,6 +116,21 @@ def standard_errors_apart(seen: Thresholds) -> float:
         sure = (likely >= SURE) & (rare >= SURE)
         most = max(most, float(np.max(_errors_apart(likely, rare, seen.trials), initial=0.0, where=sure)))
     return most
+
+
+def evidence(seen: Thresholds) -> float:
+    """Return minus the decimal logarithm of the p-value that both inputs hit the best event alike, at least 0.
+
+    The thresholds share the failure probability, so a yes or no needs fewer hits than a number. Few hits count too.
+    """
+    p_value = min((float(_p_values(likely, rare).min()) for _, _, likely, rare in _sides(seen)), default=1.0)
+    return max(0.0, -float(np.log10(p_value * max(len(seen.values), 1))))
+
+
+def _p_values(likely: Ints, rare: Ints) -> Floats:
+    """Return the probability of `likely` or more of all hits for one input if both hit alike, at least 1e-300."""
+    hits = np.maximum(likely, 1)
+    return np.where(likely > 0, np.maximum(betainc(hits, np.asarray(rare) + 1.0, 0.5), 1e-300), 1.0)
 
 
 def _errors_apart(likely: Ints, rare: Ints, trials: int) -> Floats:

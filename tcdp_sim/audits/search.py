@@ -6,6 +6,7 @@ stage has its own random streams, so the sample for the bound is independent of 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from tcdp_sim.core.errors import UserError
 SCORES_RANKED = 2  # scores of a pair that its rank is computed from
 SCORES_KEPT = 5  # scores of a pair that remain after the pilot
 OTHERS_KEPT = 2  # scores that remain beside the mechanism's own likelihood ratio
+PARTS_KEPT = 8  # parts of outputs such as dicts that choose an event for each pair
 FINAL_SCORES = 2  # scores of the best pair that choose an event, unless the likelihood ratio is best
 GROWTH = 3  # a forecast is trusted up to this multiple of its sample's size, because few hits are luck
 EXTREMES = 64  # extreme scores kept from each chunk, as thresholds of events that the pilot has not seen
@@ -66,12 +68,13 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A score of a pair with its possible thresholds and its worth (`_worth`)."""
+    """A score of a pair with its possible thresholds, its worth (`_worth`) and its evidence (`events.evidence`)."""
 
     pair: Pair
     score: Score
     edges: Floats
     worth: tuple[float, float]
+    evidence: float = 0.0
 
 
 def search(counting: Counting, audit: Audit) -> Chosen | None:
@@ -85,7 +88,7 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
     for pilot in _ranked(counting, pilots, planned, audit):
         own = _best(_own(pilot, audit.scoring), pilot, one, 1)
         made = _from_pilot(pilot, audit.scoring.bits) if own else _scores(counting, pilot, planned, audit)
-        found += own + _best(made, pilot, one, OTHERS_KEPT if own else SCORES_KEPT)
+        found += own + _best(made, pilot, one, OTHERS_KEPT if own else SCORES_KEPT) + _parts(pilot, one)
     found = found or [each for pilot in pilots for each in _of_rare_outputs(pilot, audit.scoring, one)]
     if len(found) > 1:
         found = _compared(counting, found, one, planned.compare, "compare")
@@ -106,8 +109,8 @@ def _planned(audit: Audit) -> Sizes:
 def _finalists(found: list[Candidate]) -> list[Candidate]:
     """Return the candidates that each choose an event: FINAL_SCORES of the best pair, one of the next best.
 
-    The best part of the output joins them for each pair. A likelihood ratio that ranks first is the only finalist of
-    its pair.
+    The best part of the output joins them for each pair, and for outputs such as dicts the PARTS_KEPT parts with most
+    evidence. A likelihood ratio that ranks first is the only finalist of its pair.
     """
     ordered = _of_best_pairs(found, FINAL_PAIRS)
     order = dict.fromkeys(each.pair.index for each in ordered)
@@ -115,7 +118,14 @@ def _finalists(found: list[Candidate]) -> list[Candidate]:
     most = [FINAL_SCORES] + [1] * len(of_pairs)
     if isinstance(ordered[0].score, LikelihoodRatio):
         return [each[0] for each in of_pairs]
-    return [each for own, count in zip(of_pairs, most) for each in _with_part(own, count)]
+    kept = [_with_part(own, count) + _telling_parts(own, PARTS_KEPT) for own, count in zip(of_pairs, most)]
+    return list(dict.fromkeys(each for own in kept for each in own))
+
+
+def _telling_parts(ordered: list[Candidate], most: int) -> list[Candidate]:
+    """Return the parts of outputs such as dicts that inputs tell apart most surely, however seldom they do."""
+    parts = [each for each in ordered if isinstance(each.score, Column) and each.score.clear]
+    return sorted(parts, key=lambda each: -each.evidence)[:most]
 
 
 def _with_part(ordered: list[Candidate], most: int) -> list[Candidate]:
@@ -125,9 +135,10 @@ def _with_part(ordered: list[Candidate], most: int) -> list[Candidate]:
 
 
 def _of_best_pairs(found: list[Candidate], most: int) -> list[Candidate]:
-    """Return the candidates of the best pairs, best first."""
+    """Return the candidates of the best pairs, best first. Each second pair is the one with the most telling part."""
     ordered = sorted(found, key=_preference, reverse=True)
-    best = list(dict.fromkeys(each.pair.index for each in ordered))[:most]
+    in_turn = zip_longest(ordered, _telling_parts(ordered, len(ordered)))
+    best = list(dict.fromkeys(each.pair.index for both in in_turn for each in both if each is not None))[:most]
     return [each for each in ordered if each.pair.index in best]
 
 
@@ -202,8 +213,9 @@ def _ranked(counting: Counting, pilots: list[Pilot], planned: Sizes, audit: Audi
     """Return the pairs that fresh outputs tell apart best, by their most promising scores."""
     if len(pilots) <= planned.pairs:
         return pilots
-    promising = [each for pilot in pilots for each in _promising(pilot, audit.measure, audit.scoring)]
-    compared = _compared(counting, promising, audit.measure, planned.rank, "rank")
+    one = audit.measure
+    promising = [each for pilot in pilots for each in _promising(pilot, one, audit.scoring) + _parts(pilot, one)]
+    compared = _compared(counting, promising, one, planned.rank, "rank")
 
     def worth(pilot: Pilot) -> tuple[float, float]:
         return max((each.worth for each in compared if each.pair is pilot.pair), default=(0.0, 0.0))
@@ -257,6 +269,14 @@ def _best(tried: Sequence[Score], pilot: Pilot, one: Measure, most: int) -> list
     return _with_part(ordered, most) + [each for each in ordered[most:] if isinstance(each.score, Joint)]
 
 
+def _parts(pilot: Pilot, one: Measure) -> list[Candidate]:
+    """Return each part of outputs such as dicts and frames by itself, also where the pilot's are all the same.
+
+    A part that leaks seldom shows nothing in a pilot, and is lost in a sum with many noisy parts.
+    """
+    return [_candidate(part, pilot, one) for part in candidates.plain(pilot)] if pilot.names else []
+
+
 def _of_rare_outputs(pilot: Pilot, scoring: Scoring, one: Measure) -> list[Candidate]:
     """Return scores without thresholds, for pilots whose outputs are all the same.
 
@@ -271,7 +291,12 @@ def _candidate(score: Score, pilot: Pilot, one: Measure) -> Candidate:
     sides = [score(side) for side in pilot.outputs]
     edges = thresholds.of_outputs(*sides)
     seen = [len(side) - np.searchsorted(np.sort(side), edges) for side in sides]
-    return Candidate(pilot.pair, score, edges, _worth(one, score, Thresholds(edges, seen[0], seen[1], len(sides[0]))))
+    return _weighed(pilot.pair, score, Thresholds(edges, seen[0], seen[1], len(sides[0])), one)
+
+
+def _weighed(pair: Pair, score: Score, seen: Thresholds, one: Measure) -> Candidate:
+    """Return a score as a candidate, given the hits of its thresholds."""
+    return Candidate(pair, score, seen.values, _worth(one, score, seen), events.evidence(seen))
 
 
 def _worth(one: Measure, score: Score, seen: Thresholds) -> tuple[float, float]:
@@ -293,7 +318,7 @@ def _compared(counting: Counting, found: list[Candidate], one: Measure, trials: 
         counts = counting.count(stage, pair, counted, trials)
         for column, each in enumerate(own):
             seen = thresholds.of_counts(counts, column, each.edges)
-            compared.append(Candidate(pair, each.score, seen.values, _worth(one, each.score, seen)))
+            compared.append(_weighed(pair, each.score, seen, one))
     return compared
 
 

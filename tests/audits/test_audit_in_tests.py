@@ -55,7 +55,7 @@ def same(data, rng, trials):
     return rng.laplace(0, 1, trials)
 
 def test_right(assert_private):
-    assert_private(right, PureDP(1.0), neighbours=records([1, 2]))
+    assert_private(right, PureDP(1.0), neighbours=records([1, 2], domain=[9]))
 
 def test_wrong(assert_private):
     assert_private(right, PureDP(0.5), neighbours=records([1, 2]))

@@ -11,9 +11,11 @@ import audited
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import tcdp_sim
-from tcdp_sim.audits import arguments, layout, pace, records, stages
+from tcdp_sim.audits import arguments, events, layout, pace, records, stages
+from tcdp_sim.audits.events import Thresholds
 from tcdp_sim.audits.outputs import Raised, alike
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import PureDP
@@ -256,6 +258,47 @@ def test_seconds_decide_the_number_of_trials(monkeypatch, pairs, cost):
     assert 2 * cost * stages.outputs_needed(trials, pairs) <= 20
     assert 2 * cost * stages.outputs_needed(int(1.1 * trials) + 2, pairs) > 20
     assert replaced(checked, trials=trials).seconds == 20
+
+
+def noisy_parts(data, rng):
+    """Twelve noisy numbers that tell nothing, in a row."""
+    return dict(zip("abcdefghijkl", (len(data) + rng.laplace(0, 20, 12)).tolist()))
+
+
+def of_dicts(data, rng):
+    return {**noisy_parts(data, rng), "seen": bool(rng.random() < (0.03 if len(data) > 2 else 0.0))}
+
+
+def of_frames(data, rng):
+    frame = pd.DataFrame({"name": ["x", "y"], "count": rng.laplace(len(data), 20, 2), "age": rng.laplace(0, 20, 2)})
+    if len(data) > 2 and rng.random() < 0.03:
+        frame.loc[1, "age"] = 5e9
+    return frame
+
+
+@pytest.mark.parametrize("mechanism", [of_dicts, of_frames])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_part_that_leaks_seldom_is_found_among_noisy_ones(mechanism, seed):
+    """The leak happens 3 times in 100 runs. It shows epsilon = 2 or more alone, and sums of all parts show 0.1."""
+    report = tcdp_sim.audit(
+        mechanism, neighbours=records([1, 2, 3], domain=[9]), claim=PureDP(1.0), trials=3000, learn=False, seed=seed
+    )
+    assert report.refuted
+    assert "seen" in report.event or "['age']" in report.event
+    assert max(report.hits) > 25
+    assert min(report.hits) <= 2
+
+
+@pytest.mark.parametrize(("likely", "rare"), [([7], [0]), ([7, 3, 0], [0, 3, 0]), ([40, 12], [22, 1]), ([], [])])
+def test_evidence_is_an_exact_p_value_shared_by_the_thresholds(likely, rare):
+    seen = Thresholds(np.arange(len(likely)), np.array(likely, int), np.array(rare, int), 100)
+    hits = [(likely, rare), (rare, likely)]
+    hits += [(100 - np.array(one, int), 100 - np.array(other, int)) for one, other in hits]
+    found = [
+        stats.binomtest(int(a), int(a + b), alternative="greater").pvalue for pair in hits for a, b in zip(*pair) if a
+    ]
+    exact = max(0.0, -np.log10(min(found, default=1.0) * max(len(likely), 1)))
+    assert events.evidence(seen) == pytest.approx(exact)
 
 
 class Slow:

@@ -53,7 +53,7 @@ alone.
 LIBRARIES = """
 ## Mechanisms of libraries
 
-Each mechanism was audited for about ten minutes on one core, from its outputs alone. Every bound holds at confidence
+Each mechanism was audited for three to ten minutes on one core, from its outputs alone. Every bound holds at confidence
 {level:g}%. The claims are those of the libraries. OpenDP draws from its own generators, so its audits are not
 reproducible bit by bit, and each of its outputs takes a call of its own. For diffprivlib's Laplace noise, an array of
 outputs is drawn by the library's own sampler, as by as many calls.
