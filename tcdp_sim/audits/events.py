@@ -10,18 +10,20 @@ from scipy.special import betainc
 from tcdp_sim.audits import binomial, odds, wording
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.joint import Joint
-from tcdp_sim.audits.scores import LikelihoodRatio, Score
+from tcdp_sim.audits.scores import Column, LikelihoodRatio, Score
 from tcdp_sim.core.arrays import Bools, Floats, Ints
 
 SURE = 8  # the observed number of hits of the rarer input is trusted from here on
 FURTHER = 64  # together with SURE, this number of hits gives the slope of the fall towards rarer events
 STEEPEST = 30.0
 CURSE = 2.5  # the best of many candidates is assumed lucky by this many standard errors
-CURSE_OF_RATIOS = 1.25  # the same for likelihood ratios, for which rarer events do show more by the law itself
+# the same for likelihood ratios, for which rarer events do show more by the law itself, and for a yes or no, which has
+# no threshold to choose
+CURSE_OF_RATIOS = 1.25
 CURSE_OF_FITTED = 1.8  # the same for fitted likelihood ratios, which are in between
 # further penalty for the winner's curse, in squared standard errors: an event with few hits was partly chosen by luck
 CURSE_OF_FEW = 2.0
-LITTLE = 1e-3  # nats: a forecast up to this size is treated as none
+LITTLE, LITTLE_OF_CLAIM = 1e-3, 0.02  # a forecast up to so many nats, or this share of the claim, is treated as none
 VARIED = 2000  # hits of one input that are tried for the smallest value that would have been found
 PRIOR = 4.0  # weight, in hits, of the fall extrapolated from SURE hits
 
@@ -79,8 +81,8 @@ def best(
     """Return the bound that the best event is expected to show on `trials` fresh outputs of each input, and the event.
 
     The event is None without thresholds. `failure` is the failure probability of the later bound. The best of many
-    events looks better than it is, so every forecast allows for some bad luck (`_luck`). If no forecast exceeds LITTLE,
-    the event whose two frequencies differ by most standard errors is chosen.
+    events looks better than it is, so every forecast allows for some bad luck (`_luck`). If no forecast exceeds
+    `little`, the event whose two frequencies differ by most standard errors is chosen.
     """
     found: tuple[float, Event | None] = (-np.inf, None)
     best_key = (-1.0, 0.0)
@@ -90,8 +92,8 @@ def best(
         values = shown.max(axis=0)
         rarer = likely + rare <= seen.trials  # their complements are as far apart and show less
         apart = np.where(rarer, _errors_apart(likely, rare, seen.trials), 0.0)
-        column = int(np.argmax(values if values.max() > LITTLE else apart))
-        key = float(values[column]) if values[column] > LITTLE else 0.0, float(apart[column])
+        column = int(np.argmax(values if values.max() > little(one) else apart))
+        key = float(values[column]) if values[column] > little(one) else 0.0, float(apart[column])
         if key > best_key:
             ways = [(split, False) for split in splits] + [(1.0, True)]
             event = Event(score, float(seen.values[column]), upper, first, *ways[int(np.argmax(shown[:, column]))])
@@ -99,9 +101,14 @@ def best(
     return found
 
 
+def little(one: Measure) -> float:
+    """Return the forecast that is treated as none."""
+    return max(LITTLE, LITTLE_OF_CLAIM * one.claimed) if np.isfinite(one.claimed) else LITTLE
+
+
 def _curse(score: Score) -> float:
     """Return the standard errors by which the best threshold of a score is assumed lucky."""
-    if isinstance(score, LikelihoodRatio):
+    if isinstance(score, LikelihoodRatio) or (isinstance(score, Column) and score.opposite):
         return CURSE_OF_RATIOS
     return CURSE_OF_FITTED if isinstance(score, Joint) else CURSE
 

