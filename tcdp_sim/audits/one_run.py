@@ -94,8 +94,11 @@ def guesses(inside: Floats, outside: Floats, larger: str) -> Iterator[Guesses]:
         bottom = float(scores[low - 1]) if low else None
         right = 0 if top is None else len(one) - np.searchsorted(one, top, "left")
         right += 0 if bottom is None else np.searchsorted(other, bottom, "right")
-        inside, outside = (None if end is None else sign * end for end in (top, bottom))
-        yield Guesses(int(right), made, inside, outside, larger)
+        yield Guesses(int(right), made, _turned(top, sign), _turned(bottom, sign), larger)
+
+
+def _turned(end: float | None, sign: float) -> float | None:
+    return None if end is None else sign * end
 
 
 def _at_ends(scores: Floats, made: int) -> tuple[int, int]:

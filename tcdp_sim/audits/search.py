@@ -331,7 +331,7 @@ def _chosen(
     """
     trusted = min(GROWTH * planned.choose, planned.bound)
     finals = _finals(counting, finalists, planned.choose)
-    final, counts = max(finals, key=lambda each: _promise(one, *each, trusted, failure))
+    final, counts = max(finals, key=lambda each: _promise(one, each[0], each[1], trusted, failure))
     parts = [each for each in finals if _is_part(each[0].score) and each[0].pair is final.pair]
     shown = _shown(one, final, counts, failure)
     final, counts = next((each for each in parts if _shown(one, *each, failure) >= shown > 0), (final, counts))
