@@ -9,12 +9,12 @@ from audit_gallery.rows import Row
 HEAD = """# The audit gallery
 
 This page lists audits of sound and of broken mechanisms, and of mechanisms of two libraries. Their code is in
-[examples/audit_gallery](../../examples/audit_gallery). One command makes the page, in about an hour and a half on two
+[examples/audit_gallery](../../examples/audit_gallery). One command makes the page, in about an hour on two
 cores:
 
     make audit-gallery ARGS="{command}--page docs/reference/audit_gallery.md"
 
-A stopped run continues where it stopped. ε is in nats.
+A stopped run continues where it stopped, and begins OpenDP's audits anew. ε is in nats.
 """
 
 OWN = """
