@@ -164,8 +164,8 @@ def _opendp_rows() -> list[Row]:
         return Row(f"opendp_{name}", mechanism, guarantee, pairs, True, says, **_long(trials))
 
     return [
-        row("laplace", OpendpNoise("laplace", 1 / EPSILON), claim, one, "Laplace: one number", 7e5),
-        row("geometric", OpendpNoise("geometric", 1 / EPSILON), claim, one, "geometric: one count", 9e5),
+        row("laplace", OpendpNoise("laplace", 1 / EPSILON), claim, one, "Laplace: one number", 1e6),
+        row("geometric", OpendpNoise("geometric", 1 / EPSILON), claim, one, "geometric: one count", 1.3e6),
         row("gaussian", OpendpNoise("gaussian", 2.0), ZCDP(1 / 8), three, "Gaussian: a vector of 3 sums", 3.5e5),
-        row("noisy_max", OpendpNoisyMax(2 / EPSILON), claim, several, "noisy max: one of 5", 9e5),
+        row("noisy_max", OpendpNoisyMax(2 / EPSILON), claim, several, "noisy max: one of 5", 1.3e6),
     ]

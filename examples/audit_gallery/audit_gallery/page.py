@@ -9,8 +9,8 @@ from audit_gallery.rows import Row
 HEAD = """# The audit gallery
 
 This page lists audits of sound and of broken mechanisms, and of mechanisms of two libraries. Their code is in
-[examples/audit_gallery](../../examples/audit_gallery). One command makes the page, in about an hour on two
-cores:
+[examples/audit_gallery](../../examples/audit_gallery). One command makes the page, in about an hour on
+two cores:
 
     make audit-gallery ARGS="{command}--page docs/reference/audit_gallery.md"
 
@@ -53,10 +53,10 @@ alone.
 LIBRARIES = """
 ## Mechanisms of libraries
 
-Each mechanism was audited for three to ten minutes on one core, from its outputs alone. Every bound holds at confidence
-{level:g}%. The claims are those of the libraries. OpenDP draws from its own generators, so its audits are not
-reproducible bit by bit, and each of its outputs takes a call of its own. For diffprivlib's Laplace noise, an array of
-outputs is drawn by the library's own sampler, as by as many calls.
+Each mechanism was audited for two to twelve minutes on one core, from its outputs alone. Every bound holds at
+confidence {level:g}%. The claims are those of the libraries. OpenDP draws from its own generators, so its audits are
+not reproducible bit by bit, and each of its outputs takes a call of its own. For diffprivlib's Laplace noise, an array
+of outputs is drawn by the library's own sampler, as by as many calls.
 """
 
 COLUMNS = (
