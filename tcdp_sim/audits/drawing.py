@@ -83,8 +83,7 @@ def _tail(axes, report: Any, scores: Any, upper: bool) -> None:
     if event is not None and event.upper == upper:
         low, high = axes.get_xlim()
         place = float(np.clip(event.threshold, 2 * low - high, 2 * high - low))  # it may be the smallest float
-        ends = (
-            (place, max(high, place + 0.05 * (high - low))) if upper else (min(low, place - 0.05 * (high - low)), place)
-        )
+        least = 0.05 * (high - low)  # also an event beyond all finite scores is seen
+        ends = (place, max(high, place + least)) if upper else (min(low, place - least), place)
         axes.axvspan(*ends, color=plots.WRONG if report.refuted else plots.GREY, alpha=0.15, label="event")
     axes.set(yscale="log", xlabel=f"{scores.words} {'≥' if upper else '<'} t: t")

@@ -1,6 +1,6 @@
 """Rows for mechanisms of installed libraries, each with the claim that its library makes.
 
-The numbers of outputs take about ten minutes on one core each.
+With their numbers of outputs, the audits take two to twelve minutes on one core each.
 """
 
 import sys
