@@ -281,6 +281,17 @@ def test_withheld_outputs_and_few_values_are_scores():
     assert 0.5 < flags.bound < np.log(9)
 
 
+@pytest.mark.parametrize("finite", [200, 201])
+def test_an_event_beyond_the_drawn_scores_is_shaded(finite):
+    """The largest finite score is drawn as a quantile for one of the two sizes only."""
+    outside = np.append(np.linspace(-2, 2, finite - 1), 1000.0)
+    inside = np.where(np.arange(200) < 100, np.inf, np.linspace(-2, 2, 200))
+    report = tcdp_sim.audit_scores(inside, outside, claim=PureDP(1.0), larger="inside")
+    assert report.event == "score > 1000"
+    (shaded,) = [patch for axes in report.figure().axes for patch in axes.patches]
+    assert shaded.get_width() > 0.01
+
+
 def test_weak_audits_say_so():
     with pytest.warns(WeakAudit, match="all scores are equal"):
         report = tcdp_sim.audit_scores(np.ones(50), np.ones(60), claim=PureDP(1.0))
